@@ -9,7 +9,7 @@ import { replayOn } from "../../plan/history/replay.ts";
 import { rebase, type MovedMigration, type Rebase } from "./rebase-steps.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
 
-export interface Sides {
+interface Sides {
   /** The name of the other side, for messages. */
   readonly onto: string;
   readonly theirs: Texts;
@@ -67,7 +67,7 @@ export async function planRebase(
     base,
     incoming: await loadMigrations(source, incoming),
     own: await loadMigrations(source, own),
-    describing: target.capabilities,
+    capabilities: target.capabilities,
   };
   const { moved, apart, notes } = rebase(branching);
   // Own numbers that are already above theirs may stay.

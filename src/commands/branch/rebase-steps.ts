@@ -15,12 +15,12 @@ import { lineagesOf } from "../../actions/follow.ts";
 import { inOrderOf } from "../generate/order-steps.ts";
 import { nameMapAfter, type NameMap } from "./map-names.ts";
 
-export interface Branching {
+export interface Branches {
   /** The tables that both sides began with. */
   readonly base: Database;
   readonly incoming: readonly Migration[];
   readonly own: readonly Migration[];
-  readonly describing: Describing;
+  readonly capabilities: Describing;
 }
 
 export interface MovedMigration {
@@ -41,9 +41,9 @@ export interface Rebase {
  * Throws ERR_REBASE if an own migration can't run after the incoming ones, and ERR_STEP_IMPOSSIBLE if own steps fail
  * even without those.
  */
-export function rebase(branching: Branching): Rebase {
-  const { incoming, own, base, describing } = branching;
-  replayOn(base, own, describing);
+export function rebase(branching: Branches): Rebase {
+  const { incoming, own, base, capabilities } = branching;
+  replayOn(base, own, capabilities);
   const first = firstBad(incoming, (some) => problemIn(() => moveAll({ ...branching, incoming: some }))?.message);
   if (first !== undefined) throw new MigrateError("ERR_REBASE", first);
   const moved = moveAll(branching);
@@ -54,13 +54,13 @@ export function rebase(branching: Branching): Rebase {
 
 /** The differences between the tables after the two orders, as text. `alike`: the second table as it is compared. */
 function orderDifferences(
-  { base, incoming, own, describing }: Branching,
+  { base, incoming, own, capabilities }: Branches,
   moved: readonly MovedMigration[],
   alike: typeof inOrderOf = (_, other) => other,
 ): readonly string[] {
   const rewritten = moved.map(({ migration, steps }) => ({ ...migration, steps }));
-  const one = replayOn(base, [...incoming, ...rewritten], describing);
-  const other = replayOn(base, [...own, ...incoming], describing);
+  const one = replayOn(base, [...incoming, ...rewritten], capabilities);
+  const other = replayOn(base, [...own, ...incoming], capabilities);
   return [...new Set([...one.keys(), ...other.keys()])].flatMap((name) =>
     differencesBetween(one.get(name), alike(one.get(name), other.get(name))).map(
       (difference) => `${name}: ${difference}`,
@@ -83,14 +83,14 @@ function firstBad(incoming: readonly Migration[], problem: (some: readonly Migra
   return undefined;
 }
 
-function moveAll({ base, incoming, own, describing }: Branching): readonly MovedMigration[] {
+function moveAll({ base, incoming, own, capabilities }: Branches): readonly MovedMigration[] {
   const others = incoming.flatMap((migration) =>
-    compileMigration(migration, describing).map(({ action }) => ({ by: formatMigration(migration), action })),
+    compileMigration(migration, capabilities).map(({ action }) => ({ by: formatMigration(migration), action })),
   );
   const names = nameMapAfter(base, others);
-  const database = replayOn(base, incoming, describing);
+  const database = replayOn(base, incoming, capabilities);
   const ups: (readonly Step[])[] = [];
-  for (const { file, steps } of own) ups.push(moveSteps(file, steps, names, database, describing));
+  for (const { file, steps } of own) ups.push(moveSteps(file, steps, names, database, capabilities));
   return own.map((migration, index) => {
     const { file, down } = migration;
     if (down === undefined) return { migration, steps: ups[index]!, down };
@@ -98,8 +98,8 @@ function moveAll({ base, incoming, own, describing }: Branching): readonly Moved
     // it, which must not affect later migrations.
     const after = nameMapAfter(base, others);
     for (const [at, { steps }] of own.slice(0, index + 1).entries())
-      after.advance(actionsOfAll(steps, describing), actionsOfAll(ups[at]!, describing));
-    return { migration, steps: ups[index]!, down: moveSteps(file, down, after, undefined, describing, "down") };
+      after.advance(actionsOfAll(steps, capabilities), actionsOfAll(ups[at]!, capabilities));
+    return { migration, steps: ups[index]!, down: moveSteps(file, down, after, undefined, capabilities, "down") };
   });
 }
 
@@ -109,28 +109,28 @@ function moveSteps(
   steps: readonly Step[],
   names: NameMap,
   database: Map<string, Table> | undefined,
-  describing: Describing,
+  capabilities: Describing,
   of?: "down",
 ): readonly Step[] {
   return steps.map((step, index) =>
     withPlace({ file, step: index + 1, of, kind: step.kind }, () => {
       const there = moveStep(step, names);
-      const actions = actionsOf(there, describing);
+      const actions = actionsOf(there, capabilities);
       if (database !== undefined) applyActions(database, actions);
-      names.advance(actionsOf(step, describing), actions);
+      names.advance(actionsOf(step, capabilities), actions);
       return there;
     }),
   );
 }
 
-function actionsOfAll(steps: readonly Step[], describing: Describing): readonly Action[] {
-  return steps.flatMap((step) => actionsOf(step, describing));
+function actionsOfAll(steps: readonly Step[], capabilities: Describing): readonly Action[] {
+  return steps.flatMap((step) => actionsOf(step, capabilities));
 }
 
 /** What the order changes, as text, given incoming migrations that run as written after the branch's own. */
-function orderProblem(branching: Branching): string | undefined {
-  const { base, incoming, own, describing } = branching;
-  const there = { base, incoming: own, own: incoming, describing };
+function orderProblem(branching: Branches): string | undefined {
+  const { base, incoming, own, capabilities } = branching;
+  const there = { base, incoming: own, own: incoming, capabilities };
   const impossible = problemIn(() => moveAll(there));
   if (impossible !== undefined) return impossible.message;
   for (const { migration, steps } of moveAll(there)) {
@@ -138,7 +138,7 @@ function orderProblem(branching: Branching): string | undefined {
     if (at !== -1)
       return `${migration.file}, step ${at + 1} (${steps[at]!.kind}) goes by names that are others after the branch's own migrations`;
   }
-  const rows = rowsProblem(own, incoming, describing);
+  const rows = rowsProblem(own, incoming, capabilities);
   if (rows !== undefined) return rows;
   // No step changes the order of columns, and nothing depends on it.
   return orderDifferences(branching, moveAll(branching), inOrderOf)[0];
@@ -148,9 +148,12 @@ function orderProblem(branching: Branching): string | undefined {
 function rowsProblem(
   own: readonly Migration[],
   incoming: readonly Migration[],
-  describing: Describing,
+  capabilities: Describing,
 ): string | undefined {
-  const [ours, theirs] = [own, incoming].map((side) => workOn(side, describing)) as [readonly Work[], readonly Work[]];
+  const [ours, theirs] = [own, incoming].map((side) => workOn(side, capabilities)) as [
+    readonly Work[],
+    readonly Work[],
+  ];
   for (const one of ours)
     for (const other of theirs)
       if (one.table === other.table && mayDiffer(one, other))
@@ -171,8 +174,8 @@ interface Work {
   readonly cast: readonly string[];
 }
 
-function workOn(side: readonly Migration[], describing: Describing): readonly Work[] {
-  const all = side.flatMap((migration) => compileMigration(migration, describing));
+function workOn(side: readonly Migration[], capabilities: Describing): readonly Work[] {
+  const all = side.flatMap((migration) => compileMigration(migration, capabilities));
   const lineages = lineagesOf(all.map(({ action }) => action));
   return all.flatMap(({ place, action }, index) => {
     const table = lineages[index]!.origin;

@@ -20,15 +20,15 @@ export interface Squash {
   readonly differences: readonly string[];
 }
 
-export function squash(migrations: readonly Migration[], describing: Describing): Squash {
+export function squash(migrations: readonly Migration[], capabilities: Describing): Squash {
   const steps = migrations.flatMap((migration) => migration.steps);
-  const wanted = after(steps, describing);
-  const withRows = stepsWithRows(steps, describing);
-  const kept = after(withRows, describing);
+  const wanted = after(steps, capabilities);
+  const withRows = stepsWithRows(steps, capabilities);
+  const kept = after(withRows, capabilities);
   const others = new Map([...wanted].filter(([name]) => !kept.has(name)));
   const { steps: made, left, partial } = adopt(new Map(), others, { takesEngines: true });
   const together = [...made, ...withRows];
-  const reached = after(together, describing);
+  const reached = after(together, capabilities);
   return {
     steps: together,
     kept: [...kept.keys()],
@@ -38,13 +38,13 @@ export function squash(migrations: readonly Migration[], describing: Describing)
   };
 }
 
-function after(steps: readonly Step[], describing: Describing): Database {
-  return replayOn(new Map(), [{ file: "", steps }], describing);
+function after(steps: readonly Step[], capabilities: Describing): Database {
+  return replayOn(new Map(), [{ file: "", steps }], capabilities);
 }
 
 /** All steps of the final tables that were given rows: what later steps did to these rows cannot be determined. */
-function stepsWithRows(steps: readonly Step[], describing: Describing): readonly Step[] {
-  const placed = steps.flatMap((step) => actionsOf(step, describing).map((action) => ({ step, action })));
+function stepsWithRows(steps: readonly Step[], capabilities: Describing): readonly Step[] {
+  const placed = steps.flatMap((step) => actionsOf(step, capabilities).map((action) => ({ step, action })));
   const lineages = lineagesOf(placed.map(({ action }) => action));
   const rows = new Set(
     placed.flatMap(({ action }, index) => {

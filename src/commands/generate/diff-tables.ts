@@ -39,7 +39,7 @@ export interface DiffOptions {
 }
 
 /** The options that follow from what a target can do. */
-export function diffAbilities({ actions }: Pick<Capabilities, "actions">): Omit<DiffOptions, "answers"> {
+export function diffCapabilities({ actions }: Pick<Capabilities, "actions">): Omit<DiffOptions, "answers"> {
   return { renamesTables: actions.renameTable === true, addsFields: actions.addField === true };
 }
 

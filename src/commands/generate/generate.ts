@@ -1,7 +1,7 @@
 /** Compares a declared schema with the tables after all existing migrations. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { DiffAnswer, Unsure, ValueStep } from "./diff-columns.ts";
-import { diff, diffAbilities, type Diff } from "./diff-tables.ts";
+import { diff, diffCapabilities, type Diff } from "./diff-tables.ts";
 import { formatType } from "../../schema/data-type.ts";
 import { placeNotation, shellWord } from "../../schema/text/format-notation.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
@@ -17,7 +17,7 @@ export async function compareDeclared(
 ): Promise<Diff> {
   const { problems, sound } = await lint(options);
   if (problems[0] !== undefined) throw problems[0];
-  return diff(sound.after, declared, { answers, ...diffAbilities(options.target.capabilities) });
+  return diff(sound.after, declared, { answers, ...diffCapabilities(options.target.capabilities) });
 }
 
 /** Throws ERR_USAGE if an answer fits no question. */

@@ -134,7 +134,7 @@ export function tablesBefore({ actions }: PlannedMigration): Tables {
 }
 
 /** The tables that a migration touches, as they are in the database now. */
-function tablesOf(migration: Migration, database: Database, describing: Describing): Tables {
-  const names = compileMigration(migration, describing).flatMap(({ action }) => tablesOfAction(action));
+function tablesOf(migration: Migration, database: Database, capabilities: Describing): Tables {
+  const names = compileMigration(migration, capabilities).flatMap(({ action }) => tablesOfAction(action));
   return new Map(names.map((name) => [name, database.get(name)]));
 }

@@ -27,7 +27,7 @@ export function withLost(
   state: LedgerState,
   records: readonly LedgerRecord[],
   migrations: readonly Migration[],
-  able: Able,
+  capabilities: Able,
 ): RestoredLedger {
   const applied = new Map(appliedIn(state).map((known) => [known.version, known]));
   const since = records
@@ -44,31 +44,36 @@ export function withLost(
   }
   const lost = first.filter(({ version }) => !applied.has(version));
   if (first.length - lost.length < applied.size)
-    return { state: inPossibleOrder(state, migrations, able), lost: [], agrees: agreesWithNewest(state) };
+    return { state: inPossibleOrder(state, migrations, capabilities), lost: [], agrees: agreesWithNewest(state) };
   const all = new Map(state.migrations);
   // A lost migration ran after those with lower numbers. Of equal orders, the lower number counts as the earlier one.
   let order = -1;
   for (const migration of first) {
     const known = state.migrations.get(migration.version);
-    if (!applied.has(migration.version)) all.set(migration.version, found(migration, known, order, able));
+    if (!applied.has(migration.version)) all.set(migration.version, found(migration, known, order, capabilities));
     order = Math.max(order, known?.order ?? order);
   }
   const byVersion = new Map([...all].toSorted(([one], [other]) => one - other));
   const inDoubt = new Set([...state.inDoubt].filter((version) => !lost.some((one) => one.version === version)));
-  const restored = inPossibleOrder({ ...state, inDoubt, migrations: byVersion }, migrations, able);
+  const restored = inPossibleOrder({ ...state, inDoubt, migrations: byVersion }, migrations, capabilities);
   return { state: restored, lost, agrees: agreesWithNewest(restored) || agreesWithNewest(state) };
 }
 
 /** Uses the order of the files if that of the records is impossible: an interrupted repair records some again. */
-function inPossibleOrder(state: LedgerState, migrations: readonly Migration[], able: Able): LedgerState {
-  if (problemIn(() => replayHistory(migrations, state, able)) === undefined) return state;
+function inPossibleOrder(state: LedgerState, migrations: readonly Migration[], capabilities: Able): LedgerState {
+  if (problemIn(() => replayHistory(migrations, state, capabilities)) === undefined) return state;
   const inOrder = [...state.migrations].map(([version, known], order) => [version, { ...known, order }] as const);
   return { ...state, migrations: new Map(inOrder) };
 }
 
-function found(migration: Migration, known: LedgerMigration | undefined, order: number, able: Able): LedgerMigration {
+function found(
+  migration: Migration,
+  known: LedgerMigration | undefined,
+  order: number,
+  capabilities: Able,
+): LedgerMigration {
   return {
-    ...appliedFacts(migration, able, known),
+    ...appliedFacts(migration, capabilities, known),
     status: "applied",
     order: known?.order ?? order,
     at: 0,

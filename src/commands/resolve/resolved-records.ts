@@ -23,10 +23,10 @@ export function markReverted(state: LedgerState, { version, name }: MigrationNam
 }
 
 /** Marks a migration as if its current file had run and left the tables as they are. */
-export function markAdopted(state: LedgerState, migration: Migration, describing: Describing): Marking {
+export function markAdopted(state: LedgerState, migration: Migration, capabilities: Describing): Marking {
   const { version } = migration;
   const known = state.migrations.get(version);
-  const facts = { ...appliedFacts(migration, describing), detail: "adopted by migrate resolve; it did not run" };
+  const facts = { ...appliedFacts(migration, capabilities), detail: "adopted by migrate resolve; it did not run" };
   const after = withMarked(withoutDoubt(state, version), [facts]);
   // Only a rebuild of the whole ledger can replace the record of an applied migration. It keeps the migrations' order.
   const entries: readonly LedgerEntry[] =

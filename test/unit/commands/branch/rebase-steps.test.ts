@@ -14,7 +14,7 @@ import * as m from "lance-migrate";
 import { beginning, drafts, stepOf, type Draft } from "../../../sequences/draw.ts";
 import * as fc from "../../../support/fast-check.ts";
 
-const describing = { describes: true };
+const capabilities = { describes: true };
 
 function migration(version: number, name: string, steps: readonly Step[]): Migration {
   const file = `000${version}_${name}.ts`;
@@ -24,7 +24,7 @@ function migration(version: number, name: string, steps: readonly Step[]): Migra
 function after(database: Database, ...migrations: readonly Migration[]): Database {
   const tables = new Map<string, Table>(database);
   for (const one of migrations)
-    for (const { action } of compileMigration(one, describing)) change(tables, tablesAfter(tables, action));
+    for (const { action } of compileMigration(one, capabilities)) change(tables, tablesAfter(tables, action));
   return tables;
 }
 
@@ -103,7 +103,7 @@ test("2,000 pairs of branches go by the same columns wherever they stand, and le
       fc.pre(own.steps.length > 0 && incoming.steps.length > 0);
       let result: ReturnType<typeof rebase>;
       try {
-        result = rebase({ base, incoming: [incoming], own: [own], describing });
+        result = rebase({ base, incoming: [incoming], own: [own], capabilities });
       } catch (error) {
         if (!isMigrateError(error, "ERR_REBASE")) throw error;
         seen.refused++;
@@ -146,7 +146,7 @@ describe("what a branch is told", () => {
       base,
       incoming: [migration(2, "theirs", theirs)],
       own: [{ ...migration(2, "ours", ours), down }],
-      describing,
+      capabilities,
     });
   const stepsThere = (theirs: readonly Step[], ours: readonly Step[], down?: readonly Step[]) => {
     const { moved } = told(theirs, ours, down);
@@ -303,7 +303,7 @@ describe("what a branch is told", () => {
       migration(4, "third", [m.addColumn("d", "a", m.int8())]),
     ];
     const own = [migration(2, "ours", [m.retypeColumn("d", "a", m.int64())])];
-    expect(() => rebase({ base, incoming, own, describing })).toThrow(/it can't follow 0003_second/);
+    expect(() => rebase({ base, incoming, own, capabilities })).toThrow(/it can't follow 0003_second/);
   });
 
   test("rows with other keys, and in other tables, are nobody's concern", () => {
