@@ -2,7 +2,7 @@
 import type { IndexKind } from "../schema/table-index.ts";
 import { loadEngine, type EngineTable } from "./engine.ts";
 
-export interface IndexRequest {
+interface IndexRequest {
   readonly column: string;
   readonly kind: IndexKind;
   readonly name?: string | undefined;

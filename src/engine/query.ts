@@ -14,7 +14,7 @@ export interface Search {
   readonly nearest?: VectorSearch | undefined;
 }
 
-export interface Ordering {
+interface Ordering {
   readonly columnName: string;
   readonly ascending: boolean;
   readonly nullsFirst: boolean;

@@ -23,7 +23,7 @@ export async function versionTime(
 }
 
 /** A handle, its version, and that version's time if it can be read without listing all versions. */
-export interface Opened {
+interface Opened {
   readonly handle: EngineTable;
   readonly version: number;
   readonly at: number | undefined;

@@ -2,7 +2,7 @@
 import type { MergeResult } from "@lancedb/lancedb";
 import { nativeTable, type EngineTable } from "./engine.ts";
 
-export interface Merge {
+interface Merge {
   readonly on: readonly string[];
   /** Update rows that match; with a condition, only those that meet it. */
   readonly update?: boolean | string | undefined;

@@ -8,7 +8,7 @@ import { formerIn } from "../migrations/former-names.ts";
 import { loadMigration } from "../migrations/load.ts";
 import type { Step } from "../steps/registry.ts";
 
-export interface GeneratedFile {
+interface GeneratedFile {
   readonly steps: readonly Step[];
   readonly down?: readonly Step[] | undefined;
   /** The name that the file will have. */

@@ -9,7 +9,7 @@ import { typeProblem } from "./check-generated.ts";
 import { writeChecked } from "./create-migration.ts";
 import { schemaText } from "./print-schema.ts";
 
-export interface NewSchema {
+interface NewSchema {
   /** The project's folder. */
   readonly folder: string;
   readonly path: string;

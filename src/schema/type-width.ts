@@ -1,7 +1,7 @@
 /** How much memory values take, by their type. Pure. */
 import { bits, childColumns, isFloat, isInteger, type DataType } from "./data-type.ts";
 
-export interface Width {
+interface Width {
   /** The bytes of the parts that have the same length in every row; may be a fraction. */
   readonly fixed: number;
   /** The number of parts whose length depends on the value: text, bytes, lists. */

@@ -15,7 +15,7 @@ const targets = {
 };
 
 type Targets = typeof targets;
-export type TargetKind = keyof Targets;
+type TargetKind = keyof Targets;
 type Options<Kind extends TargetKind> = Awaited<ReturnType<Targets[Kind]>>["options"];
 
 /** One target in the configuration. */

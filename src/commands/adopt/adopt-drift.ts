@@ -5,7 +5,7 @@ import { formatMigration } from "../../migrations/file-name.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { withStepsThatRan } from "../../plan/history/renumbered.ts";
 import { adopt, tablesAfterSteps, undeclarable, type Adoption } from "./adopt-tables.ts";
-import { diffAbilities } from "../generate/diff-tables.ts";
+import { diffCapabilities } from "../generate/diff-tables.ts";
 import type { DiffAnswer } from "../generate/diff-columns.ts";
 import { inOrderOf } from "../generate/order-steps.ts";
 import { replayHistory } from "../../plan/history/replay.ts";
@@ -21,7 +21,7 @@ import { movedTables } from "./moved-tables.ts";
 import { runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { checkDeclarable } from "./pull.ts";
 
-export interface Drift {
+interface Drift {
   readonly differences: readonly TableDifference[];
   /** The steps that lead to the live tables, given answers to open questions. Throws ERR_ADOPT_IMPOSSIBLE. */
   adopt(answers: readonly DiffAnswer[]): Adoption;
@@ -78,7 +78,7 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
     differences: drift,
     adopt(answers) {
       const all = new Map([...tables, ...moved.chosen(answers)]);
-      const made = adopt(known, all, { answers, ...diffAbilities(capabilities) });
+      const made = adopt(known, all, { answers, ...diffCapabilities(capabilities) });
       // A table that was only renamed must not be adopted as dropped: the migration would drop it on every database.
       const adoption = { ...made, unsure: moved.unsure(made, answers) };
       if (adoption.unsure.length + adoption.impossible.length === 0)

@@ -23,7 +23,7 @@ export interface Adoption extends Diff {
   readonly tables: Database;
 }
 
-export interface AdoptOptions extends DiffOptions {
+interface AdoptOptions extends DiffOptions {
   /** Whether to take `lance-schema:` metadata too, which `down` can't revert; false by default. */
   readonly takesEngines?: boolean;
 }

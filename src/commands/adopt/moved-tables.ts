@@ -6,7 +6,7 @@ import { databaseOf, type Database, type Table } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { isLedgers } from "./pull.ts";
 
-export interface MovedTables {
+interface MovedTables {
   /** The tables to which the answers say that tables of migrations were renamed, by their current names. */
   chosen(answers: readonly DiffAnswer[]): Database;
   /** The questions that are still open, those of the adoption included. */

@@ -31,7 +31,7 @@ export interface RepairInput extends Omit<RunContext, "migrations"> {
   readonly choice: string | undefined;
 }
 
-export interface Evidence extends RestoredLedger, Compared {
+interface Evidence extends RestoredLedger, Compared {
   /** Whether any record is about a migration, or a rebuild. */
   readonly hasRecords: boolean;
   /** Why the history in the ledger is impossible; undefined if it is not. */

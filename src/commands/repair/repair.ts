@@ -11,7 +11,7 @@ import { diagnose, type Diagnosis } from "./diagnose.ts";
 import { runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { recording, withLease, type Ledger } from "../../run/lease/with-lease.ts";
 
-export interface RepairChoice {
+interface RepairChoice {
   /** Executes the remedy, instead of only reporting it. */
   readonly yes?: boolean | undefined;
   /**
@@ -21,7 +21,7 @@ export interface RepairChoice {
   readonly to?: string | undefined;
 }
 
-export interface Repair {
+interface Repair {
   /** What was found, as text. */
   readonly sees: readonly string[];
   readonly does: Remedy["kind"];

@@ -16,7 +16,7 @@ import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
 import { dateOf } from "./date-drift.ts";
 import { runContext, type MigratorOptions } from "../../run/run-context.ts";
 
-export interface TablesVerdict {
+interface TablesVerdict {
   /** How many of the compared tables exist. */
   readonly tables: number;
   /** Whether columns were compared; otherwise only whether the tables exist. */
@@ -72,7 +72,7 @@ function hintFor(
   return `${howToFix(differences)}${mayAdopt ? "; or let migrate verify --write write a migration that leads there" : ""}`;
 }
 
-export interface LedgerVerdict {
+interface LedgerVerdict {
   readonly records: number;
   readonly findings: readonly LedgerFinding[];
 }

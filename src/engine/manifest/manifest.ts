@@ -73,7 +73,7 @@ export function numberIn(message: Message, field: number): bigint {
 }
 
 /** A column, a field of a struct, or the items of a list. */
-export interface ManifestField {
+interface ManifestField {
   readonly id: bigint;
   /** The id of the field around it; -1 for a column. */
   readonly parent: bigint;

@@ -14,7 +14,7 @@ export function widthOf(text: string): number {
 const wide =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
 
-export interface PrintCursor {
+interface PrintCursor {
   /** Spaces in front of the line on which the source begins. */
   readonly indent: number;
   /** How many columns of that line are taken before it. */

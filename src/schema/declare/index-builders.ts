@@ -3,7 +3,7 @@ import type { languages } from "./index-options.ts";
 import type { IndexKind, IndexType } from "../table-index.ts";
 
 /** The parameters of every vector index. */
-export interface VectorOptions {
+interface VectorOptions {
   readonly distanceType?: "l2" | "cosine" | "dot";
   /** When absent, the engine chooses it by the number of rows. */
   readonly numPartitions?: number;
@@ -11,22 +11,22 @@ export interface VectorOptions {
   readonly sampleRate?: number;
 }
 
-export interface FlatOptions extends Omit<VectorOptions, "distanceType"> {
+interface FlatOptions extends Omit<VectorOptions, "distanceType"> {
   /** `hamming` is for vectors of uint8. */
   readonly distanceType?: "l2" | "cosine" | "dot" | "hamming";
 }
 
-export interface QuantisedOptions extends VectorOptions {
+interface QuantisedOptions extends VectorOptions {
   readonly numSubVectors?: number;
   readonly numBits?: number;
 }
 
-export interface GraphOptions extends VectorOptions {
+interface GraphOptions extends VectorOptions {
   readonly m?: number;
   readonly efConstruction?: number;
 }
 
-export interface TextOptions {
+interface TextOptions {
   /** Stores the positions of words, for phrase searches. */
   readonly withPosition?: boolean;
   readonly baseTokenizer?: "simple" | "whitespace" | "raw" | "ngram";

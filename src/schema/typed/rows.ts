@@ -3,7 +3,7 @@ import type { RowValue, RowValues } from "../row-values.ts";
 import type { ColumnsOf } from "./database.ts";
 
 /** What `execute` does: sets columns to SQL expressions, or deletes rows. */
-export type RowChange =
+type RowChange =
   | { readonly update: Readonly<Record<string, string>>; readonly where?: string }
   | { readonly delete: string };
 

@@ -7,7 +7,7 @@ import type { OldVersion, SinceScope } from "./target.ts";
 import { sameIds, tallyOf, writtenSince, type WrittenRows } from "./written-since.ts";
 import type { VersionedTable } from "./versioned-table.ts";
 
-export interface RestoreRequest {
+interface RestoreRequest {
   readonly version: number;
   /** When it was created, if known. */
   readonly at?: number | undefined;
@@ -23,7 +23,7 @@ export async function restoreVersion(table: VersionedTable, { version, at, after
   return await table.version();
 }
 
-export type PuttingBack = Omit<PutBackRowsAction, "kind" | "table">;
+type PuttingBack = Omit<PutBackRowsAction, "kind" | "table">;
 
 /** Returns the table's newest version. Throws if the restored version has replaced what cannot be put back. */
 export async function putBack(table: VersionedTable, putting: PuttingBack): Promise<number> {

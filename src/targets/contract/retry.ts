@@ -2,7 +2,7 @@
 import type { Clock } from "../../time/clock.ts";
 import type { CallOutcome } from "./target.ts";
 
-export interface Patience {
+interface Patience {
   /** How often it is tried in all. */
   readonly tries: number;
   /** Milliseconds before the second try; doubled for each further one. */

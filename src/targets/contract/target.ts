@@ -136,7 +136,7 @@ export interface Target {
   close(): Promise<void>;
 }
 
-export interface TableSize {
+interface TableSize {
   readonly rows: number;
 }
 
@@ -151,7 +151,7 @@ export interface Scratch {
   rows(table: string): Promise<TableRows>;
 }
 
-export interface TableRows {
+interface TableRows {
   readonly count: number;
   /** A checksum of all values, independent of the order of rows; undefined if a type can't be read. */
   readonly sum: string | undefined;

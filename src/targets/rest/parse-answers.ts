@@ -36,7 +36,7 @@ export function parseList(answer: HttpResponse): Page | undefined {
   return list.safeParse(jsonOf(answer)).data;
 }
 
-export interface Description {
+interface Description {
   readonly columns: readonly Column[];
   /** The metadata of the schema, if the service reports it. */
   readonly metadata: Readonly<Record<string, string>> | undefined;

@@ -7,7 +7,7 @@ export interface LanceType {
   readonly length?: number;
 }
 
-export interface LanceField extends Omit<Column, "type"> {
+interface LanceField extends Omit<Column, "type"> {
   readonly type: LanceType;
 }
 

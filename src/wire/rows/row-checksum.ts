@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { DataType, tableFromIPC, type Data } from "apache-arrow";
 import { childColumns, type Column } from "../../schema/data-type.ts";
 
-export interface RowsSum {
+interface RowsSum {
   readonly rows: number;
   /**
    * Differs if any value differs, but not with the order of the rows. Floats are compared bit by bit, except that all
@@ -36,7 +36,7 @@ export async function sumOfRows(files: AsyncIterable<Buffer> | Iterable<Buffer>)
   return { rows, sum: sum.toString(16) };
 }
 
-export interface RowDifference {
+interface RowDifference {
   /** The ids of rows that only the newer files contain. */
   readonly added: readonly bigint[];
   /** How many rows only the older files contain. */

@@ -6,7 +6,7 @@ import { tableFromIPC } from "apache-arrow";
 export const rowIdColumns = ["_rowid", "_rowaddr", "_row_created_at_version", "_row_last_updated_at_version"] as const;
 
 /** Each value is two 32-bit words, the lower one first. */
-export interface RowIds {
+interface RowIds {
   readonly count: number;
   readonly id: Uint32Array;
   readonly address: Uint32Array;

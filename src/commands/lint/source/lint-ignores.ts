@@ -1,7 +1,7 @@
 /** Comments that silence rules of `lint`: `// lint-ignore RULE, RULE: why`, on the line or on the lines above it. */
 import type { SourcePosition } from "./source-positions.ts";
 
-export interface Ignored {
+interface Ignored {
   readonly rule: string;
   /** The position of the rule's name in the comment. */
   readonly place: SourcePosition;

@@ -8,7 +8,7 @@ import { toLanceType, typeNamed, type LanceType } from "../../../wire/lance/lanc
 
 export type Vocabulary = "lance" | "arrow" | "string";
 
-export interface WireAlteration {
+interface WireAlteration {
   readonly path: string;
   readonly rename?: string | undefined;
   readonly data_type?: unknown;

@@ -1,6 +1,6 @@
 /** Parses the address of a service as people type it. Problems never repeat the input, which may contain a key. */
 
-export type Base = { readonly base: string } | { readonly problem: string };
+type Base = { readonly base: string } | { readonly problem: string };
 
 const wanted = "must be an address such as https://lance.example.com";
 
