@@ -11,7 +11,7 @@ const appenders = 4;
 /** docs/faults.md says what came of the fifty. */
 const times = rounds(1, 50);
 /** Milliseconds after each append: without, they keep both cores of a small machine busy, and the retype waiting. */
-const pause = rounds(20, 0);
+const pause = rounds(5, 0);
 
 interface Said {
   readonly acknowledged: readonly number[];
