@@ -1,4 +1,5 @@
 /** The cost of actions: the data that they write and the table versions that they make. Pure. */
+import { z } from "zod";
 import type { Action } from "../../actions/model/action.ts";
 import { tablesAfter, writtenBy } from "../../actions/apply-action.ts";
 import type { Column } from "../../schema/data-type.ts";
@@ -7,18 +8,18 @@ import { widthOf } from "../../schema/type-width.ts";
 import type { PlannedCommit } from "../commits/commits.ts";
 import type { PlannedAction } from "../make-plan.ts";
 
-export interface Cost {
-  /** How many rows have values rewritten; null if unknown. */
-  readonly rows: number | null;
-  /** The approximate size of these values in bytes, before compression; null if unknown. */
-  readonly bytes: number | null;
-  /** How many rows are added; null if unknown. */
-  readonly added: number | null;
-  /** The indexes that are built over all rows. */
-  readonly indexes: readonly string[];
-  /** How many table versions are made. */
-  readonly versions: number;
-}
+const whole = z.int().min(0);
+
+/** Published as part of docs/plan.schema.json. */
+export const costShape = z.object({
+  rows: whole.nullable().describe("Rows in which values are rewritten; null if unknown."),
+  bytes: whole.nullable().describe("About how many bytes that is before it is compressed; null if unknown."),
+  added: whole.nullable().describe("Rows that are added; null if unknown."),
+  indexes: z.array(z.string()).describe("Indexes that are built over all rows."),
+  versions: whole.describe("Versions of tables that it makes."),
+});
+
+export type Cost = z.output<typeof costShape>;
 
 export const nothing: Cost = { rows: 0, bytes: 0, added: 0, indexes: [], versions: 0 };
 
@@ -41,7 +42,7 @@ export type Sizes = ReadonlyMap<string, Size>;
 /** The estimate for actions that run one after another. */
 export interface Estimate {
   /** One for each commit. */
-  readonly calls: readonly string[];
+  readonly calls: string[];
   readonly cost: Cost;
 }
 

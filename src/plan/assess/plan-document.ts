@@ -1,7 +1,7 @@
 /** The plan as one JSON document for programs. Its shape is published as docs/plan.schema.json. Pure. */
 import { z } from "zod";
 import { stepHash } from "../../migrations/checksum.ts";
-import { totalOf, type ActionEstimate, type Cost, type Estimate, type Survey } from "./cost.ts";
+import { costShape, totalOf, type ActionEstimate, type Survey } from "./cost.ts";
 import type { Direction } from "../compile/compile.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "../make-plan.ts";
 
@@ -16,14 +16,6 @@ const commit = z.object({ text, action });
 
 const calls = z.array(text).describe("Of each commit the request, or the engine's method with what it is given.");
 
-const cost = z.object({
-  rows: whole.nullable().describe("Rows in which values are rewritten; null if unknown."),
-  bytes: whole.nullable().describe("About how many bytes that is before it is compressed; null if unknown."),
-  added: whole.nullable().describe("Rows that are added; null if unknown."),
-  indexes: z.array(text).describe("Indexes that are built over all rows."),
-  versions: whole.describe("Versions of tables that it makes."),
-});
-
 const rollback = z.object({
   class: z.enum(["exact", "checked", "restore", "none"]),
   text,
@@ -33,7 +25,7 @@ const rollback = z.object({
   calls: calls
     .optional()
     .describe("Of these actions; none where an old version is restored, which has no number before `up` begins."),
-  cost: cost.optional(),
+  cost: costShape.optional(),
 });
 
 const refusal = z.discriminatedUnion("reason", [
@@ -49,7 +41,7 @@ const plannedAction = z.object({
   text,
   commits: z.array(commit).optional(),
   calls: calls.optional(),
-  cost: cost.optional(),
+  cost: costShape.optional(),
   risks: z.array(
     z.object({
       kind: z.enum(["loss", "failure", "writers", "embedding"]),
@@ -92,7 +84,7 @@ export const planDocumentShape = z.object({
     .object({ problems: z.array(text), hint: text })
     .optional()
     .describe("With the direction down: the rows that block the rollback, so that it is refused, and how to proceed."),
-  totals: z.object({ migrations: whole, actions: whole, ...cost.shape }).optional(),
+  totals: z.object({ migrations: whole, actions: whole, ...costShape.shape }).optional(),
 });
 
 export type PlanDocument = z.output<typeof planDocumentShape>;
@@ -120,7 +112,7 @@ export function planDocument(
     totals: survey && {
       migrations: migrations.length,
       actions: survey.size,
-      ...ofCost(totalOf([...survey.values()].map(({ cost: own }) => own))),
+      ...totalOf([...survey.values()].map(({ cost }) => cost)),
     },
   };
 }
@@ -143,14 +135,6 @@ function ofMigration(
   };
 }
 
-function ofCost({ indexes, ...rest }: Cost) {
-  return { ...rest, indexes: [...indexes] };
-}
-
-function ofEstimate(estimate: Estimate | undefined) {
-  return estimate && { calls: [...estimate.calls], cost: ofCost(estimate.cost) };
-}
-
 function ofAction(
   { place, action: own, text: words, commits, risks, rollback: back, refusal: refused }: PlannedAction,
   estimate: ActionEstimate | undefined,
@@ -160,10 +144,16 @@ function ofAction(
     kind: place.kind,
     text: words,
     ...(commits.length > 1 && { commits: commits.map((one) => ({ text: one.text, action: { ...one.action } })) }),
-    ...ofEstimate(estimate),
+    calls: estimate?.calls,
+    cost: estimate?.cost,
     risks: risks.map(({ kind, text: words }, index) => ({ kind, text: words, rows: estimate?.rows[index] })),
     ...(back && {
-      rollback: { ...back, actions: back.actions.map((one) => ({ ...one })), ...ofEstimate(estimate?.back) },
+      rollback: {
+        ...back,
+        actions: back.actions.map((one) => ({ ...one })),
+        calls: estimate?.back?.calls,
+        cost: estimate?.back?.cost,
+      },
     }),
     refusal: refused,
     action: { ...own },

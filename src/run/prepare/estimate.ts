@@ -70,7 +70,7 @@ export async function costs({ now, migrations }: Plan, target: Target): Promise<
 async function callsOf(
   commits: readonly Pick<PlannedCommit, "action" | "before">[],
   { call }: Target,
-): Promise<readonly string[]> {
+): Promise<string[]> {
   const calls: string[] = [];
   for (const { action, before } of commits) calls.push(await call(action, before.get(action.table)));
   return calls;
