@@ -36,7 +36,7 @@ export function tableBefore(table: string, actions: readonly Action[], before: D
 }
 
 /** A column and the types that it was cast to, in order. */
-export interface CastColumn extends ColumnRef {
+interface CastColumn extends ColumnRef {
   readonly casts: readonly DataType[];
 }
 

@@ -5,7 +5,7 @@ import { formatPath, type Path } from "../../schema/path.ts";
 import { namesIn } from "../../schema/sql.ts";
 
 /** The names of the columns that a computed column reads. */
-export function inputsOf({ computed }: Column, columns: readonly Column[]): readonly string[] {
+function inputsOf({ computed }: Column, columns: readonly Column[]): readonly string[] {
   if (computed === undefined) return [];
   // A word after a dot is a field of a struct, a word before a parenthesis a function.
   const bare = computed.replace(/\.\s*(?:`[^`]*`|\w+)/g, "").replace(/\w+\s*\(/g, "(");

@@ -1,7 +1,7 @@
 /** Finds records with contents that the tool never writes. Pure. */
 import { saysApplied, type LedgerEvent, type LedgerRecord } from "../state/record.ts";
 
-export interface Nonsense {
+interface Nonsense {
   readonly at: LedgerRecord;
   /** Completes a sentence that begins with the record's position. */
   readonly problem: string;

@@ -6,7 +6,7 @@ import { foldLedger, isHalfDone, type LedgerState } from "../state/fold.ts";
 import type { Journal, LedgerHead } from "../journal/journal.ts";
 import { start, type LedgerEntry, type LedgerRecord } from "../state/record.ts";
 
-export interface LeaseTerms {
+interface LeaseTerms {
   /** Another run may take over after this many milliseconds without a new record. */
   readonly duration: number;
   readonly clock: Clock;
@@ -203,7 +203,7 @@ function ownersOf({ epoch }: LedgerRecord, records: readonly LedgerRecord[]): re
   return records.filter((other) => other.epoch === epoch && other.number === 0).map(({ run }) => run);
 }
 
-export interface WaitTerms extends LeaseTerms {
+interface WaitTerms extends LeaseTerms {
   /** The most milliseconds to wait for a holder that is known to be running. */
   readonly patience: number;
   /**

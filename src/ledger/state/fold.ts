@@ -33,7 +33,7 @@ export interface LedgerMigration extends MigrationFacts {
   readonly reversal?: Reversal | undefined;
 }
 
-export interface Holder {
+interface Holder {
   readonly by: string;
   readonly run: string;
   /** Another run may take over after this many milliseconds without a new record. */

@@ -10,7 +10,7 @@ import type { SeenVersion } from "../../schema/table-identity.ts";
 import { tableBefore } from "../../actions/follow.ts";
 import type { Plan } from "../make-plan.ts";
 
-export interface IdentityQuestion {
+interface IdentityQuestion {
   readonly place: StepPlace;
   readonly kind: ActionKind;
   /** The table's current name. */

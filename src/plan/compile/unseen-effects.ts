@@ -8,7 +8,7 @@ import { isReserved } from "../../actions/rewrite/append-guard.ts";
 import { isNull } from "../../actions/model/risk.ts";
 
 /** All fields are text. */
-export interface Unseen {
+interface Unseen {
   readonly what: string;
   /** The table or column that has this effect or lacks it. */
   readonly where: string;

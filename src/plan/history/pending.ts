@@ -55,7 +55,7 @@ export function checkNotReverting({ migrations }: LedgerState): void {
   if (known !== undefined) throw new MigrateError("ERR_REVERTING", { version: formatMigration(known) });
 }
 
-export interface Pending {
+interface Pending {
   readonly files: readonly MigrationFile[];
   readonly state: LedgerState;
   /** The versions of the migrations in doubt. */

@@ -21,7 +21,7 @@ export interface HistoryPosition {
   readonly choice: string;
 }
 
-export interface NearestPosition {
+interface NearestPosition {
   readonly place: HistoryPosition;
   readonly differences: readonly TableDifference[];
 }

@@ -5,7 +5,7 @@ import { checksumOf, stepHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { compileMigration, type Describing } from "../compile/compile.ts";
 
-export type RecordedProgress = Pick<MigrationFacts, "step" | "total" | "attempt" | "duration" | "tables">;
+type RecordedProgress = Pick<MigrationFacts, "step" | "total" | "attempt" | "duration" | "tables">;
 
 /** `ran`: all units of a migration that has ended, otherwise those that have begun: the others may still be fixed. */
 export function factsOf(

@@ -22,7 +22,7 @@ export interface Others {
 }
 
 /** An action that restores a table, and the table before and after it as migrations know it. */
-export type RestoringAction = Pick<PlannedAction, "action" | "before" | "after" | "undoes">;
+type RestoringAction = Pick<PlannedAction, "action" | "before" | "after" | "undoes">;
 
 /** `replaced`: the table right before it was restored; `restored`: right after. */
 export function othersSince(restoring: RestoringAction, replaced: Table, restored: Table): Others {

@@ -47,7 +47,7 @@ function withFound({ now, migrations }: Plan, settled: readonly PlannedMigration
   return database;
 }
 
-export interface PlanProgress {
+interface PlanProgress {
   /** How many of the actions ran. */
   readonly done: number;
   /** Whether the next one is between two of its commits. */

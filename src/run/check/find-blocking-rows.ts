@@ -191,7 +191,7 @@ export async function sinceOf(
   }
 }
 
-export interface RowsThere {
+interface RowsThere {
   readonly rows: number;
   /** How many of them exceed what may be there; undefined if unknown. */
   readonly written: number | undefined;

@@ -14,7 +14,7 @@ import { mostRepeats } from "../../targets/contract/retry.ts";
 import type { TableSnapshot, Target, Versions } from "../../targets/contract/target.ts";
 import { sendAction, type ActionContext, type CallContext } from "./send-action.ts";
 
-export interface PutBack {
+interface PutBack {
   /** How many versions that made. */
   readonly commits: number;
   /** What could not be put back, as text. */

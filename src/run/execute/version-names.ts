@@ -22,7 +22,7 @@ export function keptName(migration: number, version: number, epoch: number, ledg
 /** Names of older releases have neither version nor epoch. */
 const pattern = /^(\d+)(?:\.v\d+\.e(\d+))?(?:-(.+))?$/;
 
-export interface KeptFor {
+interface KeptFor {
   readonly migration: number;
   /** In which it was kept; 0 where an older release has kept it. */
   readonly epoch: number;

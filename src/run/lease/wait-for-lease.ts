@@ -5,7 +5,7 @@ import { sameRecord, type LedgerHead } from "../../ledger/journal/journal.ts";
 import { waitForHolder } from "../../ledger/lease/lease.ts";
 import type { RunContext } from "../run-context.ts";
 
-export interface Waiting {
+interface Waiting {
   /**
    * Whether the lease is held and must be waited for. False once `wait` has found its holder silent for a whole lease.
    */

@@ -28,7 +28,7 @@ export interface Ledger {
   readonly state: LedgerState;
 }
 
-export interface Prepared<Result> {
+interface Prepared<Result> {
   /** The first migration of the work: it is in doubt if this run dies. */
   readonly first: number | undefined;
   act(lease: Lease): Promise<Result>;

@@ -18,7 +18,7 @@ export interface Compared {
   readonly differences: readonly TableDifference[];
 }
 
-export interface ComparedTo extends Compared {
+interface ComparedTo extends Compared {
   /** The tables as the ledger implies, without migrations that are in doubt or under way. */
   readonly expected: Database;
 }
