@@ -1,24 +1,33 @@
-/** The web application: hooks around every request, and the routes from their lists. */
+/**
+ * The web application: it checks the head of every request, receives the body, takes the locks, and lets a worker do the
+ * rest. What a body holds is not looked at here.
+ */
 import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { Readable } from "node:stream";
 import swagger from "@fastify/swagger";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { z } from "zod";
-import { firstLine } from "../errors/migrate-error.ts";
 import { withoutSecrets } from "../secrets/encoded-forms.ts";
-import { jsonType } from "../wire/content-types.ts";
-import { addBodyParsers } from "./body-parsers.ts";
-import { checkContentType, checkTarget, validator } from "./check-request.ts";
+import { jsonType, streamType } from "../wire/content-types.ts";
+import { boundConnections } from "./connections.ts";
+import { checkContentType, checked } from "./work/check-request.ts";
 import { createGuard, type GuardOptions } from "./authenticate.ts";
 import { documentOf, errorAnswer, openApiOptions, pathSchema } from "./openapi.ts";
-import { codes, invalidInput, problemOfError, refuse, type Problem } from "./tables/error-answer.ts";
+import { codes, invalidInput, refuse, type Problem } from "./tables/error-answer.ts";
 import { routes } from "./routes/index.ts";
-import { arrowOf, isIpcAnswer, type Route } from "./routes/route.ts";
-import type { ServedTables } from "./tables/open-tables.ts";
+import type { LockRequest, Route } from "./routes/route.ts";
+import { serviceRoutes, type ServiceRoute } from "./routes/service.ts";
+import { createLocks } from "./tables/table-locks.ts";
+import { collect, discard, readBody, streamBody } from "./work/body.ts";
+import { parseJson } from "./work/parse-json.ts";
+import { failureOf, type JobFailure, type Job, type JobOutcome, type SentBody } from "./work/perform.ts";
+import type { Workers } from "./work/pool.ts";
 
 export interface AppOptions extends GuardOptions {
-  readonly tables: ServedTables;
+  readonly workers: Pick<Workers, "perform">;
+  /** Where the tables are. */
+  readonly folder: string;
   /** The largest body, in bytes. */
   readonly bodyLimit: number;
   /** Milliseconds within which a request must have arrived completely. */
@@ -27,8 +36,12 @@ export interface AppOptions extends GuardOptions {
   readonly log: (line: string) => void;
 }
 
-/** Compressed data may unpack to at most this many times the size of the largest body. */
-const largestGrowth = 4;
+/** In bytes. No request needs more; a query with a thousand vectors stays far below. */
+const jsonLimit = 16 * 2 ** 20;
+/** Milliseconds within which the head of a request must have arrived. */
+const headTimeout = 10_000;
+/** Requests at a time. Further ones are refused until one has ended. */
+const mostRequests = 1_000;
 
 export interface App {
   readonly web: FastifyInstance;
@@ -37,15 +50,15 @@ export interface App {
 }
 
 export async function createApp(options: AppOptions): Promise<App> {
-  const { bodyLimit, requestTimeout, log, apiKey, tables } = options;
+  const { bodyLimit, requestTimeout, log, apiKey, folder } = options;
   const atWork = new Set<Promise<unknown>>();
   const app = fastify({
     logger: false,
     bodyLimit,
     requestTimeout,
     http: {
-      headersTimeout: requestTimeout,
-      connectionsCheckingInterval: Math.min(10_000, requestTimeout / 2),
+      headersTimeout: Math.min(headTimeout, requestTimeout),
+      connectionsCheckingInterval: Math.min(2_000, requestTimeout / 2),
       requireHostHeader: false, // refused below, with a message
     },
     // A name that is too long is refused as a name, not as an unknown path.
@@ -60,7 +73,9 @@ export async function createApp(options: AppOptions): Promise<App> {
       write(request, reply);
     },
   });
+  boundConnections(app.server);
   const guard = createGuard(options);
+  let requests = 0;
   /** What the log reports to the operator, but the answer does not report to the client. */
   const failures = new WeakMap<FastifyRequest, string>();
   const write = (request: FastifyRequest, reply: FastifyReply) => {
@@ -69,8 +84,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     log(withoutSecrets(parts.join(" ").trimEnd(), [apiKey]));
   };
   const answer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    const problem = problemOfError(error, tables.folder);
-    if (problem.status === 500) failures.set(request, firstLine(error));
+    const { problem, cause } = error instanceof RequestFailed ? error.failure : failureOf(error, folder);
+    if (cause !== undefined) failures.set(request, cause);
+    discard((request.body as SentBody | undefined)?.body);
     // The rest of an unwanted body is read and discarded: a client that is still sending would not see the answer.
     reply.removeHeader("connection");
     request.raw.resume();
@@ -86,9 +102,15 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.setNotFoundHandler((request) => {
     throw notFound(request);
   });
-  app.setValidatorCompiler(({ schema, httpPart }) => validator(schema as unknown as z.ZodType, httpPart ?? "request"));
+  app.setValidatorCompiler(({ schema, httpPart = "request" }) => (value) => {
+    try {
+      return { value: checked(schema as unknown as z.ZodType, value, httpPart) };
+    } catch (error) {
+      return { error: error as Error }; // only refusals are thrown
+    }
+  });
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
-  addBodyParsers(app, bodyLimit);
+  addBodyParsers(app, options);
 
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
@@ -96,62 +118,98 @@ export async function createApp(options: AppOptions): Promise<App> {
       reply.raw.shouldKeepAlive = false;
       throw invalidInput("the header host is missing");
     }
-    const problem = openPaths.has(request.routeOptions.url) ? undefined : guard(request.headers);
+    requests++;
+    if (openPaths.has(request.routeOptions.url)) return;
+    const problem = guard(request.headers);
     if (problem !== undefined) throw problem;
+    if (requests > mostRequests) throw refuse(503, "unavailable", "too many requests at a time; try again");
     // Thrown here, so that the body is not read.
     if (request.is404) throw notFound(request);
   });
   app.addHook("onResponse", async (request, reply) => {
+    requests--;
     // Health checks are not logged, because they come every few seconds.
     if (!openPaths.has(request.routeOptions.url)) write(request, reply);
   });
 
   await app.register(swagger, openApiOptions);
-  for (const route of routes) addRoute(app, route, options, atWork);
+  for (const route of serviceRoutes) addServiceRoute(app, route);
+  const locks = createLocks();
+  const perform: Perform = async (route, job) => {
+    const work = locks.holding(route.locks(lockRequestOf(job)), () => options.workers.perform(job));
+    atWork.add(work);
+    return await work.finally(() => {
+      atWork.delete(work);
+      discard(job.body?.body);
+    });
+  };
+  for (const [place, route] of routes.entries()) addRoute(app, route, place, perform);
   return { web: app, settled: () => Promise.allSettled(atWork) };
 }
 
-const openPaths: ReadonlySet<string | undefined> = new Set(routes.filter(({ open }) => open).map(({ path }) => path));
+const openPaths: ReadonlySet<string | undefined> = new Set(
+  serviceRoutes.filter(({ isOpen }) => isOpen).map(({ path }) => path),
+);
 
-function addRoute(
-  app: FastifyInstance,
-  route: Route,
-  { tables, bodyLimit }: AppOptions,
-  atWork: Set<Promise<unknown>>,
-): void {
-  const params = pathSchema(route.path);
+function addServiceRoute(app: FastifyInstance, route: ServiceRoute): void {
   app.route({
-    method: route.method,
+    method: "GET",
     url: route.path,
-    schema: {
-      params,
-      querystring: route.query,
-      ...(route.method === "GET" ? {} : { body: route.body }),
-      document: documentOf(route),
-    } as object,
-    onRequest: async (request) => checkContentType(request, route.accepts),
-    handler: async (request, reply) => {
-      const given = request.params as Readonly<Record<string, string>>;
-      const query = request.query as Readonly<Record<string, unknown>>;
-      const name = given["name"] ?? "";
-      if ("name" in params.shape) checkTarget(name, query, request.body);
-      const work = route.handler({
-        tables,
-        document: () => app.swagger(),
-        params: given,
-        name,
-        query,
-        body: request.body,
-        hasArrow: Buffer.isBuffer(request.body),
-        arrow: () => arrowOf(request.body, largestGrowth * bodyLimit),
-      });
-      atWork.add(work);
-      const result = (await work.finally(() => atWork.delete(work))) ?? {};
-      if (!isIpcAnswer(result)) return await reply.type(jsonType).send(JSON.stringify(result));
-      return await reply.type(result.contentType).send(Readable.from(result.chunks));
+    schema: { document: documentOf(route) } as object,
+    handler: async (_, reply) => {
+      const answer = route.answerFrom(() => app.swagger());
+      return await reply.type(jsonType).send(JSON.stringify(answer));
     },
   });
 }
+
+type Perform = (route: Route, job: Job) => Promise<JobOutcome>;
+
+function addRoute(app: FastifyInstance, route: Route, place: number, perform: Perform): void {
+  app.route({
+    method: route.method,
+    url: route.path,
+    schema: { params: pathSchema(route.path), querystring: route.query, document: documentOf(route) } as object,
+    onRequest: async (request) => checkContentType(request, route.accepts),
+    handler: async (request, reply) => {
+      const { params, query, body } = request as unknown as Omit<Job, "route">;
+      const outcome = await perform(route, { route: place, params, query, body });
+      if ("problem" in outcome) throw new RequestFailed(outcome);
+      return await reply.type(outcome.contentType).send(streamBody(outcome.body));
+    },
+  });
+}
+
+/** What a worker could not do. */
+class RequestFailed extends Error {
+  readonly failure: JobFailure;
+
+  constructor(failure: JobFailure) {
+    super(failure.problem.error);
+    this.failure = failure;
+  }
+}
+
+function lockRequestOf({ params, query, body }: Job): LockRequest {
+  return { name: params["name"] ?? "", query, json: () => body && parseJson(readBody(body.body).toString()) };
+}
+
+/** What is JSON and what is Arrow data is told apart by its type alone. */
+function addBodyParsers(app: FastifyInstance, { bodyLimit, folder }: AppOptions): void {
+  app.removeAllContentTypeParsers();
+  const add = (contentType: string, type: SentBody["type"], limit: number) =>
+    app.addContentTypeParser(contentType, async ({ headers }: FastifyRequest, chunks: IncomingMessage) => {
+      if (Number(headers["content-length"] ?? 0) > limit) throw tooLarge();
+      return {
+        type,
+        body: await collect(chunks.iterator({ destroyOnReturn: false }), folder, limit, tooLarge),
+      } satisfies SentBody;
+    });
+  add(jsonType, "json", Math.min(jsonLimit, bodyLimit));
+  add(streamType, "arrow", bodyLimit);
+}
+
+const tooLarge = () => refuse(413, "invalidInput", "the body is too large");
 
 /** Whether a body was announced and has not arrived completely. */
 function isArriving({ headers, raw }: FastifyRequest): boolean {

@@ -3,7 +3,7 @@ import type { SwaggerOptions } from "@fastify/swagger";
 import { z } from "zod";
 import packageJson from "../../package.json" with { type: "json" };
 import { fileType, jsonType, streamType } from "../wire/content-types.ts";
-import type { Route } from "./routes/route.ts";
+import type { DescribedRoute } from "./routes/route.ts";
 import { tableName } from "./tables/table-name.ts";
 
 export const openApiOptions: SwaggerOptions = {
@@ -30,7 +30,7 @@ export const errorAnswer = z.object({
 const binary = { type: "string", format: "binary" };
 
 /** The part of the document about a route, as @fastify/swagger takes it. */
-export function documentOf(route: Route): object {
+export function documentOf(route: DescribedRoute): object {
   const params = pathSchema(route.path);
   return {
     tags: [route.group],
@@ -55,7 +55,7 @@ function answerOf(answer: z.ZodType, description: string): object {
   return { description, content: { [jsonType]: { schema: toJsonSchema(answer) } } };
 }
 
-function bodyOf({ accepts, body }: Route): object {
+function bodyOf({ accepts, body }: DescribedRoute): object {
   const arrow = { [streamType]: { schema: binary } };
   switch (accepts) {
     case "nothing":
@@ -85,7 +85,7 @@ function hasMembers({ shape }: z.ZodObject): boolean {
   return Object.keys(shape).length > 0;
 }
 
-function operationIdOf({ method, path }: Route): string {
+function operationIdOf({ method, path }: DescribedRoute): string {
   return [
     method.toLowerCase(),
     ...path

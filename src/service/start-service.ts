@@ -4,9 +4,13 @@ import { MigrateError } from "../errors/migrate-error.ts";
 import { createApp, type AppOptions } from "./app.ts";
 import type { GuardOptions } from "./authenticate.ts";
 import { openTables } from "./tables/open-tables.ts";
+import { startWorkers, usualWorkers, type PoolOptions } from "./work/pool.ts";
 
 export interface ServiceOptions
-  extends GuardOptions, Pick<AppOptions, "log">, Partial<Pick<AppOptions, "bodyLimit" | "requestTimeout">> {
+  extends
+    GuardOptions,
+    Pick<AppOptions, "log">,
+    Partial<Omit<PoolOptions, "folder"> & Pick<AppOptions, "requestTimeout">> {
   /** The folder that holds the tables; created if it does not exist. */
   readonly data: string;
   readonly host: string;
@@ -23,18 +27,30 @@ export interface Service {
 
 /** Milliseconds after which `close` cuts connections. Containers are killed after ten seconds. */
 const longestClose = 8_000;
-const defaults = { bodyLimit: 256 * 2 ** 20, requestTimeout: 300_000 };
+const defaults = {
+  bodyLimit: 256 * 2 ** 20,
+  answerLimit: 4 * 2 ** 30,
+  requestTimeout: 300_000,
+  workers: usualWorkers,
+  workerMemory: 2 * 2 ** 30,
+  workTimeout: 600_000,
+};
 
 /** Starts the service, which answers once this has resolved. Throws ERR_SERVICE_DATA and ERR_SERVICE_ADDRESS. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { host, bodyLimit = defaults.bodyLimit, requestTimeout = defaults.requestTimeout } = options;
-  const tables = await openTables(resolve(options.data));
-  const app = await createApp({ ...options, tables, bodyLimit, requestTimeout });
+  const { host } = options;
+  const folder = resolve(options.data);
+  // A worker would open it only with its first request.
+  (await openTables(folder)).close();
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const settings = { ...options, ...defaults, ...given, folder };
+  const workers = await startWorkers(settings);
+  const app = await createApp({ ...settings, workers });
   try {
     await app.web.listen({ host, port: options.port });
   } catch (cause) {
     await app.web.close();
-    tables.close();
+    await workers.close();
     const problem = listenProblems[(cause as NodeJS.ErrnoException).code ?? ""] ?? String(cause);
     throw new MigrateError("ERR_SERVICE_ADDRESS", { host, port: options.port, problem }, { cause });
   }
@@ -54,7 +70,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       } finally {
         clearInterval(idle);
         clearTimeout(patience);
-        tables.close();
+        await workers.close();
       }
     },
   };

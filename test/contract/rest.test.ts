@@ -15,7 +15,7 @@ type Dialect = "service" | "namespace";
 async function openPair(dialect: Dialect, types?: "lance" | "arrow"): Promise<WholePair> {
   const folder = temporaryFolder();
   const data = join(folder, "data");
-  const service = await startService({ data, host: "127.0.0.1", port: 0, apiKey: "a key", log: () => {} });
+  const service = await startService({ data, host: "127.0.0.1", port: 0, workers: 0, apiKey: "a key", log: () => {} });
   const client = async () =>
     await openRest({ kind: "rest", endpoint: service.url, apiKey: "a key", dialect, types }, { name: "test", folder });
   const [one, other] = [await client(), await client()];

@@ -312,7 +312,7 @@ async function openOn(
 ): Promise<AsyncDisposable & { readonly given: TargetConfig }> {
   if (target === "embedded")
     return { given: { kind: "lance", uri: folder }, [Symbol.asyncDispose]: () => Promise.resolve() };
-  const service = await startService({ data: folder, host: "127.0.0.1", port: 0, apiKey, log: () => {} });
+  const service = await startService({ data: folder, host: "127.0.0.1", port: 0, workers: 0, apiKey, log: () => {} });
   const dialect = target === "rest/service" ? "service" : "namespace";
   return {
     given: { kind: "rest", endpoint: service.url, apiKey, dialect },

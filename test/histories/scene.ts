@@ -63,7 +63,7 @@ export async function onScene(
   const lines: string[] = [];
   try {
     if (where === "namespace")
-      service = await startService({ data: folder, host: "127.0.0.1", port: 0, apiKey, log: () => {} });
+      service = await startService({ data: folder, host: "127.0.0.1", port: 0, workers: 0, apiKey, log: () => {} });
     const context = { name: "local", folder };
     target =
       service === undefined

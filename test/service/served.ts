@@ -53,6 +53,8 @@ export async function startIn(folder: string, options: Partial<ServiceOptions> =
     host: "127.0.0.1",
     port: 0,
     apiKey,
+    // What the workers are for has tests of its own.
+    workers: 0,
     log: (line) => log.push(line),
     ...options,
   });

@@ -9,7 +9,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createApp } from "../../src/service/app.ts";
 import { routes } from "../../src/service/routes/index.ts";
-import { openTables } from "../../src/service/tables/open-tables.ts";
+import { serviceRoutes } from "../../src/service/routes/service.ts";
 import type { Column } from "../../src/schema/data-type.ts";
 import { Message } from "apache-arrow/fb/message";
 import { MetadataVersion } from "apache-arrow/fb/metadata-version";
@@ -277,13 +277,11 @@ test("what the official client asks for and cannot have is answered 501", async 
 
 test("the OpenAPI document is valid and has the routes, no more and no fewer", async () => {
   const folder = temporaryFolder();
-  const tables = await openTables(folder);
-  const { web } = await createApp({ tables, apiKey, bodyLimit: 1000, requestTimeout: 1000, log: () => {} });
-  onTestFinished(async () => {
-    await web.close();
-    tables.close();
-  });
+  const workers = { perform: () => Promise.reject(new Error("nothing is asked")) };
+  const { web } = await createApp({ workers, folder, apiKey, bodyLimit: 1000, requestTimeout: 1000, log: () => {} });
+  onTestFinished(() => web.close());
   const { service } = await aService();
+  const all = [...routes, ...serviceRoutes];
   const document = (await asking(service.url).get("/openapi.json")).body as {
     paths: Record<string, Record<string, unknown>>;
   };
@@ -291,11 +289,11 @@ test("the OpenAPI document is valid and has the routes, no more and no fewer", a
   const described = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ":$1")}`),
   );
-  expect(described.toSorted()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).toSorted());
-  for (const { method, path } of routes) expect(web.hasRoute({ method, url: path })).toBe(true);
+  expect(described.toSorted()).toEqual(all.map(({ method, path }) => `${method} ${path}`).toSorted());
+  for (const { method, path } of all) expect(web.hasRoute({ method, url: path })).toBe(true);
   // One line a route, methods in brackets: what is served beside them would show here.
   const served = web.printRoutes({ commonPrefix: false }).match(/\((?:GET|POST)(?:, (?:GET|POST))*\)/g) ?? [];
-  expect(served.flatMap((methods) => methods.split(","))).toHaveLength(routes.length);
+  expect(served.flatMap((methods) => methods.split(","))).toHaveLength(all.length);
 });
 
 describe("bodies", () => {

@@ -12,7 +12,7 @@ export interface Served {
 }
 
 export async function aService(data: string = temporaryFolder()): Promise<Served> {
-  const { url, close } = await startService({ data, host: "127.0.0.1", port: 0, apiKey, log: () => {} });
+  const { url, close } = await startService({ data, host: "127.0.0.1", port: 0, workers: 0, apiKey, log: () => {} });
   onTestFinished(close);
   return { url, data };
 }

@@ -16,7 +16,7 @@ import { parseDataType } from "../../wire/lance/parse-lance-type.ts";
 import { invalidInput, refuse } from "../tables/error-answer.ts";
 import { committed, flag, json, optional, routesOf, sql, text, unsupported } from "./route.ts";
 
-const { route, change } = routesOf("columns");
+const { change } = routesOf("columns");
 
 const dataType = z
   .union([z.string(), z.looseObject({ type: z.unknown() })], 'must be a type such as {"type":"int64"}')
@@ -52,12 +52,12 @@ const newColumns = z.array(
 );
 
 export const columnRoutes = [
-  route({
+  change({
     path: "/v1/table/:name/alter_columns",
     summary: "Rename columns, change their types, let them hold nulls or not; all at once or not at all",
     body: json({ alterations }),
     answer: committed,
-    handler: ({ tables, name, body }) => {
+    handler: async (table, { name, body }) => {
       if (body.alterations.some(({ virtual_column: virtual }) => virtual !== undefined && virtual !== null))
         throw unsupported("virtual columns");
       const wanted = body.alterations.map(({ path, rename, data_type: type, nullable }) => ({
@@ -66,23 +66,20 @@ export const columnRoutes = [
         type,
         nullable,
       }));
-      return tables.change(name, async (table) => ({ version: await alter(name, table, wanted) }));
+      return { version: await alter(name, table, wanted) };
     },
   }),
-  route({
+  change({
     path: "/v1/table/:name/add_columns",
     summary: "Add columns by SQL expressions, or all null from an Arrow schema",
     accepts: "either",
     body: json({ new_columns: newColumns.optional(), function: z.unknown().optional() }),
     answer: committed,
-    handler: ({ tables, name, body, arrow, hasArrow }) => {
-      if (hasArrow) {
-        const { bytes, columns } = arrow();
-        checkColumns(columns, name);
-        return tables.change(name, async (table) => ({ version: await addNullColumns(table, bytes) }));
-      }
-      const added = addedColumns(body);
-      return tables.change(name, async (table) => ({ version: (await table.addColumns(added)).version }));
+    handler: async (table, { name, body, arrow, hasArrow }) => {
+      if (!hasArrow) return { version: (await table.addColumns(addedColumns(body))).version };
+      const { bytes, columns } = arrow();
+      checkColumns(columns, name);
+      return { version: await addNullColumns(table, bytes) };
     },
   }),
   change({

@@ -1,9 +1,8 @@
-/** All routes. To add a group, add a file and a line here. */
+/** The routes to tables. To add a group, add a file and a line here. */
 import { columnRoutes } from "./columns.ts";
 import { indexRoutes } from "./indexes.ts";
 import { queryRoutes } from "./query.ts";
 import { rowRoutes } from "./rows.ts";
-import { serviceRoutes } from "./service.ts";
 import { tableRoutes } from "./tables.ts";
 import { unsupportedRoutes } from "./unsupported.ts";
 import { versionRoutes } from "./versions.ts";
@@ -17,5 +16,4 @@ export const routes: readonly Route[] = [
   ...versionRoutes,
   ...indexRoutes,
   ...unsupportedRoutes,
-  ...serviceRoutes,
 ];

@@ -3,31 +3,42 @@ import { z } from "zod";
 import type { EngineTable } from "../../engine/engine.ts";
 import { hasSecondStatement } from "../../schema/sql.ts";
 import type { ServedTables } from "../tables/open-tables.ts";
+import type { TableLock } from "../tables/table-locks.ts";
 import { toCheckedFile, type IpcAnswer, type IpcFile } from "../../wire/arrow/ipc-file.ts";
 import { refuse } from "../tables/error-answer.ts";
 
-export interface Route {
+/** What the OpenAPI document contains about a route. */
+export interface DescribedRoute {
   readonly method: "GET" | "POST";
   /** In the web framework's notation: `/v1/table/:name/describe`. */
   readonly path: string;
   readonly group: string;
   readonly summary: string;
-  /** Whether it needs no key. */
-  readonly open: boolean;
   /** What the body may be. A missing body always counts as an empty JSON object. */
   readonly accepts: "json" | "arrow" | "either" | "nothing";
   readonly query: z.ZodObject;
   readonly body: z.ZodType;
   /** What a successful answer contains; undefined for Arrow data. */
   readonly answer: z.ZodType | undefined;
+}
+
+export interface Route extends DescribedRoute {
+  /** What must be locked while the handler works. Called with a query that the schema has accepted. */
+  readonly locks: (request: LockRequest) => readonly TableLock[];
   /** Gives the answer; undefined for an empty object. */
   readonly handler: (request: RouteRequest) => Promise<unknown>;
 }
 
+/** What is known of a request before a worker parses its body. */
+export interface LockRequest {
+  readonly name: string;
+  readonly query: Readonly<Record<string, unknown>>;
+  /** The JSON body, not checked yet. */
+  readonly json: () => unknown;
+}
+
 export interface RouteRequest<Query = Readonly<Record<string, unknown>>, Body = unknown> {
   readonly tables: ServedTables;
-  /** The OpenAPI document of all routes. */
-  readonly document: () => object;
   /** The parts of the path by name. */
   readonly params: Readonly<Record<string, string>>;
   /** The table's name; empty if the path has none. */
@@ -44,11 +55,11 @@ interface RouteInput<Query extends z.ZodObject, Body extends z.ZodType> {
   readonly method?: "GET" | "POST";
   readonly path: string;
   readonly summary: string;
-  readonly open?: boolean;
   readonly accepts?: Route["accepts"];
   readonly query?: Query;
   readonly body?: Body;
   readonly answer?: z.ZodType | undefined;
+  readonly locks?: Route["locks"];
   readonly handler: (request: RouteRequest<z.output<Query>, z.output<Body>>) => Promise<unknown>;
 }
 
@@ -59,36 +70,48 @@ type TableRouteInput<Query extends z.ZodObject, Body extends z.ZodType> = Omit<R
   readonly handler: (table: EngineTable, request: RouteRequest<z.output<Query>, z.output<Body>>) => Promise<unknown>;
 };
 
+/** Other requests may write rows at the same time. */
+export const shared = (table: string): readonly TableLock[] => [{ table, alone: false }];
+/** No other request writes to the table at the same time. */
+export const alone = (...tables: readonly string[]): readonly TableLock[] =>
+  [...new Set(tables)].map((table) => ({ table, alone: true }));
+
 /**
  * Gives the functions that define the routes of a group: `route`, and for handlers that only work on the table of the
- * path, `read`, `write` and `change`, as in ServedTables. Types flow from the schemas into the handler.
+ * path, `read`, `write` (rows) and `change` (the table itself). Types flow from the schemas into the handler.
  */
 export function routesOf(group: string) {
   const route = <Query extends z.ZodObject = typeof anything, Body extends z.ZodType = z.ZodUnknown>(
     input: RouteInput<Query, Body>,
   ): Route => ({
     method: "POST",
-    open: false,
     accepts: input.body === undefined ? "nothing" : "json",
     query: anything,
     body: z.unknown(),
     answer: anything,
+    locks: () => [],
     ...input,
     group,
     // The handler is called only with values that the schemas have accepted.
     handler: input.handler as Route["handler"],
   });
   const tableRoute =
-    (access: "read" | "write" | "change") =>
+    (access: "read" | "write", locks: Route["locks"]) =>
     <Query extends z.ZodObject = typeof anything, Body extends z.ZodType = z.ZodUnknown>({
       handler,
       ...input
     }: TableRouteInput<Query, Body>): Route =>
       route<Query, Body>({
+        locks,
         ...input,
         handler: (request) => request.tables[access](request.name, (table) => handler(table, request)),
       });
-  return { route, read: tableRoute("read"), write: tableRoute("write"), change: tableRoute("change") };
+  return {
+    route,
+    read: tableRoute("read", () => []),
+    write: tableRoute("write", ({ name }) => shared(name)),
+    change: tableRoute("write", ({ name }) => alone(name)),
+  };
 }
 
 /** A JSON body; a missing one counts as an empty object. */

@@ -4,11 +4,13 @@ import { addRows, mergeRows } from "../../engine/write-rows.ts";
 import { invalidInput } from "../tables/error-answer.ts";
 import { checkNewColumns, checkOut } from "./tables.ts";
 import {
+  alone,
   committed,
   flagParameter,
   json,
   optional,
   routesOf,
+  shared,
   sql,
   sqlParameter,
   textParameter,
@@ -16,7 +18,7 @@ import {
   versionOrTag,
 } from "./route.ts";
 
-const { route, read, write } = routesOf("rows");
+const { route, read, write, change } = routesOf("rows");
 
 const predicate = sql.min(1, "must not be empty");
 
@@ -27,21 +29,23 @@ export const rowRoutes = [
     accepts: "arrow",
     query: z.looseObject({ mode: textParameter.optional(), upload_id: textParameter.optional() }),
     answer: committed,
+    locks: ({ name, query }) => (modeOf(query).toLowerCase() === "append" ? shared(name) : alone(name)),
     handler: async ({ tables, name, query, arrow }) => {
       if (query.upload_id !== undefined) throw unsupported("writes in several parts");
-      const mode = (query.mode ?? "append").toLowerCase();
+      const mode = modeOf(query).toLowerCase();
       if (mode !== "append" && mode !== "overwrite")
         throw invalidInput(`mode ${JSON.stringify(query.mode)} is not append or overwrite`);
       const { bytes, columns, rows } = arrow();
       const isAppend = mode === "append";
       if (!isAppend) checkNewColumns(columns, name);
-      return await tables[isAppend ? "write" : "change"](name, async (table) => ({
+      return await tables.write(name, async (table) => ({
         version: await addRows(table, bytes, mode),
         num_inserted_rows: rows,
       }));
     },
   }),
-  route({
+  // Alone, so that no other request's rows arrive between the read and the write of one merge.
+  change({
     path: "/v1/table/:name/merge_insert",
     summary: "Update, insert and delete rows by how those of an Arrow IPC stream match",
     accepts: "arrow",
@@ -55,7 +59,7 @@ export const rowRoutes = [
       use_index: flagParameter.optional(),
     }),
     answer: committed,
-    handler: async ({ tables, name, query, arrow }) => {
+    handler: async (table, { query, arrow }) => {
       const { bytes } = arrow();
       const merge = {
         on: [query.on].flat(),
@@ -65,8 +69,7 @@ export const rowRoutes = [
           query.when_not_matched_by_source_delete === true && (query.when_not_matched_by_source_delete_filt ?? true),
         useIndex: query.use_index,
       };
-      // Exclusive, so that no other request's rows arrive between the read and the write of one merge.
-      const counts = await tables.change(name, async (table) => await mergeRows(table, merge, bytes));
+      const counts = await mergeRows(table, merge, bytes);
       return {
         version: counts.version,
         num_inserted_rows: counts.numInsertedRows,
@@ -116,3 +119,7 @@ export const rowRoutes = [
     },
   }),
 ];
+
+function modeOf({ mode = "append" }: { readonly mode?: unknown }): string {
+  return String(mode);
+}

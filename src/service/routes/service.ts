@@ -1,22 +1,31 @@
-/** Routes about the service itself. */
+/** Routes about the service itself, which it answers without a worker. */
 import { z } from "zod";
-import { routesOf } from "./route.ts";
+import { anything, type DescribedRoute } from "./route.ts";
 
-const { route } = routesOf("service");
+export interface ServiceRoute extends DescribedRoute {
+  /** Whether it needs no key. */
+  readonly isOpen: boolean;
+  /** Gives the answer from the OpenAPI document of all routes. */
+  readonly answerFrom: (document: () => object) => object;
+}
 
-export const serviceRoutes = [
-  route({
-    method: "GET",
+const common = { method: "GET", group: "service", accepts: "nothing", query: anything, body: z.unknown() } as const;
+
+export const serviceRoutes: readonly ServiceRoute[] = [
+  {
+    ...common,
     path: "/healthz",
     summary: "Whether the service is up; needs no key",
-    open: true,
+    isOpen: true,
     answer: z.object({ status: z.literal("ok") }),
-    handler: async () => ({ status: "ok" }),
-  }),
-  route({
-    method: "GET",
+    answerFrom: () => ({ status: "ok" }),
+  },
+  {
+    ...common,
     path: "/openapi.json",
     summary: "This document",
-    handler: async ({ document }) => document(),
-  }),
+    isOpen: false,
+    answer: anything,
+    answerFrom: (document) => document(),
+  },
 ];

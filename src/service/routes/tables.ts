@@ -8,7 +8,16 @@ import { toField } from "../../wire/lance/lance-type.ts";
 import { tableName } from "../tables/table-name.ts";
 import { invalidInput, refuse, tableNotFound } from "../tables/error-answer.ts";
 import type { CreateMode, ServedTables } from "../tables/open-tables.ts";
-import { committed, json, numberParameter, routesOf, textParameter, versionOrTag, type RouteRequest } from "./route.ts";
+import {
+  alone,
+  committed,
+  json,
+  numberParameter,
+  routesOf,
+  textParameter,
+  versionOrTag,
+  type RouteRequest,
+} from "./route.ts";
 
 const { route, read } = routesOf("tables");
 
@@ -51,6 +60,7 @@ export const tableRoutes = [
       accepts: "arrow",
       query: z.looseObject({ mode: textParameter.optional() }),
       answer: committed,
+      locks: ({ name }) => alone(name),
       handler: createTable,
     }),
   ),
@@ -82,12 +92,14 @@ export const tableRoutes = [
     path: "/v1/table/:name/drop",
     summary: "Drop a table with all its rows and versions",
     body: json({}),
+    locks: ({ name }) => alone(name),
     handler: ({ tables, name }) => tables.drop(name),
   }),
   route({
     path: "/v1/table/:name/rename",
     summary: "Give a table another name",
     body: json({ new_table_name: tableName }),
+    locks: ({ name, json: given }) => alone(name, newNameOf(given())),
     handler: async ({ tables, name, body }) => {
       if (name === body.new_table_name) throw invalidInput("it has that name already");
       await tables.rename(name, body.new_table_name);
@@ -125,6 +137,11 @@ export async function checkOut(
     if (version === undefined || !/not found/i.test(String(error))) throw error;
     throw refuse(404, "versionNotFound", `Table '${table.name}' has no version ${version}`);
   }
+}
+
+/** Of a body that is not checked yet: the handler refuses what is no name. */
+function newNameOf(body: unknown): string {
+  return String((body as { readonly new_table_name?: unknown } | undefined)?.new_table_name);
 }
 
 async function listTables(tables: ServedTables, { limit, page_token: after }: z.output<typeof page>) {

@@ -16,6 +16,7 @@ export const codes = {
   invalidInput: 13,
   concurrentModification: 14,
   unauthenticated: 16,
+  unavailable: 17,
   internal: 18,
 } as const;
 

@@ -1,7 +1,4 @@
-/**
- * The tables of the folder. They are looked up, opened and locked for each request, because other processes may change
- * them too.
- */
+/** The tables of the folder. They are looked up and opened for each request, because other processes may change them too. */
 import { accessSync, constants, statSync } from "node:fs";
 import { createTable, leftoverIn, renameTable } from "../../engine/create-table.ts";
 import { dropTable } from "../../engine/drop-table.ts";
@@ -18,7 +15,6 @@ import { MigrateError } from "../../errors/migrate-error.ts";
 import type { CallOutcome } from "../../targets/contract/target.ts";
 import { patience, retry } from "../../targets/contract/retry.ts";
 import { systemClock } from "../../time/clock.ts";
-import { createLocks } from "./table-locks.ts";
 import { tableExists, tableLeft, tableNotFound } from "./error-answer.ts";
 
 export type CreateMode = "create" | "overwrite" | "existOk";
@@ -30,10 +26,8 @@ export interface ServedTables {
   /** All names, in byte order. */
   names(): Promise<readonly string[]>;
   read<Result>(name: string, work: Work<Result>): Promise<Result>;
-  /** Writes rows; other requests may write rows at the same time. */
+  /** Work that commits; it is repeated when others' commits come first. */
   write<Result>(name: string, work: Work<Result>): Promise<Result>;
-  /** Changes the table itself, while no other request writes to it. */
-  change<Result>(name: string, work: Work<Result>): Promise<Result>;
   /**
    * Creates a table from an Arrow IPC file and gives its version. Throws a refusal if the table exists and `mode` is
    * create.
@@ -51,7 +45,6 @@ const longestTime = 20_000;
 /** Opens the folder; creates it if it does not exist. Throws ERR_SERVICE_DATA. */
 export async function openTables(folder: string): Promise<ServedTables> {
   const db = await openFolder(folder);
-  const locks = createLocks();
 
   const open = async (name: string) => {
     const table = await openTable(db, name);
@@ -72,33 +65,23 @@ export async function openTables(folder: string): Promise<ServedTables> {
     }
   };
 
-  const rename = async (name: string, to: string) => {
-    (await open(name)).close();
-    if (!renameTable(folder, name, to)) throw tableExists(to);
-  };
-
   return {
     folder,
     names: () => db.tableNames(),
     read,
-    write: (name, work) => locks.shared(name, () => retrying(() => read(name, work))),
-    change: (name, work) => locks.alone(name, () => retrying(() => read(name, work))),
+    write: (name, work) => retrying(() => read(name, work)),
     create: (name, file, mode) =>
-      locks.alone(name, () =>
-        retrying(async () => {
-          await create(db, folder, name, file, mode);
-          return await read(name, (table) => table.version());
-        }),
-      ),
-    drop: (name) =>
-      locks.alone(name, async () => {
-        (await open(name)).close();
-        if (!(await dropTable(db, folder, name))) throw tableNotFound(name);
+      retrying(async () => {
+        await create(db, folder, name, file, mode);
+        return await read(name, (table) => table.version());
       }),
-    rename: (name, to) => {
-      // Locked in a fixed order, so that two renames never wait for each other.
-      const [first, second] = [name, to].toSorted();
-      return locks.alone(first!, () => locks.alone(second!, async () => await rename(name, to)));
+    async drop(name) {
+      (await open(name)).close();
+      if (!(await dropTable(db, folder, name))) throw tableNotFound(name);
+    },
+    async rename(name, to) {
+      (await open(name)).close();
+      if (!renameTable(folder, name, to)) throw tableExists(to);
     },
     close: () => db.close(),
   };

@@ -3,10 +3,15 @@
  * engine would acknowledge values that are appended during a retype, and lose them (docs/engine.md).
  */
 
+export interface TableLock {
+  readonly table: string;
+  /** Whether nothing else may hold a lock on the table at the same time. */
+  readonly alone: boolean;
+}
+
 export interface Locks {
-  /** Runs beside other shared work, but never beside work that runs alone. */
-  shared<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
-  alone<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
+  /** Runs the work while it holds all these locks. */
+  holding<Result>(wanted: readonly TableLock[], work: () => Promise<Result>): Promise<Result>;
 }
 
 interface Lock {
@@ -35,24 +40,27 @@ export function createLocks(): Locks {
     if (!lock.alone && lock.sharing === 0) locks.delete(name);
   };
 
-  const holding = async <Result>(name: string, alone: boolean, work: () => Promise<Result>): Promise<Result> => {
-    const lock = locks.get(name) ?? { sharing: 0, alone: false, waiting: [] };
-    locks.set(name, lock);
+  const holdingOne = async <Result>({ table, alone }: TableLock, work: () => Promise<Result>): Promise<Result> => {
+    const lock = locks.get(table) ?? { sharing: 0, alone: false, waiting: [] };
+    locks.set(table, lock);
     await new Promise<void>((start) => {
       lock.waiting.push({ alone, start });
-      admit(name, lock);
+      admit(table, lock);
     });
     try {
       return await work();
     } finally {
       if (alone) lock.alone = false;
       else lock.sharing--;
-      admit(name, lock);
+      admit(table, lock);
     }
   };
 
   return {
-    shared: (name, work) => holding(name, false, work),
-    alone: (name, work) => holding(name, true, work),
+    async holding(wanted, work) {
+      // In a fixed order, so that two requests never wait for each other.
+      const inOrder = wanted.toSorted((one, other) => (one.table < other.table ? -1 : 1));
+      return await inOrder.reduceRight((inner, lock) => () => holdingOne(lock, inner), work)();
+    },
   };
 }

@@ -7,7 +7,7 @@ function aDesk(locks: Locks) {
   const began: string[] = [];
   const ends = new Map<string, { end: () => void; fail: (error: Error) => void }>();
   const start = (way: "shared" | "alone", label: string, name = "t") =>
-    locks[way](name, async () => {
+    locks.holding([{ table: name, alone: way === "alone" }], async () => {
       began.push(label);
       await new Promise<void>((end, fail) => ends.set(label, { end, fail }));
       return label;
@@ -80,7 +80,14 @@ test("work that fails lets the next one in and says how it failed", async () => 
 test("a lock that was given back can be had again", async () => {
   const locks = createLocks();
   for (let round = 0; round < 3; round++) {
-    expect(await locks.alone("t", async () => "alone")).toBe("alone");
-    expect(await locks.shared("t", async () => "shared")).toBe("shared");
+    for (const alone of [true, false])
+      expect(await locks.holding([{ table: "t", alone }], async () => alone)).toBe(alone);
   }
+});
+
+test("two who want the same two locks do not wait for each other, whatever order they name them in", async () => {
+  const locks = createLocks();
+  const wanted = ["a", "b"].map((table) => ({ table, alone: true }));
+  const both = [wanted, wanted.toReversed()].map((some) => locks.holding(some, async () => await turn("done")));
+  expect(await Promise.all(both)).toEqual(["done", "done"]);
 });

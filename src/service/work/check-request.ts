@@ -1,9 +1,9 @@
 /** Checks every request before its route sees it. */
 import type { IncomingHttpHeaders } from "node:http";
 import { z } from "zod";
-import { jsonType, streamType } from "../wire/content-types.ts";
-import { invalidInput, refuse } from "./tables/error-answer.ts";
-import { unsupported, type Route } from "./routes/route.ts";
+import { jsonType, streamType } from "../../wire/content-types.ts";
+import { invalidInput, refuse } from "../tables/error-answer.ts";
+import { unsupported, type Route } from "../routes/route.ts";
 
 /** Checks what a request contains about its table besides the path. Throws a refusal. */
 export function checkTarget(name: string, query: Readonly<Record<string, unknown>>, body: unknown): void {
@@ -12,10 +12,7 @@ export function checkTarget(name: string, query: Readonly<Record<string, unknown
     throw invalidInput(
       `table ${name} lies in a namespace (delimiter ${delimiter}), and this service has only the root`,
     );
-  const { branch, id } = (Buffer.isBuffer(body) ? {} : (body ?? {})) as {
-    readonly branch?: unknown;
-    readonly id?: unknown;
-  };
+  const { branch, id } = (body ?? {}) as { readonly branch?: unknown; readonly id?: unknown };
   for (const wanted of [branch, query["branch"]])
     if (wanted !== undefined && wanted !== null && wanted !== "main") throw unsupported("branches");
   if (Array.isArray(id) && (id.length !== 1 || id[0] !== name))
@@ -43,14 +40,11 @@ export function checkContentType({ headers, method }: ContentRequest, accepts: R
   throw refuse(415, "invalidInput", `the content-type must be ${taken.join(" or ")}`);
 }
 
-/** Checks a part of a request against its schema. The error reports the first problem. */
-export function validator(schema: z.ZodType, part: string) {
-  return (data: unknown) => {
-    if (Buffer.isBuffer(data)) return { value: data };
-    const parsed = schema.safeParse(data ?? undefined);
-    if (parsed.success) return { value: parsed.data };
-    const issue = parsed.error.issues[0]!;
-    const place = issue.path.join(".") || (part === "body" ? "the body" : "");
-    return { error: invalidInput(part === "params" ? issue.message : `${place} ${issue.message}`.trim()) };
-  };
+/** The value as its schema gives it. Throws the first problem. */
+export function checked(schema: z.ZodType, value: unknown, part: string): unknown {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  const place = issue.path.join(".") || (part === "body" ? "the body" : "");
+  throw invalidInput(part === "params" ? issue.message : `${place} ${issue.message}`.trim());
 }

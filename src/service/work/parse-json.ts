@@ -1,30 +1,10 @@
-/** Parsers of request bodies: JSON within limits, and Arrow IPC data, which stays bytes. */
-import type { FastifyInstance } from "fastify";
-import { jsonType, streamType } from "../wire/content-types.ts";
-import { invalidInput } from "./tables/error-answer.ts";
+/** Parses the JSON of a request within limits. */
+import { invalidInput } from "../tables/error-answer.ts";
 
-/** In bytes. No request needs more; a query with a thousand vectors stays far below. */
-const jsonLimit = 16 * 2 ** 20;
 const deepestJson = 64;
 
-/** Adds both parsers. fastify counts the bytes of a body as they arrive and gives up at the limit. */
-export function addBodyParsers(app: FastifyInstance, bodyLimit: number): void {
-  app.removeAllContentTypeParsers();
-  const json = { parseAs: "string", bodyLimit: Math.min(jsonLimit, bodyLimit) } as const;
-  app.addContentTypeParser<string>(jsonType, json, (_request, text, done) => {
-    try {
-      done(null, parseJson(text));
-    } catch (error) {
-      done(error as Error); // only refusals are thrown
-    }
-  });
-  app.addContentTypeParser<Buffer>(streamType, { parseAs: "buffer", bodyLimit }, (_request, bytes, done) => {
-    done(null, bytes);
-  });
-}
-
 /** The value of a JSON body; undefined for an empty body, which counts as an empty object. */
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   if (text.trim() === "") return undefined;
   checkDepth(text);
   try {

@@ -1,0 +1,82 @@
+/** Bodies of requests and answers on their way between the service and its workers: small ones as bytes, large ones as files. */
+import { randomUUID } from "node:crypto";
+import { createReadStream, createWriteStream, mkdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { privateFolder } from "../../engine/create-table.ts";
+
+export type Body = { readonly bytes: Uint8Array } | { readonly file: string };
+
+/** In bytes. What is larger goes through a file: many slow clients must not fill the service's memory. */
+const largestInMemory = 256 * 1024;
+
+/** Reads everything. Throws `tooLarge()` when there are more than `limit` bytes. */
+export async function collect(
+  chunks: AsyncIterable<Uint8Array>,
+  folder: string,
+  limit: number,
+  tooLarge: () => Error,
+): Promise<Body> {
+  const bounded = withinLimit(chunks, limit, tooLarge);
+  const first: Uint8Array[] = [];
+  let length = 0;
+  for (let next = await bounded.next(); next.done !== true; next = await bounded.next()) {
+    first.push(next.value);
+    length += next.value.length;
+    if (length > largestInMemory) return await toFile(first, bounded, folder);
+  }
+  return { bytes: Buffer.concat(first) };
+}
+
+async function* withinLimit(
+  chunks: AsyncIterable<Uint8Array>,
+  limit: number,
+  tooLarge: () => Error,
+): AsyncGenerator<Uint8Array, void> {
+  let length = 0;
+  for await (const chunk of chunks) {
+    length += chunk.length;
+    if (length > limit) throw tooLarge();
+    yield chunk;
+  }
+}
+
+async function toFile(first: readonly Uint8Array[], rest: AsyncIterable<Uint8Array>, folder: string): Promise<Body> {
+  const home = join(folder, privateFolder);
+  mkdirSync(home, { recursive: true });
+  const body = { file: join(home, `body-${randomUUID()}`) };
+  try {
+    await pipeline(
+      async function* () {
+        yield* first;
+        yield* rest;
+      },
+      createWriteStream(body.file, { flags: "wx", mode: 0o600 }),
+    );
+  } catch (error) {
+    discard(body);
+    throw error;
+  }
+  return body;
+}
+
+export function readBody(body: Body): Buffer {
+  return "file" in body ? readFileSync(body.file) : Buffer.from(body.bytes);
+}
+
+/** A stream of the body, which discards it at its end. */
+export function streamBody(body: Body): Readable {
+  if ("bytes" in body) return Readable.from([body.bytes]);
+  return createReadStream(body.file).once("close", () => discard(body));
+}
+
+export function discard(body: Body | undefined): void {
+  if (body === undefined || "bytes" in body) return;
+  rmSync(body.file, { force: true });
+  try {
+    rmdirSync(join(body.file, ".."));
+  } catch {
+    // Another request is using the private folder.
+  }
+}

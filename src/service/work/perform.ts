@@ -1,0 +1,86 @@
+/** Performs a request: parses its body, checks it, and calls the handler of its route. */
+import { firstLine } from "../../errors/migrate-error.ts";
+import { jsonType } from "../../wire/content-types.ts";
+import { checked, checkTarget } from "./check-request.ts";
+import { routes } from "../routes/index.ts";
+import { arrowOf, isIpcAnswer } from "../routes/route.ts";
+import { invalidInput, problemOfError, type Problem } from "../tables/error-answer.ts";
+import type { ServedTables } from "../tables/open-tables.ts";
+import { collect, readBody, type Body } from "./body.ts";
+import { parseJson } from "./parse-json.ts";
+
+/** A request whose head is checked. It is sent to a worker, so it is plain data. */
+export interface Job {
+  /** The place of its route in `routes`. */
+  readonly route: number;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body?: SentBody | undefined;
+}
+
+export interface SentBody {
+  readonly type: "json" | "arrow";
+  readonly body: Body;
+}
+
+export type JobOutcome = { readonly contentType: string; readonly body: Body } | JobFailure;
+
+export interface JobFailure {
+  readonly problem: Problem;
+  /** What the log reports to the operator, but the answer does not report to the client. */
+  readonly cause?: string;
+}
+
+export interface JobLimits {
+  /** The largest body of a request, in bytes. */
+  readonly bodyLimit: number;
+  /** The largest answer, in bytes. */
+  readonly answerLimit: number;
+}
+
+/** Compressed data may unpack to at most this many times the size of the largest body. */
+const largestGrowth = 4;
+
+/** Never throws. */
+export async function perform(job: Job, tables: ServedTables, limits: JobLimits): Promise<JobOutcome> {
+  try {
+    return await answerTo(job, tables, limits);
+  } catch (error) {
+    return failureOf(error, tables.folder);
+  }
+}
+
+export function failureOf(error: unknown, folder: string): JobFailure {
+  const problem = problemOfError(error, folder);
+  return problem.status === 500 ? { problem, cause: firstLine(error) } : { problem };
+}
+
+async function answerTo({ route, params, query, body: sent }: Job, tables: ServedTables, limits: JobLimits) {
+  const { handler, body: schema } = routes[route]!;
+  const bytes = sent && readBody(sent.body);
+  const isArrow = sent?.type === "arrow";
+  const json = isArrow || bytes === undefined ? undefined : parseJson(bytes.toString());
+  const name = params["name"] ?? "";
+  if ("name" in params) checkTarget(name, query, json);
+  const answer = await handler({
+    tables,
+    params,
+    name,
+    query,
+    body: isArrow ? undefined : checked(schema, json, "body"),
+    hasArrow: isArrow,
+    arrow: () => arrowOf(isArrow ? bytes : undefined, largestGrowth * limits.bodyLimit),
+  });
+  const { contentType, chunks } = isIpcAnswer(answer)
+    ? answer
+    : { contentType: jsonType, chunks: onlyChunk(Buffer.from(JSON.stringify(answer ?? {}))) };
+  return { contentType, body: await collect(chunks, tables.folder, limits.answerLimit, () => tooLarge(limits)) };
+}
+
+function tooLarge({ answerLimit }: JobLimits): Error {
+  return invalidInput(`the answer is larger than ${answerLimit} bytes; ask for fewer rows with limit and offset`);
+}
+
+async function* onlyChunk(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}

@@ -1,0 +1,89 @@
+/**
+ * The pool of workers. The engine can crash on a request, or take all memory, so requests are performed in processes of
+ * their own (docs/service.md, "What a request can't do").
+ */
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import workerpool from "workerpool";
+import { codes, type Problem } from "../tables/error-answer.ts";
+import { openTables } from "../tables/open-tables.ts";
+import { perform, type Job, type JobOutcome } from "./perform.ts";
+import type { WorkerOptions } from "./worker.ts";
+
+export interface PoolOptions extends WorkerOptions {
+  /** The most processes; 0 performs requests in this process. */
+  readonly workers: number;
+  /** The most memory that a worker may take, in bytes. Has an effect on Linux. */
+  readonly workerMemory: number;
+  /** Milliseconds after which a request is given up. */
+  readonly workTimeout: number;
+}
+
+export interface Workers {
+  perform(job: Job): Promise<JobOutcome>;
+  close(): Promise<void>;
+}
+
+export const usualWorkers = Math.max(4, availableParallelism());
+
+export async function startWorkers({ workers, workerMemory, workTimeout, ...own }: PoolOptions): Promise<Workers> {
+  if (workers === 0) return await performHere(own);
+  const pool = workerpool.pool(script, {
+    workerType: "process",
+    minWorkers: 1,
+    maxWorkers: workers,
+    forkArgs: [JSON.stringify(own)],
+    forkOpts: { ...forkOptions(workerMemory), serialization: "advanced", stdio: ["ignore", "ignore", "ignore", "ipc"] },
+  });
+  return {
+    perform: async (job) => {
+      try {
+        return (await pool.exec("perform", [job]).timeout(workTimeout)) as JobOutcome;
+      } catch (error) {
+        return { problem: problemOf(error, workTimeout), cause: causeOf(error) };
+      }
+    },
+    close: async () => void (await pool.terminate(true)),
+  };
+}
+
+async function performHere({ folder, ...limits }: WorkerOptions): Promise<Workers> {
+  const tables = await openTables(folder);
+  return {
+    perform: (job) => perform(job, tables, limits),
+    close: async () => tables.close(),
+  };
+}
+
+// The built package has the worker beside this file's chunk.
+const script = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "worker.ts" : "worker.js", import.meta.url));
+
+/**
+ * A shell limits the memory, since Node can't. Not all memory counts, as address space would: V8 reserves much more of
+ * that than it uses.
+ */
+function forkOptions(workerMemory: number): object {
+  if (process.platform !== "linux") return {};
+  const kilobytes = Math.floor(workerMemory / 1024);
+  return { execPath: "/bin/sh", execArgv: ["-c", `ulimit -d ${kilobytes} -c 0; exec "$0" "$@"`, process.execPath] };
+}
+
+function problemOf(error: unknown, workTimeout: number): Problem {
+  if (error instanceof workerpool.Promise.TimeoutError)
+    return {
+      status: 503,
+      code: codes.unavailable,
+      error: `the request was given up after ${workTimeout / 1_000} seconds; whether it changed anything is unknown`,
+    };
+  return {
+    status: 500,
+    code: codes.internal,
+    error:
+      "the process that worked on this request ended: the request needs too much memory, or makes the engine crash; whether it changed anything is unknown",
+  };
+}
+
+function causeOf(error: unknown): string {
+  const signal = /signalCode: `(\w+)`/.exec(String(error))?.[1];
+  return signal === undefined ? String(error).split("\n", 1)[0]! : `the worker ended with ${signal}`;
+}
