@@ -160,11 +160,17 @@ const tooLong: readonly (readonly [RegExp, string])[] = [
   [/(?<=\?)\.$/, ""],
 ];
 
+/** In characters: patterns take long on a message that repeats a name of a hundred thousand. */
+const longestProblem = 8_000;
+
+function clipped(text: string): string {
+  return text.length <= longestProblem ? text : `${text.slice(0, 6_000)} … ${text.slice(-2_000)}`;
+}
+
 /** The first line of the engine's own message, without source locations and prefixes: for decisions, not for users. */
 function plainProblem(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
-  const line = text.split("\n", 1)[0] ?? "";
-  return line
+  return clipped(text.split("\n", 1)[0] ?? "")
     .replace(/,?\s*(Caused by: |location: Location).*/, "")
     .replace(/, \/[^,]*\.rs:\d+(:\d+)?/g, "")
     .replace(/(GenericFailure, )?lance error: /g, "")

@@ -50,6 +50,12 @@ export function hasSecondStatement(expression: string): boolean {
 // A doubled quote inside quotes matches as the boundary of two quoted parts.
 const quotedOrComment = /'[^']*'|"[^"]*"|`[^`]*`|--[^\n]*|\/\*(?:[^]*?\*\/|[^]*)/g;
 
+/** The most operators that follow each other without a comma, `and` or `or`: the engine works on them recursively. */
+export function longestChain(expression: string): number {
+  const parts = expression.replace(quotedOrComment, "x").split(/,|\b(?:and|or)\b/i);
+  return Math.max(...parts.map((part) => part.match(/[-+*/%|&^<>=!~:]+/g)?.length ?? 0));
+}
+
 /**
  * Columns that are null in every row for which a condition holds, as far as the form of the condition proves it, as in
  * `a is null and …`. A condition with `or`, `xor`, `between` or `case` outside parentheses, or with `[]` or `{}`,

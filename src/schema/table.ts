@@ -151,11 +151,13 @@ export function replaceColumn(
 
 /** Refuses names that the engine accepts and that break the table: invalid ones and duplicates, at any depth. */
 export function checkColumns(columns: readonly Column[], place: string): void {
-  for (const [index, { name, type }] of columns.entries()) {
+  const known = new Map<string, string>();
+  for (const { name, type } of columns) {
     const problem = columnNameProblem(name);
     if (problem !== undefined) throw new MigrateError("ERR_COLUMN_NAME", { name, problem });
-    const twin = twinOf(columns.slice(0, index + 1), index);
-    if (twin !== undefined) throw new MigrateError("ERR_COLUMN_DUPLICATE", { table: place, name, other: twin.name });
+    const twin = known.get(name.toLowerCase());
+    if (twin !== undefined) throw new MigrateError("ERR_COLUMN_DUPLICATE", { table: place, name, other: twin });
+    known.set(name.toLowerCase(), name);
     checkColumns(childColumns(type), `${place}.${name}`);
   }
 }

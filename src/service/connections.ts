@@ -1,4 +1,4 @@
-/** Bounds the connections of each address, so that nobody can take them all by opening them and sending little or nothing. */
+/** Bounds the connections of each address: connections that send little or nothing must not take all of them. */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 

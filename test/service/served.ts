@@ -62,9 +62,10 @@ export async function startIn(folder: string, options: Partial<ServiceOptions> =
 }
 
 /** The built command as a process of its own, `migrate serve`, that the caller closes. */
-export async function startCommand(folder: string, flags: readonly string[]) {
+export async function startCommand(folder: string, flags: readonly string[], mostFiles = 4_096) {
   const args = [join(root, "dist", "bin.js"), "serve", "--data", folder, "--port", "0", ...flags];
-  const child = spawn(process.execPath, args, { env: { ...process.env, MIGRATE_API_KEY: apiKey, NO_COLOR: "1" } });
+  const limited = ["-c", `ulimit -n ${mostFiles}; exec "$0" "$@"`, process.execPath, ...args];
+  const child = spawn("/bin/sh", limited, { env: { ...process.env, MIGRATE_API_KEY: apiKey, NO_COLOR: "1" } });
   const log: string[] = [];
   child.stderr.setEncoding("utf8").on("data", (text: string) => log.push(text));
   const [line] = (await Promise.race([
@@ -76,7 +77,7 @@ export async function startCommand(folder: string, flags: readonly string[]) {
     child.kill("SIGTERM");
     return ((await ended) as [number | null])[0];
   };
-  return { url: String(line).trim().split(" ").at(-1)!, log, close };
+  return { url: String(line).trim().split(" ").at(-1)!, pid: child.pid!, log, close };
 }
 
 /** The official client; it tries everything once, so that a failure is quick and not hidden by a second try. */

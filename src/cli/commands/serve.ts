@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { keepSecret, shortestSecret } from "../../secrets/redact.ts";
@@ -22,6 +23,13 @@ export const serveCommand = defineCommand({
     database: textFlag("the database that every request must name"),
     "body-limit": wholeFlag("the largest request body, in MB (256)", 1, 9999),
     "request-timeout": secondsFlag("seconds within which a request must arrive completely (300)", 1),
+    "work-timeout": secondsFlag("seconds after which work on a request is given up (600)", 1),
+    workers: wholeFlag(`the most processes that work on requests (${Math.max(4, availableParallelism())})`, 1, 1_000),
+    "worker-memory": wholeFlag(
+      "the most memory of each of them, in MB (2048); has an effect on Linux",
+      1_024,
+      1_000_000,
+    ),
   },
   async run({ flags, output, signal, underWay }) {
     const { data, host = "127.0.0.1", port = 2333, "api-key": flagKey, database } = flags;
@@ -47,12 +55,21 @@ export const serveCommand = defineCommand({
       });
     // fastify is slow to load, and no other command needs it.
     const { startService } = await import("../../service/start-service.ts");
-    const { "body-limit": megabytes, "request-timeout": seconds } = flags;
-    const bodyLimit = megabytes === undefined ? undefined : megabytes * 2 ** 20;
-    const requestTimeout = seconds === undefined ? undefined : seconds * 1000;
     const log = output.progress;
     underWay(true);
-    const service = await startService({ data, host, port, apiKey, database, bodyLimit, requestTimeout, log });
+    const service = await startService({
+      data,
+      host,
+      port,
+      apiKey,
+      database,
+      log,
+      workers: flags.workers,
+      bodyLimit: times(flags["body-limit"], 2 ** 20),
+      workerMemory: times(flags["worker-memory"], 2 ** 20),
+      requestTimeout: times(flags["request-timeout"], 1_000),
+      workTimeout: times(flags["work-timeout"], 1_000),
+    });
     output.data({ url: service.url, port: service.port, data: resolve(data) });
     output.result(`serving ${resolve(data)} on ${service.url}`);
     if (!signal.aborted) await once(signal, "abort");
@@ -60,3 +77,7 @@ export const serveCommand = defineCommand({
     return undefined;
   },
 });
+
+function times(value: number | undefined, unit: number): number | undefined {
+  return value === undefined ? undefined : value * unit;
+}

@@ -4,18 +4,7 @@ import { search, type VectorSearch, type Search } from "../../engine/query.ts";
 import { joinFiles } from "../../wire/arrow/ipc-file.ts";
 import { invalidInput } from "../tables/error-answer.ts";
 import { checkOut } from "./tables.ts";
-import {
-  flag,
-  isOneExpression,
-  json,
-  notOneExpression,
-  optional,
-  routesOf,
-  sql,
-  text,
-  unsupported,
-  versionOrTag,
-} from "./route.ts";
+import { checkSql, flag, json, optional, routesOf, sql, text, unsupported, versionOrTag } from "./route.ts";
 
 const { route } = routesOf("query");
 
@@ -70,10 +59,9 @@ const columns = z
       typeof aliases === "object" && aliases !== null ? aliases : (given as Record<string, string>),
     );
   })
-  .refine(
-    (given) => given?.every((column) => typeof column === "string" || isOneExpression(column[1])) ?? true,
-    notOneExpression,
-  );
+  .superRefine((given, context) => {
+    for (const column of given ?? []) if (typeof column !== "string") checkSql(column[1], context);
+  });
 
 const textQuery = z
   .looseObject({

@@ -1,7 +1,7 @@
 /** The interface of a route. To add one, add an entry to the list of its file; nothing else refers to single routes. */
 import { z } from "zod";
 import type { EngineTable } from "../../engine/engine.ts";
-import { hasSecondStatement } from "../../schema/sql.ts";
+import { hasSecondStatement, longestChain } from "../../schema/sql.ts";
 import type { ServedTables } from "../tables/open-tables.ts";
 import type { TableLock } from "../tables/table-locks.ts";
 import { toCheckedFile, type IpcAnswer, type IpcFile } from "../../wire/arrow/ipc-file.ts";
@@ -124,10 +124,9 @@ export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-export const text = z.string("must be a text");
-export const isOneExpression = (sql: string) => !hasSecondStatement(sql);
-export const notOneExpression = "must be one expression; the engine would ignore what follows the semicolon";
-export const sql = text.refine(isOneExpression, notOneExpression);
+/** No name or path needs more. The engine may take seconds for a longer one. */
+export const text = z.string("must be a text").max(10_000, "must not be longer than 10000 characters");
+export const sql = z.string("must be a text").superRefine(checkSql);
 export const flag = z.boolean("must be true or false");
 export const versionNumber = z.int("must be a whole number").min(1, "must be at least 1");
 /** The version of a table to read; the latest by default. */
@@ -147,7 +146,24 @@ export const flagParameter = z
   .transform((value) => value.toLowerCase() === "true");
 
 export const textParameter = z.string("is given twice");
-export const sqlParameter = textParameter.refine(isOneExpression, notOneExpression);
+export const sqlParameter = textParameter.superRefine(checkSql);
+
+/** In characters: a list of 20,000 ids fits. */
+const longestSql = 2 ** 20;
+/** The engine crashes at about 700 (docs/engine.md). */
+const mostOperators = 500;
+
+export function checkSql(sql: string, context: Pick<z.RefinementCtx, "addIssue">): void {
+  const message =
+    sql.length > longestSql
+      ? `must not be longer than ${longestSql} characters`
+      : hasSecondStatement(sql)
+        ? "must be one expression; the engine would ignore what follows the semicolon"
+        : longestChain(sql) > mostOperators
+          ? `must not chain more than ${mostOperators} operators`
+          : undefined;
+  if (message !== undefined) context.addIssue({ code: "custom", message });
+}
 
 export const unsupported = (what: string) => refuse(501, "unsupported", `this service has no ${what}`);
 

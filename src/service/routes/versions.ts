@@ -5,7 +5,8 @@ import { committed, json, routesOf, text, textParameter, versionNumber } from ".
 
 const { read, write, change } = routesOf("versions");
 
-const tag = text.min(1, "must not be empty");
+/** The name of a file, which file systems limit. */
+const tag = text.min(1, "must not be empty").max(240, "must not be longer than 240 characters");
 
 export const versionRoutes = [
   read({

@@ -65,7 +65,10 @@ const script = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "worker.t
 function forkOptions(workerMemory: number): object {
   if (process.platform !== "linux") return {};
   const kilobytes = Math.floor(workerMemory / 1024);
-  return { execPath: "/bin/sh", execArgv: ["-c", `ulimit -d ${kilobytes} -c 0; exec "$0" "$@"`, process.execPath] };
+  return {
+    execPath: "/bin/sh",
+    execArgv: ["-c", `ulimit -c 0; ulimit -d ${kilobytes}; exec "$0" "$@"`, process.execPath],
+  };
 }
 
 function problemOf(error: unknown, workTimeout: number): Problem {

@@ -1,0 +1,179 @@
+/** Requests that once ended the service, or kept it from answering anybody else: now each costs itself alone. */
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Column } from "../../src/schema/data-type.ts";
+import { toIpcStream } from "../../src/wire/arrow/arrow-schema.ts";
+import { temporaryFolderOfFile } from "../support/project.ts";
+import { holdOpen, send, type RawAnswer } from "./raw.ts";
+import { apiKey, arrow, startCommand } from "./served.ts";
+
+const asJson = { "x-api-key": apiKey, "content-type": "application/json" };
+const asArrow = { "x-api-key": apiKey, "content-type": "application/vnd.apache.arrow.stream" };
+const rows = arrow.tableToIPC(new arrow.Table({ id: arrow.vectorFromArray([1, 2, 3], new arrow.Int32()) }), "stream");
+
+/** Milliseconds within which the service has to answer others, whatever it is sent. */
+const slowest = 1_000;
+
+const folder = temporaryFolderOfFile();
+/** The built command, with its worker processes. */
+let service: Awaited<ReturnType<typeof startCommand>>;
+
+beforeAll(async () => {
+  // With few files, so that connections that are left open take all of them soon.
+  service = await startCommand(folder, ["--worker-memory", "1024"], 400);
+  const created = await send(service.url, { path: "/v1/tables/books", headers: asArrow, body: rows });
+  expect(created.status, created.body.toString()).toBe(200);
+});
+
+afterAll(async () => {
+  expect(await service.close()).toBe(0);
+  expect(readdirSync(folder)).toEqual(["books.lance"]);
+});
+
+const post = (path: string, body: object) => send(service.url, { path, headers: asJson, body: JSON.stringify(body) });
+
+/** Sends it while others ask for the service's health, and checks that the service works as before. */
+async function costsOnlyItself(act: () => Promise<RawAnswer>): Promise<RawAnswer> {
+  const over = new AbortController();
+  const waits: number[] = [];
+  const others = (async () => {
+    while (!over.signal.aborted) {
+      const start = performance.now();
+      expect((await send(service.url, { method: "GET", path: "/healthz" })).status).toBe(200);
+      waits.push(performance.now() - start);
+      await sleep(20);
+    }
+  })();
+  const answer = await act().finally(() => over.abort());
+  await others;
+  expect(Math.max(...waits)).toBeLessThan(slowest);
+  expect((await post("/v1/table/books/count_rows", {})).body.toString()).toBe("3");
+  return answer;
+}
+
+/** Workers that use a processor, of Linux. */
+async function busyWorkers(service: number): Promise<readonly string[]> {
+  const before = processorTimes(service);
+  await sleep(500);
+  const after = processorTimes(service);
+  return [...after.keys()].filter((pid) => (after.get(pid) ?? 0) - (before.get(pid) ?? 0) > 20);
+}
+
+/** Hundredths of seconds by worker. */
+function processorTimes(service: number): ReadonlyMap<string, number> {
+  const stats = readdirSync("/proc")
+    .filter((pid) => /^\d+$/.test(pid))
+    .flatMap((pid) => {
+      try {
+        const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+          .replace(/^.*\) /, "")
+          .split(" ");
+        return Number(fields[1]) === service ? [[pid, Number(fields[11]) + Number(fields[12])] as const] : [];
+      } catch {
+        return []; // it has ended meanwhile
+      }
+    });
+  return new Map(stats);
+}
+
+const long = "1 = 1" + " + 1".repeat(1_000);
+const list = (expression: string) => `array_length(${expression}) > 0`;
+const identifier = "x".repeat(100_000);
+
+test.each([
+  ["a sum of a thousand terms", long],
+  ["a text of a thousand parts", `'a' = 'a'${" || 'b'".repeat(1_000)}`],
+  ["a thousand casts", `id = 1${"::bigint".repeat(1_000)}`],
+  ["an array of a billion numbers", list("array_repeat(1, 1000000000)")],
+  ["an array of a trillion numbers", list("array_repeat(1, 1000000000000)")],
+  ["a text of a billion letters", "length(repeat('x', 1000000000)) > 0"],
+  ["a text that is padded to two billion letters", "length(rpad('x', 2000000000)) > 0"],
+  ["a list of a hundred million numbers for each row", list("range(0, 100000000 + id)")],
+  ["a column name of 100 kB", `${identifier} = 1`],
+  ["a column name of 100 kB in quotes", `"${identifier}" = 1`],
+  ["a thousand parentheses", `${"(".repeat(1_000)}id = 1${")".repeat(1_000)}`],
+  ["two megabytes", `id IN (${"1, ".repeat(700_000)}2)`],
+])("%s in a filter, an expression or an update", async (_, sql) => {
+  const requests = [
+    ["count_rows", { predicate: sql }],
+    ["delete", { predicate: `${sql} AND id > 100` }],
+    ["update", { predicate: "id > 100", updates: [["id", `CASE WHEN ${sql} THEN 1 ELSE 2 END`]] }],
+    ["query", { vector: [], k: 1, filter: sql }],
+  ] as const;
+  for (const [path, body] of requests) {
+    const { status, body: answer } = await costsOnlyItself(() => post(`/v1/table/books/${path}`, body));
+    // Some of it the engine can do: nothing is wrong with a count.
+    if (status !== 200)
+      expect(JSON.parse(answer.toString())).toMatchObject({ error: expect.stringMatching(/^.{1,600}$/) });
+  }
+});
+
+test("a hundred thousand letters as a tag, an index or a column", async () => {
+  for (const [path, body] of [
+    ["tags/create", { tag: identifier, version: 1 }],
+    ["tags/version", { tag: identifier }],
+    ["count_rows", { tag: identifier }],
+    ["create_index", { column: identifier, index_type: "BTREE" }],
+    ["drop_columns", { columns: [identifier] }],
+    ["alter_columns", { alterations: [{ path: identifier, rename: "y" }] }],
+    ["alter_columns", { alterations: [{ path: "id", rename: identifier }] }],
+    ["update", { updates: [[identifier, "1"]] }],
+  ] as const) {
+    const { status, body: answer } = await costsOnlyItself(() => post(`/v1/table/books/${path}`, body));
+    expect([path, status], answer.toString()).toEqual([path, expect.toSatisfy((code: number) => code >= 400)]);
+  }
+});
+
+test("tables of 19,000 columns", async () => {
+  const columns = Array.from({ length: 19_000 }, (_, place): Column => {
+    return { name: `c${place}`, type: { kind: "int32" }, nullable: true };
+  });
+  const wide = { path: "/v1/tables/wide", headers: asArrow, body: toIpcStream(columns) };
+  expect(await costsOnlyItself(() => send(service.url, wide))).toMatchObject({ status: 200 });
+  const twice = { ...wide, path: "/v1/tables/twice", body: toIpcStream([...columns, columns[0]!]) };
+  expect(await costsOnlyItself(() => send(service.url, twice))).toMatchObject({ status: 400 });
+  expect((await post("/v1/table/wide/drop", {})).status).toBe(200);
+});
+
+test("a request whose worker is killed is answered, and others are not disturbed", async () => {
+  const before = await post("/v1/table/books/count_rows", { predicate: "id > 1" });
+  const { status, body } = await costsOnlyItself(() =>
+    post("/v1/table/books/count_rows", { predicate: list("array_repeat(1, 1000000000000)") }),
+  );
+  expect([status, body.toString()]).toEqual([500, expect.stringMatching(/process that worked on this request ended/)]);
+  expect(service.log.join("")).toMatch(/ 500 \d+ms \S+ the worker ended with SIG/);
+  expect((await post("/v1/table/books/count_rows", { predicate: "id > 1" })).body).toEqual(before.body);
+});
+
+test("work that takes longer than it may is given up, and its process ends", async () => {
+  const impatient = await startCommand(folder, ["--work-timeout", "2"]);
+  const slow = "levenshtein(repeat('a', 300000), repeat('b', 300000)) > 0";
+  const body = JSON.stringify({ predicate: slow });
+  const answer = await send(impatient.url, { path: "/v1/table/books/count_rows", headers: asJson, body });
+  expect([answer.status, answer.body.toString()]).toEqual([503, expect.stringMatching(/given up after 2 seconds/)]);
+  await expect.poll(() => busyWorkers(impatient.pid), { timeout: 10_000 }).toEqual([]);
+  expect(await impatient.close()).toBe(0);
+});
+
+test("612 connections that send half a request do not keep others out", async () => {
+  const half = Array.from({ length: 612 }, () =>
+    holdOpen(service.url, "POST /v1/table/books/count_rows HTTP/1.1\r\nx:"),
+  );
+  try {
+    await sleep(500);
+    await costsOnlyItself(() => post("/v1/table/books/count_rows", {}));
+  } finally {
+    for (const socket of half) socket.destroy();
+  }
+});
+
+test("connections that send nothing do not keep others out either", async () => {
+  const silent = Array.from({ length: 1_000 }, () => holdOpen(service.url, ""));
+  try {
+    await sleep(500);
+    await costsOnlyItself(() => post("/v1/table/books/count_rows", {}));
+  } finally {
+    for (const socket of silent) socket.destroy();
+  }
+});
