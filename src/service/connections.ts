@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 /** Of one address. Programs behind one proxy share its address. */
 const most = 512;
 /** Of one address, those whose first request has not arrived. When there are more, the oldest ends. */
-const mostSilent = 64;
+const mostSilent = 256;
 /** Of all addresses. */
 const mostInAll = 4_096;
 

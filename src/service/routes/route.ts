@@ -150,7 +150,7 @@ export const sqlParameter = textParameter.superRefine(checkSql);
 
 /** In characters: a list of 20,000 ids fits. */
 const longestSql = 2 ** 20;
-/** The engine crashes at about 700 (docs/engine.md). */
+/** The engine overflows its stack at 700 to 1,000. */
 const mostOperators = 500;
 
 export function checkSql(sql: string, context: Pick<z.RefinementCtx, "addIssue">): void {
