@@ -30,12 +30,21 @@ export function loadEngine(): Engine {
   return createRequire(import.meta.url)("@lancedb/lancedb") as Engine;
 }
 
-/** Opens a database. With an interval of 0, its table handles see at once what other processes commit. */
+/**
+ * Opens a database. With an interval of 0, its table handles see at once what other processes commit. `cacheBytes` is
+ * the most memory for each of its two caches, of indexes and of metadata.
+ */
 export async function connect(
-  { uri, storageOptions }: Pick<DatabaseLocation, "uri" | "storageOptions">,
+  {
+    uri,
+    storageOptions,
+    cacheBytes,
+  }: Pick<DatabaseLocation, "uri" | "storageOptions"> & { cacheBytes?: number | undefined },
   readConsistencyInterval?: number,
 ): Promise<Connection> {
-  return await loadEngine().connect(uri, { storageOptions, readConsistencyInterval });
+  const { connect: open, Session } = loadEngine();
+  const session = cacheBytes === undefined ? undefined : new Session(BigInt(cacheBytes), BigInt(cacheBytes));
+  return await open(uri, { storageOptions, readConsistencyInterval }, session);
 }
 
 export async function readColumns(table: EngineTable): Promise<readonly Column[]> {

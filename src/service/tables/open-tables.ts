@@ -43,8 +43,8 @@ export interface ServedTables {
 const longestTime = 20_000;
 
 /** Opens the folder; creates it if it does not exist. Throws ERR_SERVICE_DATA. */
-export async function openTables(folder: string): Promise<ServedTables> {
-  const db = await openFolder(folder);
+export async function openTables(folder: string, cacheBytes?: number): Promise<ServedTables> {
+  const db = await openFolder(folder, cacheBytes);
 
   const open = async (name: string) => {
     const table = await openTable(db, name);
@@ -87,11 +87,11 @@ export async function openTables(folder: string): Promise<ServedTables> {
   };
 }
 
-async function openFolder(folder: string): Promise<Connection> {
+async function openFolder(folder: string, cacheBytes?: number): Promise<Connection> {
   try {
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) throw new Error("is a file");
     // The engine creates the folder and reports what is wrong with it.
-    const db = await connect({ uri: folder });
+    const db = await connect({ uri: folder, cacheBytes });
     accessSync(folder, constants.R_OK | constants.W_OK);
     return db;
   } catch (cause) {

@@ -8,7 +8,7 @@ import workerpool from "workerpool";
 import { codes, type Problem } from "../tables/error-answer.ts";
 import { openTables } from "../tables/open-tables.ts";
 import { perform, type Job, type JobOutcome } from "./perform.ts";
-import type { WorkerOptions } from "./worker.ts";
+import type { WorkerOptions, WorkerSettings } from "./worker.ts";
 
 export interface PoolOptions extends WorkerOptions {
   /** The most processes; 0 performs requests in this process. */
@@ -32,18 +32,40 @@ export async function startWorkers({ workers, workerMemory, workTimeout, ...own 
     workerType: "process",
     minWorkers: 1,
     maxWorkers: workers,
-    forkArgs: [JSON.stringify(own)],
+    forkArgs: [JSON.stringify({ ...own, cacheBytes: Math.floor(workerMemory / 8) } satisfies WorkerSettings)],
     forkOpts: { ...forkOptions(workerMemory), serialization: "advanced", stdio: ["ignore", "ignore", "ignore", "ipc"] },
   });
   return {
     perform: async (job) => {
+      const time = limitTime(workTimeout);
       try {
-        return (await pool.exec("perform", [job]).timeout(workTimeout)) as JobOutcome;
+        return (await pool.exec("perform", [job], { on: time.begin })) as JobOutcome;
       } catch (error) {
-        return { problem: problemOf(error, workTimeout), cause: causeOf(error) };
+        return { problem: problemOf(time.isOver(), workTimeout), cause: causeOf(error) };
+      } finally {
+        time.end();
       }
     },
     close: async () => void (await pool.terminate(true)),
+  };
+}
+
+/**
+ * Kills the process that works for too long. The pool's own timeout would report that before the process has ended, and
+ * the locks on its tables would be released while it may still commit.
+ */
+function limitTime(milliseconds: number) {
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  return {
+    begin: (pid: number) => {
+      timer = setTimeout(() => {
+        isOver = true;
+        process.kill(pid, "SIGKILL");
+      }, milliseconds);
+    },
+    end: () => clearTimeout(timer),
+    isOver: () => isOver,
   };
 }
 
@@ -71,8 +93,8 @@ function forkOptions(workerMemory: number): object {
   };
 }
 
-function problemOf(error: unknown, workTimeout: number): Problem {
-  if (error instanceof workerpool.Promise.TimeoutError)
+function problemOf(isOver: boolean, workTimeout: number): Problem {
+  if (isOver)
     return {
       status: 503,
       code: codes.unavailable,

@@ -7,12 +7,20 @@ export interface WorkerOptions extends JobLimits {
   readonly folder: string;
 }
 
-const { folder, ...limits } = JSON.parse(process.argv[2]!) as WorkerOptions;
+export interface WorkerSettings extends WorkerOptions {
+  /** For each of the engine's two caches, whose usual sizes of 6 GB and 1 GB are more than a worker may take. */
+  readonly cacheBytes: number;
+}
+
+const { folder, cacheBytes, ...limits } = JSON.parse(process.argv[2]!) as WorkerSettings;
 let tables: Promise<ServedTables> | undefined;
 
 // A terminal sends these to the whole group of processes. The service ends its workers when their requests are answered.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 
 workerpool.worker({
-  perform: async (job: Job) => await perform(job, await (tables ??= openTables(folder)), limits),
+  perform: async (job: Job) => {
+    workerpool.workerEmit(process.pid);
+    return await perform(job, await (tables ??= openTables(folder, cacheBytes)), limits);
+  },
 });
