@@ -82,8 +82,13 @@ export function parseCount(answer: HttpResponse): number | undefined {
 }
 
 export function jsonOf({ body }: HttpResponse): unknown {
+  return parsedJson(body.toString("utf8").replace(/^\uFEFF/, ""));
+}
+
+/** Undefined if it is no JSON. */
+export function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(body.toString("utf8").replace(/^\uFEFF/, ""));
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

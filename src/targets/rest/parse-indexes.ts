@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { FoundIndex } from "../../schema/table-index.ts";
 import { toIndex } from "../../wire/lance/lance-index.ts";
-import { jsonOf } from "./parse-answers.ts";
+import { jsonOf, parsedJson } from "./parse-answers.ts";
 import type { HttpResponse } from "./http/message.ts";
 
 const list = z.looseObject({
@@ -11,7 +11,11 @@ const list = z.looseObject({
       index_name: z.string(),
       index_type: z.string().nullish(),
       columns: z.array(z.string()),
-      index_details: z.unknown().optional(),
+      // LanceDB's services send the details as text that holds JSON; others send the object itself.
+      index_details: z
+        .unknown()
+        .optional()
+        .transform((details) => (typeof details === "string" ? parsedJson(details) : details)),
     }),
   ),
 });
