@@ -9,6 +9,10 @@ export function baseUrl(endpoint: string, region = "us-east-1"): Base {
   const text = endpoint.trim();
   const cloud = /^db:\/\/([A-Za-z0-9_-]+)\/?$/i.exec(text);
   if (cloud !== null) return { base: `https://${cloud[1]}.${region}.api.lancedb.com` };
+  if (/^db:\/\//i.test(text))
+    return {
+      problem: "must be db://NAME for LanceDB Cloud, with a name of letters, digits, - and _, and nothing after it",
+    };
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
   if (scheme !== undefined && scheme !== "http" && scheme !== "https")
     return { problem: "must begin with https:// or http:// (or be db://NAME for LanceDB Cloud)" };

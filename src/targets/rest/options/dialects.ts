@@ -10,7 +10,7 @@ export const endpoint = z
   );
 
 export interface Dialect {
-  readonly databaseHeader: string;
+  readonly databaseHeaders: readonly string[];
   readonly endpoints: Endpoints;
   /** How many tables to request at a time; undefined if it is unknown whether the list has pages. */
   readonly pageSize: number | undefined;
@@ -34,7 +34,7 @@ export function keepsVersions(endpoints: Endpoints): boolean {
 
 /** The three documented endpoints of the service. */
 const service: Dialect = {
-  databaseHeader: "x-service-database",
+  databaseHeaders: ["x-service-database"],
   endpoints: {
     list: "GET /v1/tables",
     create: "POST /v1/tables/{name}",
@@ -71,7 +71,12 @@ const everyEndpoint = {
   deleteTag: "POST /v1/table/{name}/tags/delete/",
 };
 
-const namespace: Dialect = { databaseHeader: "x-lancedb-database", endpoints: everyEndpoint, pageSize: 500 };
+/** The service's document asks for its own header in every request; LanceDB's services know the other one. */
+const namespace: Dialect = {
+  databaseHeaders: ["x-service-database", "x-lancedb-database"],
+  endpoints: everyEndpoint,
+  pageSize: 500,
+};
 
 /** The names of all operations. */
 export const operations = Object.keys(everyEndpoint) as readonly Operation[];

@@ -113,7 +113,7 @@ export function settingsOf(given: z.output<typeof options>, { name, folder }: Op
   const foreign = overrides.find(([operation]) => known.endpoints[operation] === undefined);
   if (foreign !== undefined)
     throw refuse(`endpoints.${foreign[0]} is not an endpoint of the dialect ${given.dialect ?? "service"}`);
-  const databaseHeader = given.databaseHeader ?? known.databaseHeader;
+  const databaseHeaders = given.databaseHeader === undefined ? known.databaseHeaders : [given.databaseHeader];
   const missing =
     address === ""
       ? "has no endpoint; set endpoint or the environment variable MIGRATE_ENDPOINT"
@@ -131,7 +131,7 @@ export function settingsOf(given: z.output<typeof options>, { name, folder }: Op
     headers: {
       ...lowerCased(headers),
       ...lowerCased({ [given.keyHeader ?? "x-api-key"]: key }),
-      ...(database === undefined ? {} : lowerCased({ [databaseHeader]: database })),
+      ...(database === undefined ? {} : lowerCased(Object.fromEntries(databaseHeaders.map((one) => [one, database])))),
     },
     dialect: { ...known, endpoints: { ...known.endpoints, ...given.endpoints } },
     types: given.types ?? "lance",

@@ -94,6 +94,8 @@ const secret = "sk-5ecret";
 describe("what is no address is refused, without a word of what was typed:", () => {
   const noAddress = /^must be an address such as https:/;
   const scheme = /^must begin with https:\/\/ or http:\/\//;
+  const cloud =
+    /^must be db:\/\/NAME for LanceDB Cloud, with a name of letters, digits, - and _, and nothing after it$/;
   const user = /^holds a user name or a password; give the key as apiKey/;
   const tail = /^must end before \? and #; give the key as apiKey/;
   test.each<readonly [string, RegExp]>([
@@ -121,9 +123,10 @@ describe("what is no address is refused, without a word of what was typed:", () 
     [`ws://example.com/${secret}`, scheme],
     [`grpc://${secret}`, scheme],
     [`s3://${secret}/tables`, scheme],
-    [`db://${secret}/prefix`, scheme],
-    [`db://${secret}.example`, scheme],
-    ["db://", scheme],
+    [`db://${secret}/prefix`, cloud],
+    [`db://${secret}.example`, cloud],
+    [`db://name?key=${secret}`, cloud],
+    ["db://", cloud],
     [`https://user:${secret}@example.com`, user],
     [`https://${secret}@example.com`, user],
     [`https://:${secret}@example.com`, user],

@@ -91,7 +91,7 @@ describe("what is not said", () => {
 describe("the dialect namespace", () => {
   test("has the header and the endpoints of LanceDB's own clients", () => {
     const { headers, dialect } = settings({ endpoint, apiKey, database: "mine", dialect: "namespace" });
-    expect(headers).toEqual({ "x-api-key": apiKey, "x-lancedb-database": "mine" });
+    expect(headers).toEqual({ "x-api-key": apiKey, "x-service-database": "mine", "x-lancedb-database": "mine" });
     expect(dialect.endpoints).toMatchObject({
       list: "GET /v1/table/",
       create: expect.stringMatching(/^POST \/v1\/table\/\{name\}\/create\/(\?|$)/),
