@@ -49,6 +49,16 @@ export interface Found {
   readonly others: AsyncIterable<Buffer>;
 }
 
+/** How the engine would perform a search, as text. */
+export async function explain(table: EngineTable, search: Search, verbose: boolean): Promise<string> {
+  return await prepare(nativeTable(table).query(), search).explainPlan(verbose);
+}
+
+/** Performs a search; gives how the engine did it and what each part took, as text. */
+export async function analyze(table: EngineTable, search: Search): Promise<string> {
+  return await prepare(nativeTable(table).query(), search).analyzePlan();
+}
+
 /** Runs a search. Problems of the search are thrown here, not while the other batches are read. */
 export async function search(table: EngineTable, search: Search): Promise<Found> {
   const query = prepare(nativeTable(table).query(), search);

@@ -172,8 +172,8 @@ function addRoute(app: FastifyInstance, route: Route, place: number, perform: Pe
     schema: { params: pathSchema(route.path), querystring: route.query, document: documentOf(route) } as object,
     onRequest: async (request) => checkContentType(request, route.accepts),
     handler: async (request, reply) => {
-      const { params, query, body } = request as unknown as Omit<Job, "route">;
-      const outcome = await perform(route, { route: place, params, query, body });
+      const { params, query, body } = request as unknown as Omit<Job, "route" | "path">;
+      const outcome = await perform(route, { route: place, path: pathOf(request), params, query, body });
       if ("problem" in outcome) throw new RequestFailed(outcome);
       return await reply.type(outcome.contentType).send(streamBody(outcome.body));
     },
@@ -218,7 +218,11 @@ function isArriving({ headers, raw }: FastifyRequest): boolean {
 }
 
 function notFound(request: FastifyRequest): Error {
-  return refuse(404, "unsupported", `there is no route ${request.method} ${pathOf(request)}; see /openapi.json`);
+  const path = pathOf(request);
+  // LanceDB's clients take 404 for a missing table, also when it is the operation that this service does not have.
+  const isOperation = request.method === "POST" && /^\/v1\/(table|materialized_view)\/[^/]+\/\w+\/?$/.test(path);
+  const status = isOperation ? 501 : 404;
+  return refuse(status, "unsupported", `there is no route ${request.method} ${path}; see /openapi.json`);
 }
 
 /** The caller's id if it is safe to log; otherwise a new one. */

@@ -339,7 +339,7 @@ const routes: readonly Case[] = [
     { method: "GET", path: "/v2/tables", headers: authorised },
     { status: 404, says: /\/v2\/tables/ },
   ],
-  ["an unknown operation", json("/v1/table/books/explode/", {}), { status: 404, says: /explode/ }],
+  ["an unknown operation", json("/v1/table/books/explode/", {}), { status: 501, says: /explode/ }],
   [
     "DELETE on the list",
     { method: "DELETE", path: "/v1/tables", headers: authorised },

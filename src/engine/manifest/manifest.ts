@@ -4,7 +4,7 @@
  * of Lance's protobuf files (table.proto and file.proto).
  */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 export interface ManifestPlace {
   readonly folder: string;
@@ -19,8 +19,9 @@ export function fromManifest<Value>(
   read: (manifest: Message, file: Buffer) => Value,
 ): Value | undefined {
   try {
-    const versions = join(folder, `${table}.lance`, "_versions");
-    const file = version === undefined ? newestIn(versions) : manifestOf(versions, version);
+    const versions = join(folder, versionsOf(table));
+    const path = version === undefined ? newestIn(versions) : pathIn(versions, version);
+    const file = path === undefined ? undefined : readFileSync(path);
     if (file === undefined || file.toString("latin1", file.length - 4) !== "LANC") return undefined;
     return read(messageAt(file, Number(file.readBigUInt64LE(file.length - 16))), file);
   } catch {
@@ -35,23 +36,28 @@ export function messageAt(file: Buffer, start: number): Message {
 
 const last = 2n ** 64n - 1n;
 
-/** File names count up, or down from 2^64 - 1 if they have 20 digits, so that the newest is listed first. */
-function manifestOf(versions: string, version: number): Buffer | undefined {
-  // The folder is not listed, because it may hold thousands of manifests.
-  for (const name of [String(last - BigInt(version)).padStart(20, "0"), String(version)]) {
-    const path = join(versions, `${name}.manifest`);
-    if (existsSync(path)) return readFileSync(path);
-  }
-  return undefined;
+/** The path of a version's manifest in the folder of the database; undefined if there is none. */
+export function manifestPath({ folder, table, version }: Required<ManifestPlace>): string | undefined {
+  const path = version === undefined ? undefined : pathIn(join(folder, versionsOf(table)), version);
+  return path && join(versionsOf(table), basename(path));
 }
 
-function newestIn(versions: string): Buffer | undefined {
+const versionsOf = (table: string) => join(`${table}.lance`, "_versions");
+
+/** File names count up, or down from 2^64 - 1 if they have 20 digits, so that the newest is listed first. */
+function pathIn(versions: string, version: number): string | undefined {
+  // The folder is not listed, because it may hold thousands of manifests.
+  const names = [String(last - BigInt(version)).padStart(20, "0"), String(version)];
+  return names.map((name) => join(versions, `${name}.manifest`)).find((path) => existsSync(path));
+}
+
+function newestIn(versions: string): string | undefined {
   const numbers = readdirSync(versions).flatMap((name) => {
     const digits = /^(\d+)\.manifest$/.exec(name)?.[1];
     if (digits === undefined) return [];
     return Number(digits.length === 20 ? last - BigInt(digits) : digits);
   });
-  return numbers.length === 0 ? undefined : manifestOf(versions, Math.max(...numbers));
+  return numbers.length === 0 ? undefined : pathIn(versions, Math.max(...numbers));
 }
 
 /** The values of a protobuf message by field number. */

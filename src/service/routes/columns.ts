@@ -56,8 +56,8 @@ export const columnRoutes = [
     path: "/v1/table/:name/alter_columns",
     summary: "Rename columns, change their types, let them hold nulls or not; all at once or not at all",
     body: json({ alterations }),
-    answer: committed,
-    handler: async (table, { name, body }) => {
+    answer: z.union([committed, z.strictObject({})]),
+    handler: async (table, { name, body, protocol }) => {
       if (body.alterations.some(({ virtual_column: virtual }) => virtual !== undefined && virtual !== null))
         throw unsupported("virtual columns");
       const wanted = body.alterations.map(({ path, rename, data_type: type, nullable }) => ({
@@ -66,7 +66,9 @@ export const columnRoutes = [
         type,
         nullable,
       }));
-      return { version: await alter(name, table, wanted) };
+      const version = await alter(name, table, wanted);
+      // The service's document promises an empty object; the namespace and LanceDB's clients want the version.
+      return protocol === "document" ? {} : { version };
     },
   }),
   change({
@@ -137,6 +139,7 @@ async function alter(name: string, table: EngineTable, wanted: readonly Alterati
   const columns = await readColumns(table);
   const seen = new Set<string>();
   const real: Alteration[] = [];
+  const sent: Alteration[] = [];
   for (const alteration of wanted) {
     const column = known(name, columns, alteration.path);
     const path = formatPath(parsePath(alteration.path));
@@ -145,10 +148,14 @@ async function alter(name: string, table: EngineTable, wanted: readonly Alterati
     seen.add(path);
     const change = withoutIdentities(alteration, column);
     if (change !== undefined) real.push(change);
+    // Alterations that change nothing are passed on too: the engine answers them with a new version. But it refuses to
+    // cast a struct to its own type.
+    const isCast = alteration.type !== undefined && !sameType(column.type, alteration.type);
+    const { type, ...others } = alteration;
+    sent.push(isCast || type === undefined ? alteration : { ...others, nullable: others.nullable ?? column.nullable });
   }
   checkAltered(name, columns, real);
-  // Alterations that change nothing are passed on too: the engine answers them with a new version.
-  return await alterColumns(table, withWholeStructs(columns, wanted));
+  return await alterColumns(table, withWholeStructs(columns, sent));
 }
 
 /**

@@ -19,20 +19,23 @@ const options: readonly (readonly [string, string])[] = [
 ];
 
 export const indexRoutes = [
-  change({
-    path: "/v1/table/:name/create_index",
-    summary: `Index a column; index_type is one of ${Object.values(protocolKinds).join(", ")}`,
-    body: json({ column: text, index_type: text, name: optional(text), replace: optional(flag) }),
-    handler: async (table, { body }) => {
-      const { column, index_type: indexType, name, replace, ...given } = body;
-      const kind = indexKindOf(indexType);
-      if (kind === undefined) throw unsupported(`indexes of type ${indexType}`);
-      // The engine ends its process on any other language.
-      if (!languages.some((one) => one === (given["language"] ?? "English")))
-        throw invalidInput(`language must be one of ${languages.join(", ")}`);
-      await createIndex(table, { column, kind, name, replace, options: toOptions(given) });
-    },
-  }),
+  // The namespace has two paths; which kinds are scalar matters to neither.
+  ...["/v1/table/:name/create_index", "/v1/table/:name/create_scalar_index"].map((path) =>
+    change({
+      path,
+      summary: `Index a column; index_type is one of ${Object.values(protocolKinds).join(", ")}`,
+      body: json({ column: text, index_type: text, name: optional(text), replace: optional(flag) }),
+      handler: async (table, { body }) => {
+        const { column, index_type: indexType, name, replace, ...given } = body;
+        const kind = indexKindOf(indexType);
+        if (kind === undefined) throw unsupported(`indexes of type ${indexType}`);
+        // The engine ends its process on any other language.
+        if (!languages.some((one) => one === (given["language"] ?? "English")))
+          throw invalidInput(`language must be one of ${languages.join(", ")}`);
+        await createIndex(table, { column, kind, name, replace, options: toOptions(given) });
+      },
+    }),
+  ),
   read({
     path: "/v1/table/:name/index/list",
     summary: "The indexes of a table, or of one of its versions",
@@ -55,7 +58,8 @@ export const indexRoutes = [
         size_bytes: index.sizeBytes,
         num_segments: index.numSegments,
         index_version: index.indexVersion,
-        index_details: index.indexDetails as unknown,
+        // Clients take this only as text.
+        index_details: index.indexDetails === undefined ? undefined : JSON.stringify(index.indexDetails),
         status: "done",
       }));
       const unknown = others.map(({ name, kind, path }) => ({
@@ -64,7 +68,8 @@ export const indexRoutes = [
         columns: [path],
         status: "done",
       }));
-      return { indexes: [...known, ...unknown] };
+      // The engine's order is not that of creation.
+      return { indexes: [...known, ...unknown].toSorted((one, other) => (one.index_name < other.index_name ? -1 : 1)) };
     },
   }),
   read({
@@ -82,6 +87,12 @@ export const indexRoutes = [
         num_indices: stats.numIndices,
       };
     },
+  }),
+  read({
+    path: "/v1/table/:name/index/:index/prewarm",
+    summary: "Read an index into the memory of the process that answers",
+    body: json({}),
+    handler: async (table, { params }) => await table.prewarmIndex(params["index"]!),
   }),
   change({
     path: "/v1/table/:name/index/:index/drop",

@@ -1,12 +1,12 @@
 /** Routes for queries: plain, by vector, by text. */
 import { z } from "zod";
-import { search, type VectorSearch, type Search } from "../../engine/query.ts";
+import { analyze, explain, search, type VectorSearch, type Search } from "../../engine/query.ts";
 import { joinFiles } from "../../wire/arrow/ipc-file.ts";
-import { invalidInput } from "../tables/error-answer.ts";
+import { invalidInput, withoutFolder } from "../tables/error-answer.ts";
 import { checkOut } from "./tables.ts";
 import { checkSql, flag, json, optional, routesOf, sql, text, unsupported, versionOrTag } from "./route.ts";
 
-const { route } = routesOf("query");
+const { route, read } = routesOf("query");
 
 /** The engine counts with 32 bits, and larger numbers wrap around to 0. */
 const largest = 2 ** 32 - 1;
@@ -30,9 +30,10 @@ const vectors = z
     "must be an array of numbers, or several of them",
   )
   .transform((given): readonly (readonly number[])[] => {
-    if (!Array.isArray(given)) return given.multi_vector ?? (given.single_vector ? [given.single_vector] : []);
-    if (given.length === 0) return [];
-    return Array.isArray(given[0]) ? (given as number[][]) : [given as number[]];
+    const vectors = Array.isArray(given) ? given : (given.multi_vector ?? given.single_vector ?? []);
+    // Both protocols require a vector, and an empty one means that there is none.
+    if (vectors.length === 0) return [];
+    return Array.isArray(vectors[0]) ? (vectors as number[][]) : [vectors as number[]];
   });
 
 const columns = z
@@ -119,6 +120,26 @@ export const queryRoutes = [
         return await search(table, wanted);
       });
       return joinFiles(found.first, found.others);
+    },
+  }),
+  read({
+    path: "/v1/table/:name/explain_plan",
+    summary: "How the engine would perform a query, as text",
+    body: json({ query: body, verbose: optional(flag) }),
+    answer: z.string(),
+    handler: async (table, { tables, body: { query, verbose } }) => {
+      await checkOut(table, query);
+      return withoutFolder(await explain(table, toSearch(query), verbose ?? false), tables.folder);
+    },
+  }),
+  read({
+    path: "/v1/table/:name/analyze_plan",
+    summary: "How the engine performed a query and what each part took, as text",
+    body,
+    answer: z.string(),
+    handler: async (table, { tables, body: query }) => {
+      await checkOut(table, query);
+      return withoutFolder(await analyze(table, toSearch(query)), tables.folder);
     },
   }),
 ];

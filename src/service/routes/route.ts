@@ -37,6 +37,12 @@ export interface LockRequest {
   readonly json: () => unknown;
 }
 
+/**
+ * The interface that a request follows. They share paths, and a few answers differ: `lancedb` is that of LanceDB's own
+ * clients, whose paths end in a slash; `namespace` is the open Lance namespace; `document` is this service's document.
+ */
+export type Protocol = "lancedb" | "namespace" | "document";
+
 export interface RouteRequest<Query = Readonly<Record<string, unknown>>, Body = unknown> {
   readonly tables: ServedTables;
   /** The parts of the path by name. */
@@ -44,6 +50,7 @@ export interface RouteRequest<Query = Readonly<Record<string, unknown>>, Body = 
   /** The table's name; empty if the path has none. */
   readonly name: string;
   readonly query: Query;
+  readonly protocol: Protocol;
   readonly body: Body;
   /** Whether the body is Arrow data. Then only `arrow` may be used, not `body`. */
   readonly hasArrow: boolean;
@@ -166,6 +173,24 @@ export function checkSql(sql: string, context: Pick<z.RefinementCtx, "addIssue">
 }
 
 export const unsupported = (what: string) => refuse(501, "unsupported", `this service has no ${what}`);
+
+/** The query parameters of a list that is answered in pages. */
+export const page = z.looseObject({
+  limit: numberParameter.refine((limit) => limit > 0, "must be at least 1").optional(),
+  page_token: textParameter.optional(),
+});
+
+/** The page behind the token, which is the key of the last item before it, and the token of the next page. */
+export function pageOf<Item>(
+  items: readonly Item[],
+  { limit, page_token: token = "" }: z.output<typeof page>,
+  keyOf: (item: Item) => string,
+  isAfter: (item: Item, token: string) => boolean,
+): { readonly shown: readonly Item[]; readonly next: { readonly page_token?: string } } {
+  const rest = token === "" ? items : items.filter((item) => isAfter(item, token));
+  const shown = rest.slice(0, limit);
+  return { shown, next: shown.length < rest.length ? { page_token: keyOf(shown.at(-1)!) } : {} };
+}
 
 export function isIpcAnswer(answer: unknown): answer is IpcAnswer {
   return typeof answer === "object" && answer !== null && "chunks" in answer && "contentType" in answer;

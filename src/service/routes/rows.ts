@@ -99,13 +99,14 @@ export const rowRoutes = [
         .array(z.tuple([z.string(), sql]), "must be an array of pairs: column and expression")
         .min(1, "must name a column"),
     }),
-    answer: committed.extend({ rows_updated: z.int() }),
+    answer: committed.extend({ rows_updated: z.int(), updated_rows: z.int() }),
     handler: async (table, { body }) => {
       const { version, rowsUpdated } = await table.update({
         valuesSql: new Map(body.updates),
         ...(body.predicate === undefined ? {} : { where: body.predicate }),
       });
-      return { version, rows_updated: rowsUpdated };
+      // LanceDB's clients read the first name, those of the namespace the second.
+      return { version, rows_updated: rowsUpdated, updated_rows: rowsUpdated };
     },
   }),
   write({

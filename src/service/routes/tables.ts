@@ -12,7 +12,8 @@ import {
   alone,
   committed,
   json,
-  numberParameter,
+  page,
+  pageOf,
   routesOf,
   textParameter,
   versionOrTag,
@@ -21,38 +22,19 @@ import {
 
 const { route, read } = routesOf("tables");
 
-const page = z.looseObject({
-  limit: numberParameter.refine((limit) => limit > 0, "must be at least 1").optional(),
-  page_token: textParameter.optional(),
-});
-
-const list = {
-  method: "GET",
-  query: page,
-  answer: z.object({ tables: z.array(z.string()), page_token: z.string().optional() }),
-} as const;
+export const tableList = z.object({ tables: z.array(z.string()), page_token: z.string().optional() });
 
 export const tableRoutes = [
   ...["/v1/tables", "/v1/table"].map((path) =>
     route({
-      ...list,
+      method: "GET",
       path,
       summary: "List the tables",
+      query: page,
+      answer: tableList,
       handler: ({ tables, query }) => listTables(tables, query),
     }),
   ),
-  route({
-    ...list,
-    path: "/v1/namespace/:namespace/table/list",
-    summary: "List the tables of the root namespace, which is the only one",
-    query: page.extend({ delimiter: textParameter.optional() }),
-    handler: async ({ tables, query, params }) => {
-      const namespace = params["namespace"];
-      if (namespace !== (query.delimiter ?? "$"))
-        throw refuse(404, "namespaceNotFound", `Namespace '${namespace}' was not found; there is only the root`);
-      return await listTables(tables, query);
-    },
-  }),
   ...["/v1/tables/:name", "/v1/table/:name/create"].map((path) =>
     route({
       path,
@@ -144,10 +126,14 @@ function newNameOf(body: unknown): string {
   return String((body as { readonly new_table_name?: unknown } | undefined)?.new_table_name);
 }
 
-async function listTables(tables: ServedTables, { limit, page_token: after }: z.output<typeof page>) {
-  const names = (await tables.names()).filter((name) => after === undefined || after === "" || name > after);
-  const shown = names.slice(0, limit);
-  return shown.length < names.length ? { tables: shown, page_token: shown.at(-1)! } : { tables: shown };
+export async function listTables(tables: ServedTables, query: z.output<typeof page>) {
+  const { shown, next } = pageOf(
+    await tables.names(),
+    query,
+    (name) => name,
+    (name, token) => name > token,
+  );
+  return { tables: shown, ...next };
 }
 
 const modes: Readonly<Record<string, CreateMode>> = { create: "create", overwrite: "overwrite", existok: "existOk" };

@@ -1,37 +1,56 @@
 /** Routes for versions and tags. */
 import { z } from "zod";
+import type { EngineTable } from "../../engine/engine.ts";
+import { manifestPath } from "../../engine/manifest/manifest.ts";
+import { refuse } from "../tables/error-answer.ts";
 import { checkOut } from "./tables.ts";
-import { committed, json, routesOf, text, textParameter, versionNumber } from "./route.ts";
+import { committed, flagParameter, json, optional, page, pageOf, routesOf, text, versionNumber } from "./route.ts";
 
 const { read, write, change } = routesOf("versions");
 
+const listedVersion = z.object({
+  version: z.int(),
+  timestamp: z.string(),
+  timestamp_millis: z.int(),
+  /** In the data folder. */
+  manifest_path: z.string(),
+  metadata: z.record(z.string(), z.string()),
+});
+
 /** The name of a file, which file systems limit. */
 const tag = text.min(1, "must not be empty").max(240, "must not be longer than 240 characters");
+const tagList = z.record(z.string(), z.object({ version: z.int(), manifestSize: z.int() }));
 
 export const versionRoutes = [
   read({
     path: "/v1/table/:name/version/list",
-    summary: "The versions of a table",
-    query: z.looseObject({ limit: textParameter.optional() }),
+    summary: "The versions of a table, the oldest first unless descending is true",
+    query: page.extend({ descending: flagParameter.optional() }),
     body: json({}),
-    answer: z.object({
-      versions: z.array(
-        z.object({
-          version: z.int(),
-          timestamp: z.string(),
-          timestamp_millis: z.int(),
-          metadata: z.record(z.string(), z.string()),
-        }),
-      ),
-    }),
-    handler: async (table) => ({
-      versions: (await table.listVersions()).map(({ version, timestamp, metadata }) => ({
-        version,
-        timestamp: timestamp.toISOString(),
-        timestamp_millis: timestamp.getTime(),
-        metadata,
-      })),
-    }),
+    answer: z.object({ versions: z.array(listedVersion), page_token: z.string().optional() }),
+    handler: async (table, { tables, query }) => {
+      const versions = (await versionsOf(table, tables.folder)).toSorted((one, other) => one.version - other.version);
+      const isDescending = query.descending === true;
+      const { shown, next } = pageOf(
+        isDescending ? versions.toReversed() : versions,
+        query,
+        ({ version }) => String(version),
+        ({ version }, token) => (isDescending ? version < Number(token) : version > Number(token)),
+      );
+      return { versions: shown, ...next };
+    },
+  }),
+  read({
+    path: "/v1/table/:name/version/describe",
+    summary: "One version of a table; the newest by default",
+    body: json({ version: optional(versionNumber) }),
+    answer: z.object({ version: listedVersion }),
+    handler: async (table, { tables, body }) => {
+      const wanted = body.version ?? (await table.version());
+      const found = (await versionsOf(table, tables.folder)).find(({ version }) => version === wanted);
+      if (found === undefined) throw refuse(404, "versionNotFound", `Table '${table.name}' has no version ${wanted}`);
+      return { version: found };
+    },
   }),
   change({
     path: "/v1/table/:name/restore",
@@ -46,14 +65,23 @@ export const versionRoutes = [
   }),
   read({
     path: "/v1/table/:name/tags/list",
-    summary: "The tags of a table, as an object by their names",
+    summary: "The tags of a table by their names; in an object of that name, unless the path ends in a slash",
+    query: page,
     body: json({}),
-    answer: z.record(z.string(), z.object({ version: z.int(), manifestSize: z.int() })),
-    handler: async (table) => {
-      const tags = await (await table.tags()).list();
-      return Object.fromEntries(
-        Object.entries(tags).map(([tag, { version, manifestSize }]) => [tag, { version, manifestSize }]),
+    answer: z.union([tagList, z.object({ tags: tagList, page_token: z.string().optional() })]),
+    handler: async (table, { protocol, query }) => {
+      const tags = Object.entries(await (await table.tags()).list())
+        .map(([tag, { version, manifestSize }]) => [tag, { version, manifestSize }] as const)
+        .toSorted(([one], [other]) => (one < other ? -1 : 1));
+      // LanceDB's clients read tags that are not wrapped, those of the namespace only wrapped ones.
+      if (protocol === "lancedb") return Object.fromEntries(tags);
+      const { shown, next } = pageOf(
+        tags,
+        query,
+        ([tag]) => tag,
+        ([tag], token) => tag > token,
       );
+      return { tags: Object.fromEntries(shown), ...next };
     },
   }),
   read({
@@ -82,3 +110,20 @@ export const versionRoutes = [
     handler: async (table, { body }) => await (await table.tags()).delete(body.tag),
   }),
 ];
+
+async function versionsOf(table: EngineTable, folder: string): Promise<z.output<typeof listedVersion>[]> {
+  return (await table.listVersions()).flatMap(({ version, timestamp, metadata }) => {
+    const manifest = manifestPath({ folder, table: table.name, version });
+    // A version without a manifest was cleaned up meanwhile.
+    if (manifest === undefined) return [];
+    return [
+      {
+        version,
+        timestamp: timestamp.toISOString(),
+        timestamp_millis: timestamp.getTime(),
+        manifest_path: manifest,
+        metadata,
+      },
+    ];
+  });
+}

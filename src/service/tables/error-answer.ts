@@ -96,15 +96,18 @@ function engineProblemOf(thrown: unknown, folder: string): Problem {
 }
 
 function clean(text: string, folder: string): string {
-  return text
+  return withoutFolder(text, folder)
     .replace(/^(Failed to [\w ]+: )?(GenericFailure, )?(lance error: )?(Invalid input, )?(Invalid user input: )?/, "")
     .replace(/^(Ref (not found|conflict|is invalid)( error)?|Version not found error|LanceError\(\w+\)): /, "")
     .replace(/version main:(\d+)/, "version $1")
     .replace(/:? Schema \{.*$/, "")
-    .replaceAll(folder, "")
-    .replaceAll(folder.replace(/^\//, ""), "")
     .slice(0, 500)
     .trim();
+}
+
+/** The engine's texts contain the folder's path, also without its first slash. */
+export function withoutFolder(text: string, folder: string): string {
+  return text.replaceAll(folder, "").replaceAll(folder.replace(/^\//, ""), "");
 }
 
 const webProblems: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@ import { firstLine } from "../../errors/migrate-error.ts";
 import { jsonType } from "../../wire/content-types.ts";
 import { checked, checkTarget } from "./check-request.ts";
 import { routes } from "../routes/index.ts";
-import { arrowOf, isIpcAnswer } from "../routes/route.ts";
+import { arrowOf, isIpcAnswer, type Protocol } from "../routes/route.ts";
 import { invalidInput, problemOfError, type Problem } from "../tables/error-answer.ts";
 import type { ServedTables } from "../tables/open-tables.ts";
 import { collect, readBody, type Body } from "./body.ts";
@@ -13,6 +13,8 @@ import { parseJson } from "./parse-json.ts";
 export interface Job {
   /** The place of its route in `routes`. */
   readonly route: number;
+  /** As it was sent, without the query. */
+  readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly body?: SentBody | undefined;
@@ -55,7 +57,7 @@ export function failureOf(error: unknown, folder: string): JobFailure {
   return problem.status === 500 ? { problem, cause: firstLine(error) } : { problem };
 }
 
-async function answerTo({ route, params, query, body: sent }: Job, tables: ServedTables, limits: JobLimits) {
+async function answerTo({ route, path, params, query, body: sent }: Job, tables: ServedTables, limits: JobLimits) {
   const { handler, body: schema } = routes[route]!;
   const bytes = sent && readBody(sent.body);
   const isArrow = sent?.type === "arrow";
@@ -67,6 +69,7 @@ async function answerTo({ route, params, query, body: sent }: Job, tables: Serve
     params,
     name,
     query,
+    protocol: protocolOf(path, query, json),
     body: isArrow ? undefined : checked(schema, json, "body"),
     hasArrow: isArrow,
     arrow: () => arrowOf(isArrow ? bytes : undefined, largestGrowth * limits.bodyLimit),
@@ -75,6 +78,13 @@ async function answerTo({ route, params, query, body: sent }: Job, tables: Serve
     ? answer
     : { contentType: jsonType, chunks: onlyChunk(Buffer.from(JSON.stringify(answer ?? {}))) };
   return { contentType, body: await collect(chunks, tables.folder, limits.answerLimit, () => tooLarge(limits)) };
+}
+
+/** Clients of the open namespace send a delimiter with every request, or the table's id in the body (measured). */
+function protocolOf(path: string, query: Job["query"], json: unknown): Protocol {
+  if (path.endsWith("/")) return "lancedb";
+  const isNamespace = "delimiter" in query || (typeof json === "object" && json !== null && "id" in json);
+  return isNamespace ? "namespace" : "document";
 }
 
 function tooLarge({ answerLimit }: JobLimits): Error {
