@@ -6,6 +6,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
+/** The official packages for Python that the service is tested with. */
+export const officialPackages = ["lancedb==0.40.0", "pylance==14.0.2", "lance-namespace==0.13.0"];
+
 export interface Task {
   readonly what: string;
   readonly [argument: string]: unknown;
@@ -16,31 +19,39 @@ export type Answer = { readonly value: unknown } | { readonly error: string };
 const cache = join(tmpdir(), "lance-migrate-clients");
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Installs `js-0.39.0` or `py-0.40.0`, unless it is there; gives its folder. */
-function install(name: string): string {
+/** The interpreter of an environment with these packages of Python, which is made unless it is there. */
+export function pythonWith(...packages: readonly string[]): string {
+  const folder = installed(packages.join("+"), (place) => {
+    execFileSync("python3", ["-m", "venv", place]);
+    execFileSync(join(place, "bin/pip"), ["install", "--quiet", ...packages]);
+  });
+  return join(folder, "bin/python");
+}
+
+function nodeModulesWith(...packages: readonly string[]): string {
+  return installed(packages.join("+").replaceAll("/", "-"), (place) => {
+    writeFileSync(join(place, "package.json"), '{ "private": true }\n');
+    execFileSync("npm", ["install", "--no-audit", "--no-fund", "--silent", ...packages], { cwd: place });
+  });
+}
+
+/** The folder of that name in which something was installed completely. */
+function installed(name: string, install: (folder: string) => void): string {
   const folder = join(cache, name);
   const isDone = join(folder, "installed");
   if (existsSync(isDone)) return folder;
   mkdirSync(folder, { recursive: true });
-  const version = name.slice(3);
-  if (name.startsWith("py-")) {
-    execFileSync("python3", ["-m", "venv", folder]);
-    execFileSync(join(folder, "bin/pip"), ["install", "--quiet", `lancedb==${version}`]);
-  } else {
-    writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
-    const packages = [`@lancedb/lancedb@${version}`, "apache-arrow@18.1.0"];
-    execFileSync("npm", ["install", "--no-audit", "--no-fund", "--silent", ...packages], { cwd: folder });
-  }
+  install(folder);
   writeFileSync(isDone, "");
   return folder;
 }
 
-/** Starts it; a client that dies at a task is started again for the next. */
+/** Starts `js-0.39.0` or `py-0.40.0`; a client that dies at a task is started again for the next. */
 export function startClient(name: string) {
-  const folder = install(name);
+  const version = name.slice(3);
   const command: readonly [string, readonly string[]] = name.startsWith("py-")
-    ? [join(folder, "bin/python"), [script("client.py")]]
-    : [process.execPath, [script("client.mjs"), folder]];
+    ? [pythonWith(`lancedb==${version}`), [script("client.py")]]
+    : [process.execPath, [script("client.mjs"), nodeModulesWith(`@lancedb/lancedb@${version}`, "apache-arrow@18.1.0")]];
   let child: ChildProcessWithoutNullStreams | undefined;
   let settle: (answer: Answer) => void = () => {};
   const start = () => {

@@ -1,9 +1,8 @@
 /** The open-source REST server of the Lance project, which is not ours: the running example, and what it can't do. */
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { spawn, type ChildProcess } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { up } from "../../src/commands/up.ts";
 import { plan } from "../../src/commands/plan.ts";
@@ -12,28 +11,17 @@ import { doctor } from "../../src/commands/doctor.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
 import { open as openRest } from "../../src/targets/rest/rest.ts";
+import { officialPackages, pythonWith } from "../clients/client.ts";
 import { freePort } from "../support/ports.ts";
 import { root, temporaryFolder } from "../support/project.ts";
 import { columnsOf, lancedb } from "../support/tables.ts";
 import { int64, setNullable, retypeColumn, createTable, vector, float16, int32, utf8 } from "../../src/index.ts";
 
-const version = "14.0.2";
-let home: string;
 let python: string;
 
 beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), "pylance-"));
-  python = join(home, "venv/bin/python");
-  run("python3", ["-m", "venv", join(home, "venv")]);
-  run(python, ["-m", "pip", "install", "--quiet", `pylance==${version}`, "lance-namespace"]);
+  python = pythonWith(...officialPackages);
 });
-
-afterAll(() => rmSync(home, { recursive: true, force: true }));
-
-function run(command: string, args: readonly string[]): void {
-  const { status, stderr } = spawnSync(command, args, { encoding: "utf8" });
-  if (status !== 0) throw new Error(`${command} ${args.join(" ")}: ${stderr}`);
-}
 
 /** The server on a folder of its own. */
 async function anAdapter(): Promise<{ readonly url: string; readonly data: string }> {
