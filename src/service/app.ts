@@ -172,8 +172,9 @@ function addRoute(app: FastifyInstance, route: Route, place: number, perform: Pe
     schema: { params: pathSchema(route.path), querystring: route.query, document: documentOf(route) } as object,
     onRequest: async (request) => checkContentType(request, route.accepts),
     handler: async (request, reply) => {
-      const { params, query, body } = request as unknown as Omit<Job, "route" | "path">;
-      const outcome = await perform(route, { route: place, path: pathOf(request), params, query, body });
+      const { params, query, body } = request as unknown as Pick<Job, "params" | "query" | "body">;
+      const userAgent = request.headers["user-agent"];
+      const outcome = await perform(route, { route: place, path: pathOf(request), userAgent, params, query, body });
       if ("problem" in outcome) throw new RequestFailed(outcome);
       return await reply.type(outcome.contentType).send(streamBody(outcome.body));
     },

@@ -60,9 +60,16 @@ const table = JSON.parse(readFileSync(new URL("conformance.json", import.meta.ur
   readonly key: string;
   readonly database: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** All operations of the namespace. */
+  readonly operations: readonly string[];
   readonly requests: readonly Entry[];
 };
 const { key: apiKey, database } = table;
+
+test("every operation of the namespace has a request", () => {
+  const named = table.requests.flatMap(({ section }) => /^namespace, (\w+)/.exec(section)?.[1] ?? []);
+  expect([...new Set(named)].toSorted()).toEqual(table.operations);
+});
 
 test.each([
   ["as the section states them", table.requests],

@@ -26,7 +26,7 @@ test.skipIf(!isWanted)(
   "every public method does what its row states, and docs show it",
   { timeout: 600_000 },
   async () => {
-    const { service } = await aService();
+    const { service } = await aService({ workers: 2 });
     const args = [join(root, "test/clients/methods/python.py"), service.url, apiKey];
     const { stdout } = await promisify(execFile)(pythonWith(...officialPackages), args, { maxBuffer: 2 ** 24 });
     const reports = Object.entries(JSON.parse(stdout) as Record<string, Report>);

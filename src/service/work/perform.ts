@@ -15,6 +15,7 @@ export interface Job {
   readonly route: number;
   /** As it was sent, without the query. */
   readonly path: string;
+  readonly userAgent?: string | undefined;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly body?: SentBody | undefined;
@@ -57,7 +58,8 @@ export function failureOf(error: unknown, folder: string): JobFailure {
   return problem.status === 500 ? { problem, cause: firstLine(error) } : { problem };
 }
 
-async function answerTo({ route, path, params, query, body: sent }: Job, tables: ServedTables, limits: JobLimits) {
+async function answerTo(job: Job, tables: ServedTables, limits: JobLimits) {
+  const { route, params, query, body: sent } = job;
   const { handler, body: schema } = routes[route]!;
   const bytes = sent && readBody(sent.body);
   const isArrow = sent?.type === "arrow";
@@ -69,7 +71,7 @@ async function answerTo({ route, path, params, query, body: sent }: Job, tables:
     params,
     name,
     query,
-    protocol: protocolOf(path, query, json),
+    protocol: protocolOf(job, json),
     body: isArrow ? undefined : checked(schema, json, "body"),
     hasArrow: isArrow,
     arrow: () => arrowOf(isArrow ? bytes : undefined, largestGrowth * limits.bodyLimit),
@@ -80,10 +82,14 @@ async function answerTo({ route, path, params, query, body: sent }: Job, tables:
   return { contentType, body: await collect(chunks, tables.folder, limits.answerLimit, () => tooLarge(limits)) };
 }
 
-/** Clients of the open namespace send a delimiter with every request, or the table's id in the body (measured). */
-function protocolOf(path: string, query: Job["query"], json: unknown): Protocol {
+/**
+ * Clients of the open namespace send a delimiter with every request, or the table's id in the body; those generated from
+ * its specification may send neither, but name their generator (measured).
+ */
+function protocolOf({ path, query, userAgent = "" }: Job, json: unknown): Protocol {
   if (path.endsWith("/")) return "lancedb";
-  const isNamespace = "delimiter" in query || (typeof json === "object" && json !== null && "id" in json);
+  const hasId = typeof json === "object" && json !== null && "id" in json;
+  const isNamespace = hasId || "delimiter" in query || userAgent.startsWith("OpenAPI-Generator/");
   return isNamespace ? "namespace" : "document";
 }
 
