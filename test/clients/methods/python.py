@@ -21,6 +21,7 @@ from lancedb.index import FTS, BTree, IvfFlat
 from lancedb._lancedb import LsmWriteSpec
 from lancedb.remote.db import RemoteDBConnection
 from lancedb.remote.table import RemoteTable
+from lancedb.table import Branches, Tags
 
 warnings.simplefilter("ignore")
 
@@ -117,14 +118,6 @@ def checked_out(see):
 
 def row_ids(table):
     return table.search().with_row_id(True).limit(10).to_arrow()["_rowid"].to_pylist()[:2]
-
-
-def tags_of(table):
-    table.tags.create("a", 1)
-    table.tags.update("a", 2)
-    found = [list(table.tags.list()), table.tags.get_version("a")]
-    table.tags.delete("a")
-    return [*found, list(table.tags.list())]
 
 
 TABLE = {
@@ -235,8 +228,8 @@ TABLE = {
     "checkout": works([1, 3], checked_out(lambda t: [t.version, t.count_rows()])),
     "checkout_latest": works(4, checked_out(lambda t: [t.checkout_latest(), t.count_rows()][1])),
     "restore": works([3, 3], checked_out(lambda t: [t.restore(), t.version, t.count_rows()][1:])),
-    "tags": works([["a"], 2, []], added(tags_of)),
-    "branches": refused(NO_BRANCHES, lambda p: p.table.branches.list()),
+    "tags": works("Tags", lambda p: type(p.table.tags).__name__),
+    "branches": works("Branches", lambda p: type(p.table.branches).__name__),
     "stats": works([3, 0], lambda p: [p.table.stats()["num_rows"], p.table.stats()["num_indices"]]),
     "optimize": works(None, lambda p: p.table.optimize()),
     "compact_files": works(None, lambda p: p.table.compact_files()),
@@ -268,6 +261,34 @@ TABLE = {
     "compact_lsm": no_route("compact_lsm/", lambda p: p.table.compact_lsm()),
     "checkpoint_lsm": no_route("flush_lsm/", lambda p: p.table.checkpoint_lsm()),
     "close_lsm_writers": works(None, lambda p: p.table.close_lsm_writers()),
+}
+
+
+def tag_list(table):
+    return {tag: found["version"] for tag, found in table.tags.list().items()}
+
+
+def tagged_table(see):
+    return after(lambda p: p.table.tags.create("a", 1), lambda p: see(p.table))
+
+
+TAGS = {
+    "create": works({"a": 1}, tagged_table(tag_list)),
+    "list": works({"a": 1}, tagged_table(tag_list)),
+    "get_version": works(1, tagged_table(lambda t: t.tags.get_version("a"))),
+    "update": works(
+        {"a": 2}, tagged_table(lambda t: [t.add(arrow([FOUR])), t.tags.update("a", 2), tag_list(t)][2])
+    ),
+    "delete": works({}, tagged_table(lambda t: [t.tags.delete("a"), tag_list(t)][1])),
+}
+
+BRANCHES = {
+    "list": refused(NO_BRANCHES, lambda p: p.table.branches.list()),
+    "create": refused(NO_BRANCHES, lambda p: p.table.branches.create("b")),
+    "checkout": refused(NO_BRANCHES, lambda p: p.table.branches.checkout("b")),
+    "delete": refused(NO_BRANCHES, lambda p: p.table.branches.delete("b")),
+    "diff": refused(NO_BRANCHES, lambda p: p.table.branches.diff("b")),
+    "cherry_pick": refused(NO_BRANCHES, lambda p: p.table.branches.cherry_pick("b")),
 }
 
 
@@ -652,9 +673,16 @@ def problem_of(name, row):
 
 def main():
     report = {}
-    for kind, rows in ((RemoteDBConnection, CONNECTION), (RemoteTable, TABLE), (RestNamespace, NAMESPACE)):
+    classes = (
+        ("RemoteDBConnection", RemoteDBConnection, CONNECTION),
+        ("RemoteTable", RemoteTable, TABLE),
+        ("RemoteTable.tags", Tags, TAGS),
+        ("RemoteTable.branches", Branches, BRANCHES),
+        ("RestNamespace", RestNamespace, NAMESPACE),
+    )
+    for title, kind, rows in classes:
         public = {name for name in dir(kind) if not name.startswith("_")}
-        report[kind.__name__] = {
+        report[title] = {
             "withoutRow": sorted(public - set(rows)),
             "withoutMethod": sorted(set(rows) - public),
             "methods": [
@@ -662,7 +690,7 @@ def main():
                     "name": name,
                     "refusedBy": row.refused_by,
                     "message": row.message,
-                    "problem": problem_of(f"{kind.__name__}_{name}", row),
+                    "problem": problem_of(f"{title}_{name}", row),
                 }
                 for name, row in rows.items()
             ],
