@@ -7,7 +7,7 @@ export interface MigrationName {
 }
 
 const pattern = /^(\d+)_([A-Za-z0-9][A-Za-z0-9_-]*)\.(?:ts|js|mts|mjs)$/;
-const looksLikeCode = /^[^.].*\.[cm]?[jt]sx?$/i;
+const looksLikeCode = /^[^.].*\.[cm]?[jt]sx?$/is;
 
 /**
  * Version and name of a migration file; undefined for another file (README.md, types.d.ts, dot files). Throws

@@ -34,6 +34,7 @@ test.each([
   "0001_create.tsx",
   "0001_create.jsx",
   "9007199254740993_too_high.ts",
+  "0001_two\nlines.ts",
 ])("%s looks like code and is no migration, so it is refused rather than left out", (file) => {
   expect(() => parseFileName(file)).toThrow(expect.objectContaining({ code: "ERR_FILE_NAME", details: { file } }));
 });
