@@ -13,11 +13,11 @@ import { createOutput, keepSecretsOut, type Output, type OutputOptions } from ".
 import { uncaught } from "./uncaught.ts";
 
 export async function main(args: readonly string[]): Promise<void> {
-  silenceNodeWarnings();
   outliveReaders();
   keepSecret(...typedKeys(args));
   for (const stream of [process.stdout, process.stderr]) keepSecretsOut(stream);
   let output = createOutput({ json: args.includes("--json"), color: false });
+  printWarnings((line) => output.problem(line));
   // Without these handlers, Node would report an error of a migration's timer past our output, and a rejected promise
   // without the reason.
   const end = (thrown: unknown) => {
@@ -159,7 +159,12 @@ function report(error: unknown, output: Output): void {
   output.data({ event: "error", code: ours ? error.code : "ERR_INTERNAL", message });
   output.problem(ours ? message : `internal error: ${message}; run with --verbose for where, and report it`);
   if (!output.verbose || !(error instanceof Error)) return;
-  for (const at of [error, error.cause]) if (at instanceof Error) output.problem(at.stack ?? "");
+  for (const at of [error, error.cause]) if (at instanceof Error) for (const line of traceOf(at)) output.problem(line);
+}
+
+/** The lines of a stack. Those of a message with line breaks are indented like the calls. */
+function traceOf({ stack = "" }: Error): readonly string[] {
+  return stack.split("\n").map((line, index) => (index === 0 ? line : `    ${line.trim()}`));
 }
 
 /** A reader that closes its pipe (migrate up | head -1) must not stop a run between two actions. */
@@ -170,12 +175,12 @@ function outliveReaders(): void {
     });
 }
 
-/** Suppresses Node's warnings about type stripping and package.json, which users of migrations did not ask for. */
-function silenceNodeWarnings(): void {
+/** Node's warnings, without those about type stripping and package.json, which users of migrations did not ask for. */
+function printWarnings(print: (line: string) => void): void {
   process.removeAllListeners("warning");
   process.on("warning", (warning) => {
     const code = (warning as { code?: string }).code;
     if (warning.name === "ExperimentalWarning" || code === "MODULE_TYPELESS_PACKAGE_JSON") return;
-    process.stderr.write(`${warning.name}: ${warning.message}\n`);
+    print(`${warning.name}: ${warning.message}`);
   });
 }

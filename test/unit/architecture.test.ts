@@ -97,6 +97,15 @@ test("the walk of the imports sees all of them", () => {
   ).toEqual([]);
 });
 
+test("everything that commands print goes through output.ts, where it is made printable", () => {
+  const prints = /\bprocess\.(stdout|stderr)\.(write|end)\b|\bstream\.write\((?!"")|\bconsole\.\w+\(/;
+  // bin.ts prints one sentence of its own, where no other file may be loaded.
+  const allowed = new Set(["cli/command/output.ts", "cli/bin.ts"]);
+  expect(sources.filter(({ file, code }) => prints.test(code) && !allowed.has(file)).map(fileOf)).toEqual([]);
+  const asks = sources.filter(({ imports }) => imports.some(({ from }) => /^node:(readline|tty)/.test(from)));
+  expect(asks.map(fileOf)).toEqual(["cli/input/prompt.ts"]);
+});
+
 test("every file belongs to a room", () => {
   expect(sources.filter(({ file }) => !rooms.includes(roomOf(file))).map(fileOf)).toEqual([]);
 });

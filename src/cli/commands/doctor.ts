@@ -1,6 +1,6 @@
 import { doctor, type TargetCheck } from "../../commands/doctor.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
-import type { Output } from "../command/output.ts";
+import type { Line } from "../command/output.ts";
 
 export const doctorCommand = defineCommand({
   usage: "doctor",
@@ -13,7 +13,7 @@ export const doctorCommand = defineCommand({
       doctor(target, ledger, (news) => {
         // The first finding is reported before the first temporary table is created.
         underWay(!("leftBehind" in news));
-        if (!("leftBehind" in news)) output.result(checkText(news, output));
+        if (!("leftBehind" in news)) output.result(checkLine(news));
         else if (news.leftBehind.length > 0)
           output.result(`these temporary tables could not be dropped: ${news.leftBehind.join(", ")}`);
       }),
@@ -26,7 +26,9 @@ export const doctorCommand = defineCommand({
   },
 });
 
-function checkText({ what, found, needed, detail = "" }: TargetCheck, output: Output): string {
-  const mark = found ? output.styled("green", "yes") : output.styled(needed ? "red" : "yellow", "no ");
-  return `${mark}  ${what}${detail === "" ? "" : `: ${detail}`}`;
+function checkLine({ what, found, needed, detail = "" }: TargetCheck): Line {
+  const mark = found
+    ? ({ style: "green", text: "yes" } as const)
+    : ({ style: needed ? "red" : "yellow", text: "no " } as const);
+  return [mark, `  ${what}${detail === "" ? "" : `: ${detail}`}`];
 }

@@ -8,6 +8,7 @@ import { otherTargets } from "../../session/config.ts";
 import type { Session } from "../../session/session.ts";
 import { defineCommand, withSession, type Context } from "../command/command.ts";
 import { switchFlag, versionFlag } from "../command/flags.ts";
+import type { Annotation } from "../command/output.ts";
 import { staleLock, writeLockOf } from "../project/update-schema-lock.ts";
 import { typedTables } from "../project/update-types.ts";
 import { renderWritten, shownPath } from "../render/steps.ts";
@@ -44,7 +45,9 @@ export const lintCommand = defineCommand({
       lock,
       findings: shown,
     });
-    for (const one of shown) output.result(github === true ? annotation(one) : lineOf(one));
+    for (const one of shown)
+      if (github === true) output.annotation(annotationOf(one));
+      else output.result(lineOf(one));
     if (lock !== undefined) renderWritten(output, [lock]);
     const counts = (["error", "warning", "note"] as const).flatMap((severity) => {
       const number = findings.filter((one) => one.severity === severity).length;
@@ -93,14 +96,6 @@ function lineOf({ file, line, column, severity, rule, message }: LintFinding): s
 
 const levels = { error: "error", warning: "warning", note: "notice" } as const;
 
-/** A finding in the form in which GitHub Actions reads it from the output of a step. */
-function annotation({ file, line, column, severity, rule, message }: LintFinding): string {
-  const properties = Object.entries({ file, line, col: column, title: rule }).map(
-    ([name, value]) => `${name}=${escaped(String(value)).replaceAll(":", "%3A").replaceAll(",", "%2C")}`,
-  );
-  return `::${levels[severity]} ${properties.join(",")}::${escaped(message)}`;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+function annotationOf({ file, line, column, severity, rule, message }: LintFinding): Annotation {
+  return { level: levels[severity], properties: { file, line, col: column, title: rule }, message };
 }

@@ -17,7 +17,7 @@ export const newCommand = defineCommand({
     ...stepFlagTable(),
   },
   async run(context) {
-    const { flags, output, signal } = context;
+    const { flags, output } = context;
     const { name, down, accept } = flags;
     const steps = typedSteps(context);
     const asks = name === undefined && steps.length === 0 && !output.json && canAsk();
@@ -31,7 +31,7 @@ export const newCommand = defineCommand({
       });
     const file = await withSession(context, async (session) => {
       const writing = writingNext(session, context);
-      const next = name === undefined ? await askSteps(signal, writing) : { name, steps };
+      const next = name === undefined ? await askSteps(context, writing) : { name, steps };
       return await writing.write({ ...next, down, accept });
     });
     output.data({ file });

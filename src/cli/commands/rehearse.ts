@@ -9,7 +9,7 @@ import {
 import { openScratch } from "../../targets/index.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
 import { acceptFlag, switchFlag, versionFlag, wholeFlag } from "../command/flags.ts";
-import type { Output } from "../command/output.ts";
+import type { Line } from "../command/output.ts";
 import { renderDuration, renderEvent } from "../render/events.ts";
 import { refusalText } from "../render/plan.ts";
 
@@ -34,42 +34,36 @@ export const rehearseCommand = defineCommand({
     output.data({ target, ...rest, problem: problem && { code: problem.code, message: problem.message } });
     if (rows !== undefined && found.tables.some(({ cloned }) => cloned))
       output.progress("note: --rows has no effect on tables that could be copied");
-    for (const line of linesOf(found, output)) output.result(line);
+    for (const line of linesOf(found)) output.result(line);
     return problem;
   },
 });
 
-function linesOf({ tables, migrations, unreached, problem }: Rehearsal, output: Output): readonly string[] {
+function linesOf({ tables, migrations, unreached, problem }: Rehearsal): readonly Line[] {
   if (migrations.length === 0 && problem === undefined) return ["nothing to rehearse"];
   return [
     ...tables.map(
       ({ table, rows, cloned }) => `${table}: ${cloned ? "cloned" : "generated"} with ${count(rows, "row")}`,
     ),
-    ...migrations.flatMap((one) => migrationLines(one, output)),
-    ...unreached.map((one) => `${output.styled("bold", formatMigration(one))}: not reached`),
+    ...migrations.flatMap(migrationLines),
+    ...unreached.map((one): Line => [{ style: "bold", text: formatMigration(one) }, ": not reached"]),
     ...(migrations.length === 0 ? [] : [totals(migrations)]),
   ];
 }
 
-function migrationLines(rehearsed: RehearsedMigration, output: Output): readonly string[] {
+function migrationLines(rehearsed: RehearsedMigration): readonly Line[] {
   const { up, down, again } = rehearsed.durations;
   const times = timesText({ up, down, "up again": again });
-  return [
-    `${output.styled("bold", formatMigration(rehearsed))}${times}`,
-    ...rehearsed.steps.flatMap((step) => stepLines(step, output)),
-  ];
+  return [[{ style: "bold", text: formatMigration(rehearsed) }, times], ...rehearsed.steps.flatMap(stepLines)];
 }
 
-function stepLines(
-  { text, up, down, refusal, verdict, reason, class: is }: RehearsedStep,
-  output: Output,
-): readonly string[] {
+function stepLines({ text, up, down, refusal, verdict, reason, class: is }: RehearsedStep): readonly Line[] {
   const words = { kept: "kept", refused: "refused", broken: "broken", untried: "not tried" }[verdict];
   const line = `    ${is ?? "as its file exports"}: ${words}${reason === undefined ? "" : `: ${reason}`}`;
   return [
     `  ${text}${timesText({ up, down })}`,
-    verdict === "kept" ? output.styled("dim", line) : output.styled(verdict === "broken" ? "red" : "yellow", line),
-    ...(refusal === undefined ? [] : [output.styled("red", `    ${refusalText(refusal)}`)]),
+    { style: verdict === "kept" ? "dim" : verdict === "broken" ? "red" : "yellow", text: line },
+    ...(refusal === undefined ? [] : [{ style: "red", text: `    ${refusalText(refusal)}` } as const]),
   ];
 }
 

@@ -45,9 +45,9 @@ export const resolveCommand = defineCommand({
   },
 });
 
-async function agrees({ migration, as }: Resolution, { signal }: Context): Promise<boolean> {
+async function agrees({ migration, as }: Resolution, context: Context): Promise<boolean> {
   const question = `mark ${formatMigration(migration)} as ${as}? (yes, or Enter to leave it as it is) `;
-  return await atTerminal(signal, ({ untilRight }) =>
+  return await atTerminal(context, ({ untilRight }) =>
     untilRight(question, (answer) => /^y(es)?$/i.test(answer.trim())),
   );
 }

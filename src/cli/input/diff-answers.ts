@@ -40,14 +40,14 @@ export async function askUntilAnswered<Found extends Diff>(
   found: Found,
   given: readonly DiffAnswer[],
   compare: (answers: readonly DiffAnswer[]) => Promise<Found>,
-  { output, signal }: Pick<Context, "output" | "signal">,
+  context: Pick<Context, "output" | "signal">,
 ): Promise<Found> {
   checkTyped(found, given);
   let diff = found;
   let answers = given;
   // An answer may raise further questions, for example about the fields of a renamed struct.
-  while (diff.unsure.length > 0 && !output.json && canAsk()) {
-    answers = [...answers, ...(await ask(diff, signal))];
+  while (diff.unsure.length > 0 && !context.output.json && canAsk()) {
+    answers = [...answers, ...(await ask(diff, context))];
     diff = await compare(answers);
   }
   checkDiff(diff);
@@ -89,8 +89,8 @@ function answerOf(step: Step): DiffAnswer {
   }
 }
 
-async function ask({ unsure }: Diff, signal: AbortSignal): Promise<readonly DiffAnswer[]> {
-  return await atTerminal(signal, async ({ untilRight }) => {
+async function ask({ unsure }: Diff, context: Pick<Context, "output" | "signal">): Promise<readonly DiffAnswer[]> {
+  return await atTerminal(context, async ({ untilRight }) => {
     const answers: DiffAnswer[] = [];
     for (const one of unsure) {
       const { gone, names } = questionOf(one);

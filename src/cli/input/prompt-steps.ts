@@ -1,5 +1,6 @@
 /** `migrate new` without arguments at a terminal: asks for the name and for one step after the other. */
 import { stepFlags, type Step } from "../../steps/registry.ts";
+import type { Context } from "../command/command.ts";
 import type { Next, Writing } from "../project/write-migration.ts";
 import { atTerminal } from "./prompt.ts";
 import { stepOfLine } from "./step-flags.ts";
@@ -9,10 +10,10 @@ import { stepOfLine } from "./step-flags.ts";
  * ERR_INTERRUPTED.
  */
 export async function askSteps(
-  signal: AbortSignal,
+  context: Pick<Context, "output" | "signal">,
   { checkName, checkSteps }: Pick<Writing, "checkName" | "checkSteps">,
 ): Promise<Pick<Next, "name" | "steps">> {
-  return await atTerminal(signal, async ({ say, untilRight }) => {
+  return await atTerminal(context, async ({ say, untilRight }) => {
     const name = await untilRight("name, such as add_headlines: ", (answer) => {
       checkName(answer);
       return answer;

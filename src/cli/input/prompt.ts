@@ -2,6 +2,7 @@
 import { createInterface } from "node:readline";
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import { interruptedEarly } from "../../run/lease/wait-for-lease.ts";
+import type { Context } from "../command/command.ts";
 
 export interface Asking {
   readonly say: (line: string) => void;
@@ -14,7 +15,10 @@ export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-export async function atTerminal<Value>(signal: AbortSignal, work: (asking: Asking) => Promise<Value>): Promise<Value> {
+export async function atTerminal<Value>(
+  { output, signal }: Pick<Context, "output" | "signal">,
+  work: (asking: Asking) => Promise<Value>,
+): Promise<Value> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr, signal });
   // Keeps lines that are pasted before a question.
   const lines = terminal[Symbol.asyncIterator]();
@@ -24,7 +28,7 @@ export async function atTerminal<Value>(signal: AbortSignal, work: (asking: Aski
   terminal.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
   const ask = async (question: string): Promise<string> => {
     if (!isClosed) {
-      terminal.setPrompt(question);
+      terminal.setPrompt(output.question(question));
       terminal.prompt();
     }
     const { done, value } = await lines.next();
@@ -32,10 +36,9 @@ export async function atTerminal<Value>(signal: AbortSignal, work: (asking: Aski
     if (done === true) throw interruptedEarly();
     return value;
   };
-  const say = (line: string) => void process.stderr.write(`${line}\n`);
   try {
     return await work({
-      say,
+      say: output.problem,
       async untilRight(question, use) {
         for (;;) {
           const answer = await ask(question);
@@ -43,7 +46,7 @@ export async function atTerminal<Value>(signal: AbortSignal, work: (asking: Aski
             return await use(answer);
           } catch (error) {
             if (!isMigrateError(error)) throw error;
-            say(error.message);
+            output.problem(error.message);
           }
         }
       },

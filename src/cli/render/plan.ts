@@ -17,18 +17,19 @@ export function renderPlan(plan: PlanDocument, output: Output): void {
   for (const migration of migrations) {
     const { done, total, actions, down } = migration;
     const part = done === 0 ? "" : ` (${done} of ${count(total, "action")} done already)`;
-    output.result(`${output.styled("bold", formatMigration(migration))}${part}`);
+    output.result([{ style: "bold", text: formatMigration(migration) }, part]);
     for (const action of actions) renderAction(action, output);
-    if (down !== undefined) output.result(output.styled("dim", `  back, as its file exports: ${down.join(", then ")}`));
+    if (down !== undefined)
+      output.result({ style: "dim", text: `  back, as its file exports: ${down.join(", then ")}` });
   }
-  for (const words of plan.accepted ?? []) output.result(output.styled("yellow", words));
+  for (const words of plan.accepted ?? []) output.result({ style: "yellow", text: words });
   if (plan.totals === undefined || migrations.length === 0) return;
   const { migrations: all, actions, ...cost } = plan.totals;
   output.result(`${count(all, "migration")}, ${count(actions, "action")}: ${renderCost(cost)}`);
 }
 
 function renderAction({ text, calls = [], cost, risks, rollback, refusal }: Action, output: Output): void {
-  const line = (style: "dim" | "yellow" | "red", words: string) => output.result(output.styled(style, words));
+  const line = (style: "dim" | "yellow" | "red", text: string) => output.result({ style, text });
   output.result(`  ${text}${cost === undefined ? "" : ` (${renderCost(cost)})`}`);
   for (const call of numbered(calls)) line("dim", `    ${call}`);
   for (const { text: risk, rows } of risks)

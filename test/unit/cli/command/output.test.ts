@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { expect, test } from "vitest";
-import { keepSecretsOut } from "../../../../src/cli/command/output.ts";
+import { expect, test, vi } from "vitest";
+import { createOutput, keepSecretsOut, type Output, type OutputOptions } from "../../../../src/cli/command/output.ts";
 import { keepSecret } from "../../../../src/secrets/redact.ts";
 
 const secret = "schlüssel-🔑-für-alles";
@@ -41,4 +41,27 @@ test("who waits for the end of a stream hears of it", async () => {
   const told: string[] = [];
   await through((stream) => stream.end(() => told.push("ended")));
   expect(told).toEqual(["ended"]);
+});
+
+/** What is written to stdout. */
+function printed(work: (output: Output) => void, options: OutputOptions = {}): string {
+  const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  try {
+    work(createOutput(options));
+    return write.mock.calls.map(([text]) => String(text)).join("");
+  } finally {
+    write.mockRestore();
+  }
+}
+
+test("each part of a line is made printable, and only its own style colours it", () => {
+  const line = [{ style: "bold", text: "a\u001b[31m\n" }, "::b\u009b"] as const;
+  expect(printed((output) => output.result(line), { color: false })).toBe("a\\u001b[31m\\n\\u003a:b\\u009b\n");
+});
+
+test("a value can't end an annotation or its property", () => {
+  const finding = { level: "error", properties: { file: "a:b,c\n::d" }, message: "e\r\n::error::f\u001b%" } as const;
+  expect(printed((output) => output.annotation(finding))).toBe(
+    "::error file=a%3Ab%2Cc%0A%3A%3Ad::e%0D%0A::error::f\\u001b%25\n",
+  );
 });

@@ -54,12 +54,13 @@ function shown(event: RunEvent): readonly (readonly [how: string, line: string])
   const output: Output = {
     json: false,
     verbose: false,
-    result: (line) => lines.push(["result", line]),
+    result: (line) => lines.push(["result", String(line)]),
+    annotation: () => {},
+    question: (text) => text,
     data: () => {},
     progress: (line) => lines.push(["progress", line]),
     passing: (line) => lines.push(["passing", line]),
     problem: (line) => lines.push(["problem", line]),
-    styled: (_, text) => text,
   };
   renderEvent(event, output);
   return lines;
