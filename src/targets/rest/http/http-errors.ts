@@ -5,6 +5,8 @@ import type { Settings } from "../options/options.ts";
 import { withoutSecrets } from "../../../secrets/encoded-forms.ts";
 
 const shownOfAnswer = 500;
+/** In bytes. More than is shown, because secrets and locations are taken out of it first. */
+const readOfAnswer = 64 * 1024;
 
 interface Broken {
   readonly code: string;
@@ -109,9 +111,14 @@ export function strangeAnswer(
   });
 }
 
-export function tooLarge(request: HttpRequest, { target }: Settings, most: number): MigrateError {
-  const problem = `its answer is larger than ${most / 1024 / 1024} MiB`;
-  return new MigrateError("ERR_ANSWER", { target, request: nameOf(request), status: 200, problem });
+/** The error for an answer with which nothing is done, because it `problem`: "is larger than 16 MiB". */
+export function excessiveAnswer(
+  request: HttpRequest,
+  { target }: Settings,
+  status: number,
+  problem: string,
+): MigrateError {
+  return new MigrateError("ERR_ANSWER", { target, request: nameOf(request), status, problem: `its answer ${problem}` });
 }
 
 function nameOf({ endpoint }: HttpRequest): string {
@@ -124,7 +131,7 @@ function describeAnswer({ status, headers, body }: HttpResponse, { secrets }: Se
     const to = typeof location === "string" ? ` to ${withoutSecrets(location.replace(/[?#].*/, ""), secrets)}` : "";
     return `it redirects${to}; put the address that it really has into endpoint`;
   }
-  const text = body.toString("utf8");
+  const text = body.toString("utf8", 0, readOfAnswer);
   // Secrets are removed twice, both times after the message was taken out of its JSON, which undoes the escapes.
   const plain = withoutSecrets(withoutSecrets(sentenceIn(text) ?? text, secrets), secrets)
     // oxlint-disable-next-line no-control-regex -- they must not reach a terminal

@@ -4,12 +4,13 @@ import { getCACertificates } from "node:tls";
 import { isMigrateError, MigrateError } from "../../../errors/migrate-error.ts";
 import packageJson from "../../../../package.json" with { type: "json" };
 import { jsonType } from "../../../wire/content-types.ts";
+import { jsonExcess } from "../../../wire/json-limits.ts";
 import { systemClock } from "../../../time/clock.ts";
 import { patience, retry } from "../../contract/retry.ts";
 import type { CallOutcome } from "../../contract/target.ts";
 import { makeDispatcher, type Dispatcher } from "./undici.ts";
 import type { Settings } from "../options/options.ts";
-import { answerProblem, connectionProblem, isWorthAnotherRead, pauseAskedFor, tooLarge } from "./http-errors.ts";
+import { answerProblem, connectionProblem, isWorthAnotherRead, pauseAskedFor, excessiveAnswer } from "./http-errors.ts";
 import { proxiesOf, type Proxies } from "./proxies.ts";
 import { withoutData } from "../../../secrets/redact.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
@@ -46,7 +47,9 @@ export function openHttp(settings: Settings) {
       // The signal does not end a request to a proxy that accepts the connection and never answers.
       const { statusCode, headers, body } = await Promise.race([answering, failure(deadline)]);
       answered = true;
-      return { status: statusCode, headers, body: await collect(body, request, settings) };
+      const excessive = (problem: string) => excessiveAnswer(request, settings, statusCode, problem);
+      const collected = isSuccess(statusCode) ? await collect(body, excessive) : await beginningOf(body);
+      return { status: statusCode, headers, body: collected };
     } catch (thrown) {
       if (isMigrateError(thrown)) throw thrown;
       const problem = connectionProblem(thrown, settings, limit, { proxied: proxies !== undefined, answered });
@@ -57,7 +60,7 @@ export function openHttp(settings: Settings) {
   };
 
   const checked = (answer: HttpResponse, request: HttpRequest): HttpResponse => {
-    if (answer.status < 200 || answer.status > 299) throw answerProblem(answer, request, settings);
+    if (!isSuccess(answer.status)) throw answerProblem(answer, request, settings);
     return answer;
   };
 
@@ -107,15 +110,48 @@ function dispatcherOf({ ca, connectTimeout, answerTimeout }: Settings, proxies: 
   return makeDispatcher(common, proxies && { ...proxies, requestTls: tls });
 }
 
-const largestAnswer = 64 * 1024 * 1024;
+function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
 
-async function collect(stream: AsyncIterable<Buffer>, request: HttpRequest, settings: Settings): Promise<Buffer> {
+/** In bytes. The answer to a query for rows, which are Arrow data, may be as large. */
+const largestAnswer = 64 * 1024 * 1024;
+const largestText = 16 * 1024 * 1024;
+/** A description of ten thousand columns has about a hundred thousand values. */
+const jsonLimits = { levels: 256, values: 1_000_000 };
+/** In bytes. A message shows far less. */
+const largestProblem = 64 * 1024;
+
+type Excessive = (problem: string) => Error;
+
+async function collect(stream: AsyncIterable<Buffer>, excessive: Excessive): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream) {
     size += chunk.length;
-    if (size > largestAnswer) throw tooLarge(request, settings, largestAnswer);
+    const most = isArrow(chunks[0] ?? chunk) ? largestAnswer : largestText;
+    if (size > most) throw excessive(`is larger than ${most / 1024 / 1024} MiB`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  const body = Buffer.concat(chunks);
+  const excess = isArrow(body) ? undefined : jsonExcess(body.toString("utf8"), jsonLimits);
+  if (excess !== undefined) throw excessive(excess);
+  return body;
+}
+
+/** Arrow data begins with its name, or with a marker that no text contains. */
+function isArrow(body: Buffer): boolean {
+  return body[0] === 0xff || body.subarray(0, 6).equals(Buffer.from("ARROW1"));
+}
+
+/** The rest of an error's answer is not read. */
+async function beginningOf(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= largestProblem) break;
+  }
+  return Buffer.concat(chunks).subarray(0, largestProblem);
 }

@@ -1,0 +1,26 @@
+/** Bounds JSON before it is parsed: a parser takes many bytes for each value, and more for each level. */
+
+export interface JsonLimits {
+  readonly levels: number;
+  readonly values?: number;
+}
+
+/** What is too much in a JSON text: it "is nested deeper than 64 levels". Undefined if nothing is, or for another text. */
+export function jsonExcess(text: string, { levels, values: most = Infinity }: JsonLimits): string | undefined {
+  if (!/^\uFEFF?\s*[[{]/.test(text)) return undefined;
+  let level = 0;
+  let values = 1;
+  let inText = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') inText = !inText;
+    else if (inText) at += character === "\\" ? 1 : 0;
+    else if (character === "[" || character === "{") {
+      if (++level > levels) return `is nested deeper than ${levels} levels`;
+      values++;
+    } else if (character === "]" || character === "}") level--;
+    else if (character === ",") values++;
+    if (values > most) return `holds more than ${most.toLocaleString("en-US")} values`;
+  }
+  return undefined;
+}
