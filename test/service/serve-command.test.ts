@@ -91,6 +91,17 @@ test.each<{ what: string; args: string[]; environment?: Record<string, string>; 
     args: ["--data", ".", "--api-key", "s3cret7"],
     error: /^the key has fewer than 8/,
   },
+  {
+    what: "a key of one character",
+    args: ["--data", ".", "--api-key", "aaaaaaaa"],
+    error: /^the key has fewer than 4/,
+  },
+  {
+    what: "a word twice as a key",
+    args: ["--data", "."],
+    environment: { MIGRATE_API_KEY: "testtest" },
+    error: /guessed/,
+  },
   { what: "a key beyond ASCII", args: ["--data", ".", "--api-key", "schlüssel"], error: /the key .*header/ },
   { what: "an object store", args: ["--data", "s3://bucket/tables"], error: /--data .*object store/ },
   { what: "a folder that is a file", args: ["--data", import.meta.filename], error: /is a file/ },

@@ -7,6 +7,9 @@ import { headerValue } from "../../wire/content-types.ts";
 import { defineCommand } from "../command/command.ts";
 import { patternFlag, secondsFlag, textFlag, wholeFlag } from "../command/flags.ts";
 
+/** In a key. Not even of random keys of eight digits do more than one in a hundred have fewer. */
+const fewestCharacters = 4;
+
 export const serveCommand = defineCommand({
   usage: "serve",
   describe: "serve the tables of a folder over HTTP",
@@ -46,6 +49,10 @@ export const serveCommand = defineCommand({
     if (apiKey.length < shortestSecret)
       throw new MigrateError("ERR_USAGE", {
         problem: `the key has fewer than ${shortestSecret} characters and could be guessed; choose a longer one, such as openssl rand -hex 24 prints`,
+      });
+    if (new Set(apiKey).size < fewestCharacters)
+      throw new MigrateError("ERR_USAGE", {
+        problem: `the key has fewer than ${fewestCharacters} different characters and could be guessed; choose another one, such as openssl rand -hex 24 prints`,
       });
     // No client could send any other text in a header.
     if (![apiKey, database ?? "-"].every((text) => headerValue.test(text)))
