@@ -8,6 +8,7 @@ import type { Alteration } from "../actions/model/alteration.ts";
 import type { Column } from "../schema/data-type.ts";
 import type { NewTables } from "../schema/table-format.ts";
 import type { Table } from "../schema/table.ts";
+import { textBefore } from "../errors/migrate-error.ts";
 import { withoutKnownSecrets } from "../secrets/redact.ts";
 import { toLanceType } from "../wire/lance/lance-type.ts";
 import type { DatabaseLocation } from "./location.ts";
@@ -179,8 +180,7 @@ function clipped(text: string): string {
 /** The first line of the engine's own message, without source locations and prefixes: for decisions, not for users. */
 function plainProblem(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
-  return clipped(text.split("\n", 1)[0] ?? "")
-    .replace(/,?\s*(Caused by: |location: Location).*/, "")
+  return textBefore(clipped(text.split("\n", 1)[0] ?? ""), /Caused by: |location: Location/)
     .replace(/, \/[^,]*\.rs:\d+(:\d+)?/g, "")
     .replace(/(GenericFailure, )?lance error: /g, "")
     .replace(/LanceError\((\w+)\): /g, "")

@@ -75,6 +75,14 @@ export function firstLine(thrown: unknown): string {
   return line?.trim() ?? "what was thrown has no message";
 }
 
+/** The text before the first match of a marker, without the comma or white space between them. */
+export function textBefore(text: string, marker: RegExp): string {
+  const at = text.search(marker);
+  if (at === -1) return text;
+  const before = text.slice(0, at).trimEnd();
+  return before.endsWith(",") ? before.slice(0, -1) : before;
+}
+
 /**
  * Why a file can't be read or written, without its path. Node's message contains both: "EISDIR: illegal operation on a
  * directory, rename '…' -> '…'".

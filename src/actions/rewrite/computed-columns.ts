@@ -8,7 +8,9 @@ import { namesIn } from "../../schema/sql.ts";
 function inputsOf({ computed }: Column, columns: readonly Column[]): readonly string[] {
   if (computed === undefined) return [];
   // A word after a dot is a field of a struct, a word before a parenthesis a function.
-  const bare = computed.replace(/\.\s*(?:`[^`]*`|\w+)/g, "").replace(/\w+\s*\(/g, "(");
+  const bare = computed
+    .replace(/\.\s*(?:`[^`]*`|\w+)/g, "")
+    .replace(/\w+(?:\s*\()?/g, (word) => (word.endsWith("(") ? "(" : word));
   const words = new Set(namesIn(bare).map((word) => word.toLowerCase()));
   return columns.map(({ name }) => name).filter((name) => words.has(name.toLowerCase()));
 }

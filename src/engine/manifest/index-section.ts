@@ -62,5 +62,10 @@ function firstIndexed(index: Message): bigint | undefined {
 function kindOf(index: Message): string | undefined {
   const details = messagesIn(index, fields.details)[0];
   const url = details && textIn(details, fields.typeUrl);
-  return url && /(\w+?)(Index)?(Details)?$/.exec(url)?.[1];
+  return (
+    url
+      ?.split(/\W/)
+      .at(-1)
+      ?.replace(/(?:Index)?(?:Details)?$/, "") || undefined
+  );
 }

@@ -100,7 +100,7 @@ function clean(text: string, folder: string): string {
     .replace(/^(Failed to [\w ]+: )?(GenericFailure, )?(lance error: )?(Invalid input, )?(Invalid user input: )?/, "")
     .replace(/^(Ref (not found|conflict|is invalid)( error)?|Version not found error|LanceError\(\w+\)): /, "")
     .replace(/version main:(\d+)/, "version $1")
-    .replace(/:? Schema \{.*$/, "")
+    .replace(/:? Schema \{[^]*/, "")
     .slice(0, 500)
     .trim();
 }

@@ -1,5 +1,5 @@
 /** Describes as text what went wrong with a request, and classifies it. Messages contain no secrets. */
-import { firstLine, isMigrateError, MigrateError } from "../../../errors/migrate-error.ts";
+import { firstLine, isMigrateError, MigrateError, textBefore } from "../../../errors/migrate-error.ts";
 import type { HttpResponse, HttpRequest } from "./message.ts";
 import type { Settings } from "../options/options.ts";
 import { withoutSecrets } from "../../../secrets/encoded-forms.ts";
@@ -133,11 +133,11 @@ function describeAnswer({ status, headers, body }: HttpResponse, { secrets }: Se
   }
   const text = body.toString("utf8", 0, readOfAnswer);
   // Secrets are removed twice, both times after the message was taken out of its JSON, which undoes the escapes.
-  const plain = withoutSecrets(withoutSecrets(sentenceIn(text) ?? text, secrets), secrets)
+  const line = withoutSecrets(withoutSecrets(sentenceIn(text) ?? text, secrets), secrets)
     // oxlint-disable-next-line no-control-regex -- they must not reach a terminal
-    .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ")
-    // The engine behind the service may add locations in its source code.
-    .replace(/,?\s*\b(location: Location|Caused by: |backtrace: ).*$/, "")
+    .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ");
+  // The engine behind the service may add locations in its source code.
+  const plain = textBefore(line, /\b(?:location: Location|Caused by: |backtrace: )/)
     .replace(/, \/[^,]*\.rs:\d+(:\d+)?/g, "")
     .trim();
   return plain === "" ? "no message" : plain.slice(0, shownOfAnswer);
