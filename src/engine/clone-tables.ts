@@ -4,12 +4,16 @@
  */
 import { join } from "node:path";
 import { connect } from "./engine.ts";
+import { checkTableFolder } from "./folder/symbolic-links.ts";
 
 /** Clones tables of a folder into another folder: their newest version, under the same number and with its indexes. */
 export async function cloneTables(from: string, tables: readonly string[], to: string): Promise<void> {
   const db = await connect({ uri: to });
   try {
-    for (const table of tables) await db.cloneTable(table, join(from, `${table}.lance`), { isShallow: true });
+    for (const table of tables) {
+      checkTableFolder(from, table);
+      await db.cloneTable(table, join(from, `${table}.lance`), { isShallow: true });
+    }
   } finally {
     db.close();
   }

@@ -5,17 +5,7 @@
  * describes what is done there and which limits remain.
  */
 import { randomUUID } from "node:crypto";
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Column } from "../schema/data-type.ts";
 import type { NewTables } from "../schema/table-format.ts";
@@ -29,9 +19,9 @@ import {
   type EngineTable,
 } from "./engine.ts";
 import type { DatabaseLocation } from "./location.ts";
+import { entryName, inPrivateFolder, privateFolder, removeEntries } from "./folder/private-folder.ts";
+import { checkTableFolder } from "./folder/symbolic-links.ts";
 
-/** The folder that contains private folders. No client looks for tables in it. */
-export const privateFolder = ".lance-migrate";
 /** Longer than clocks are usually wrong: a private folder in use may have been made before the clock was corrected. */
 const abandonedAfter = 24 * 3_600_000;
 
@@ -92,27 +82,21 @@ function emptyTable(name: string, columns: readonly Column[], prepare: Prepare):
 }
 
 async function createInFolder(folder: string, name: string, make: Make, newTables?: NewTables): Promise<boolean> {
+  checkTableFolder(folder, name);
   const home = join(folder, `${name}.lance`);
   if (existsSync(home) && readdirSync(home).length > 0) return false;
-  const workshop = join(folder, privateFolder, randomUUID());
-  makeFolder(workshop, folder);
+  const workshop = inPrivateFolder(folder, (path) => {
+    const made = join(path, entryName("creating", randomUUID()));
+    mkdirSync(made);
+    return made;
+  });
   const made = statSync(workshop).mtimeMs;
   try {
     await makeIn({ uri: workshop }, make, newTables);
     return moveInto(join(workshop, `${name}.lance`), home);
   } finally {
     rmSync(workshop, { recursive: true, force: true });
-    removeAbandoned(join(folder, privateFolder), made);
-  }
-}
-
-/** Creates a folder inside a database's folder. */
-export function makeFolder(path: string, folder: string): void {
-  try {
-    mkdirSync(path, { recursive: true });
-  } catch (error) {
-    accessSync(folder, constants.W_OK); // Node reports a read-only folder as missing
-    throw error;
+    await removeAbandoned(folder, made);
   }
 }
 
@@ -133,7 +117,7 @@ async function cloneInStore(
     await db.cloneTable(name, `${workshop.uri}/${name}.lance`, { isShallow: true });
   } catch (error) {
     // Another creator was first, or the clone succeeded and only opening it failed.
-    if ((await openTable(db, name)) === undefined) throw error;
+    if ((await openTable(db, name, undefined)) === undefined) throw error;
   } finally {
     await apart.dropTable(name);
     apart.close();
@@ -156,6 +140,7 @@ async function makeIn(
 
 /** Renames a table of a folder, which nothing may be using. False if a table of the new name exists. */
 export function renameTable(folder: string, from: string, to: string): boolean {
+  for (const table of [from, to]) checkTableFolder(folder, table);
   return moveInto(join(folder, `${from}.lance`), join(folder, `${to}.lance`));
 }
 
@@ -171,17 +156,9 @@ function moveInto(from: string, to: string): boolean {
 }
 
 /**
- * Removes private folders that killed creators have left, but never one that may be in use. `now` is the time by the
- * clock of the file system: the clock of a machine may be hours ahead of it.
+ * Removes what killed processes have left in the private folder, but nothing that may be in use. `now` is the time by
+ * the clock of the file system: the clock of a machine may be hours ahead of it.
  */
-function removeAbandoned(folder: string, now: number): void {
-  try {
-    for (const entry of readdirSync(folder)) {
-      const path = join(folder, entry);
-      if (now - statSync(path).mtimeMs > abandonedAfter) rmSync(path, { recursive: true, force: true });
-    }
-    rmdirSync(folder);
-  } catch {
-    // Another process is using the folder, or removed it first.
-  }
+async function removeAbandoned(folder: string, now: number): Promise<void> {
+  await removeEntries(folder, (_, changedAt) => now - changedAt > abandonedAfter);
 }

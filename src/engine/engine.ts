@@ -12,6 +12,7 @@ import { textBefore } from "../errors/migrate-error.ts";
 import { withoutKnownSecrets } from "../secrets/redact.ts";
 import { toLanceType } from "../wire/lance/lance-type.ts";
 import type { DatabaseLocation } from "./location.ts";
+import { checkTableFolder } from "./folder/symbolic-links.ts";
 
 export type { Connection, EngineTable };
 
@@ -107,8 +108,13 @@ export function nativeTable(table: EngineTable): NativeTable {
   return (table as unknown as { readonly inner: NativeTable }).inner;
 }
 
-/** The table; undefined if there is none. Throws any other problem. */
-export async function openTable(db: Connection, name: string): Promise<EngineTable | undefined> {
+/** The table; undefined if there is none. Throws any other problem. `folder` is that of the database, if it is one. */
+export async function openTable(
+  db: Connection,
+  name: string,
+  folder: string | undefined,
+): Promise<EngineTable | undefined> {
+  checkTableFolder(folder, name);
   try {
     return await db.openTable(name);
   } catch (error) {

@@ -57,6 +57,10 @@ export const runningErrors = {
     const since = d.dropped === undefined ? "" : ` since ${d.dropped} was dropped`;
     return `${place}table ${d.table} can't be read${since}, because some of its rows have no value in any remaining column; ${wayOutOf(d)}`;
   }),
+  ERR_SYMBOLIC_LINK: failed(
+    (d: { path: string }) =>
+      `${d.path} in the folder of the tables is a symbolic link, which is not followed; put what it leads to in its place, or mount that there`,
+  ),
   ERR_ACTED_LATE: failed(
     (d: { version: string; name: string; action: number; problem?: string | undefined }) =>
       `${d.version}_${d.name}: this run was suspended during action ${d.action}, and another run may have taken over before it resumed; ` +

@@ -1,5 +1,6 @@
 /** The tables of the folder. They are looked up and opened for each request, because other processes may change them too. */
 import { accessSync, constants, statSync } from "node:fs";
+import { privateFolder } from "../../engine/folder/private-folder.ts";
 import { createTable, leftoverIn, renameTable } from "../../engine/create-table.ts";
 import { dropTable } from "../../engine/drop-table.ts";
 import {
@@ -11,7 +12,8 @@ import {
   type Connection,
   type EngineTable,
 } from "../../engine/engine.ts";
-import { MigrateError } from "../../errors/migrate-error.ts";
+import { checkLink, isLink } from "../../engine/folder/symbolic-links.ts";
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { CallOutcome } from "../../targets/contract/target.ts";
 import { patience, retry } from "../../targets/contract/retry.ts";
 import { systemClock } from "../../time/clock.ts";
@@ -42,12 +44,12 @@ export interface ServedTables {
 /** Milliseconds after which a change is not tried again. */
 const longestTime = 20_000;
 
-/** Opens the folder; creates it if it does not exist. Throws ERR_SERVICE_DATA. */
+/** Opens the folder; creates it if it does not exist. Throws ERR_SERVICE_DATA and ERR_SYMBOLIC_LINK. */
 export async function openTables(folder: string, cacheBytes?: number): Promise<ServedTables> {
   const db = await openFolder(folder, cacheBytes);
 
   const open = async (name: string) => {
-    const table = await openTable(db, name);
+    const table = await openTable(db, name, folder);
     if (table === undefined) throw tableNotFound(name);
     return table;
   };
@@ -58,7 +60,8 @@ export async function openTables(folder: string, cacheBytes?: number): Promise<S
       return await work(table);
     } catch (error) {
       // The table was dropped while it was read: the engine then reports a missing file.
-      if (/not found/i.test(String(error)) && (await openTable(db, name)) === undefined) throw tableNotFound(name);
+      if (/not found/i.test(String(error)) && (await openTable(db, name, folder)) === undefined)
+        throw tableNotFound(name);
       throw error;
     } finally {
       table.close();
@@ -67,7 +70,7 @@ export async function openTables(folder: string, cacheBytes?: number): Promise<S
 
   return {
     folder,
-    names: () => db.tableNames(),
+    names: async () => (await db.tableNames()).filter((name) => !isLink(folder, `${name}.lance`)),
     read,
     write: (name, work) => retrying(() => read(name, work)),
     create: (name, file, mode) =>
@@ -93,8 +96,10 @@ async function openFolder(folder: string, cacheBytes?: number): Promise<Connecti
     // The engine creates the folder and reports what is wrong with it.
     const db = await connect({ uri: folder, cacheBytes });
     accessSync(folder, constants.R_OK | constants.W_OK);
+    checkLink(folder, privateFolder);
     return db;
   } catch (cause) {
+    if (isMigrateError(cause, "ERR_SYMBOLIC_LINK")) throw cause;
     const forbidden = /^(EACCES|EPERM|EROFS)$/.test(String((cause as NodeJS.ErrnoException).code));
     const problem = forbidden ? "can't be read and written by this user" : engineProblem(cause);
     throw new MigrateError("ERR_SERVICE_DATA", { folder, problem }, { cause });

@@ -1,6 +1,6 @@
 /** Validates the name of a table in a request's path or body. */
 import { z } from "zod";
-import { privateFolder } from "../../engine/create-table.ts";
+import { privateFolder } from "../../engine/folder/private-folder.ts";
 import { tableNameProblem } from "../../schema/names.ts";
 
 export const tableName = z.string().superRefine((name, context) => {

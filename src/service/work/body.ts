@@ -1,10 +1,10 @@
 /** Bodies of requests and answers on their way between the service and its workers: small ones as bytes, large ones as files. */
 import { randomUUID } from "node:crypto";
-import { createReadStream, createWriteStream, mkdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import { createReadStream, createWriteStream, openSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { privateFolder } from "../../engine/create-table.ts";
+import { entryName, inPrivateFolder } from "../../engine/folder/private-folder.ts";
 
 export type Body = { readonly bytes: Uint8Array } | { readonly file: string };
 
@@ -43,16 +43,19 @@ async function* withinLimit(
 }
 
 async function toFile(first: readonly Uint8Array[], rest: AsyncIterable<Uint8Array>, folder: string): Promise<Body> {
-  const home = join(folder, privateFolder);
-  mkdirSync(home, { recursive: true });
-  const body = { file: join(home, `body-${randomUUID()}`) };
+  // Opened at once: as long as the private folder is empty, other requests may remove it.
+  const [file, descriptor] = inPrivateFolder(folder, (path) => {
+    const made = join(path, entryName("body", randomUUID()));
+    return [made, openSync(made, "wx", 0o600)] as const;
+  });
+  const body = { file };
   try {
     await pipeline(
       async function* () {
         yield* first;
         yield* rest;
       },
-      createWriteStream(body.file, { flags: "wx", mode: 0o600 }),
+      createWriteStream(file, { fd: descriptor }),
     );
   } catch (error) {
     discard(body);

@@ -17,7 +17,7 @@ export function lazyConnection(location: DatabaseLocation, readConsistencyInterv
     /** Opens a new handle each time; undefined if there is no such table. */
     async open(table: string): Promise<EngineTable | undefined> {
       const db = await get();
-      return db && (await openTable(db, table));
+      return db && (await openTable(db, table, location.folder));
     },
     async close(): Promise<void> {
       // The call that opened it has already thrown the error.

@@ -86,7 +86,7 @@ export async function open(
     try {
       return await withinTime(work);
     } catch (cause) {
-      if (isMigrateError(cause, "ERR_UNREADABLE")) throw cause;
+      if (isMigrateError(cause, "ERR_UNREADABLE") || isMigrateError(cause, "ERR_SYMBOLIC_LINK")) throw cause;
       throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: name, problem: engineProblem(cause) }, { cause });
     }
   };
@@ -159,6 +159,7 @@ export async function open(
         if ((await tables.get()) === undefined) return undefined;
         const open = () =>
           tables.open(table).catch((cause: unknown) => {
+            if (isMigrateError(cause, "ERR_SYMBOLIC_LINK")) throw cause;
             throw new Error(`table ${table} can't be opened: ${engineProblem(cause)}`, { cause });
           });
         const instance = inFolder ? await inFolder.instance(table) : undefined;

@@ -35,7 +35,7 @@ export function lanceRecords(
 
   async function open(): Promise<EngineTable | undefined> {
     const db = opened === undefined ? await connect() : undefined;
-    if (db !== undefined) opened = await reading(() => openTable(db, name));
+    if (db !== undefined) opened = await reading(() => openTable(db, name, location.folder));
     return opened;
   }
 

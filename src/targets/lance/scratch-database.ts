@@ -48,7 +48,7 @@ export async function openScratch(newTables?: NewTables): Promise<Scratch> {
     }),
     rows: reaching(async (table) => {
       const { canRead, sumOfRows } = await import("../../wire/rows/row-checksum.ts"); // as above
-      const handle = await openTable(db, table);
+      const handle = await openTable(db, table, folder);
       if (handle === undefined) return { count: 0, sum: undefined };
       if (!canRead(await readColumns(handle))) return { count: await handle.countRows(), sum: undefined };
       const { rows, sum } = await sumOfRows(filesOf(await search(handle, {})));

@@ -131,6 +131,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_TABLE_RECREATED: { version: "0003", name: "x", action: 1, problem: "table t was dropped and recreated" },
   ERR_UNREADABLE: { ...place, table: "t", dropped: "t.a", newest: 4, before: 3 },
   ERR_METADATA_LOST: { version: "0003", name: "x", action: 1, problem: "metadata of columns of t was lost" },
+  ERR_SYMBOLIC_LINK: { path: "t.lance" },
   ERR_ACTED_LATE: { version: "0003", name: "widen_ids", action: 2 },
   ERR_CREDENTIALS: { target: "local", request: "GET /v1/tables", status: 401, problem },
   ERR_ANSWER: { target: "local", request: "GET /v1/tables", status: 500, problem },
