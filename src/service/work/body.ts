@@ -21,12 +21,16 @@ export async function collect(
   const bounded = withinLimit(chunks, limit, tooLarge);
   const first: Uint8Array[] = [];
   let length = 0;
-  for (let next = await bounded.next(); next.done !== true; next = await bounded.next()) {
-    first.push(next.value);
-    length += next.value.length;
-    if (length > largestInMemory) return await toFile(first, bounded, folder);
+  try {
+    for (let next = await bounded.next(); next.done !== true; next = await bounded.next()) {
+      first.push(next.value);
+      length += next.value.length;
+      if (length > largestInMemory) return await toFile(first, bounded, folder);
+    }
+    return { bytes: Buffer.concat(first) };
+  } finally {
+    await bounded.return(); // otherwise the rest of a body that is refused could not be read and discarded
   }
-  return { bytes: Buffer.concat(first) };
 }
 
 async function* withinLimit(
