@@ -179,3 +179,9 @@ test("connections that send nothing do not keep others out either", async () => 
     for (const socket of silent) socket.destroy();
   }
 });
+
+test("a panic of the engine does not get into the service's log", async () => {
+  const answer = await post("/v1/table/books/delete", { predicate: "id = $1" });
+  expect(answer.status, answer.body.toString()).toBe(400);
+  expect(service.log.join("")).not.toMatch(/panicked|not yet implemented|stack backtrace/);
+});

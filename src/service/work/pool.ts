@@ -33,7 +33,9 @@ export async function startWorkers({ workers, workerMemory, workTimeout, ...own 
     minWorkers: 1,
     maxWorkers: workers,
     forkArgs: [JSON.stringify({ ...own, cacheBytes: Math.floor(workerMemory / 8) } satisfies WorkerSettings)],
-    forkOpts: { ...forkOptions(workerMemory), serialization: "advanced", stdio: ["ignore", "ignore", "ignore", "ipc"] },
+    forkOpts: { ...forkOptions(workerMemory), serialization: "advanced" },
+    // What the engine prints when it panics contains texts of requests, so it must not get into the service's log.
+    emitStdStreams: true,
   });
   return {
     perform: async (job) => {
