@@ -173,6 +173,9 @@ const tooLong: readonly (readonly [RegExp, string])[] = [
     /.*Found unmasked nulls for non-nullable StructArray field ("[^"]*").*/,
     "rows that were deleted or updated since have left nulls of $1 in the table's files, and the engine reads them too: compact the table first (optimize)",
   ],
+  [/ in schema Field\(.*/, ""],
+  [/.*Unable to get root as footer: Utf8Error.*/, "a text in the schema of the Arrow data is not UTF-8"],
+  [/.*Unable to get root as footer.*/, "the schema of the Arrow data is not well-formed"],
   [/(?<=\?)\.$/, ""],
 ];
 
@@ -187,7 +190,7 @@ function clipped(text: string): string {
 function plainProblem(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   return textBefore(clipped(text.split("\n", 1)[0] ?? ""), /Caused by: |location: Location/)
-    .replace(/, \/[^,]*\.rs:\d+(:\d+)?/g, "")
+    .replace(/, (location: )?\/[^,]*\.rs:\d+(:\d+)?/g, "")
     .replace(/(GenericFailure, )?lance error: /g, "")
     .replace(/LanceError\((\w+)\): /g, "")
     .trim();

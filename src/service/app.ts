@@ -3,7 +3,7 @@
  * rest. What a body holds is not looked at here.
  */
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import swagger from "@fastify/swagger";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
@@ -74,6 +74,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
   });
   boundConnections(app.server);
+  app.server.on("checkExpectation", refuseExpectation);
   const guard = createGuard(options);
   let requests = 0;
   /** What the log reports to the operator, but the answer does not report to the client. */
@@ -238,6 +239,18 @@ function pathOf(request: FastifyRequest): string {
 
 function errorBody({ code, error }: Problem, instance: string): z.output<typeof errorAnswer> {
   return { code, error, instance };
+}
+
+/** Node itself answers without a body. */
+function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
+  request.resume();
+  const problem: Problem = {
+    status: 417,
+    code: codes.invalidInput,
+    error: "the header expect may only be 100-continue",
+  };
+  response.writeHead(problem.status, { "content-type": jsonType });
+  response.end(JSON.stringify(errorBody(problem, request.url?.split("?", 1)[0] ?? "/")));
 }
 
 /** Answers what never became a request: an incomplete head, or one that is too slow. */

@@ -61,7 +61,15 @@ const columns = z
     );
   })
   .superRefine((given, context) => {
-    for (const column of given ?? []) if (typeof column !== "string") checkSql(column[1], context);
+    for (const column of given ?? []) {
+      if (typeof column === "string") continue;
+      if (typeof column[1] === "string") checkSql(column[1], context);
+      else
+        context.addIssue({
+          code: "custom",
+          message: "must be an array of columns, or an object of names and expressions",
+        });
+    }
   });
 
 const textQuery = z

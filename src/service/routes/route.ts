@@ -136,8 +136,17 @@ export const text = z.string("must be a text").max(10_000, "must not be longer t
 export const sql = z.string("must be a text").superRefine(checkSql);
 export const flag = z.boolean("must be true or false");
 export const versionNumber = z.int("must be a whole number").min(1, "must be at least 1");
+/** A tag is a file. The engine encodes its name twice, and adds to it while it writes the file. */
+const longestTag = 210;
+export const tag = z
+  .string("must be a text")
+  .min(1, "must not be empty")
+  .refine(
+    (name) => encodeURIComponent(encodeURIComponent(name.toWellFormed())).length <= longestTag,
+    `must not be longer than ${longestTag} characters; one outside ASCII counts as ten or more`,
+  );
 /** The version of a table to read; the latest by default. */
-export const versionOrTag = { version: optional(versionNumber), tag: optional(text) };
+export const versionOrTag = { version: optional(versionNumber), tag: optional(tag) };
 export const committed = z.looseObject({ version: z.int() });
 
 /** A query parameter that is a whole number. */

@@ -4,7 +4,7 @@ import type { EngineTable } from "../../engine/engine.ts";
 import { manifestPath } from "../../engine/manifest/manifest.ts";
 import { refuse } from "../tables/error-answer.ts";
 import { checkOut } from "./tables.ts";
-import { committed, flagParameter, json, optional, page, pageOf, routesOf, text, versionNumber } from "./route.ts";
+import { committed, flagParameter, json, optional, page, pageOf, routesOf, tag, versionNumber } from "./route.ts";
 
 const { read, write, change } = routesOf("versions");
 
@@ -17,8 +17,6 @@ const listedVersion = z.object({
   metadata: z.record(z.string(), z.string()),
 });
 
-/** The name of a file, which file systems limit. */
-const tag = text.min(1, "must not be empty").max(240, "must not be longer than 240 characters");
 const tagList = z.record(z.string(), z.object({ version: z.int(), manifestSize: z.int() }));
 
 export const versionRoutes = [

@@ -43,6 +43,18 @@ export const tableLeft = (name: string) =>
 
 /** `folder` is where the tables are. It is kept out of answers. */
 export function problemOfError(thrown: unknown, folder: string): Problem {
+  const problem = fullProblem(thrown, folder);
+  return { ...problem, error: clipped(problem.error) };
+}
+
+/** In characters: messages repeat names of requests, which may be long. */
+const longestError = 600;
+
+function clipped(text: string): string {
+  return text.length <= longestError ? text : `${text.slice(0, longestError - 200)} … ${text.slice(-190)}`;
+}
+
+function fullProblem(thrown: unknown, folder: string): Problem {
   if (isMigrateError(thrown, "ERR_REQUEST")) {
     const { status, code, problem } = thrown.details;
     return { status, code, error: problem };

@@ -45,6 +45,7 @@ export function checked(schema: z.ZodType, value: unknown, part: string): unknow
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
+  const problem = issue.message.replace(/^Invalid input: expected (\w+).*/, "must be of type $1");
   const place = issue.path.join(".") || (part === "body" ? "the body" : "");
-  throw invalidInput(part === "params" ? issue.message : `${place} ${issue.message}`.trim());
+  throw invalidInput(part === "params" ? problem : `${place} ${problem}`.trim());
 }
