@@ -23,6 +23,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   histories: node("test/histories/run.ts", "--fresh"),
   "histories-namespace": node("test/histories/run.ts", "--fresh", "--target", "namespace", "--histories", "300"),
   sequences: node("test/sequences/run.ts"),
+  fuzz: node("test/fuzz/run.ts"),
   mutants: node("test/mutants/run.ts"),
 };
 
