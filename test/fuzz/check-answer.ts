@@ -14,6 +14,9 @@ export interface Secrets {
 const dump =
   /\.rs\b|\w+Error\(|LanceError|panicked|\bSome\(|\bNone\b|\b(Schema|Field|Column|Expr|Literal|TableReference) ?[({]|Caused by|\bat .*\.[jt]s:\d|GenericFailure|\[object |undefined/;
 
+/** How the engine names types. */
+const typeWords = /\b(Timestamp|Time\d+|Duration)\([^)]*\)/g;
+
 export function answerProblem(request: DrawnRequest, outcome: Outcome, secrets: Secrets): string | undefined {
   const isOwed = ["whole", "slowly", "chunked"].includes(request.sending);
   if (outcome === undefined) return isOwed ? "no answer" : undefined;
@@ -54,7 +57,7 @@ function errorProblem({ body }: Answer): string | undefined {
 export function dumpIn(answer: Answer, request: DrawnRequest): string | undefined {
   if (answer.status < 400 || request.method === "HEAD") return undefined;
   const { error } = JSON.parse(answer.body.toString()) as { readonly error: string };
-  const found = dump.exec(error)?.[0];
+  const found = dump.exec(error.replaceAll(typeWords, ""))?.[0];
   // The engine repeats names and texts that it was given.
   const given = `${request.body.toString()} ${request.path}`;
   return found === undefined || given.includes(found) ? undefined : error.slice(0, 300);

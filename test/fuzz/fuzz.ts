@@ -74,8 +74,8 @@ async function fuzzIn(home: string, options: FuzzOptions): Promise<FuzzReport> {
   await renewTables(client);
   const atWork = new Map<number, string>();
   const slow: string[] = [];
-  const { watched, stop } = watchService(serving.port, serving.pid, (took) => {
-    if (slow.length < 10) slow.push(`${Math.round(took)} ms beside ${[...atWork.values()].join("; ")}`);
+  const { watched, stop } = watchService(serving.port, serving.pid, (words) => {
+    if (slow.length < 10) slow.push(`${words}, beside ${[...atWork.values()].join("; ")}`);
   });
   const problems: string[] = [];
   const report = await sendAll(options, {
@@ -172,7 +172,7 @@ function statusOf(outcome: Outcome): string {
 function problemsOf(report: FuzzReport, { leaks, strays }: Serving): readonly string[] {
   const megabytes = (bytes: number | undefined) => (bytes ?? 0) / 2 ** 20;
   const problems: string[] = [];
-  if (report.worstHealth > slowestHealth) problems.push(`/healthz took ${Math.round(report.worstHealth)} ms`);
+  if (report.worstOwnHealth > slowestHealth) problems.push(`/healthz took ${Math.round(report.worstOwnHealth)} ms`);
   if (megabytes(report.serviceMemory) > serviceMemory)
     problems.push(`the service used ${Math.round(megabytes(report.serviceMemory))} MB`);
   if (megabytes(report.workerMemory) > workerMemory + besides)
@@ -190,7 +190,7 @@ export function figures(report: FuzzReport): readonly string[] {
     [...counts].toSorted(([, one], [, other]) => other - one).map(([what, count]) => `${what}: ${count}`);
   return [
     `${report.requests} requests in ${Math.round(report.seconds)} s; ${list(report.byStatus).join(", ")}`,
-    `worst answer of /healthz ${Math.round(report.worstHealth)} ms; memory of the service ${megabytes(report.serviceMemory)}, of a worker ${megabytes(report.workerMemory)}`,
+    `worst answer of /healthz ${Math.round(report.worstHealth)} ms, ${Math.round(report.worstOwnHealth)} ms without waiting for a processor; memory of the service ${megabytes(report.serviceMemory)}, of a worker ${megabytes(report.workerMemory)}`,
     `${report.succeeded.size} routes have succeeded; ${report.shadowRows} rows of the shadow table are complete`,
     ...report.slow.map((line) => `/healthz took ${line}`),
     ...list(report.causes).map((line) => `500, ${line}`),

@@ -14,15 +14,16 @@ const { values } = parseArgs({
   },
 });
 console.log(`seed ${values.seed}`);
-let told = 0;
+let [told, toldSlow] = [0, 0];
 const report = await fuzz({
   seed: Number(values.seed),
   requests: Number(values.requests),
   first: Number(values.first),
   connections: Number(values.connections),
-  tell: ({ requests, seconds, worstHealth, problems }) => {
+  tell: ({ requests, seconds, worstHealth, slow, problems }) => {
     for (const problem of problems.slice(told)) console.log(`  ${problem}`);
-    told = problems.length;
+    for (const words of slow.slice(toldSlow)) console.log(`  /healthz took ${words}`);
+    [told, toldSlow] = [problems.length, slow.length];
     console.log(`${requests} requests, ${Math.round(seconds)} s, worst /healthz ${Math.round(worstHealth)} ms`);
   },
 });

@@ -24,7 +24,7 @@ export async function send(port: number, request: DrawnRequest, chance: Chance):
   const ended = new Promise<string | undefined>((resolve) => {
     socket.on("data", (bytes) => {
       received.push(bytes);
-      if (isWhole(Buffer.concat(received), request.method)) resolve(undefined);
+      if (typeof parseAnswer(Buffer.concat(received), request.method, false) === "object") resolve(undefined);
     });
     socket.on("error", () => {});
     socket.on("close", () => resolve(undefined));
@@ -35,7 +35,7 @@ export async function send(port: number, request: DrawnRequest, chance: Chance):
   socket.destroy();
   const bytes = Buffer.concat(received);
   if (problem !== undefined) return problem;
-  return bytes.length === 0 ? undefined : parseAnswer(bytes, request.method);
+  return bytes.length === 0 ? undefined : parseAnswer(bytes, request.method, true);
 }
 
 async function write(socket: ReturnType<typeof connect>, request: DrawnRequest, chance: Chance): Promise<void> {
@@ -117,19 +117,15 @@ function garbage(request: DrawnRequest, chance: Chance): Buffer {
   ])();
 }
 
-function isWhole(bytes: Buffer, method: string): boolean {
-  return typeof parseAnswer(bytes, method) === "object";
-}
-
 /** The first final answer in what was received. */
-function parseAnswer(bytes: Buffer, method: string): Answer | string {
+function parseAnswer(bytes: Buffer, method: string, isClosed: boolean): Answer | string {
   const end = bytes.indexOf("\r\n\r\n");
   if (end < 0) return `no end of the head: ${JSON.stringify(bytes.toString("latin1", 0, 200))}`;
   const [first = "", ...lines] = bytes.toString("latin1", 0, end).split("\r\n");
   const status = Number(/^HTTP\/1\.1 (\d{3}) [\w -]+$/.exec(first)?.[1]);
   if (!Number.isInteger(status)) return `no status: ${JSON.stringify(first.slice(0, 200))}`;
   const rest = bytes.subarray(end + 4);
-  if (status < 200) return rest.length === 0 ? "only an interim answer" : parseAnswer(rest, method);
+  if (status < 200) return rest.length === 0 ? "only an interim answer" : parseAnswer(rest, method, isClosed);
   const headers: Record<string, string> = {};
   for (const line of lines) {
     const parts = /^([\w-]+): ?(.*)$/.exec(line);
@@ -141,7 +137,8 @@ function parseAnswer(bytes: Buffer, method: string): Answer | string {
     const body = unchunked(rest);
     return body === undefined ? "the last chunk is missing" : { status, headers, body };
   }
-  const length = Number(headers["content-length"] ?? 0);
+  if (headers["content-length"] === undefined && !isClosed) return "the body ends with the connection";
+  const length = Number(headers["content-length"] ?? rest.length);
   if (rest.length < length) return `${rest.length} of ${length} bytes of the body`;
   return { status, headers, body: rest.subarray(0, length) };
 }

@@ -1,5 +1,6 @@
 /** Requests that the fuzzer (test/fuzz) found to be answered badly. */
 import { expect, test } from "vitest";
+import { endOfStream, readMessages } from "../../src/wire/arrow/ipc-messages.ts";
 import { apiKey, arrow, aService } from "./served.ts";
 import { send } from "./raw.ts";
 
@@ -123,4 +124,39 @@ test("an error repeats a long name in part", async () => {
   expect(answer.status).toBe(400);
   expect(error).toMatch(/^Column "x+ … x+" does not exist in table 't'$/);
   expect(error.length).toBeLessThan(700);
+});
+
+test("an error is one line, also if it repeats a name with line breaks", async () => {
+  const { service } = await aService();
+  await send(service.url, { path: "/v1/tables/t", headers: asArrow, body: streamOf({ id: 1 }) });
+  const path = "/v1/table/t/index/a%0D%0A::error::b/stats";
+  const { status, body } = await send(service.url, { path, headers: asJson, body: "{}" });
+  expect([status, (JSON.parse(body.toString()) as { error: string }).error]).toEqual([
+    404,
+    "Index 'a ::error::b' was not found",
+  ]);
+});
+
+test("Arrow data with fewer columns than its schema is refused in words", async () => {
+  const { service } = await aService();
+  await send(service.url, { path: "/v1/tables/t", headers: asArrow, body: streamOf({ id: 1, other: 2 }) });
+  const [schema] = readMessages(Buffer.from(streamOf({ id: 1, other: 2 })));
+  const [, batch] = readMessages(Buffer.from(streamOf({ id: 1 })));
+  const stream = Buffer.concat([schema!.bytes, batch!.bytes, endOfStream]);
+  const { status, body } = await send(service.url, { path: "/v1/table/t/insert", headers: asArrow, body: stream });
+  expect([status, (JSON.parse(body.toString()) as { error: string }).error]).toEqual([
+    400,
+    "the Arrow data has fewer columns than its schema",
+  ]);
+});
+
+test("the refusal of a query for constants alone does not print them as the engine does", async () => {
+  const { service } = await aService();
+  await send(service.url, { path: "/v1/tables/t", headers: asArrow, body: streamOf({ id: 1 }) });
+  const query = JSON.stringify({ vector: [], k: 1, columns: { one: "true" } });
+  const { status, body } = await send(service.url, { path: "/v1/table/t/query", headers: asJson, body: query });
+  expect([status, (JSON.parse(body.toString()) as { error: string }).error]).toEqual([
+    400,
+    "Not supported: Scans must request at least one column. An expression of constants alone is not enough.",
+  ]);
 });

@@ -44,7 +44,7 @@ export const tableLeft = (name: string) =>
 /** `folder` is where the tables are. It is kept out of answers. */
 export function problemOfError(thrown: unknown, folder: string): Problem {
   const problem = fullProblem(thrown, folder);
-  return { ...problem, error: clipped(problem.error) };
+  return { ...problem, error: clipped(problem.error.replace(/[\r\n]+/g, " ")) };
 }
 
 /** In characters: messages repeat names of requests, which may be long. */
