@@ -13,6 +13,7 @@ import { withoutKnownSecrets } from "../secrets/redact.ts";
 import { toLanceType } from "../wire/lance/lance-type.ts";
 import type { DatabaseLocation } from "./location.ts";
 import { checkTableFolder } from "./folder/symbolic-links.ts";
+import { storeProblem, type StoreProblem } from "./store-problem.ts";
 
 export type { Connection, EngineTable };
 
@@ -153,9 +154,17 @@ export function engineProblem(thrown: unknown): string {
   // This message lists everything that the engine has asked, as Rust prints it.
   if (String(thrown).includes("Failed to get AWS credentials"))
     return "no AWS credentials were found; set aws_access_key_id and aws_secret_access_key in storageOptions, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+  const store = storeProblemOf(thrown);
+  if (store !== undefined) return store.sentence;
   const plain = plainProblem(thrown);
   const shorter = tooLong.reduce((text, [pattern, words]) => text.replace(pattern, words), plain);
   return withoutKnownSecrets(shorter);
+}
+
+/** The problem of a request to an object store, for users; undefined if the error is about something else. */
+export function storeProblemOf(thrown: unknown): StoreProblem | undefined {
+  // Secrets are removed first: part of one that is shortened would not be recognized.
+  return isEngineError(thrown) ? storeProblem(withoutKnownSecrets(String(thrown))) : undefined;
 }
 
 /**
@@ -178,7 +187,12 @@ const tooLong: readonly (readonly [RegExp, string])[] = [
   [/.*Invalid data for schema\. Field \{.*/, "the Arrow data has fewer columns than its schema"],
   [/.*Unable to get root as footer: Utf8Error.*/, "a text in the schema of the Arrow data is not UTF-8"],
   [/.*Unable to get root as footer.*/, "the schema of the Arrow data is not well-formed"],
-  [/(?<=\?)\.$/, ""],
+  [
+    /^Unable to find object store prefix: no Azure account name.*/,
+    "no Azure account was given; set azure_storage_account_name in storageOptions",
+  ],
+  [/^Failed to connect to namespace: IO \{ source: Generic \{ store: "[^"]*", source: /, ""],
+  [/\.$/, ""],
 ];
 
 /** In characters: patterns take long on a message that repeats a name of a hundred thousand. */
@@ -191,9 +205,12 @@ function clipped(text: string): string {
 /** The first line of the engine's own message, without source locations and prefixes: for decisions, not for users. */
 function plainProblem(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
-  return textBefore(clipped(text.split("\n", 1)[0] ?? ""), /Caused by: |location: Location/)
+  const line = text.replace(/\.?\nDid you mean/, "; did you mean").split("\n", 1)[0] ?? "";
+  return textBefore(clipped(line), /Caused by: |location: Location/)
     .replace(/, (location: )?\/[^,]*\.rs:\d+(:\d+)?/g, "")
     .replace(/(GenericFailure, )?lance error: /g, "")
     .replace(/LanceError\((\w+)\): /g, "")
+    .replace(/(Generic N\/A error|Wrapped error|GenericFailure, External error): /g, "")
+    .replace(/^((Invalid input|Invalid user input|Error parsing function|Error during planning)[:,] )+/, "")
     .trim();
 }

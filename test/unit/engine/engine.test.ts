@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { connect, engineProblem } from "../../../src/engine/engine.ts";
+import { temporaryFolder } from "../../support/project.ts";
+
+async function problemOf(sql: string): Promise<string> {
+  const db = await connect({ uri: temporaryFolder() });
+  const table = await db.createTable("t", [{ id: 1, a: "x" }]);
+  return await table.addColumns([{ name: "b", valueSql: sql }]).then(() => "none", engineProblem);
+}
+
+test.each([
+  ["nofunc(id)", "Invalid function 'nofunc'; did you mean 'trunc'?"],
+  ["uper(a)", "Invalid function 'uper'; did you mean 'upper'?"],
+  ["idd + 1", "Schema error: No field named idd. Did you mean 'id'?"],
+  ["upper(a, 2)", "Function 'upper' expects 1 arguments but received 2"],
+  ["cast(a as int)", "Cast error: Cannot cast string 'x' to value of Int32 type"],
+])("the problem of %s is one line that another sentence can follow", async (sql, problem) => {
+  expect(await problemOf(sql)).toBe(problem);
+});
