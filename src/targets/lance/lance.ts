@@ -5,11 +5,19 @@ import { z } from "zod";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { dataStorageVersions } from "../../schema/table-format.ts";
 import { seconds } from "../../time/durations.ts";
-import type { OpenContext, TableSnapshot, Target } from "../contract/target.ts";
+import type { CallOutcome, OpenContext, TableSnapshot, Target } from "../contract/target.ts";
 import { keepSecret } from "../../secrets/redact.ts";
 import { withoutSecrets } from "../../secrets/encoded-forms.ts";
 import { secretsOfAddress, secretsOfSettings } from "../../secrets/find-in-settings.ts";
-import { connect, engineProblem, isConflict, isUnreadable, readSchema, type EngineTable } from "../../engine/engine.ts";
+import {
+  connect,
+  engineProblem,
+  isConflict,
+  isUnreadable,
+  readSchema,
+  storeProblemOf,
+  type EngineTable,
+} from "../../engine/engine.ts";
 import { instanceIn } from "../../engine/table-instance.ts";
 import { cloneTables } from "../../engine/clone-tables.ts";
 import { createTable, leftoverIn } from "../../engine/create-table.ts";
@@ -47,7 +55,15 @@ export const options = z.strictObject({
     if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
   }),
   /** Passed to the engine's object store: region, endpoint, credentials. */
-  storageOptions: z.record(z.string(), z.string("must be a text"), "must be an object of texts").optional(),
+  storageOptions: z
+    .record(z.string(), z.string("must be a text"), "must be an object of texts")
+    .superRefine((given, context) => {
+      // The engine panics.
+      for (const [name, value] of Object.entries(given))
+        if (/^(aws_)?endpoint(_url)?$/i.test(name) && !isWebAddress(value))
+          context.addIssue({ code: "custom", message: "must begin with https:// or http://", path: [name] });
+    })
+    .optional(),
   /** How migrations create tables, which determines the clients that can read and write them (docs/clients.md). */
   newTables: z
     .strictObject(
@@ -61,6 +77,10 @@ export const options = z.strictObject({
   /** How long to wait for an object store in calls that change nothing; 60 by default. */
   answerSeconds: seconds(0.1).optional(),
 });
+
+function isWebAddress(text: string): boolean {
+  return /^https?:/i.test(text) && URL.canParse(text);
+}
 
 interface LanceSnapshot extends TableSnapshot {
   readonly handle: EngineTable;
@@ -88,6 +108,17 @@ export async function open(
     } catch (cause) {
       if (isMigrateError(cause, "ERR_UNREADABLE") || isMigrateError(cause, "ERR_SYMBOLIC_LINK")) throw cause;
       throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: name, problem: engineProblem(cause) }, { cause });
+    }
+  };
+
+  /** Unlike `reaching`, this sets no limit and changes only errors that concern the object store itself. */
+  const calling = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work();
+    } catch (cause) {
+      const problem = base === undefined && !isConflict(cause) ? storeProblemOf(cause)?.sentence : undefined;
+      if (problem === undefined) throw cause;
+      throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: name, problem }, { cause });
     }
   };
 
@@ -173,9 +204,9 @@ export async function open(
     ...inFolder,
     async execute(action, seen) {
       if (seen === undefined && action.kind !== "createTable") throw new Error(`there is no table ${action.table}`);
-      return await execute(action, seen as LanceSnapshot, { create, drop, oldVersions });
+      return await calling(() => execute(action, seen as LanceSnapshot, { create, drop, oldVersions }));
     },
-    undo: ({ table }, seen, made) => undoCommit((seen as LanceSnapshot).handle, made, opening(table)),
+    undo: ({ table }, seen, made) => calling(() => undoCommit((seen as LanceSnapshot).handle, made, opening(table))),
     call: async (action, before) => describeCall(action, before),
     size: (table) => reaching(async () => ({ rows: (await (await opening(table)()).stats()).numRows })),
     widths: (table, expressions, rows) =>
@@ -184,8 +215,8 @@ export async function open(
     count: (table, predicate, version) => reaching(() => oldVersions(table).count(version, predicate)),
     holds: (action) => withinTime(() => holds(oldVersions(action.table), action)),
     versions: {
-      keep: (table, version, name) => keepVersion(opening(table), version, name),
-      release: (table, name) => releaseVersion(opening(table), name),
+      keep: (table, version, name) => calling(() => keepVersion(opening(table), version, name)),
+      release: (table, name) => calling(() => releaseVersion(opening(table), name)),
       kept: (table) => reaching(() => keptVersions(opening(table))),
       look: (table, version, after) => withinTime(() => describeVersion(oldVersions(table), version, after)),
       list: (table) => withinTime(() => oldVersions(table).list()),
@@ -194,13 +225,20 @@ export async function open(
       // Not `reaching`: a version that no longer exists does not mean that the target is unreachable.
       since: (table, version, scope) => withinTime(() => writtenSince(oldVersions(table), version, scope)),
     },
-    verdict: (error) => ({ kind: isConflict(error) ? "conflict" : "refused" }),
+    verdict,
     explain: engineProblem,
     ledger: {
       kind: "rows",
       records: (shape) =>
         lanceRecords(
-          { connect: () => reaching(records.get), makeFolder, reading: withinTime, location, cleanUp },
+          {
+            connect: () => reaching(records.get),
+            makeFolder,
+            reading: (work) => calling(() => withinTime(work)),
+            calling,
+            location,
+            cleanUp,
+          },
           shape,
         ),
     },
@@ -223,6 +261,14 @@ function rowsOf(table: EngineTable): ReadRows {
     for await (const file of others) files.push(file);
     return files;
   };
+}
+
+function verdict(error: unknown): CallOutcome {
+  if (isConflict(error)) return { kind: "conflict" };
+  // An object store that gave no answer to the commit may have stored it.
+  const isUnanswered =
+    isMigrateError(error, "ERR_TARGET_UNREACHABLE") && storeProblemOf(error.cause)?.isRefused === false;
+  return { kind: isUnanswered ? "unanswered" : "refused" };
 }
 
 /** With the endpoint, because stores of the same address may be at different endpoints. */

@@ -22,13 +22,15 @@ interface Home {
   readonly makeFolder: () => Promise<void>;
   /** Gives up if a read takes too long. */
   readonly reading: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  /** Reports that the object store can't be reached. */
+  readonly calling: <Result>(work: () => Promise<Result>) => Promise<Result>;
   readonly location: DatabaseLocation;
   /** Removes what killed runs have left. */
   readonly cleanUp: () => void;
 }
 
 export function lanceRecords(
-  { connect, makeFolder, reading, location, cleanUp }: Home,
+  { connect, makeFolder, reading, calling, location, cleanUp }: Home,
   { name, columns, key }: RecordShape,
 ): RecordTable {
   let opened: EngineTable | undefined;
@@ -58,7 +60,7 @@ export function lanceRecords(
   return {
     create: plainly(async () => {
       await makeFolder();
-      await createOnce(location, name, columns, (table) => table.setUnenforcedPrimaryKey(key));
+      await calling(() => createOnce(location, name, columns, (table) => table.setUnenforcedPrimaryKey(key)));
     }),
     all: plainly(async (columns: readonly string[]) => await read(columns)),
     last: plainly(async (order: readonly string[], columns: readonly string[]) => {
@@ -72,15 +74,13 @@ export function lanceRecords(
     }),
     insertIfAbsent: plainly(async (row: Row) => {
       const table = await openToWrite();
-      const result = await table
-        .mergeInsert(key)
-        .whenNotMatchedInsertAll()
-        .execute([toEngine(row, columns)]);
+      const insert = table.mergeInsert(key).whenNotMatchedInsertAll();
+      const result = await calling(() => insert.execute([toEngine(row, columns)]));
       return result.numInsertedRows === 1;
     }),
     insert: plainly(async (rows: readonly Row[]) => {
       const table = await openToWrite();
-      await table.add(rows.map((row) => toEngine(row, columns)));
+      await calling(() => table.add(rows.map((row) => toEngine(row, columns))));
     }),
     compact: plainly(async () => {
       cleanUp();

@@ -165,11 +165,14 @@ test.each([
   { what: "a missing uri", config: local("") },
   { what: "a uri of another type", config: local("uri: 7") },
   { what: "storage options of another type", config: local("uri: 'a', storageOptions: { timeout: 3 }") },
+  { what: "an endpoint that is no address", config: local("uri: 's3://b', storageOptions: { endpoint: 'a:9' }") },
 ])("$what is refused in words that name the setting", async ({ config }) => {
   const folder = withConfig(config);
   const { code, message } = await thrownBy(async () => openTarget(await loadConfig(folder)));
   expect(code).toBe("ERR_CONFIG_INVALID");
-  expect(message).toMatch(/^migrate\.config\.mjs: targets\.local: (uri|storageOptions\.timeout) must be /);
+  expect(message).toMatch(
+    /^migrate\.config\.mjs: targets\.local: (uri|storageOptions\.(timeout|endpoint)) must be(gin)? /,
+  );
 });
 
 test.each([
