@@ -18,14 +18,14 @@ export function storeProblem(text: string): StoreProblem | undefined {
     return { sentence: withoutCredentials, isRefused: true };
   const answer = answerIn(request.rest);
   if (answer === undefined) return { sentence: unansweredSentence(request, text), isRefused: false };
-  if (isExpected(answer)) return undefined;
+  if (isExpected(answer, /list ?request/i.test(text))) return undefined;
   const { status } = answer;
   return { sentence: answeredSentence(request, answer), isRefused: status < 500 && status !== 408 && status !== 429 };
 }
 
 interface Request {
   readonly method: string;
-  /** Without the query, which may hold a signature. */
+  /** Without the query, which may hold a signature. The engine itself replaces an address that holds one. */
   readonly address: string;
   /** The text behind the request. */
   readonly rest: string;
@@ -44,11 +44,15 @@ const longestText = 20_000;
 function requestIn(text: string): Request | undefined {
   const shown = text.slice(0, longestText);
   const found =
-    /Error performing ([A-Z]+) (https?:[^\s?]+)/.exec(shown) ??
-    /method: ([A-Z]+), uri: Some\((https?:[^\s?)]+)/.exec(shown);
+    /Error performing ([A-Z]+) (REDACTED|https?:[^\s?]+)/.exec(shown) ??
+    /method: ([A-Z]+), uri: Some\((REDACTED|https?:[^\s?)]+)/.exec(shown);
   if (found === null) return undefined;
   const [all, method = "", address = ""] = found;
   return { method, address, rest: shown.slice(found.index + all.length) };
+}
+
+function wordsOf({ method, address }: Request): string {
+  return address === "REDACTED" ? `${method} (address hidden)` : `${method} ${address}`;
 }
 
 /** Servers of cloud machines from which the engine requests credentials if it was given none. */
@@ -77,19 +81,19 @@ function element(xml: string, name: string): string {
 }
 
 /** Whether the engine expects such an answer: a missing object or another writer's commit does not concern the store. */
-function isExpected({ status, code }: Answer): boolean {
-  return (status === 404 && !missingStores.has(code)) || status === 409 || status === 412;
+function isExpected({ status, code }: Answer, isList: boolean): boolean {
+  return (status === 404 && !isList && !missingStores.has(code)) || status === 409 || status === 412;
 }
 
 const missingStores: ReadonlySet<string> = new Set(["NoSuchBucket", "ContainerNotFound", "ResourceNotFound"]);
 
-function answeredSentence({ method, address }: Request, { status, code, message }: Answer): string {
+function answeredSentence(request: Request, { status, code, message }: Answer): string {
   const words = [status, code, message && `(${message})`].filter((word) => word !== "").join(" ");
-  return [`the object store answered ${method} ${address} with ${words}`, ...wayOut({ status, code })].join("; ");
+  return [`the object store answered ${wordsOf(request)} with ${words}`, ...wayOut({ status, code })].join("; ");
 }
 
 function wayOut({ status, code }: Pick<Answer, "status" | "code">): readonly string[] {
-  if (status === 404) return ["create the bucket or container, or correct the target's uri"];
+  if (status === 404) return ["create the bucket or container, or correct uri and endpoint of the target"];
   if ((status >= 300 && status < 400) || code === "AuthorizationHeaderMalformed")
     return ["check region and endpoint in storageOptions"];
   if (status === 401 || status === 403)
@@ -97,9 +101,9 @@ function wayOut({ status, code }: Pick<Answer, "status" | "code">): readonly str
   return status === 408 || status === 429 || status >= 500 ? ["try again later"] : [];
 }
 
-function unansweredSentence({ method, address }: Request, text: string): string {
+function unansweredSentence(request: Request, text: string): string {
   const [, cause, advice] = causes.find(([pattern]) => pattern.test(text)) ?? other;
-  return `${method} ${address} got no answer: ${cause}; ${advice}`;
+  return `${wordsOf(request)} got no answer: ${cause}; ${advice}`;
 }
 
 const checkEndpoint = "check endpoint in storageOptions, and the network";

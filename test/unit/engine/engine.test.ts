@@ -9,7 +9,6 @@ async function problemOf(sql: string): Promise<string> {
 }
 
 test.each([
-  ["nofunc(id)", "Invalid function 'nofunc'; did you mean 'trunc'?"],
   ["uper(a)", "Invalid function 'uper'; did you mean 'upper'?"],
   ["idd + 1", "Schema error: No field named idd. Did you mean 'id'?"],
   ["upper(a, 2)", "Function 'upper' expects 1 arguments but received 2"],

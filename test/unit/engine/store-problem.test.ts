@@ -91,7 +91,7 @@ describe("an answer", () => {
         `Status { status: 404, body: Some("<?xml version=\\"1.0\\" encoding=\\"utf-8\\"?>\\n<Error><Code>NoSuchBucket</Code><Message>The specified bucket does not exist</Message></Error>") }`,
       ),
       sentence:
-        "GET http://127.0.0.1:9/tables with 404 NoSuchBucket (The specified bucket does not exist); create the bucket or container, or correct the target's uri",
+        "GET http://127.0.0.1:9/tables with 404 NoSuchBucket (The specified bucket does not exist); create the bucket or container, or correct uri and endpoint of the target",
       isRefused: true,
     },
     {
@@ -100,7 +100,14 @@ describe("an answer", () => {
         `Status { status: 404, body: Some("<Error>\\n  <Code>ContainerNotFound</Code>\\n  <Message>The specified container does not exist.\\nRequestId:c9c6\\nTime:2026</Message>\\n</Error>") }`,
       ),
       sentence:
-        "GET http://127.0.0.1:9/tables with 404 ContainerNotFound (The specified container does not exist.); create the bucket or container, or correct the target's uri",
+        "GET http://127.0.0.1:9/tables with 404 ContainerNotFound (The specified container does not exist.); create the bucket or container, or correct uri and endpoint of the target",
+      isRefused: true,
+    },
+    {
+      title: "of another server than a store",
+      text: dump(`Status { status: 404, body: Some("") }`),
+      sentence:
+        "GET http://127.0.0.1:9/tables with 404; create the bucket or container, or correct uri and endpoint of the target",
       isRefused: true,
     },
     {
@@ -157,6 +164,13 @@ test("machines without credentials are told to set some", () => {
 test("a signature in the address is not shown", () => {
   const text = chain(`GET https://a.blob.core.windows.net/c?sv=2024&sig=secret`, answered("403 Forbidden", ""));
   expect(storeProblem(text)?.sentence).toMatch(/answered GET https:\/\/a\.blob\.core\.windows\.net\/c with 403; /);
+});
+
+test("an address that the engine hides is not needed", () => {
+  const text = chain("PUT REDACTED", answered("403 Forbidden", "<Error><Code>AuthorizationFailure</Code></Error>"));
+  expect(storeProblem(text)?.sentence).toBe(
+    `the object store answered PUT (address hidden) with 403 AuthorizationFailure; ${permissions}`,
+  );
 });
 
 test.each([
