@@ -1,5 +1,5 @@
 /** Sends one call to the target, classifies its error, and limits how often it is retried. */
-import { MigrateError } from "../../errors/migrate-error.ts";
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
 import { formatVersion } from "../../migrations/file-name.ts";
@@ -146,7 +146,8 @@ async function recordLateCall(
     const late = { event: "late", next: inDoubt, version, name, step: action, total } as const;
     // If the record can't be written, at least the error states it.
     await lease.recordLate(late).catch(() => {});
-    const details = { version: formatVersion(version), name, action, problem: harm?.problem };
+    const silence = isMigrateError(cause, "ERR_TARGET_UNREACHABLE") ? cause.message : undefined;
+    const details = { version: formatVersion(version), name, action, problem: harm?.problem ?? silence };
     throw new MigrateError("ERR_ACTED_LATE", details, { cause });
   }
 }

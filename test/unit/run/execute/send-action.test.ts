@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { MigrateError } from "../../../../src/errors/migrate-error.ts";
 import type { Lease } from "../../../../src/ledger/lease/lease.ts";
 import type { LedgerEntry } from "../../../../src/ledger/state/record.ts";
 import { sendAction } from "../../../../src/run/execute/send-action.ts";
@@ -23,11 +24,16 @@ const held: Lease = {
 };
 
 /** A call that fails, and when it has, somebody else holds the lease. */
-async function failing(model: Model, kind: CallOutcome["kind"], next?: number | null) {
+async function failing(
+  model: Model,
+  kind: CallOutcome["kind"],
+  next?: number | null,
+  cause = new Error("another runner holds the lease"),
+) {
   const late: LedgerEntry[] = [];
   const lease: Lease = {
     ...held,
-    check: async () => await Promise.reject(new Error("another runner holds the lease")),
+    check: async () => await Promise.reject(cause),
     isSure: () => false,
     recordLate: async (entry) => void late.push(entry),
   };
@@ -37,11 +43,15 @@ async function failing(model: Model, kind: CallOutcome["kind"], next?: number | 
     verdict: (): CallOutcome => ({ kind }),
   };
   const ended = sendAction(drop, undefined, { target, lease, place, next });
+  let message = "";
   const error = await ended.then(
     ({ failure }) => failure?.kind,
-    ({ code }: { code: string }) => code,
+    (error: MigrateError) => {
+      ({ message } = error);
+      return error.code;
+    },
   );
-  return { error, late };
+  return { error, late, message };
 }
 
 test.each([
@@ -52,7 +62,7 @@ test.each([
   ["service", "unanswered"],
 ] as const)("a failed call that may have begun is recorded when it was late (%s, %s)", async (model, kind) => {
   const entry = { event: "late", next: 1, version: 1, name: "t", step: 1, total: 2 };
-  expect(await failing(model, kind)).toEqual({ error: "ERR_ACTED_LATE", late: [entry] });
+  expect(await failing(model, kind)).toMatchObject({ error: "ERR_ACTED_LATE", late: [entry] });
 });
 
 test.each([
@@ -60,7 +70,13 @@ test.each([
   ["namespace", "refused"],
   ["service", "refused"],
 ] as const)("a failed call that can't have begun needs no lease (%s, %s)", async (model, kind) => {
-  expect(await failing(model, kind)).toEqual({ error: kind, late: [] });
+  expect(await failing(model, kind)).toMatchObject({ error: kind, late: [] });
+});
+
+test("a target that can't be asked about the lease is named", async () => {
+  const silence = new MigrateError("ERR_TARGET_UNREACHABLE", { target: "memory", problem: "no answer" });
+  const { message } = await failing("embedded", "unanswered", undefined, silence);
+  expect(message).toContain("before it resumed; target memory can't be reached: no answer; run the command again");
 });
 
 test("what a late call leaves in doubt is what its caller says, where that is not its own migration", async () => {
