@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { longest, projects } from "./test/projects.ts";
 
 /** Of the others those that start processes or wait. */
-const slow = /\/test\/(fault|container|e2e|rest|service|simulate|contract)\//;
+const slow = /\/test\/(fault|container|stores|e2e|rest|service|simulate|contract)\//;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -2,7 +2,7 @@
 export const projects: Readonly<Record<string, readonly string[]>> = {
   unit: ["unit", "types", "mutants"],
   contract: ["contract", "service", "rest", "sequences", "fuzz"],
-  e2e: ["e2e", "container"],
+  e2e: ["e2e", "container", "stores"],
   fault: ["fault", "simulate", "histories"],
 };
 
@@ -16,6 +16,8 @@ export const longest: readonly string[] = [
   "fault/look-alike",
   "fault/kill-plan",
   "simulate/simulate",
+  "stores/s3",
+  "stores/azure",
   "e2e/secrets",
   "e2e/generate",
   "fault/stop",

@@ -1,8 +1,9 @@
 /**
  * First runs that start at one instant on an empty object store, again and again: does each migration run once, and does
- * every run end with 0? Ends with 1 when one race did not. Without --uri on an S3 server of Python's moto, which it installs:
+ * every run end with 0? Ends with 1 when one race did not. Without --uri on a server of its own, which it installs:
  *
  *   npm run store-race
+ *   npm run store-race -- --store azure
  *   npm run store-race -- --uri s3://bucket/prefix --option region=us-east-1 --option endpoint=http://127.0.0.1:5000 …
  */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -11,19 +12,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { startObjectStore, type ObjectStore } from "./object-store.ts";
+import { startStore, type StoreKind } from "../support/stores/store.ts";
 
 const { values } = parseArgs({
   options: {
     uri: { type: "string" },
+    store: { type: "string", default: "s3" },
     option: { type: "string", multiple: true, default: [] },
     rounds: { type: "string", default: "15" },
     runners: { type: "string", default: "8" },
   },
 });
 const given = Object.fromEntries(values.option.map((pair) => pair.split(/=(.*)/s, 2)));
-const store: ObjectStore =
-  values.uri === undefined ? await startObjectStore() : { uri: values.uri, storageOptions: given, stop: () => {} };
+const started = values.uri === undefined ? await startStore(values.store as StoreKind) : undefined;
+if (typeof started === "string") throw new Error(started);
+const store = { uri: values.uri ?? started!.place(), storageOptions: started?.storageOptions ?? given };
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const migrations = readdirSync(join(root, "migrations")).filter((name) => name.endsWith(".ts")).length;
@@ -39,7 +42,7 @@ try {
   for (let round = 0; round < rounds; round++) if (await race(round)) well++;
 } finally {
   rmSync(folder, { recursive: true });
-  store.stop();
+  await started?.stop();
 }
 console.log(`${well} of ${rounds} races of ${values.runners} first runs ended well`);
 process.exitCode = well === rounds ? 0 : 1;

@@ -1,0 +1,250 @@
+/** What migrations have to do in an object store. Runs on a real server. */
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, describe, expect, test } from "vitest";
+import { drawnChance, killAt, killMoments } from "../support/kill-moments.ts";
+import { freePort } from "../support/ports.ts";
+import { aProxy, type Fate } from "../support/proxy.ts";
+import type { Running } from "../support/project.ts";
+import { rounds } from "../support/rounds.ts";
+import type { Store } from "../support/stores/store.ts";
+import { lancedb } from "../support/tables.ts";
+import {
+  aProjectIn,
+  afterAllOfThem,
+  afterFew,
+  appliedBy,
+  contentOf,
+  requireMigrated,
+  writeAll,
+  writeFew,
+} from "./scene.ts";
+
+const [races, kills, stops] = [rounds(1, 10), rounds(2, 30), rounds(1, 10)];
+
+/** `given` is the reason as text if there is no store here. */
+export function storeSuite(name: string, given: Store | string): void {
+  describe.skipIf(typeof given === "string")(name, () => {
+    const store = given as Store;
+    afterAll(async () => await store.stop());
+    commands(store);
+    severalRuns(store);
+    answers(store);
+    problems(store);
+  });
+}
+
+function commands(store: Store): void {
+  test("migrations are planned, applied and rolled back, and every value is right", async () => {
+    const project = aProjectIn(store);
+    writeAll(project);
+    expect(await project.run("plan")).toMatch(/^0001_create\n.*\n5 migrations, 13 actions: /s);
+    expect(await project.run("status")).toMatch(/\n0 migrations applied, 5 pending on store\n$/);
+    await project.run("up", "--to", "3");
+    expect(await contentOf(store, project.uri)).toEqual(afterFew);
+    await project.run("up");
+    await requireMigrated(store, project, afterAllOfThem);
+    expect(await project.run("status")).toMatch(/\n5 migrations applied, 0 pending on store\n$/);
+
+    await project.run("down", "--to", "3");
+    expect(await contentOf(store, project.uri)).toEqual(afterFew);
+  });
+
+  test("a table is created by up and dropped by down, and a dropped one is gone", async () => {
+    const project = aProjectIn(store);
+    project.migration("0001_create.ts", `m.createTable("t", { id: m.int32() }, { rows: [{ id: 1 }] }),`);
+    await project.run("up");
+    await project.run("down");
+    expect(await contentOf(store, project.uri)).toEqual({});
+    await project.run("up");
+    project.migration("0002_drop.ts", `m.dropTable("t"),`);
+    await project.run("up", "--accept", "irreversible");
+    expect(await contentOf(store, project.uri)).toEqual({});
+  });
+
+  test("an existing database is adopted, and its migration makes the same in another place", async () => {
+    const uri = store.place();
+    const db = await lancedb.connect(uri, { storageOptions: { ...store.storageOptions } });
+    await db.createTable("things", [{ id: 1, name: "a", vector: [1, 2, 3] }]);
+    const before = await contentOf(store, uri);
+    const project = aProjectIn(store, { uri });
+    await project.run("pull");
+    await project.run("baseline");
+    project.migration("0002_more.ts", `m.renameColumn("things", "name", "label"),`);
+    await project.run("up");
+    const after = JSON.parse(JSON.stringify(before).replace('"name"', '"label"').replace("name:", "label:"));
+    expect(await contentOf(store, uri)).toEqual(after);
+    await project.run("verify");
+
+    const elsewhere = store.place();
+    project.write("other.config.mjs", configOf(store, elsewhere));
+    await project.run("up", "--config", "other.config.mjs");
+    const { columns, indexes } = after.things;
+    expect(await contentOf(store, elsewhere)).toEqual({ things: { columns, rows: [], indexes } });
+  });
+}
+
+function configOf({ storageOptions }: Store, uri: string): string {
+  return `export default { targets: { other: ${JSON.stringify({ kind: "lance", uri, storageOptions })} } };\n`;
+}
+
+function severalRuns(store: Store): void {
+  test(`of three runs started at one instant each migration is applied by one, ${races} times`, async () => {
+    for (let race = 0; race < races; race++) {
+      const project = aProjectIn(store);
+      writeFew(project);
+      const runs = await Promise.all(Array.from({ length: 3 }, () => project.start(["up", "--json"]).finished));
+      expect(runs.map(({ code, stderr }) => [code, stderr])).toEqual(runs.map(() => [0, ""]));
+      expect(appliedBy(runs)).toEqual([1, 2, 3]);
+      await requireMigrated(store, project);
+    }
+  }, 900_000);
+
+  test(`runs killed at ${kills} random moments are resumed by the next one`, async () => {
+    const undisturbed = aProjectIn(store);
+    writeFew(undisturbed);
+    const started = performance.now();
+    const { stdout } = await undisturbed.start(["up", "--json"]).finished;
+    const { moments, words } = killMoments(kills, stdout.split("\n").length - 1, performance.now() - started);
+    let killed = 0;
+    for (const moment of moments) {
+      const project = aProjectIn(store);
+      writeFew(project);
+      if (await killAt(project.start(["up", "--json"]), moment)) killed++;
+      const next = await project.migrate(["up"]);
+      expect(next, `${words(moment)}\n${next.stderr}`).toMatchObject({ code: 0 });
+      await requireMigrated(store, project).catch((error: unknown) => {
+        throw new Error(`not right when ${words(moment)}`, { cause: error });
+      });
+    }
+    expect(killed).toBeGreaterThan(kills / 2);
+  }, 900_000);
+
+  test(`a run that is suspended for longer than its lease loses it to another one, ${stops} times`, async () => {
+    const { chance, words } = drawnChance();
+    for (let stop = 0; stop < stops; stop++) {
+      const project = aProjectIn(store);
+      writeFew(project);
+      const sleeper = project.start(["up", "--json"]);
+      // Not while it inserts rows: the engine would insert them once more when it wakes.
+      await printed(sleeper, '"applied","version":2');
+      await pause(400 * chance.next());
+      sleeper.process.kill("SIGSTOP");
+      const other = await project.start(["up"]).finished;
+      sleeper.process.kill("SIGCONT");
+      const slept = await sleeper.finished;
+      expect(other, `${words}\n${other.stderr}`).toMatchObject({ code: 0 });
+      const actedLate = slept.code === 1 && slept.stdout.includes('"code":"ERR_ACTED_LATE"');
+      if (!actedLate) expect([0, 5], `${words}\n${slept.stderr}`).toContain(slept.code);
+      await requireMigrated(store, project);
+    }
+  }, 900_000);
+}
+
+function printed({ process }: Running, text: string): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdout!.on("data", (chunk: Buffer) => chunk.includes(text) && resolve());
+    process.on("close", () => resolve());
+  });
+}
+
+const isCommit = (path: string, body: Buffer) => path.includes("_versions") && body.length > 0;
+
+function answers(store: Store): void {
+  test("a commit whose answer is lost is made once, in every table", async () => {
+    const proxy = await aProxy(new URL(store.endpoint).origin);
+    const lost = new Set<string>();
+    proxy.fate = (_, path, body): Fate => {
+      if (!isCommit(path, body) || lost.has(path)) return "passes";
+      lost.add(path);
+      return "lost";
+    };
+    const project = aProjectIn(store, { options: store.through(proxy.url) });
+    writeFew(project);
+    await project.run("up");
+    expect(lost.size).toBeGreaterThan(15);
+    await requireMigrated(store, project);
+  });
+
+  test("a run whose store disappears ends with 6 in one sentence, and the next one resumes it", async () => {
+    const proxy = await aProxy(new URL(store.endpoint).origin);
+    let commits = 0;
+    // The store makes a commit of the third migration, and answers nothing from then on.
+    proxy.fate = (_, path, body): Fate => {
+      if (isCommit(path, body) && !path.includes("_migrations")) commits++;
+      if (commits < 6) return "passes";
+      return commits++ === 6 ? "lost" : "unsent";
+    };
+    const options = { ...store.through(proxy.url), client_max_retries: "1" };
+    const project = aProjectIn(store, { options });
+    writeFew(project);
+    const { code, stderr } = await project.start(["up", "--quiet", "--lease", "10"]).finished;
+    expect(code, stderr).toBe(6);
+    expect(withoutAddresses(stderr)).toMatch(
+      /^target store can't be reached: (table swapped can't be opened: )?GET ADDRESS got no answer: the connection failed; check endpoint in storageOptions, and the network\n$/,
+    );
+    proxy.fate = () => "passes";
+    await project.run("up");
+    await requireMigrated(store, project);
+  });
+}
+
+function problems(store: Store): void {
+  const permissions = "check the credentials, and that they may list, read, write and delete objects there";
+  const reached = "target store can't be reached: ";
+
+  test.each([
+    {
+      title: "a key that the store does not know",
+      place: () => ({ options: store.unknownKey }),
+      says: /^the object store answered GET ADDRESS with 403 (InvalidAccessKeyId|AuthorizationFailure) \([^()\n]+\); check the credentials, /,
+    },
+    {
+      title: "a bucket or container that does not exist",
+      place: () => ({ uri: `${store.uri("missing")}/tables` }),
+      says: /^the object store answered GET ADDRESS with 404 (NoSuchBucket|ContainerNotFound) \([^()\n]+\); create the bucket or container, or correct uri and endpoint of the target\n$/,
+    },
+    {
+      title: "a port on which nothing listens",
+      place: async () => ({ options: store.through(`http://127.0.0.1:${await freePort()}`) }),
+      says: /^GET ADDRESS got no answer: the connection was refused; check endpoint in storageOptions, and the network\n$/,
+    },
+  ])("$title ends each command with 6 in one sentence", async ({ place, says }) => {
+    const project = aProjectIn(store, await place());
+    writeFew(project);
+    for (const command of ["up", "status"]) {
+      const started = performance.now();
+      const { code, stdout, stderr } = await project.migrate([command]);
+      expect({ code, stdout }, command).toEqual({ code: 6, stdout: "" });
+      expect(withoutAddresses(stderr).slice(0, reached.length)).toBe(reached);
+      expect(withoutAddresses(stderr).slice(reached.length)).toMatch(says);
+      expect(performance.now() - started).toBeLessThan(30_000);
+    }
+  });
+
+  test("a key that may only read shows what is there, and each write ends with 6 in one sentence", async () => {
+    const uri = store.place();
+    const writer = aProjectIn(store, { uri });
+    const reader = aProjectIn(store, { uri, options: store.readOnly });
+    for (const project of [writer, reader]) writeFew(project);
+    const refused = async (...args: readonly string[]) => {
+      const { code, stderr } = await reader.migrate(args);
+      expect(code, stderr).toBe(6);
+      expect(withoutAddresses(stderr)).toMatch(
+        /^target store can't be reached: the object store answered (PUT|DELETE|POST) (ADDRESS|\(address hidden\)) with 403 \w+ \([^()\n]+\); /,
+      );
+      expect(stderr.endsWith(`; ${permissions}\n`)).toBe(true);
+    };
+    await refused("up"); // creates the ledger
+    await writer.run("up", "--to", "2");
+    await refused("up"); // writes to it
+    await refused("down");
+    expect(await reader.run("status")).toMatch(/\n2 migrations applied, 1 pending on store\n$/);
+    expect(await reader.run("plan")).toMatch(/^0003_names\n.*\n1 migration, 3 actions: /s);
+    await writer.run("up");
+    await requireMigrated(store, writer);
+  });
+}
+
+function withoutAddresses(text: string): string {
+  return text.replace(/http:\/\/\S+/g, "ADDRESS");
+}
