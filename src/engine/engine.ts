@@ -183,6 +183,8 @@ const tooLong: readonly (readonly [RegExp, string])[] = [
     "rows that were deleted or updated since have left nulls of $1 in the table's files, and the engine reads them too: compact the table first (optimize)",
   ],
   [/ in schema Field\(.*/, ""],
+  [/(Cannot cast column .* from (?:\w*List|Struct|Map))\(.*\) to /, "$1 to "],
+  [/Unsupported data type: \w+\(.*\)\. /, "Unsupported data type. "],
   [/ *Received only dynamic expressions: .*/, " An expression of constants alone is not enough."],
   [/.*Invalid data for schema\. Field \{.*/, "the Arrow data has fewer columns than its schema"],
   [/.*Unable to get root as footer: Utf8Error.*/, "a text in the schema of the Arrow data is not UTF-8"],

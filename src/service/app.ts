@@ -255,6 +255,7 @@ function refuseExpectation(request: IncomingMessage, response: ServerResponse): 
 
 /** Answers what never became a request: an incomplete head, or one that is too slow. */
 function answerBadClient(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (socket.writableEnded) return; // answered already: what else it sends is no request either
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const [status, problem] =
     error.code === "ERR_HTTP_REQUEST_TIMEOUT"
@@ -266,4 +267,6 @@ function answerBadClient(error: NodeJS.ErrnoException, socket: Socket): void {
   socket.end(
     `HTTP/1.1 ${status}\r\ncontent-type: ${jsonType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
+  // Not at once: closing the connection while the client sends would cut off the answer.
+  setTimeout(() => socket.destroy(), 2_000).unref();
 }

@@ -1,4 +1,7 @@
 /** Requests that the fuzzer (test/fuzz) found to be answered badly. */
+import { once } from "node:events";
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { endOfStream, readMessages } from "../../src/wire/arrow/ipc-messages.ts";
 import { apiKey, arrow, aService } from "./served.ts";
@@ -159,4 +162,43 @@ test("the refusal of a query for constants alone does not print them as the engi
     400,
     "Not supported: Scans must request at least one column. An expression of constants alone is not enough.",
   ]);
+});
+
+test("types are not printed as the engine does in refusals of casts", async () => {
+  const { service, local } = await aService();
+  await local.createTable("t", [{ id: 1, source: { lang: "en" } }]);
+  const refusals = [
+    ["alter_columns", { alterations: [{ path: "source", data_type: { type: "float64" } }] }],
+    ["count_rows", { predicate: "CAST(id AS nonsense) = 1" }],
+  ] as const;
+  for (const [path, json] of refusals) {
+    const request = { path: `/v1/table/t/${path}`, headers: asJson, body: JSON.stringify(json) };
+    const { status, body } = await send(service.url, request);
+    expect([status, (JSON.parse(body.toString()) as { error: string }).error]).toEqual([
+      400,
+      expect.stringMatching(
+        /^(Cannot cast column "source" from Struct to Float64|Unsupported data type\. Supported types: .*)$/,
+      ),
+    ]);
+  }
+});
+
+test("a client that sends a large body after headers that are too large still sees the answer", async () => {
+  const { service } = await aService();
+  const socket = connect(service.port, "127.0.0.1");
+  socket.on("error", () => {});
+  // It reads only when it has sent everything, as many clients do.
+  socket.pause();
+  socket.write(
+    `POST /v1/tables/t HTTP/1.1\r\nhost: a\r\ncontent-length: 2000000\r\nlong: ${"x".repeat(40_000)}\r\n\r\n`,
+  );
+  await sleep(200);
+  socket.write(Buffer.alloc(1_000_000));
+  await sleep(200);
+  socket.write(Buffer.alloc(1_000_000));
+  await sleep(200);
+  const answer: Buffer[] = [];
+  socket.on("data", (bytes) => answer.push(bytes)).resume();
+  await once(socket, "close");
+  expect(Buffer.concat(answer).toString()).toMatch(/^HTTP\/1.1 431 /);
 });
