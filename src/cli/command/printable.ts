@@ -3,7 +3,7 @@
  * some of what it is given to print.
  */
 
-/** Control and format characters, line separators, halves of characters, and all others that nobody can see. */
+/** Control and format characters, line separators, halves of characters, and all other invisible ones. */
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 /** Azure Pipelines and TeamCity obey `##vso[…]` anywhere in a line, and GitHub Actions obeys `##[…]`. */
 const inlineCommand = /##(?=\w{0,20}\[)/g;
