@@ -202,3 +202,12 @@ test("a client that sends a large body after headers that are too large still se
   await once(socket, "close");
   expect(Buffer.concat(answer).toString()).toMatch(/^HTTP\/1.1 431 /);
 });
+
+test.each(['{"new_table_name":{"toString":1}}', "null", '{"new_table_name":null}'])(
+  "a rename without a name, %s, is refused",
+  async (body) => {
+    const { service } = await aService();
+    await send(service.url, { path: "/v1/tables/t", headers: asArrow, body: streamOf({ id: 1 }) });
+    expect((await send(service.url, { path: "/v1/table/t/rename", headers: asJson, body })).status).toBe(400);
+  },
+);

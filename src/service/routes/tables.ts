@@ -123,7 +123,8 @@ export async function checkOut(
 
 /** Of a body that is not checked yet: the handler refuses what is no name. */
 function newNameOf(body: unknown): string {
-  return String((body as { readonly new_table_name?: unknown } | undefined)?.new_table_name);
+  const name = (body as { readonly new_table_name?: unknown } | null | undefined)?.new_table_name;
+  return typeof name === "string" ? name : "";
 }
 
 export async function listTables(tables: ServedTables, query: z.output<typeof page>) {
