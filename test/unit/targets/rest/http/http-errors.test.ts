@@ -204,7 +204,6 @@ describe("an answer that repeats the key", () => {
 });
 
 describe("a pause that is asked for", () => {
-  const soon = new Date(Date.now() + 5_000).toUTCString();
   test.each<readonly [string | undefined, number | undefined]>([
     ["0", 0],
     ["2", 2_000],
@@ -221,6 +220,7 @@ describe("a pause that is asked for", () => {
   });
 
   test("until a moment lasts until then", () => {
+    const soon = new Date(Date.now() + 5_000).toUTCString();
     const pause = pauseAskedFor({ headers: { "retry-after": soon } });
     expect(pause).toBeGreaterThan(1_000);
     expect(pause).toBeLessThanOrEqual(5_000);
