@@ -185,7 +185,7 @@ const tooLong: readonly (readonly [RegExp, string])[] = [
   [/ in schema Field\(.*/, ""],
   [/(Cannot cast column .* from (?:\w*List|Struct|Map))\(.*\) to /, "$1 to "],
   [/Unsupported data type: \w+\(.*\)\. /, "Unsupported data type. "],
-  [/ ?Received only dynamic expressions: .*/, " An expression of constants alone is not enough."],
+  [/\.? {0,2}Received only dynamic expressions: .*/, "; an expression of constants alone is not enough"],
   [/^.*Invalid data for schema\. Field \{.*/, "the Arrow data has fewer columns than its schema"],
   [/^.*Unable to get root as footer: Utf8Error.*/, "a text in the schema of the Arrow data is not UTF-8"],
   [/^.*Unable to get root as footer.*/, "the schema of the Arrow data is not well-formed"],

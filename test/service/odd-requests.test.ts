@@ -160,7 +160,7 @@ test("the refusal of a query for constants alone does not print them as the engi
   const { status, body } = await send(service.url, { path: "/v1/table/t/query", headers: asJson, body: query });
   expect([status, (JSON.parse(body.toString()) as { error: string }).error]).toEqual([
     400,
-    "Not supported: Scans must request at least one column. An expression of constants alone is not enough.",
+    "Not supported: Scans must request at least one column; an expression of constants alone is not enough",
   ]);
 });
 
