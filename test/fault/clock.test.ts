@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 /** A wall clock that is set while a run goes on: by hours, forward or back, at the holder of the lease or at one who waits. */
 import { mkdirSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
@@ -102,8 +103,12 @@ test("a run whose clock is hours ahead leaves alone the private folders in which
   const project = aProject();
   const now = Date.now();
   // The second was made before this machine's clock was set, or by one whose clock is behind.
-  const ages = { fresh: 0, "of hours ago": 3 * hour, abandoned: 48 * hour };
-  for (const [name, age] of Object.entries(ages)) {
+  const [fresh, ofHoursAgo, abandoned] = [randomUUID(), randomUUID(), randomUUID()];
+  for (const [name, age] of [
+    [fresh, 0],
+    [ofHoursAgo, 3 * hour],
+    [abandoned, 48 * hour],
+  ] as const) {
     const folder = join(project.database, ".lance-migrate", name);
     mkdirSync(folder, { recursive: true });
     utimesSync(folder, new Date(now - age), new Date(now - age));
@@ -111,5 +116,5 @@ test("a run whose clock is hours ahead leaves alone the private folders in which
   project.migration("0001_people.ts", `m.createTable("people", { a: m.utf8() })`);
   const ahead = jumping(3 * hour, { CLOCK_JUMPS_AT_ONCE: "1" });
   expect(await project.migrate(["up"], ahead)).toMatchObject({ code: 0 });
-  expect(readdirSync(join(project.database, ".lance-migrate")).toSorted()).toEqual(["fresh", "of hours ago"]);
+  expect(readdirSync(join(project.database, ".lance-migrate")).toSorted()).toEqual([fresh, ofHoursAgo].toSorted());
 });

@@ -139,6 +139,12 @@ test("a request whose worker is killed is answered, and others are not disturbed
   expect((await post("/v1/table/books/count_rows", { predicate: "id > 1" })).body).toEqual(before.body);
 });
 
+test("the arguments of workers, which everybody on the machine can read, do not contain the key", () => {
+  const read = workersOf(service.pid).map((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8"));
+  expect(read.length).toBeGreaterThan(0);
+  expect(read.join("\n")).not.toContain(apiKey);
+});
+
 test("work that takes longer than it may is given up once its process has ended, so that it changes nothing later", async () => {
   const impatient = await startCommand(folder, ["--work-timeout", "6"]);
   const ask = (path: string, body: object) =>

@@ -26,13 +26,16 @@ export interface Workers {
 
 export const usualWorkers = Math.max(4, availableParallelism());
 
-export async function startWorkers({ workers, workerMemory, workTimeout, ...own }: PoolOptions): Promise<Workers> {
-  if (workers === 0) return await performHere(own);
+export async function startWorkers(options: PoolOptions): Promise<Workers> {
+  const { workers, workerMemory, workTimeout, folder, bodyLimit, answerLimit } = options;
+  if (workers === 0) return await performHere(options);
+  // Everybody on the machine can see arguments, so no other option may be among them.
+  const settings: WorkerSettings = { folder, bodyLimit, answerLimit, cacheBytes: Math.floor(workerMemory / 8) };
   const pool = workerpool.pool(script, {
     workerType: "process",
     minWorkers: 1,
     maxWorkers: workers,
-    forkArgs: [JSON.stringify({ ...own, cacheBytes: Math.floor(workerMemory / 8) } satisfies WorkerSettings)],
+    forkArgs: [JSON.stringify(settings)],
     forkOpts: { ...forkOptions(workerMemory), serialization: "advanced" },
     // What the engine prints when it panics contains texts of requests, so it must not get into the service's log.
     emitStdStreams: true,
