@@ -53,7 +53,7 @@ const quotedOrComment = /'[^']*'|"[^"]*"|`[^`]*`|--[^\n]*|\/\*(?:[^]*?\*\/|[^]*)
 /** The most operators that follow each other without a comma, `and` or `or`: the engine works on them recursively. */
 export function longestChain(expression: string): number {
   const parts = expression.replace(quotedOrComment, "x").split(/,|\b(?:and|or)\b/i);
-  return Math.max(...parts.map((part) => part.match(/[-+*/%|&^<>=!~:]+/g)?.length ?? 0));
+  return parts.reduce((most, part) => Math.max(most, part.match(/[-+*/%|&^<>=!~:]+/g)?.length ?? 0), 0);
 }
 
 /**

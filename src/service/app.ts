@@ -19,7 +19,7 @@ import { routes } from "./routes/index.ts";
 import type { LockRequest, Route } from "./routes/route.ts";
 import { serviceRoutes, type ServiceRoute } from "./routes/service.ts";
 import { createLocks } from "./tables/table-locks.ts";
-import { collect, discard, readBody, streamBody } from "./work/body.ts";
+import { collect, discard, readBody, streamBody, type Body } from "./work/body.ts";
 import { parseJson } from "./work/parse-json.ts";
 import { failureOf, type JobFailure, type Job, type JobOutcome, type SentBody } from "./work/perform.ts";
 import type { Workers } from "./work/pool.ts";
@@ -40,6 +40,8 @@ export interface AppOptions extends GuardOptions {
 const jsonLimit = 16 * 2 ** 20;
 /** Milliseconds within which the head of a request must have arrived. */
 const headTimeout = 10_000;
+/** What the log has as the status of a request whose client did not wait for its answer. */
+const clientGone = 499;
 /** Requests at a time. Further ones are refused until one has ended. */
 const mostRequests = 1_000;
 
@@ -70,7 +72,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     // No hook runs for a malformed path, so the key is checked here.
     frameworkErrors: (error, request, reply) => {
       answer(guard(request.headers) ?? error, request, reply);
-      write(request, reply);
+      write(request, reply, reply.statusCode);
     },
   });
   boundConnections(app.server);
@@ -79,9 +81,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   let requests = 0;
   /** What the log reports to the operator, but the answer does not report to the client. */
   const failures = new WeakMap<FastifyRequest, string>();
-  const write = (request: FastifyRequest, reply: FastifyReply) => {
+  const write = (request: FastifyRequest, reply: FastifyReply, status: number) => {
     const took = `${Math.round(reply.elapsedTime)}ms`;
-    const parts = [request.method, pathOf(request), reply.statusCode, took, request.id, failures.get(request) ?? ""];
+    const parts = [request.method, pathOf(request), status, took, request.id, failures.get(request) ?? ""];
     log(withoutSecrets(parts.join(" ").trimEnd(), [apiKey]));
   };
   const answer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
@@ -114,12 +116,17 @@ export async function createApp(options: AppOptions): Promise<App> {
   addBodyParsers(app, options);
 
   app.addHook("onRequest", async (request, reply) => {
+    requests++;
+    // Unlike the hook onResponse, it comes for clients too that have gone.
+    reply.raw.once("close", () => {
+      requests--;
+      if (!reply.raw.writableFinished) write(request, reply, clientGone);
+    });
     reply.header("x-request-id", request.id);
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
       reply.raw.shouldKeepAlive = false;
       throw invalidInput("the header host is missing");
     }
-    requests++;
     if (openPaths.has(request.routeOptions.url)) return;
     const problem = guard(request.headers);
     if (problem !== undefined) throw problem;
@@ -128,16 +135,16 @@ export async function createApp(options: AppOptions): Promise<App> {
     if (request.is404) throw notFound(request);
   });
   app.addHook("onResponse", async (request, reply) => {
-    requests--;
     // Health checks are not logged, because they come every few seconds.
-    if (!openPaths.has(request.routeOptions.url)) write(request, reply);
+    if (!openPaths.has(request.routeOptions.url) && reply.raw.writableFinished) write(request, reply, reply.statusCode);
   });
 
   await app.register(swagger, openApiOptions);
   for (const route of serviceRoutes) addServiceRoute(app, route);
   const locks = createLocks();
   const perform: Perform = async (route, job) => {
-    const work = locks.holding(route.locks(lockRequestOf(job)), () => options.workers.perform(job));
+    const wanted = route.locks(lockRequestOf(job));
+    const work = locks.holding(wanted, () => options.workers.perform(job, wanted.length > 0));
     atWork.add(work);
     return await work.finally(() => {
       atWork.delete(work);
@@ -175,7 +182,15 @@ function addRoute(app: FastifyInstance, route: Route, place: number, perform: Pe
     handler: async (request, reply) => {
       const { params, query, body } = request as unknown as Pick<Job, "params" | "query" | "body">;
       const userAgent = request.headers["user-agent"];
-      const outcome = await perform(route, { route: place, path: pathOf(request), userAgent, params, query, body });
+      const outcome = await perform(route, {
+        route: place,
+        answerId: randomUUID(),
+        path: pathOf(request),
+        userAgent,
+        params,
+        query,
+        body,
+      });
       if ("problem" in outcome) throw new RequestFailed(outcome);
       return await reply.type(outcome.contentType).send(streamBody(outcome.body));
     },
@@ -193,7 +208,13 @@ class RequestFailed extends Error {
 }
 
 function lockRequestOf({ params, query, body }: Job): LockRequest {
-  return { name: params["name"] ?? "", query, json: () => body && parseJson(readBody(body.body).toString()) };
+  return { name: params["name"] ?? "", query, json: () => body && parseJson(smallBody(body.body).toString()) };
+}
+
+/** A body that may be parsed here, where it keeps everybody waiting. */
+function smallBody(body: Body): Buffer {
+  if ("file" in body) throw tooLarge();
+  return readBody(body);
 }
 
 /** What is JSON and what is Arrow data is told apart by its type alone. */

@@ -113,7 +113,7 @@ describe.concurrent("in the place of an answer", () => {
     }
   });
 
-  test("more than 16 MiB is a clear error", async () => {
+  test("more than 32 MiB is a clear error", async () => {
     const { url } = await serve((response) => {
       response.writeHead(200, { "content-type": "application/json" });
       const block = " ".repeat(1 << 20);
@@ -123,15 +123,15 @@ describe.concurrent("in the place of an answer", () => {
       };
       more();
     });
-    expectClear(await thrownBy((await targetAt(url)).listTables()), ["ERR_ANSWER"], /its answer is larger than 16 MiB/);
+    expectClear(await thrownBy((await targetAt(url)).listTables()), ["ERR_ANSWER"], /its answer is larger than 32 MiB/);
   });
 
   const million = 2 ** 20;
   test.each([
     ["brackets without end", "[".repeat(12 * million), /its answer is nested deeper than 256 levels/],
-    ["sixty million brackets", "[".repeat(60 * million), /its answer is larger than 16 MiB/],
-    ["empty lists", `[${"[],".repeat(5 * million)}0]`, /its answer holds more than 1,000,000 values/],
-    ["names without end", `["a${`","a`.repeat(3 * million)}"]`, /its answer holds more than 1,000,000 values/],
+    ["sixty million brackets", "[".repeat(60 * million), /its answer is larger than 32 MiB/],
+    ["empty lists", `[${"[],".repeat(5 * million)}0]`, /its answer holds more than 2,000,000 values/],
+    ["names without end", `["a${`","a`.repeat(3 * million)}"]`, /its answer holds more than 2,000,000 values/],
   ])("%s cost little", async (_, body, says) => {
     for (const status of [200, 500]) {
       const { url } = await serve(text(status, body, "application/json"));

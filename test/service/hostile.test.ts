@@ -1,5 +1,7 @@
 /** Requests that once ended the service, or kept it from answering anybody else: now each costs itself alone. */
 import { readdirSync, readFileSync } from "node:fs";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Column } from "../../src/schema/data-type.ts";
@@ -159,9 +161,55 @@ test("work that takes longer than it may is given up once its process has ended,
   const { status, body } = await given;
   const after = workersOf(impatient.pid);
   expect(before.filter((pid) => after.includes(pid))).toHaveLength(1);
-  expect([status, body.toString()]).toEqual([503, expect.stringMatching(/given up after 6 seconds/)]);
+  expect([status, body.toString()]).toEqual([
+    520,
+    expect.stringMatching(/given up after 6 seconds; whether it changed anything is unknown/),
+  ]);
   expect((await ask("count_rows", {})).body.toString()).toBe("3");
   expect(await impatient.close()).toBe(0);
+});
+
+test("what the engine prints when it panics is not taken for the process that works", async () => {
+  const impatient = await startCommand(folder, ["--work-timeout", "1"]);
+  const ask = (path: string, body: object) =>
+    send(impatient.url, { path: `/v1/table/books/${path}`, headers: asJson, body: JSON.stringify(body) });
+  expect((await ask("delete", { predicate: "id = $1" })).status).toBe(400);
+  await sleep(2_000);
+  expect((await ask("count_rows", {})).body.toString()).toBe("3");
+  expect(await impatient.close()).toBe(0);
+});
+
+test("a worker that dies while it is idle costs no request", async () => {
+  expect((await post("/v1/table/books/count_rows", {})).status).toBe(200);
+  for (const pid of workersOf(service.pid)) process.kill(Number(pid), "SIGKILL");
+  await expect.poll(() => workersOf(service.pid)).toEqual([]);
+  for (let turn = 0; turn < 5; turn++) expect((await post("/v1/table/books/count_rows", {})).status).toBe(200);
+});
+
+test("a list of 130,000 numbers in SQL is no chain of operators", async () => {
+  const { status } = await post("/v1/table/books/count_rows", { predicate: `id IN (${"1,".repeat(130_000)}2)` });
+  expect(status).toBe(200);
+});
+
+test("a rename with megabytes of JSON does not keep others waiting", async () => {
+  const body = { new_table_name: "other", x: Array.from({ length: 2_000_000 }, () => ({})) };
+  expect((await costsOnlyItself(() => post("/v1/table/books/rename", body))).status).toBe(413);
+});
+
+test("clients that do not wait for their answers do not use up the number of requests", async () => {
+  const { hostname, port } = new URL(service.url);
+  const head = `POST /v1/table/books/count_rows HTTP/1.1\r\nhost: x\r\nx-api-key: ${apiKey}\r\ncontent-type: application/json\r\n`;
+  for (let turn = 0; turn < 11; turn++) {
+    const hasty = Array.from({ length: 100 }, () => connect(Number(port), hostname));
+    await Promise.all(hasty.map((socket) => once(socket, "connect")));
+    // A half-sent body, or a whole one.
+    for (const [place, socket] of hasty.entries())
+      socket.write(place % 2 === 0 ? `${head}content-length: 9\r\n\r\n{` : `${head}content-length: 2\r\n\r\n{}`);
+    await sleep(20);
+    for (const socket of hasty) socket.resetAndDestroy();
+  }
+  expect((await post("/v1/table/books/count_rows", {})).body.toString()).toBe("3");
+  await expect.poll(() => service.log.join("").match(/ 499 /g)?.length ?? 0).toBeGreaterThan(100);
 });
 
 test("612 connections that send half a request do not keep others out", async () => {

@@ -117,9 +117,9 @@ function clean(text: string, folder: string): string {
     .trim();
 }
 
-/** The engine's texts contain the folder's path, also without its first slash. */
+/** The engine's texts contain the folder's path, also without its first slash: then a `/data` looks like any word. */
 export function withoutFolder(text: string, folder: string): string {
-  return text.replaceAll(folder, "").replaceAll(folder.replace(/^\//, ""), "");
+  return text.replaceAll(folder, "").replaceAll(`${folder.slice(1)}/`, "/");
 }
 
 const webProblems: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import { createReadStream, createWriteStream, openSync, readFileSync, rmdirSync,
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { entryName, inPrivateFolder } from "../../engine/folder/private-folder.ts";
+import { entryName, inPrivateFolder, privateFolder } from "../../engine/folder/private-folder.ts";
 
 export type Body = { readonly bytes: Uint8Array } | { readonly file: string };
 
@@ -17,6 +17,7 @@ export async function collect(
   folder: string,
   limit: number,
   tooLarge: () => Error,
+  id: string = randomUUID(),
 ): Promise<Body> {
   const bounded = withinLimit(chunks, limit, tooLarge);
   const first: Uint8Array[] = [];
@@ -25,7 +26,7 @@ export async function collect(
     for (let next = await bounded.next(); next.done !== true; next = await bounded.next()) {
       first.push(next.value);
       length += next.value.length;
-      if (length > largestInMemory) return await toFile(first, bounded, folder);
+      if (length > largestInMemory) return await toFile(first, bounded, folder, id);
     }
     return { bytes: Buffer.concat(first) };
   } finally {
@@ -46,12 +47,20 @@ async function* withinLimit(
   }
 }
 
-async function toFile(first: readonly Uint8Array[], rest: AsyncIterable<Uint8Array>, folder: string): Promise<Body> {
+/** Where the file of a body is. */
+export function fileOfBody(folder: string, id: string): string {
+  return join(folder, privateFolder, entryName("body", id));
+}
+
+async function toFile(
+  first: readonly Uint8Array[],
+  rest: AsyncIterable<Uint8Array>,
+  folder: string,
+  id: string,
+): Promise<Body> {
   // Opened at once: as long as the private folder is empty, other requests may remove it.
-  const [file, descriptor] = inPrivateFolder(folder, (path) => {
-    const made = join(path, entryName("body", randomUUID()));
-    return [made, openSync(made, "wx", 0o600)] as const;
-  });
+  const file = fileOfBody(folder, id);
+  const descriptor = inPrivateFolder(folder, () => openSync(file, "wx", 0o600));
   const body = { file };
   try {
     await pipeline(

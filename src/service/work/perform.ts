@@ -13,6 +13,8 @@ import { parseJson } from "./parse-json.ts";
 export interface Job {
   /** The place of its route in `routes`. */
   readonly route: number;
+  /** Names the file of a large answer. */
+  readonly answerId: string;
   /** As it was sent, without the query. */
   readonly path: string;
   readonly userAgent?: string | undefined;
@@ -59,7 +61,7 @@ export function failureOf(error: unknown, folder: string): JobFailure {
 }
 
 async function answerTo(job: Job, tables: ServedTables, limits: JobLimits) {
-  const { route, params, query, body: sent } = job;
+  const { route, answerId, params, query, body: sent } = job;
   const { handler, body: schema } = routes[route]!;
   const bytes = sent && readBody(sent.body);
   const isArrow = sent?.type === "arrow";
@@ -79,7 +81,10 @@ async function answerTo(job: Job, tables: ServedTables, limits: JobLimits) {
   const { contentType, chunks } = isIpcAnswer(answer)
     ? answer
     : { contentType: jsonType, chunks: onlyChunk(Buffer.from(JSON.stringify(answer ?? {}))) };
-  return { contentType, body: await collect(chunks, tables.folder, limits.answerLimit, () => tooLarge(limits)) };
+  return {
+    contentType,
+    body: await collect(chunks, tables.folder, limits.answerLimit, () => tooLarge(limits), answerId),
+  };
 }
 
 /**

@@ -3,10 +3,12 @@
  * their own (docs/service.md, "What a request can't do").
  */
 import { availableParallelism } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import workerpool from "workerpool";
 import { codes, type Problem } from "../tables/error-answer.ts";
 import { openTables } from "../tables/open-tables.ts";
+import { discard, fileOfBody } from "./body.ts";
 import { perform, type Job, type JobOutcome } from "./perform.ts";
 import type { WorkerOptions, WorkerSettings } from "./worker.ts";
 
@@ -20,7 +22,8 @@ export interface PoolOptions extends WorkerOptions {
 }
 
 export interface Workers {
-  perform(job: Job): Promise<JobOutcome>;
+  /** `mayChange` is whether the job may change a table. */
+  perform(job: Job, mayChange: boolean): Promise<JobOutcome>;
   close(): Promise<void>;
 }
 
@@ -41,17 +44,21 @@ export async function startWorkers(options: PoolOptions): Promise<Workers> {
     emitStdStreams: true,
   });
   return {
-    perform: async (job) => {
+    perform: async (job, mayChange) => {
       const time = limitTime(workTimeout);
+      const send = async () => (await pool.exec("perform", [job], { on: time.begin })) as JobOutcome;
       try {
-        return (await pool.exec("perform", [job], { on: time.begin })) as JobOutcome;
+        // A worker that died while it was idle is noticed only when it is sent something.
+        return await send().catch((error: unknown) => (time.hasBegun() ? Promise.reject(error) : send()));
       } catch (error) {
-        return { problem: problemOf(time.isOver(), workTimeout), cause: causeOf(error) };
+        discard({ file: fileOfBody(folder, job.answerId) });
+        return { problem: problemOf(time.isOver() ? workTimeout : undefined, mayChange), cause: causeOf(error) };
       } finally {
         time.end();
       }
     },
-    close: async () => void (await pool.terminate(true)),
+    // It waits in vain for a worker that has died while it was idle.
+    close: async () => void (await Promise.race([pool.terminate(true), sleep(2_000, undefined, { ref: false })])),
   };
 }
 
@@ -63,13 +70,20 @@ function limitTime(milliseconds: number) {
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   return {
-    begin: (pid: number) => {
+    /** The pool also calls it with what the engine prints. */
+    begin: (sent: unknown) => {
+      if (typeof sent !== "number" || timer !== undefined) return;
       timer = setTimeout(() => {
         isOver = true;
-        process.kill(pid, "SIGKILL");
+        try {
+          process.kill(sent, "SIGKILL");
+        } catch {
+          // It has ended at this moment.
+        }
       }, milliseconds);
     },
     end: () => clearTimeout(timer),
+    hasBegun: () => timer !== undefined,
     isOver: () => isOver,
   };
 }
@@ -98,19 +112,20 @@ function forkOptions(workerMemory: number): object {
   };
 }
 
-function problemOf(isOver: boolean, workTimeout: number): Problem {
-  if (isOver)
-    return {
-      status: 503,
-      code: codes.unavailable,
-      error: `the request was given up after ${workTimeout / 1_000} seconds; whether it changed anything is unknown`,
-    };
-  return {
-    status: 500,
-    code: codes.internal,
-    error:
-      "the process that worked on this request ended: the request needs too much memory, or makes the engine crash; whether it changed anything is unknown",
-  };
+/** What LanceDB's clients do not repeat, as they do 500 and 503: a row that was inserted would be inserted twice. */
+const unknownOutcome = 520;
+
+function problemOf(given: number | undefined, mayChange: boolean): Problem {
+  const why =
+    given === undefined
+      ? "the process that worked on this request ended: the request needs too much memory, or makes the engine crash"
+      : `the request was given up after ${given / 1_000} seconds`;
+  const { internal, unavailable } = codes;
+  if (mayChange)
+    return { status: unknownOutcome, code: internal, error: `${why}; whether it changed anything is unknown` };
+  return given === undefined
+    ? { status: 500, code: internal, error: why }
+    : { status: 503, code: unavailable, error: why };
 }
 
 function causeOf(error: unknown): string {

@@ -1,7 +1,7 @@
 /** A worker of the service: a process that performs one request after another. What crashes it costs one request. */
 import workerpool from "workerpool";
 import { openTables, type ServedTables } from "../tables/open-tables.ts";
-import { perform, type Job, type JobLimits } from "./perform.ts";
+import { failureOf, perform, type Job, type JobLimits } from "./perform.ts";
 
 export interface WorkerOptions extends JobLimits {
   readonly folder: string;
@@ -13,7 +13,7 @@ export interface WorkerSettings extends WorkerOptions {
 }
 
 const { folder, cacheBytes, ...limits } = JSON.parse(process.argv[2]!) as WorkerSettings;
-let tables: Promise<ServedTables> | undefined;
+let tables: ServedTables | undefined;
 
 // A terminal sends these to the whole group of processes. The service ends its workers when their requests are answered.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
@@ -21,6 +21,11 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 workerpool.worker({
   perform: async (job: Job) => {
     workerpool.workerEmit(process.pid);
-    return await perform(job, await (tables ??= openTables(folder, cacheBytes)), limits);
+    try {
+      tables ??= await openTables(folder, cacheBytes);
+    } catch (error) {
+      return failureOf(error, folder);
+    }
+    return await perform(job, tables, limits);
   },
 });

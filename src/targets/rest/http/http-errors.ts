@@ -111,7 +111,7 @@ export function strangeAnswer(
   });
 }
 
-/** The error for an answer with which nothing is done, because it `problem`: "is larger than 16 MiB". */
+/** The error for an answer with which nothing is done, because it `problem`: "is larger than 32 MiB". */
 export function excessiveAnswer(
   request: HttpRequest,
   { target }: Settings,

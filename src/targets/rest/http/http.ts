@@ -116,9 +116,9 @@ function isSuccess(status: number): boolean {
 
 /** In bytes. The answer to a query for rows, which are Arrow data, may be as large. */
 const largestAnswer = 64 * 1024 * 1024;
-const largestText = 16 * 1024 * 1024;
+const largestText = 32 * 1024 * 1024;
 /** A description of ten thousand columns has about a hundred thousand values. */
-const jsonLimits = { levels: 256, values: 1_000_000 };
+const jsonLimits = { levels: 256, values: 2_000_000 };
 /** In bytes. A message shows far less. */
 const largestProblem = 64 * 1024;
 
