@@ -120,14 +120,14 @@ export async function createApp(options: AppOptions): Promise<App> {
     // Unlike the hook onResponse, it comes for clients too that have gone.
     reply.raw.once("close", () => {
       requests--;
-      if (!reply.raw.writableFinished) write(request, reply, clientGone);
+      if (!reply.raw.writableFinished && !isOpen(request)) write(request, reply, clientGone);
     });
     reply.header("x-request-id", request.id);
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
       reply.raw.shouldKeepAlive = false;
       throw invalidInput("the header host is missing");
     }
-    if (openPaths.has(request.routeOptions.url)) return;
+    if (isOpen(request)) return;
     const problem = guard(request.headers);
     if (problem !== undefined) throw problem;
     if (requests > mostRequests) throw refuse(503, "unavailable", "too many requests at a time; try again");
@@ -136,7 +136,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
   app.addHook("onResponse", async (request, reply) => {
     // Health checks are not logged, because they come every few seconds.
-    if (!openPaths.has(request.routeOptions.url) && reply.raw.writableFinished) write(request, reply, reply.statusCode);
+    if (!isOpen(request) && reply.raw.writableFinished) write(request, reply, reply.statusCode);
   });
 
   await app.register(swagger, openApiOptions);
@@ -158,6 +158,10 @@ export async function createApp(options: AppOptions): Promise<App> {
 const openPaths: ReadonlySet<string | undefined> = new Set(
   serviceRoutes.filter(({ isOpen }) => isOpen).map(({ path }) => path),
 );
+
+function isOpen({ routeOptions }: FastifyRequest): boolean {
+  return openPaths.has(routeOptions.url);
+}
 
 function addServiceRoute(app: FastifyInstance, route: ServiceRoute): void {
   app.route({

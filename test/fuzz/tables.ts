@@ -52,7 +52,7 @@ export function aClient(port: number, apiKey: string): Client {
   };
 }
 
-/** Creates the fuzzed tables again, so that there is something to work on and they do not grow without end. */
+/** Creates the fuzzed tables again, so that requests find tables, and these do not grow without end. */
 export async function renewTables({ post }: Client): Promise<void> {
   for (const name of fuzzedTables) {
     await post(`/v1/table/${name}/drop`, {});

@@ -283,7 +283,7 @@ test("a route that there is not is said so, whatever is sent to it", async () =>
   const error = expect.stringMatching(/^there is no route/);
   for (const { status, body } of [await ask.get("/v2/tables"), await ask.send("/v1/table/a/b/nope", init)])
     expect([status, body]).toMatchObject([404, { code: 0, error }]);
-  // With 404, LanceDB's clients would report that there is no table a.
+  // With 404, LanceDB's clients would report that table a does not exist.
   const { status, body } = await ask.send("/v1/table/a/nope", init);
   expect([status, body]).toMatchObject([501, { code: 0, error }]);
 });

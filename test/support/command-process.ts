@@ -12,7 +12,7 @@ export interface Asked {
 
 export interface Answer {
   readonly code: number;
-  /** Whether no other command may run in the process: something goes on in it that would have ended, or it is too large. */
+  /** Whether no other command may run in the process: something still runs in it that would have ended, or it is too large. */
   readonly isSpent: boolean;
 }
 

@@ -57,7 +57,7 @@ export interface Project {
 
 /**
  * Which process `migrate` runs a command in: one of its own, or one that other commands have run in, which saves most of
- * what they cost. With MIGRATE_LONG=1 each has its own all the same, and so has one with settings that Node reads at its start.
+ * what they cost. With MIGRATE_LONG=1 each has its own, and so has one with settings that Node reads at its start.
  */
 export type Processes = "own" | "shared";
 

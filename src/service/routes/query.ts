@@ -31,7 +31,7 @@ const vectors = z
   )
   .transform((given): readonly (readonly number[])[] => {
     const vectors = Array.isArray(given) ? given : (given.multi_vector ?? given.single_vector ?? []);
-    // Both protocols require a vector, and an empty one means that there is none.
+    // Both protocols require a vector, and an empty one stands for none.
     if (vectors.length === 0) return [];
     return Array.isArray(vectors[0]) ? (vectors as number[][]) : [vectors as number[]];
   });

@@ -48,8 +48,9 @@ export async function startWorkers(options: PoolOptions): Promise<Workers> {
       const time = limitTime(workTimeout);
       const send = async () => (await pool.exec("perform", [job], { on: time.begin })) as JobOutcome;
       try {
-        // A worker that died while it was idle is noticed only when it is sent something.
-        return await send().catch((error: unknown) => (time.hasBegun() ? Promise.reject(error) : send()));
+        // A worker that died while it was idle is noticed only when it is to get a job. Nothing was sent to it then: a job
+        // that may have begun is never repeated.
+        return await send().catch((error: unknown) => (isUnsent(error) ? send() : Promise.reject(error)));
       } catch (error) {
         discard({ file: fileOfBody(folder, job.answerId) });
         return { problem: problemOf(time.isOver() ? workTimeout : undefined, mayChange), cause: causeOf(error) };
@@ -83,7 +84,6 @@ function limitTime(milliseconds: number) {
       }, milliseconds);
     },
     end: () => clearTimeout(timer),
-    hasBegun: () => timer !== undefined,
     isOver: () => isOver,
   };
 }
@@ -126,6 +126,11 @@ function problemOf(given: number | undefined, mayChange: boolean): Problem {
   return given === undefined
     ? { status: 500, code: internal, error: why }
     : { status: 503, code: unavailable, error: why };
+}
+
+/** The pool tells this from the end of a worker at work by its message alone. */
+function isUnsent(error: unknown): boolean {
+  return error instanceof Error && error.message === "Worker is terminated";
 }
 
 function causeOf(error: unknown): string {

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const cache = fileURLToPath(new URL("../../.cache", import.meta.url));
 
-/** The folder of that name, which `fill` has filled. It is complete if it exists, whoever else installs it at the same time. */
+/** The folder of that name, which `fill` has filled. It is complete if it exists, also while another process installs it. */
 export async function installed(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const home = join(cache, name);
   if (existsSync(home)) return home;

@@ -19,7 +19,7 @@ export interface Store extends StoreServer {
 
 const programs: Readonly<Record<StoreKind, StoreProgram>> = { s3: moto, azure: azurite };
 
-/** The store; or why there can't be one here, as text. Throws where there has to be one. */
+/** The store; or why there can't be one here, as text. Throws where one is required. */
 export async function startStore(kind: StoreKind): Promise<Store | string> {
   const program = programs[kind];
   let command: readonly string[];
