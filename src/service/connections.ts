@@ -1,13 +1,16 @@
 /** Bounds the connections of each address: connections that send little or nothing must not take all of them. */
+import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
-/** Of one address. Programs behind one proxy share its address. */
-const most = 512;
-/** Of one address, those whose first request has not arrived. When there are more, the oldest ends. */
-const mostSilent = 256;
+/** Files that connections leave to the rest of the service: pipes to workers, bodies and answers, the engine. */
+const otherFiles = 160;
 /** Of all addresses. */
-const mostInAll = 4_096;
+const mostInAll = Math.min(4_096, Math.max(openFiles() - otherFiles, 16));
+/** Of one address. Programs behind one proxy share its address. */
+const most = Math.min(512, Math.ceil(mostInAll / 2));
+/** Of one address, those whose first request has not arrived. When there are more, the oldest ends. */
+const mostSilent = Math.min(256, Math.ceil(most / 2));
 
 interface Connections {
   readonly all: Set<Socket>;
@@ -33,4 +36,13 @@ export function boundConnections(server: Server): void {
     });
   });
   server.on("request", ({ socket }) => byAddress.get(socket.remoteAddress ?? "")?.silent.delete(socket));
+}
+
+/** How many files this process may have open. Node does not tell it; without /proc there is no limit that is known. */
+function openFiles(): number {
+  try {
+    return Number(/^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))![1]);
+  } catch {
+    return Infinity;
+  }
 }

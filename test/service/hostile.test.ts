@@ -141,6 +141,16 @@ test("a request whose worker is killed is answered, and others are not disturbed
   expect((await post("/v1/table/books/count_rows", { predicate: "id > 1" })).body).toEqual(before.body);
 });
 
+test("work whose worker is killed is not done by another one, since it may have changed something", async () => {
+  // It takes seconds, and no row is that far from anything.
+  const predicate = "levenshtein(repeat('a', 60000), repeat('b', 60000)) < 0";
+  const given = post("/v1/table/books/delete", { predicate });
+  await sleep(1_000);
+  for (const pid of workersOf(service.pid)) process.kill(Number(pid), "SIGKILL");
+  const { status, body } = await given;
+  expect([status, body.toString()]).toEqual([520, expect.stringMatching(/whether it changed anything is unknown/)]);
+});
+
 test("the arguments of workers, which everybody on the machine can read, do not contain the key", () => {
   const read = workersOf(service.pid).map((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8"));
   expect(read.length).toBeGreaterThan(0);
@@ -200,7 +210,7 @@ test("clients that do not wait for their answers do not use up the number of req
   const { hostname, port } = new URL(service.url);
   const head = `POST /v1/table/books/count_rows HTTP/1.1\r\nhost: x\r\nx-api-key: ${apiKey}\r\ncontent-type: application/json\r\n`;
   for (let turn = 0; turn < 11; turn++) {
-    const hasty = Array.from({ length: 100 }, () => connect(Number(port), hostname));
+    const hasty = Array.from({ length: 100 }, () => connect(Number(port), hostname).on("error", () => {}));
     await Promise.all(hasty.map((socket) => once(socket, "connect")));
     // A half-sent body, or a whole one.
     for (const [place, socket] of hasty.entries())
@@ -232,6 +242,27 @@ test("connections that send nothing do not keep others out either", async () => 
   } finally {
     for (const socket of silent) socket.destroy();
   }
+});
+
+// Each address may have half of the connections: two take all of them.
+test("connections that take all files that the service may open do not end it", async () => {
+  const held = Array.from({ length: 600 }, (_, i) =>
+    holdOpen(service.url, "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n", `127.0.0.${2 + (i % 6)}`).resume(),
+  );
+  try {
+    await sleep(500);
+    // The next request needs a new worker, which needs files.
+    for (const pid of workersOf(service.pid)) process.kill(Number(pid), "SIGKILL");
+    await expect.poll(() => workersOf(service.pid)).toEqual([]);
+    const own = held.find((socket) => socket.bytesRead > 0 && !socket.destroyed)!;
+    const body = "POST /v1/table/books/count_rows HTTP/1.1\r\nhost: x\r\n";
+    own.write(`${body}x-api-key: ${apiKey}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`);
+    const [answer] = (await once(own, "data")) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 200 /);
+  } finally {
+    for (const socket of held) socket.destroy();
+  }
+  await expect.poll(async () => (await post("/v1/table/books/count_rows", {})).body.toString()).toBe("3");
 });
 
 test("a panic of the engine does not get into the service's log", async () => {

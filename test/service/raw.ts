@@ -69,9 +69,9 @@ export async function hangUp(url: string, bytes: string | Uint8Array): Promise<v
 }
 
 /** Sends the beginning of a request and stays. */
-export function holdOpen(url: string, bytes: string): Socket {
+export function holdOpen(url: string, bytes: string, localAddress?: string): Socket {
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname, () => socket.write(bytes));
+  const socket = connect({ port: Number(port), host: hostname, localAddress }, () => socket.write(bytes));
   socket.on("error", () => {});
   return socket;
 }

@@ -46,11 +46,14 @@ export async function startWorkers(options: PoolOptions): Promise<Workers> {
   return {
     perform: async (job, mayChange) => {
       const time = limitTime(workTimeout);
-      const send = async () => (await pool.exec("perform", [job], { on: time.begin })) as JobOutcome;
+      // A worker that died while it was idle is noticed only when it is to get a job. Nothing was sent to it then: a job
+      // that may have begun is never repeated.
+      const send = async (idle = workers): Promise<JobOutcome> =>
+        await pool
+          .exec("perform", [job], { on: time.begin })
+          .catch((error: unknown) => (isUnsent(error) && idle > 0 ? send(idle - 1) : Promise.reject(error)));
       try {
-        // A worker that died while it was idle is noticed only when it is to get a job. Nothing was sent to it then: a job
-        // that may have begun is never repeated.
-        return await send().catch((error: unknown) => (isUnsent(error) ? send() : Promise.reject(error)));
+        return await send();
       } catch (error) {
         discard({ file: fileOfBody(folder, job.answerId) });
         return { problem: problemOf(time.isOver() ? workTimeout : undefined, mayChange), cause: causeOf(error) };
