@@ -164,12 +164,14 @@ test("the refusal of a query for constants alone does not print them as the engi
   ]);
 });
 
-test("types are not printed as the engine does in refusals of casts", async () => {
+test("types are not printed as the engine does in refusals", async () => {
   const { service, local } = await aService();
-  await local.createTable("t", [{ id: 1, source: { lang: "en" } }]);
+  await local.createTable("t", [{ id: 1, source: { lang: "en" }, tags: ["a"] }]);
   const refusals = [
     ["alter_columns", { alterations: [{ path: "source", data_type: { type: "float64" } }] }],
     ["count_rows", { predicate: "CAST(id AS nonsense) = 1" }],
+    ["count_rows", { predicate: "tags = 1" }],
+    ["query", { vector: [1], vector_column: "source", k: 1 }],
   ] as const;
   for (const [path, json] of refusals) {
     const request = { path: `/v1/table/t/${path}`, headers: asJson, body: JSON.stringify(json) };
@@ -177,7 +179,7 @@ test("types are not printed as the engine does in refusals of casts", async () =
     expect([status, (JSON.parse(body.toString()) as { error: string }).error]).toEqual([
       400,
       expect.stringMatching(
-        /^(Cannot cast column "source" from Struct to Float64|Unsupported data type\. Supported types: .*)$/,
+        /^(Cannot cast column "source" from Struct to Float64|Unsupported data type\. Supported types: .*|.*literal of type 'List'|Data type is not a vector .* but Struct)$/,
       ),
     ]);
   }
