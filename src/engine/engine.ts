@@ -183,8 +183,8 @@ const tooLong: readonly (readonly [RegExp, string])[] = [
     "rows that were deleted or updated since have left nulls of $1 in the table's files, and the engine reads them too: compact the table first (optimize)",
   ],
   [/ in schema Field\(.*/, ""],
-  // A type with its fields, as Rust prints it.
-  [/(\w*List|Struct|Map)\(\[?Field \{.*\}\]?\)/, "$1"],
+  // Rust prints a type with all of its fields.
+  [/(\w*List|Struct|Map)\(\[?Field \{.*\}\]?(, \w+)?\)/, "$1"],
   [/(Cannot cast column .* from (?:\w*List|Struct|Map))\(.*\) to /, "$1 to "],
   [/Unsupported data type: \w+\(.*\)\. /, "Unsupported data type. "],
   [/\.? {0,2}Received only dynamic expressions: .*/, "; an expression of constants alone is not enough"],

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
-/** Files that connections leave to the rest of the service: pipes to workers, bodies and answers, the engine. */
+/** Files that are reserved for the rest of the service: pipes to workers, bodies and answers, the engine. */
 const otherFiles = 160;
 /** Of all addresses. */
 const mostInAll = Math.min(4_096, Math.max(openFiles() - otherFiles, 16));
@@ -38,7 +38,7 @@ export function boundConnections(server: Server): void {
   server.on("request", ({ socket }) => byAddress.get(socket.remoteAddress ?? "")?.silent.delete(socket));
 }
 
-/** How many files this process may have open. Node does not tell it; without /proc there is no limit that is known. */
+/** How many files this process may open. Node has no call for it; without /proc, the limit is unknown and ignored. */
 function openFiles(): number {
   try {
     return Number(/^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))![1]);

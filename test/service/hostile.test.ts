@@ -244,7 +244,7 @@ test("connections that send nothing do not keep others out either", async () => 
   }
 });
 
-// Each address may have half of the connections: two take all of them.
+// Each address may have half of the connections, so the six addresses together take all of them.
 test("connections that take all files that the service may open do not end it", async () => {
   const held = Array.from({ length: 600 }, (_, i) =>
     holdOpen(service.url, "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n", `127.0.0.${2 + (i % 6)}`).resume(),

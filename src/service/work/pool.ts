@@ -48,10 +48,10 @@ export async function startWorkers(options: PoolOptions): Promise<Workers> {
       const time = limitTime(workTimeout);
       // A worker that died while it was idle is noticed only when it is to get a job. Nothing was sent to it then: a job
       // that may have begun is never repeated.
-      const send = async (idle = workers): Promise<JobOutcome> =>
+      const send = async (retries = workers): Promise<JobOutcome> =>
         await pool
           .exec("perform", [job], { on: time.begin })
-          .catch((error: unknown) => (isUnsent(error) && idle > 0 ? send(idle - 1) : Promise.reject(error)));
+          .catch((error: unknown) => (isUnsent(error) && retries > 0 ? send(retries - 1) : Promise.reject(error)));
       try {
         return await send();
       } catch (error) {
