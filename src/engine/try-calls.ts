@@ -5,7 +5,8 @@ import { join } from "node:path";
 import type { Column } from "../schema/data-type.ts";
 import { cloneTables } from "./clone-tables.ts";
 import { dropColumns, DropRefused } from "./drop-columns.ts";
-import { connect, createEmptyTable, engineProblem, type Connection, type EngineTable } from "./engine.ts";
+import { connect, createEmptyTable, type Connection, type EngineTable } from "./engine.ts";
+import { engineProblem } from "./problem/engine-problem.ts";
 
 /** Drops columns of a copy of a table of a folder. */
 export async function tryDropping(from: string, table: string, paths: readonly string[]): Promise<string | undefined> {

@@ -2,14 +2,8 @@
 import * as arrow from "apache-arrow";
 import * as fc from "../support/fast-check.ts";
 import { expect, test } from "vitest";
-import {
-  alterColumns,
-  connect,
-  createEmptyTable,
-  engineProblem,
-  readColumns,
-  type EngineTable,
-} from "../../src/engine/engine.ts";
+import { alterColumns, connect, createEmptyTable, readColumns, type EngineTable } from "../../src/engine/engine.ts";
+import { engineProblem } from "../../src/engine/problem/engine-problem.ts";
 import { addRows } from "../../src/engine/write-rows.ts";
 import { castVerdict } from "../../src/schema/cast-rules.ts";
 import { formatType, timeUnits, type DataType, type TimeUnit } from "../../src/schema/data-type.ts";

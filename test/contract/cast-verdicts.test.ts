@@ -23,11 +23,11 @@ import {
   alterColumns,
   connect,
   createEmptyTable,
-  engineProblem,
   readColumns,
   type Connection,
   type EngineTable,
 } from "../../src/engine/engine.ts";
+import { engineProblem } from "../../src/engine/problem/engine-problem.ts";
 import { anyType, typeNear } from "../support/drawn-tables.ts";
 import { temporaryFolder } from "../support/project.ts";
 

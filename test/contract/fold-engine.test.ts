@@ -7,7 +7,8 @@ import type { Alteration } from "../../src/actions/model/alteration.ts";
 import { childColumns, formatType, type Column, type DataType } from "../../src/schema/data-type.ts";
 import { formatPath, type Path } from "../../src/schema/path.ts";
 import type { Database } from "../../src/schema/table.ts";
-import { alterColumns, connect, createEmptyTable, engineProblem, readColumns } from "../../src/engine/engine.ts";
+import { alterColumns, connect, createEmptyTable, readColumns } from "../../src/engine/engine.ts";
+import { engineProblem } from "../../src/engine/problem/engine-problem.ts";
 import { anyColumns, columnName, typeNear } from "../support/drawn-tables.ts";
 import { temporaryFolder } from "../support/project.ts";
 

@@ -172,13 +172,35 @@ test.each([
     /^Cannot cast column "source" from Struct to Float64$/,
   ],
   [
+    "a cast of a vector",
+    "alter_columns",
+    {
+      alterations: [
+        {
+          path: "vector",
+          data_type: {
+            type: "fixed_size_list",
+            fields: [{ name: "item", type: { type: "float32" }, nullable: true }],
+            length: 3,
+          },
+        },
+      ],
+    },
+    /^Cannot cast column "vector" from FixedSizeList\(Float32, 2\) to FixedSizeList\(Float32, 3\)$/,
+  ],
+  [
     "a cast to an unknown type",
     "count_rows",
     { predicate: "CAST(id AS nonsense) = 1" },
     /^Unsupported data type\. Supported types: /,
   ],
-  ["a list as a number", "count_rows", { predicate: "tags = 1" }, / literal of type 'List'$/],
-  ["a vector as a number", "count_rows", { predicate: "vector = 1" }, / literal of type 'FixedSizeList'$/],
+  ["a list as a number", "count_rows", { predicate: "tags = 1" }, / literal of type 'List\(Utf8\)'$/],
+  [
+    "a vector as a number",
+    "count_rows",
+    { predicate: "vector = 1" },
+    / literal of type 'FixedSizeList\(Float32, 2\)'$/,
+  ],
   ["a struct as a number", "count_rows", { predicate: "source = 1" }, / literal of type 'Struct'$/],
   [
     "a search in a struct",

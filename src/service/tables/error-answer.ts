@@ -1,5 +1,5 @@
 /** Turns errors into a status, a code of the namespace protocol and a sentence that reveals nothing internal. */
-import { engineProblem, isConflict, isEngineError } from "../../engine/engine.ts";
+import { engineProblem, isConflict, isEngineError } from "../../engine/problem/engine-problem.ts";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 
 /** Codes of the Lance namespace protocol. */

@@ -3,15 +3,8 @@ import { accessSync, constants, statSync } from "node:fs";
 import { privateFolder } from "../../engine/folder/private-folder.ts";
 import { createTable, leftoverIn, renameTable } from "../../engine/create-table.ts";
 import { dropTable } from "../../engine/drop-table.ts";
-import {
-  connect,
-  createFilledTable,
-  engineProblem,
-  isConflict,
-  openTable,
-  type Connection,
-  type EngineTable,
-} from "../../engine/engine.ts";
+import { connect, createFilledTable, openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
+import { engineProblem, isConflict } from "../../engine/problem/engine-problem.ts";
 import { checkLink, isLink } from "../../engine/folder/symbolic-links.ts";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { CallOutcome } from "../../targets/contract/target.ts";

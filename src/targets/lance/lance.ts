@@ -9,15 +9,8 @@ import type { CallOutcome, OpenContext, TableSnapshot, Target } from "../contrac
 import { keepSecret } from "../../secrets/redact.ts";
 import { withoutSecrets } from "../../secrets/encoded-forms.ts";
 import { secretsOfAddress, secretsOfSettings } from "../../secrets/find-in-settings.ts";
-import {
-  connect,
-  engineProblem,
-  isConflict,
-  isUnreadable,
-  readSchema,
-  storeProblemOf,
-  type EngineTable,
-} from "../../engine/engine.ts";
+import { connect, readSchema, type EngineTable } from "../../engine/engine.ts";
+import { engineProblem, isConflict, isUnreadable, storeProblemOf } from "../../engine/problem/engine-problem.ts";
 import { instanceIn } from "../../engine/table-instance.ts";
 import { cloneTables } from "../../engine/clone-tables.ts";
 import { createTable, leftoverIn } from "../../engine/create-table.ts";

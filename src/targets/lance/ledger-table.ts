@@ -3,7 +3,8 @@ import type { Column } from "../../schema/data-type.ts";
 import { rowsOf, type Row } from "../../wire/rows/ipc-rows.ts";
 import type { RecordShape, RecordTable } from "../contract/target.ts";
 import { createOnce } from "../../engine/create-table.ts";
-import { engineProblem, isEngineError, openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
+import { openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
+import { engineProblem, isEngineError } from "../../engine/problem/engine-problem.ts";
 import type { DatabaseLocation } from "../../engine/location.ts";
 
 /** Each append creates a file. More files than this cost readers and writers more than merging them does. */

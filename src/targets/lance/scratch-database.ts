@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connect, createEmptyTable, engineProblem, openTable, readColumns } from "../../engine/engine.ts";
+import { connect, createEmptyTable, openTable, readColumns } from "../../engine/engine.ts";
+import { engineProblem } from "../../engine/problem/engine-problem.ts";
 import { renameTable } from "../../engine/create-table.ts";
 import { search, type Found } from "../../engine/query.ts";
 import { addRows } from "../../engine/write-rows.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { connect, engineProblem } from "../../../src/engine/engine.ts";
-import { temporaryFolder } from "../../support/project.ts";
+import { connect } from "../../../../src/engine/engine.ts";
+import { engineProblem } from "../../../../src/engine/problem/engine-problem.ts";
+import { temporaryFolder } from "../../../support/project.ts";
 
 async function problemOf(sql: string): Promise<string> {
   const db = await connect({ uri: temporaryFolder() });

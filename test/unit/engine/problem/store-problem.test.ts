@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { storeProblem } from "../../../src/engine/store-problem.ts";
+import { storeProblem } from "../../../../src/engine/problem/store-problem.ts";
 
 const source = "/usr/local/cargo/registry/src/index.crates.io-1949cf8c6b5b557f/lance-io-12.0.0/src/object_store.rs";
 const endpoint = "check endpoint in storageOptions, and the network";

@@ -1,0 +1,96 @@
+/** The meaning of the engine's errors, which the binding gives as text alone, and their words for users. */
+import { textBefore } from "../../errors/migrate-error.ts";
+import { withoutKnownSecrets } from "../../secrets/redact.ts";
+import { withShortTypes } from "./short-type.ts";
+import { storeProblem, type StoreProblem } from "./store-problem.ts";
+
+/** Whether the engine threw the error: its errors carry napi's status as their code. */
+export function isEngineError(thrown: unknown): boolean {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  return (
+    code === "GenericFailure" ||
+    code === "InvalidArg" ||
+    /^(String|Number|Array|Object|Boolean|Bigint)Expected$/.test(String(code))
+  );
+}
+
+/** Whether a table can't be read because some of its rows have no column left in their files. */
+export function isUnreadable(thrown: unknown): boolean {
+  return /Fragment \d+ does not contain any data/.test(String(thrown));
+}
+
+/** Whether another commit came first. The same call on a fresh handle may succeed. */
+export function isConflict(thrown: unknown): boolean {
+  // The engine retries by itself. It reports the first pattern (without "Retryable") and the last one after other
+  // commits came first at every try.
+  return /Commit conflict for version|Incompatible transaction|preempted by|Too many concurrent writers/i.test(
+    String(thrown),
+  );
+}
+
+/** The engine's message for users: without source locations, and without the credentials of an object store. */
+export function engineProblem(thrown: unknown): string {
+  // This message lists everything that the engine has asked, as Rust prints it.
+  if (String(thrown).includes("Failed to get AWS credentials"))
+    return "no AWS credentials were found; set aws_access_key_id and aws_secret_access_key in storageOptions, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+  const store = storeProblemOf(thrown);
+  if (store !== undefined) return store.sentence;
+  const plain = plainProblem(thrown);
+  const shorter = tooLong.reduce((text, [pattern, words]) => text.replace(pattern, words), withShortTypes(plain));
+  return withoutKnownSecrets(shorter);
+}
+
+/** The problem of a request to an object store, for users; undefined if the error is about something else. */
+export function storeProblemOf(thrown: unknown): StoreProblem | undefined {
+  // Secrets are removed first: part of one that is shortened would not be recognized.
+  return isEngineError(thrown) ? storeProblem(withoutKnownSecrets(String(thrown))) : undefined;
+}
+
+/**
+ * Parts of messages that describe the engine instead of the SQL it was given, or that give advice that does not apply;
+ * each with its replacement.
+ */
+const tooLong: readonly (readonly [RegExp, string])[] = [
+  [/ ?Column names are case sensitive\..*?enable_ident_normalization configuration\./, ""],
+  [/Error parsing statement: SELECT .* \(sql parser error: (.*)\)$/, "the SQL can't be read: $1"],
+  [
+    /Physical plan does not support logical expression AggregateFunction.*/,
+    "an aggregate such as sum or max can't stand here",
+  ],
+  [
+    /.*Found unmasked nulls for non-nullable StructArray field ("[^"]*").*/,
+    "rows that were deleted or updated since have left nulls of $1 in the table's files, and the engine reads them too: compact the table first (optimize)",
+  ],
+  [/ in schema Field\(.*/, ""],
+  [/Unsupported data type: \w+\(.*\)\. /, "Unsupported data type. "],
+  [/\.? {0,2}Received only dynamic expressions: .*/, "; an expression of constants alone is not enough"],
+  [/^.*Invalid data for schema\. Field \{.*/, "the Arrow data has fewer columns than its schema"],
+  [/^.*Unable to get root as footer: Utf8Error.*/, "a text in the schema of the Arrow data is not UTF-8"],
+  [/^.*Unable to get root as footer.*/, "the schema of the Arrow data is not well-formed"],
+  [
+    /^Unable to find object store prefix: no Azure account name.*/,
+    "no Azure account was given; set azure_storage_account_name in storageOptions",
+  ],
+  [/^Failed to connect to namespace: IO \{ source: Generic \{ store: "[^"]*", source: /, ""],
+  [/\.$/, ""],
+];
+
+/** In characters: patterns take long on a message that repeats a name of a hundred thousand. */
+const longestProblem = 8_000;
+
+function clipped(text: string): string {
+  return text.length <= longestProblem ? text : `${text.slice(0, 6_000)} … ${text.slice(-2_000)}`;
+}
+
+/** The first line of the engine's own message, without source locations and prefixes: for decisions, not for users. */
+export function plainProblem(thrown: unknown): string {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  const line = text.replace(/\.?\nDid you mean/, "; did you mean").split("\n", 1)[0] ?? "";
+  return textBefore(clipped(line), /Caused by: |location: Location/)
+    .replace(/, (location: )?\/[^,]*\.rs:\d+(:\d+)?/g, "")
+    .replace(/(GenericFailure, )?lance error: /g, "")
+    .replace(/LanceError\((\w+)\): /g, "")
+    .replace(/(Generic N\/A error|Wrapped error|GenericFailure, External error): /g, "")
+    .replace(/^((Invalid input|Invalid user input|Error parsing function|Error during planning)[:,] )+/, "")
+    .trim();
+}
