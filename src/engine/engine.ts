@@ -42,7 +42,8 @@ export async function connect(
 ): Promise<Connection> {
   const { connect: open, Session } = loadEngine();
   const session = cacheBytes === undefined ? undefined : new Session(BigInt(cacheBytes), BigInt(cacheBytes));
-  return await open(uri, { storageOptions, readConsistencyInterval }, session);
+  // As an option: the client ignores a session that it gets as an argument (measured with 0.39.0).
+  return await open({ uri, storageOptions, readConsistencyInterval, session });
 }
 
 export async function readColumns(table: EngineTable): Promise<readonly Column[]> {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Column } from "../../src/schema/data-type.ts";
 import { toIpcStream } from "../../src/wire/arrow/arrow-schema.ts";
-import { temporaryFolderOfFile } from "../support/project.ts";
+import { temporaryFolder, temporaryFolderOfFile } from "../support/project.ts";
 import { holdOpen, send, type RawAnswer } from "./raw.ts";
 import { apiKey, arrow, startCommand } from "./served.ts";
 
@@ -194,6 +194,21 @@ test("a worker that dies while it is idle costs no request", async () => {
   for (const pid of workersOf(service.pid)) process.kill(Number(pid), "SIGKILL");
   await expect.poll(() => workersOf(service.pid)).toEqual([]);
   for (let turn = 0; turn < 5; turn++) expect((await post("/v1/table/books/count_rows", {})).status).toBe(200);
+});
+
+test("a thousand small commits do not fill a worker's memory", async () => {
+  const data = temporaryFolder();
+  const small = await startCommand(data, ["--workers", "1", "--worker-memory", "1024"]);
+  try {
+    await send(small.url, { path: "/v1/tables/small", headers: asArrow, body: rows });
+    const insert = { path: "/v1/table/small/insert", headers: asArrow, body: rows };
+    for (let commit = 0; commit < 1_000; commit++) {
+      const { status, body } = await send(small.url, insert);
+      expect(status, `commit ${commit}: ${body.toString()}`).toBe(200);
+    }
+  } finally {
+    await small.close();
+  }
 });
 
 test("a list of 130,000 numbers in SQL is no chain of operators", async () => {

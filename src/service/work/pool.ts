@@ -33,7 +33,7 @@ export async function startWorkers(options: PoolOptions): Promise<Workers> {
   const { workers, workerMemory, workTimeout, folder, bodyLimit, answerLimit } = options;
   if (workers === 0) return await performHere(options);
   // Everybody on the machine can see arguments, so no other option may be among them.
-  const settings: WorkerSettings = { folder, bodyLimit, answerLimit, cacheBytes: Math.floor(workerMemory / 8) };
+  const settings: WorkerSettings = { folder, bodyLimit, answerLimit, cacheBytes: Math.floor(workerMemory / 16) };
   const pool = workerpool.pool(script, {
     workerType: "process",
     minWorkers: 1,
