@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { longest, projects } from "./test/projects.ts";
+import { longest } from "./test/files.ts";
 
 /** Of the others those that start processes or wait. */
 const slow = /\/test\/(fault|container|stores|e2e|rest|service|simulate|contract)\//;
@@ -20,10 +20,8 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   resolve: { alias: { "lance-migrate": fileURLToPath(new URL("./src/index.ts", import.meta.url)) } },
   test: {
-    projects: Object.entries(projects).map(([name, folders]) => ({
-      extends: true,
-      test: { name, include: folders.map((folder) => `test/${folder}/**/*.test.ts`) },
-    })),
+    include: ["test/**/*.test.ts"],
+    exclude: ["test/pylance/**"],
     sequence: { sequencer: LongestFirst },
     // The files of a worker share its modules, and the processes of test/support/shared-process.ts: loading them for each
     // file took a minute of the unit tests alone. Nothing may be left in them that another file could notice.

@@ -3,7 +3,7 @@
 //   summary.mjs REPORT AGAIN    the same, and the report of a second run of the files that failed
 //   summary.mjs --again REPORT  the files that are worth a second run, if any
 import { readFileSync } from "node:fs";
-import { projects } from "../test/projects.ts";
+import { groups } from "../test/files.ts";
 
 /** More failures than these are no bad luck. */
 const mostFlaky = 3;
@@ -36,14 +36,14 @@ function summarize(first, again) {
   process.exitCode = failed === 0 ? 0 : 1;
 }
 
-/** How long the files of each project took, added up, and those that took longest. */
+/** How long the files of each group took, added up, and those that took longest. */
 function printTimes({ startTime, testResults }) {
   const files = testResults.map((file) => ({
     path: pathOf(file),
     seconds: (file.endTime - file.startTime) / 1_000,
     end: file.endTime,
   }));
-  for (const [name, folders] of Object.entries(projects)) {
+  for (const [name, folders] of Object.entries(groups)) {
     const own = files.filter(({ path }) => folders.includes(path.split("/")[1]));
     const longest = own.toSorted((one, other) => other.seconds - one.seconds).slice(0, 3);
     const words = longest.map(({ path, seconds }) => `${path} ${Math.round(seconds)} s`).join(", ");

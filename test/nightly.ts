@@ -5,17 +5,16 @@
  */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { groups } from "./files.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const node = (script: string, ...args: readonly string[]) => [process.execPath, script, ...args];
 const vitest = (...args: readonly string[]) => node("node_modules/vitest/vitest.mjs", "run", ...args);
+const testsIn = (folders: readonly string[]) => vitest(...folders.map((folder) => `test/${folder}/`));
 
 /** By name, the command. The tests come first: they are all that most changes break. */
 const parts: Readonly<Record<string, readonly string[]>> = {
-  unit: vitest("--project", "unit"),
-  contract: vitest("--project", "contract"),
-  e2e: vitest("--project", "e2e"),
-  fault: vitest("--project", "fault"),
+  ...Object.fromEntries(Object.entries(groups).map(([name, folders]) => [name, testsIn(folders)])),
   pylance: vitest("--config", "test/pylance/vitest.config.ts"),
   stores: node("test/fault/store-race.ts"),
   simulate: node("test/simulate/run.ts", "--schedules", "200000"),

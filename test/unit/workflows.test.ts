@@ -1,14 +1,14 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { longest, projects } from "../projects.ts";
+import { groups, longest } from "../files.ts";
 import { root, startNode } from "../support/project.ts";
 
 const workflow = (name: string) => readFileSync(join(root, ".github/workflows", `${name}.yml`), "utf8");
 
-test("every test file is in one project, but those for a server that has to be installed", () => {
+test("every test file is in one group, but those for a server that has to be installed", () => {
   const folders = globSync("*/**/*.test.ts", { cwd: join(root, "test") }).map((file) => file.split("/")[0]!);
-  const listed = Object.values(projects).flat();
+  const listed = Object.values(groups).flat();
   expect(listed.toSorted()).toEqual([...new Set(folders)].filter((folder) => folder !== "pylance").toSorted());
 });
 

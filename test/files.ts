@@ -1,5 +1,5 @@
-/** The vitest projects, and the folders of tests in each: `npx vitest run --project unit`. */
-export const projects: Readonly<Record<string, readonly string[]>> = {
+/** The groups that reports of CI and `npm run nightly` name, and the folders of tests in each. */
+export const groups: Readonly<Record<string, readonly string[]>> = {
   unit: ["unit", "types", "mutants"],
   contract: ["contract", "service", "rest", "sequences", "fuzz"],
   e2e: ["e2e", "container", "stores"],
