@@ -201,6 +201,12 @@ test.each([
     { predicate: "vector = 1" },
     / literal of type 'FixedSizeList\(Float32, 2\)'$/,
   ],
+  [
+    "a window function",
+    "count_rows",
+    { predicate: "row_number() OVER (ORDER BY id) = 1" },
+    / a window function such as row_number can't stand here$/,
+  ],
   ["a struct as a number", "count_rows", { predicate: "source = 1" }, / literal of type 'Struct'$/],
   [
     "a search in a struct",
@@ -208,7 +214,7 @@ test.each([
     { vector: [1], vector_column: "source", k: 1 },
     /^Data type is not a vector .* but Struct$/,
   ],
-])("the refusal of %s does not print the type as the engine does", async (_, path, json, sentence) => {
+])("the refusal of %s is a sentence without the debug output of the engine", async (_, path, json, sentence) => {
   const { service, local } = await aService();
   await local.createTable("t", [{ id: 1, source: { lang: "en" }, tags: ["a"], vector: [1, 2] }]);
   const request = { path: `/v1/table/t/${path}`, headers: asJson, body: JSON.stringify(json) };

@@ -1,7 +1,7 @@
 /** The meaning of the engine's errors, which the binding gives as text alone, and their words for users. */
 import { textBefore } from "../../errors/migrate-error.ts";
 import { withoutKnownSecrets } from "../../secrets/redact.ts";
-import { withShortTypes } from "./short-type.ts";
+import { withoutDebugText } from "./debug-text.ts";
 import { storeProblem, type StoreProblem } from "./store-problem.ts";
 
 /** Whether the engine threw the error: its errors carry napi's status as their code. */
@@ -36,8 +36,8 @@ export function engineProblem(thrown: unknown): string {
   const store = storeProblemOf(thrown);
   if (store !== undefined) return store.sentence;
   const plain = plainProblem(thrown);
-  const shorter = tooLong.reduce((text, [pattern, words]) => text.replace(pattern, words), withShortTypes(plain));
-  return withoutKnownSecrets(shorter);
+  const shorter = tooLong.reduce((text, [pattern, words]) => text.replace(pattern, words), plain);
+  return withoutKnownSecrets(withoutDebugText(shorter));
 }
 
 /** The problem of a request to an object store, for users; undefined if the error is about something else. */
@@ -54,8 +54,8 @@ const tooLong: readonly (readonly [RegExp, string])[] = [
   [/ ?Column names are case sensitive\..*?enable_ident_normalization configuration\./, ""],
   [/Error parsing statement: SELECT .* \(sql parser error: (.*)\)$/, "the SQL can't be read: $1"],
   [
-    /Physical plan does not support logical expression AggregateFunction.*/,
-    "an aggregate such as sum or max can't stand here",
+    /.*Physical plan does not support logical expression (Aggregate|Window)Function.*/,
+    "an aggregate such as sum or a window function such as row_number can't stand here",
   ],
   [
     /.*Found unmasked nulls for non-nullable StructArray field ("[^"]*").*/,
