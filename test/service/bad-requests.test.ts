@@ -757,8 +757,8 @@ describe("a body of 1 GB", () => {
   });
 
   test("a body of exactly the limit is judged by what it says", async () => {
-    const [open, close] = ['{"alterations":[{"path":"nope","rename":"x"}],"pad":"', '"}'];
-    const padded = (length: number) => open + "x".repeat(length - open.length - close.length) + close;
+    const [open, close] = ['{"alterations":[{"path":"nope","rename":"x"}]', "}"];
+    const padded = (length: number) => open + " ".repeat(length - open.length - close.length) + close;
     const at = (length: number) => async () =>
       await send(service.url, { path: "/v1/table/books/alter_columns/", headers: asJson, body: padded(length) });
     await refuses(at(bodyLimit), invalid(/nope/));

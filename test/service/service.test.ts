@@ -510,11 +510,8 @@ test("the service stops when the requests in flight have their answers", async (
   await ask.arrow("/v1/tables/documents", toIpcStream(documents));
   // Connections that stand, so that what is sent now has arrived when the first is answered.
   await Promise.all(Array.from({ length: 20 }, () => ask.get("/healthz")));
-  const inFlight = Array.from({ length: 20 }, (_, round) =>
-    ask.post("/v1/table/documents/alter_columns", {
-      alterations: [{ path: "title", rename: "title" }],
-      round,
-    }),
+  const inFlight = Array.from({ length: 20 }, () =>
+    ask.post("/v1/table/documents/alter_columns", { alterations: [{ path: "title", rename: "title" }] }),
   );
   await Promise.race(inFlight);
   const closing = service.close();

@@ -14,7 +14,8 @@ import { checkColumns, findColumn } from "../../schema/table.ts";
 import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
 import { parseDataType } from "../../wire/lance/parse-lance-type.ts";
 import { invalidInput, refuse } from "../tables/error-answer.ts";
-import { committed, flag, json, optional, routesOf, sql, text, unsupported } from "./route.ts";
+import { json, only, unsupported } from "./fields.ts";
+import { committed, flag, optional, routesOf, sql, text } from "./route.ts";
 
 const { change } = routesOf("columns");
 
@@ -75,7 +76,7 @@ export const columnRoutes = [
     path: "/v1/table/:name/add_columns",
     summary: "Add columns by SQL expressions, or all null from an Arrow schema",
     accepts: "either",
-    body: json({ new_columns: newColumns.optional(), function: z.unknown().optional() }),
+    body: json({ new_columns: newColumns.optional() }, { function: only([], "functions") }),
     answer: committed,
     handler: async (table, { name, body, arrow, hasArrow }) => {
       if (!hasArrow) return { version: (await table.addColumns(addedColumns(body))).version };
@@ -189,9 +190,7 @@ function withoutIdentities(alteration: Alteration, column: Column): Alteration |
 
 function addedColumns(body: {
   readonly new_columns?: z.output<typeof newColumns> | undefined;
-  readonly function?: unknown;
 }): { name: string; valueSql: string }[] {
-  if (body.function !== undefined && body.function !== null) throw unsupported("functions");
   if (body.new_columns === undefined) throw invalidInput("new_columns must be an array of columns");
   return body.new_columns.map(({ name, expression, computed, virtual_column: virtual }) => {
     if (computed !== undefined || (virtual !== undefined && virtual !== null)) throw unsupported("computed columns");

@@ -4,7 +4,8 @@ import { createIndex } from "../../engine/indexes.ts";
 import { unlistedIndexes } from "../../engine/read-indexes.ts";
 import { languages } from "../../schema/declare/index-options.ts";
 import { indexKindOf, protocolKinds, protocolOptions } from "../../wire/lance/lance-index.ts";
-import { flag, json, optional, routesOf, text, unsupported, versionNumber } from "./route.ts";
+import { ignored, json, only, unsupported } from "./fields.ts";
+import { flag, optional, pageFields, pageOf, routesOf, text, versionNumber, type RouteRequest } from "./route.ts";
 import { checkOut } from "./tables.ts";
 import { invalidInput, refuse } from "../tables/error-answer.ts";
 
@@ -18,15 +19,42 @@ const options: readonly (readonly [string, string])[] = [
   ["ngram_max_length", "ngramMaxLength"],
 ];
 
+// The types of both shapes name no member, so that the other fields keep their types.
+const ownParameters: Record<never, typeof ignored> = Object.fromEntries(options.map(([name]) => [name, ignored]));
+
+/** Parameters that the engine's client for JavaScript does not take, with their usual values. */
+const otherParameters: Record<never, typeof ignored> = Object.fromEntries(
+  Object.entries({
+    target_partition_size: null,
+    lance_tokenizer: null,
+    index_operators: false,
+    preserve_original: false,
+    split_identifiers: false,
+    split_on_numerics: false,
+  }).map(([name, usual]) => [name, only([usual], `indexes with ${name}`)]),
+);
+
+/** The name of the index is in the path, and clients may repeat it in the body. */
+const repeatedName = { index_name: optional(text) };
+
+function checkName(name: string | undefined, { params }: Pick<RouteRequest, "params">): void {
+  if (name !== undefined && name !== params["index"])
+    throw invalidInput(`the index_name in the body is not that of the path, ${params["index"]}`);
+}
+
 export const indexRoutes = [
   // The namespace has two paths; which kinds are scalar matters to neither.
   ...["/v1/table/:name/create_index", "/v1/table/:name/create_scalar_index"].map((path) =>
     change({
       path,
       summary: `Index a column; index_type is one of ${Object.values(protocolKinds).join(", ")}`,
-      body: json({ column: text, index_type: text, name: optional(text), replace: optional(flag) }),
+      body: json(
+        { column: text, index_type: text, name: optional(text), replace: optional(flag), ...ownParameters },
+        otherParameters,
+      ),
       handler: async (table, { body }) => {
-        const { column, index_type: indexType, name, replace, ...given } = body;
+        const { column, index_type: indexType, name, replace, ...rest } = body;
+        const given: Readonly<Record<string, unknown>> = rest;
         const kind = indexKindOf(indexType);
         if (kind === undefined) throw unsupported(`indexes of type ${indexType}`);
         // The engine ends its process on any other language.
@@ -39,8 +67,11 @@ export const indexRoutes = [
   read({
     path: "/v1/table/:name/index/list",
     summary: "The indexes of a table, or of one of its versions",
-    body: json({ version: optional(versionNumber) }),
-    answer: z.object({ indexes: z.array(z.looseObject({ index_name: z.string(), columns: z.array(z.string()) })) }),
+    body: json({ version: optional(versionNumber), ...pageFields }),
+    answer: z.object({
+      indexes: z.array(z.looseObject({ index_name: z.string(), columns: z.array(z.string()) })),
+      page_token: z.string().optional(),
+    }),
     handler: async (table, { tables, body }) => {
       await checkOut(table, body);
       const listed = await table.listIndices();
@@ -69,14 +100,23 @@ export const indexRoutes = [
         status: "done",
       }));
       // The engine's order is not that of creation.
-      return { indexes: [...known, ...unknown].toSorted((one, other) => (one.index_name < other.index_name ? -1 : 1)) };
+      const all = [...known, ...unknown].toSorted((one, other) => (one.index_name < other.index_name ? -1 : 1));
+      const { shown, next } = pageOf(
+        all,
+        body,
+        (index) => index.index_name,
+        (index, token) => index.index_name > token,
+      );
+      return { indexes: shown, ...next };
     },
   }),
   read({
     path: "/v1/table/:name/index/:index/stats",
     summary: "How much of a table an index covers",
-    body: json({}),
-    handler: async (table, { params }) => {
+    body: json({ version: optional(versionNumber) }, repeatedName),
+    handler: async (table, { params, body }) => {
+      checkName(body.index_name, { params });
+      await checkOut(table, body);
       const stats = await table.indexStats(params["index"]!);
       if (stats === undefined) throw refuse(404, "indexNotFound", `Index '${params["index"]}' was not found`);
       return {
@@ -97,8 +137,11 @@ export const indexRoutes = [
   change({
     path: "/v1/table/:name/index/:index/drop",
     summary: "Drop an index",
-    body: json({}),
-    handler: async (table, { params }) => await table.dropIndex(params["index"]!),
+    body: json({}, repeatedName),
+    handler: async (table, { params, body }) => {
+      checkName(body.index_name, { params });
+      await table.dropIndex(params["index"]!);
+    },
   }),
 ];
 

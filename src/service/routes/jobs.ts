@@ -1,7 +1,8 @@
 /** Routes for background jobs. This service has none: everything is done when its request is answered. */
 import { z } from "zod";
 import { refuse } from "../tables/error-answer.ts";
-import { json, routesOf, text } from "./route.ts";
+import { ignored, json } from "./fields.ts";
+import { routesOf, text } from "./route.ts";
 
 const { route } = routesOf("jobs");
 
@@ -9,7 +10,7 @@ export const jobRoutes = [
   route({
     path: "/v1/jobs/list",
     summary: "The jobs: there are none",
-    body: json({}),
+    body: json({}, { page_token: ignored }),
     answer: z.object({ jobs: z.array(z.looseObject({})) }),
     handler: async () => ({ jobs: [] }),
   }),

@@ -1,7 +1,8 @@
 /** Routes for namespaces. The root is the only one. */
 import { z } from "zod";
 import { refuse } from "../tables/error-answer.ts";
-import { json, page, routesOf, textParameter, type RouteRequest } from "./route.ts";
+import { json } from "./fields.ts";
+import { page, routesOf, textParameter, type RouteRequest } from "./route.ts";
 import { listTables, tableList } from "./tables.ts";
 
 const { route } = routesOf("namespaces");

@@ -4,7 +4,8 @@ import { analyze, explain, search, type VectorSearch, type Search } from "../../
 import { joinFiles } from "../../wire/arrow/ipc-file.ts";
 import { invalidInput, withoutFolder } from "../tables/error-answer.ts";
 import { checkOut } from "./tables.ts";
-import { checkSql, flag, json, optional, routesOf, sql, text, unsupported, versionOrTag } from "./route.ts";
+import { ignored, json, only, unsupported } from "./fields.ts";
+import { checkSql, flag, optional, routesOf, sql, text, versionOrTag } from "./route.ts";
 
 const { route, read } = routesOf("query");
 
@@ -89,30 +90,37 @@ const orderBy = z.array(
   "must be an array of orderings",
 );
 
-const body = json({
-  ...versionOrTag,
-  filter: optional(sql),
-  columns: optional(columns),
-  k: optional(count),
-  limit: optional(count),
-  offset: optional(count.max(largest, tooLarge)),
-  order_by: optional(orderBy),
-  with_row_id: optional(flag),
-  fast_search: optional(flag),
-  full_text_query: optional(textQuery),
-  vector: optional(vectors),
-  vector_column: optional(text),
-  distance_type: optional(text),
-  prefilter: optional(flag),
-  nprobes: optional(count.max(largest, tooLarge)),
-  minimum_nprobes: optional(count.max(largest, tooLarge)),
-  maximum_nprobes: optional(count.max(largest, tooLarge)),
-  lower_bound: optional(number),
-  upper_bound: optional(number),
-  ef: optional(count.max(largest, tooLarge)),
-  refine_factor: optional(count.max(largest, tooLarge)),
-  bypass_vector_index: optional(flag),
-});
+const body = json(
+  {
+    ...versionOrTag,
+    filter: optional(sql),
+    columns: optional(columns),
+    k: optional(count),
+    limit: optional(count),
+    offset: optional(count.max(largest, tooLarge)),
+    order_by: optional(orderBy),
+    with_row_id: optional(flag),
+    fast_search: optional(flag),
+    full_text_query: optional(textQuery),
+    vector: optional(vectors),
+    vector_column: optional(text),
+    distance_type: optional(text),
+    prefilter: optional(flag),
+    nprobes: optional(count.max(largest, tooLarge)),
+    minimum_nprobes: optional(count.max(largest, tooLarge)),
+    maximum_nprobes: optional(count.max(largest, tooLarge)),
+    lower_bound: optional(number),
+    upper_bound: optional(number),
+    ef: optional(count.max(largest, tooLarge)),
+    refine_factor: optional(count.max(largest, tooLarge)),
+    bypass_vector_index: optional(flag),
+  },
+  {
+    // The service has no write-ahead log, so it answers the same with and without one.
+    use_lsm: ignored,
+    approx_mode: only(["normal"], "modes of approximation"),
+  },
+);
 
 export const queryRoutes = [
   route({

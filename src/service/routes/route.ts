@@ -121,11 +121,6 @@ export function routesOf(group: string) {
   };
 }
 
-/** A JSON body; a missing one counts as an empty object. */
-export function json<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.looseObject(shape, "must be a JSON object").prefault({} as never);
-}
-
 /** Absent and null mean the same. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined);
@@ -181,18 +176,27 @@ export function checkSql(sql: string, context: Pick<z.RefinementCtx, "addIssue">
   if (message !== undefined) context.addIssue({ code: "custom", message });
 }
 
-export const unsupported = (what: string) => refuse(501, "unsupported", `this service has no ${what}`);
-
 /** The query parameters of a list that is answered in pages. */
 export const page = z.looseObject({
   limit: numberParameter.refine((limit) => limit > 0, "must be at least 1").optional(),
   page_token: textParameter.optional(),
 });
+/** The same in a body. */
+export const pageFields = {
+  limit: optional(z.int("must be a whole number").min(1, "must be at least 1")),
+  page_token: optional(text),
+};
+
+/** What a request asks for in its query or its body. */
+interface Page {
+  readonly limit?: number | undefined;
+  readonly page_token?: string | undefined;
+}
 
 /** The page behind the token, which is the key of the last item before it, and the token of the next page. */
 export function pageOf<Item>(
   items: readonly Item[],
-  { limit, page_token: token = "" }: z.output<typeof page>,
+  { limit, page_token: token = "" }: Page,
   keyOf: (item: Item) => string,
   isAfter: (item: Item, token: string) => boolean,
 ): { readonly shown: readonly Item[]; readonly next: { readonly page_token?: string } } {

@@ -2,24 +2,24 @@
 import { z } from "zod";
 import { addRows, mergeRows } from "../../engine/write-rows.ts";
 import { invalidInput } from "../tables/error-answer.ts";
-import { checkNewColumns, checkOut } from "./tables.ts";
+import { checkNewColumns, checkOut, tableProperties } from "./tables.ts";
+import { ignored, json, only, parameters } from "./fields.ts";
 import {
   alone,
   committed,
   flagParameter,
-  json,
   optional,
   routesOf,
   shared,
   sql,
   sqlParameter,
   textParameter,
-  unsupported,
   versionOrTag,
 } from "./route.ts";
 
 const { route, read, write, change } = routesOf("rows");
 
+const writeInParts = only([], "writes in several parts");
 const predicate = sql.min(1, "must not be empty");
 
 export const rowRoutes = [
@@ -27,11 +27,10 @@ export const rowRoutes = [
     path: "/v1/table/:name/insert",
     summary: "Append the rows of an Arrow IPC stream, or put them in the place of all rows",
     accepts: "arrow",
-    query: z.looseObject({ mode: textParameter.optional(), upload_id: textParameter.optional() }),
+    query: parameters({ mode: textParameter.optional() }, { upload_id: writeInParts, upload_part_id: writeInParts }),
     answer: committed,
     locks: ({ name, query }) => (modeOf(query).toLowerCase() === "append" ? shared(name) : alone(name)),
     handler: async ({ tables, name, query, arrow }) => {
-      if (query.upload_id !== undefined) throw unsupported("writes in several parts");
       const mode = modeOf(query).toLowerCase();
       if (mode !== "append" && mode !== "overwrite")
         throw invalidInput(`mode ${JSON.stringify(query.mode)} is not append or overwrite`);
@@ -49,15 +48,19 @@ export const rowRoutes = [
     path: "/v1/table/:name/merge_insert",
     summary: "Update, insert and delete rows by how those of an Arrow IPC stream match",
     accepts: "arrow",
-    query: z.looseObject({
-      on: z.union([z.string(), z.array(z.string())], "must name a column"),
-      when_matched_update_all: flagParameter.optional(),
-      when_matched_update_all_filt: sqlParameter.optional(),
-      when_not_matched_insert_all: flagParameter.optional(),
-      when_not_matched_by_source_delete: flagParameter.optional(),
-      when_not_matched_by_source_delete_filt: sqlParameter.optional(),
-      use_index: flagParameter.optional(),
-    }),
+    query: parameters(
+      {
+        on: z.union([z.string(), z.array(z.string())], "must name a column"),
+        when_matched_update_all: flagParameter.optional(),
+        when_matched_update_all_filt: sqlParameter.optional(),
+        when_not_matched_insert_all: flagParameter.optional(),
+        when_not_matched_by_source_delete: flagParameter.optional(),
+        when_not_matched_by_source_delete_filt: sqlParameter.optional(),
+        use_index: flagParameter.optional(),
+      },
+      // The service has no write-ahead log. A merge ends within --work-timeout.
+      { use_lsm: ignored, timeout: ignored },
+    ),
     answer: committed,
     handler: async (table, { query, arrow }) => {
       const { bytes } = arrow();
@@ -93,12 +96,15 @@ export const rowRoutes = [
   write({
     path: "/v1/table/:name/update",
     summary: "Set columns of the rows that a filter lets through to SQL expressions",
-    body: json({
-      predicate: optional(sql),
-      updates: z
-        .array(z.tuple([z.string(), sql]), "must be an array of pairs: column and expression")
-        .min(1, "must name a column"),
-    }),
+    body: json(
+      {
+        predicate: optional(sql),
+        updates: z
+          .array(z.tuple([z.string(), sql]), "must be an array of pairs: column and expression")
+          .min(1, "must name a column"),
+      },
+      { properties: tableProperties },
+    ),
     answer: committed.extend({ rows_updated: z.int(), updated_rows: z.int() }),
     handler: async (table, { body }) => {
       const { version, rowsUpdated } = await table.update({

@@ -8,14 +8,16 @@ import { toField } from "../../wire/lance/lance-type.ts";
 import { tableName } from "../tables/table-name.ts";
 import { invalidInput, refuse, tableNotFound } from "../tables/error-answer.ts";
 import type { CreateMode, ServedTables } from "../tables/open-tables.ts";
+import { ignored, json, only, parameters } from "./fields.ts";
 import {
   alone,
   committed,
-  json,
+  optional,
   page,
   pageOf,
   routesOf,
   textParameter,
+  versionNumber,
   versionOrTag,
   type RouteRequest,
 } from "./route.ts";
@@ -23,6 +25,20 @@ import {
 const { route, read } = routesOf("tables");
 
 export const tableList = z.object({ tables: z.array(z.string()), page_token: z.string().optional() });
+
+/** In a query, an empty object is written in JSON. */
+export const tableProperties = only(["{}"], "properties of tables");
+
+/** LanceDB's clients and those of the namespace have names of their own for it. */
+const otherNamespace = only([], "namespaces");
+
+/** They ask for more than the answer has, which a client sees from the answer. */
+const moreToDescribe = {
+  with_table_uri: ignored,
+  load_detailed_metadata: ignored,
+  check_declared: ignored,
+  vend_credentials: ignored,
+};
 
 export const tableRoutes = [
   ...["/v1/tables", "/v1/table"].map((path) =>
@@ -40,7 +56,10 @@ export const tableRoutes = [
       path,
       summary: "Create a table from an Arrow IPC stream",
       accepts: "arrow",
-      query: z.looseObject({ mode: textParameter.optional() }),
+      query: parameters(
+        { mode: textParameter.optional() },
+        { properties: tableProperties, storage_options: only(["{}"], "storage options") },
+      ),
       answer: committed,
       locks: ({ name }) => alone(name),
       handler: createTable,
@@ -49,7 +68,7 @@ export const tableRoutes = [
   read({
     path: "/v1/table/:name/describe",
     summary: "A table's version and schema",
-    body: json(versionOrTag),
+    body: json(versionOrTag, moreToDescribe),
     answer: z.looseObject({
       table: z.string(),
       version: z.int(),
@@ -65,9 +84,10 @@ export const tableRoutes = [
   route({
     path: "/v1/table/:name/exists",
     summary: "Whether there is a table of that name: 200 or 404",
-    body: json({}),
-    handler: async ({ tables, name }) => {
+    body: json({ version: optional(versionNumber) }),
+    handler: async ({ tables, name, body }) => {
       if (!(await tables.names()).includes(name)) throw tableNotFound(name);
+      if (body.version !== undefined) await tables.read(name, (table) => checkOut(table, body));
     },
   }),
   route({
@@ -80,7 +100,7 @@ export const tableRoutes = [
   route({
     path: "/v1/table/:name/rename",
     summary: "Give a table another name",
-    body: json({ new_table_name: tableName }),
+    body: json({ new_table_name: tableName }, { new_namespace_id: otherNamespace, new_namespace: otherNamespace }),
     locks: ({ name, json: given }) => alone(name, newNameOf(given())),
     handler: async ({ tables, name, body }) => {
       if (name === body.new_table_name) throw invalidInput("it has that name already");

@@ -2,7 +2,8 @@
  * Routes that clients use and this service does not have. They answer with a message and a status that no client
  * retries.
  */
-import { routesOf, unsupported, type Route } from "./route.ts";
+import { unsupported } from "./fields.ts";
+import { routesOf, type Route } from "./route.ts";
 
 const { route } = routesOf("not served");
 

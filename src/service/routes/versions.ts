@@ -4,7 +4,19 @@ import type { EngineTable } from "../../engine/engine.ts";
 import { manifestPath } from "../../engine/manifest/manifest.ts";
 import { refuse } from "../tables/error-answer.ts";
 import { checkOut } from "./tables.ts";
-import { committed, flagParameter, json, optional, page, pageOf, routesOf, tag, versionNumber } from "./route.ts";
+import { json } from "./fields.ts";
+import {
+  committed,
+  flag,
+  flagParameter,
+  optional,
+  page,
+  pageFields,
+  pageOf,
+  routesOf,
+  tag,
+  versionNumber,
+} from "./route.ts";
 
 const { read, write, change } = routesOf("versions");
 
@@ -24,14 +36,14 @@ export const versionRoutes = [
     path: "/v1/table/:name/version/list",
     summary: "The versions of a table, the oldest first unless descending is true",
     query: page.extend({ descending: flagParameter.optional() }),
-    body: json({}),
+    body: json({ ...pageFields, descending: optional(flag) }),
     answer: z.object({ versions: z.array(listedVersion), page_token: z.string().optional() }),
-    handler: async (table, { tables, query }) => {
+    handler: async (table, { tables, query, body }) => {
       const versions = (await versionsOf(table, tables.folder)).toSorted((one, other) => one.version - other.version);
-      const isDescending = query.descending === true;
+      const isDescending = (query.descending ?? body.descending) === true;
       const { shown, next } = pageOf(
         isDescending ? versions.toReversed() : versions,
-        query,
+        { ...body, ...query },
         ({ version }) => String(version),
         ({ version }, token) => (isDescending ? version < Number(token) : version > Number(token)),
       );
@@ -65,9 +77,9 @@ export const versionRoutes = [
     path: "/v1/table/:name/tags/list",
     summary: "The tags of a table by their names; in an object of that name, unless the path ends in a slash",
     query: page,
-    body: json({}),
+    body: json(pageFields),
     answer: z.union([tagList, z.object({ tags: tagList, page_token: z.string().optional() })]),
-    handler: async (table, { protocol, query }) => {
+    handler: async (table, { protocol, query, body }) => {
       const tags = Object.entries(await (await table.tags()).list())
         .map(([tag, { version, manifestSize }]) => [tag, { version, manifestSize }] as const)
         .toSorted(([one], [other]) => (one < other ? -1 : 1));
@@ -75,7 +87,7 @@ export const versionRoutes = [
       if (protocol === "lancedb") return Object.fromEntries(tags);
       const { shown, next } = pageOf(
         tags,
-        query,
+        { ...body, ...query },
         ([tag]) => tag,
         ([tag], token) => tag > token,
       );

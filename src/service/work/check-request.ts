@@ -3,7 +3,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { z } from "zod";
 import { jsonType, streamType } from "../../wire/content-types.ts";
 import { invalidInput, refuse } from "../tables/error-answer.ts";
-import { unsupported, type Route } from "../routes/route.ts";
+import { unsupported } from "../routes/fields.ts";
+import type { Route } from "../routes/route.ts";
 
 /** Checks what a request contains about its table besides the path. Throws a refusal. */
 export function checkTarget(name: string, query: Readonly<Record<string, unknown>>, body: unknown): void {
@@ -12,9 +13,8 @@ export function checkTarget(name: string, query: Readonly<Record<string, unknown
     throw invalidInput(
       `table ${name} lies in a namespace (delimiter ${delimiter}), and this service has only the root`,
     );
-  const { branch, id } = (body ?? {}) as { readonly branch?: unknown; readonly id?: unknown };
-  for (const wanted of [branch, query["branch"]])
-    if (wanted !== undefined && wanted !== null && wanted !== "main") throw unsupported("branches");
+  if (query["branch"] !== undefined && query["branch"] !== "main") throw unsupported("branches");
+  const { id } = (body ?? {}) as { readonly id?: unknown };
   if (Array.isArray(id) && (id.length !== 1 || id[0] !== name))
     throw invalidInput(`the id in the body is not that of the path, ${name}`);
 }
@@ -44,7 +44,11 @@ export function checkContentType({ headers, method }: ContentRequest, accepts: R
 export function checked(schema: z.ZodType, value: unknown, part: string): unknown {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
+  const { issues } = parsed.error;
+  // Reported first, since it may be a misspelling of a field that is missing.
+  const unknown = issues.find(({ code }) => code === "unrecognized_keys");
+  if (unknown !== undefined) throw invalidInput(unknown.message);
+  const issue = issues[0]!;
   const problem = issue.message.replace(/^Invalid input: expected (\w+).*/, "must be of type $1");
   const place = issue.path.join(".") || (part === "body" ? "the body" : "");
   throw invalidInput(part === "params" ? problem : `${place} ${problem}`.trim());

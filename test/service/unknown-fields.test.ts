@@ -1,0 +1,151 @@
+/** A field that a route does not know is refused: if a misspelt filter were ignored, every row would be changed. */
+import { beforeEach, expect, test } from "vitest";
+import { toIpcStream } from "../../src/wire/arrow/arrow-schema.ts";
+import { rowsToIpc } from "../../src/wire/rows/encode-rows.ts";
+import type { Column } from "../../src/schema/data-type.ts";
+import { aService, apiKey, type Served } from "./served.ts";
+
+const columns: readonly Column[] = [{ name: "id", type: { kind: "int32" }, nullable: true }];
+const stream = rowsToIpc(columns, [{ id: 1 }, { id: 2 }, { id: 3 }]);
+
+let served: Served;
+
+beforeEach(async () => {
+  served = await aService();
+  expect(await arrow("tables/t")).toEqual([200, expect.anything()]);
+});
+
+async function ask(path: string, body: string | Uint8Array, type: string): Promise<readonly [number, unknown]> {
+  const headers = { "x-api-key": apiKey, "content-type": type };
+  const answer = await fetch(`${served.service.url}/v1/${path}`, { method: "POST", headers, body: body as string });
+  const text = await answer.text();
+  const error = answer.ok ? text : (JSON.parse(text) as { readonly error: string }).error;
+  return [answer.status, error];
+}
+
+const json = (path: string, body: unknown) => ask(`table/t/${path}`, JSON.stringify(body), "application/json");
+const arrow = (path: string, body: Uint8Array = stream) => ask(path, body, "application/vnd.apache.arrow.stream");
+const ids = async () => {
+  const found = await (await served.local.openTable("t")).query().select(["id"]).toArray();
+  return found.map(({ id }) => Number(id)).toSorted((one, other) => one - other);
+};
+
+test.each<[path: string, body: object, sentence: string]>([
+  [
+    "update",
+    { updates: [["id", "id + 1"]], where: "id = 2" },
+    'there is no field "where"; known are predicate and updates',
+  ],
+  [
+    "update",
+    { updates: [["id", "id + 1"]], predicat: "id = 2" },
+    'there is no field "predicat"; did you mean "predicate"?',
+  ],
+  ["delete", { filter: "id = 2" }, 'there is no field "filter"; known is predicate'],
+  ["delete", { predicate: "id > 0", where: "id = 2" }, 'there is no field "where"; known is predicate'],
+  ["count_rows", { where: "id = 2" }, 'there is no field "where"; known are predicate, filter, version and tag'],
+  ["explain_plan", { filter: "id = 2" }, 'there is no field "filter"; known are query and verbose'],
+  ["explain_plan", { query: { filtr: "id = 2" } }, 'there is no field "query.filtr"; did you mean "filter"?'],
+  ["analyze_plan", { filters: "id = 2" }, 'there is no field "filters"; did you mean "filter"?'],
+  [
+    "query",
+    { where: "id = 2" },
+    expect.stringMatching(/^there is no field "where"; known are .*filter.* and bypass_vector_index$/),
+  ],
+  ["describe", { versions: 1 }, 'there is no field "versions"; did you mean "version"?'],
+  ["drop", { version: 1 }, 'there is no field "version"; the route has none of its own'],
+])("%s with %j is refused and changes nothing", async (path, body, sentence) => {
+  expect(await json(path, body)).toEqual([400, sentence]);
+  expect(await ids()).toEqual([1, 2, 3]);
+});
+
+test.each<[path: string, sentence: string]>([
+  ["table/t/insert?mod=overwrite", 'there is no parameter "mod"; did you mean "mode"?'],
+  ["table/t/create?mod=exist_ok", 'there is no parameter "mod"; did you mean "mode"?'],
+  ["tables/t?overwrite=true", 'there is no parameter "overwrite"; known is mode'],
+  [
+    "table/t/merge_insert?on=id&when_not_matched_by_source_delete=true&when_not_matched_by_source_delete_filter=false",
+    'there is no parameter "when_not_matched_by_source_delete_filter"; did you mean "when_not_matched_by_source_delete_filt"?',
+  ],
+])("POST %s is refused and changes nothing", async (path, sentence) => {
+  expect(await arrow(path)).toEqual([400, sentence]);
+  expect(await ids()).toEqual([1, 2, 3]);
+});
+
+const common = { id: ["t"], identity: { api_key: "k", auth_token: "a" }, context: { a: "b" }, branch: null };
+
+test.each<[path: string, body: object]>([
+  ["describe", { with_table_uri: true, load_detailed_metadata: true, check_declared: true, vend_credentials: false }],
+  ["exists", { version: 1 }],
+  ["count_rows", { version: 1, predicate: "id > 1" }],
+  ["update", { predicate: "id > 1", updates: [["id", "id"]], properties: {} }],
+  ["query", { k: 1, vector: [], use_lsm: true, approx_mode: "normal" }],
+  ["explain_plan", { query: { ...common, k: 1, vector: [] }, verbose: true }],
+  ["tags/list", { limit: 1, page_token: "a" }],
+  ["version/list", { limit: 1, page_token: "1", descending: true }],
+  ["index/list", { version: 1, limit: 1, page_token: "a" }],
+  ["rename", { new_table_name: "u", new_namespace_id: [], new_namespace: [] }],
+])("%s takes what clients send: %j", async (path, body) => {
+  expect(await json(path, { ...common, ...body })).toEqual([200, expect.anything()]);
+});
+
+test.each<[path: string, body: object, sentence: string]>([
+  ["exists", { version: 9 }, "Table 't' has no version 9"],
+  ["rename", { new_table_name: "u", new_namespace_id: ["n"] }, "this service has no namespaces"],
+  ["rename", { new_table_name: "u", new_namespace: ["n"] }, "this service has no namespaces"],
+  ["update", { updates: [["id", "1"]], properties: { a: "b" } }, "this service has no properties of tables"],
+  ["query", { k: 1, vector: [], approx_mode: "fast" }, "this service has no modes of approximation"],
+  ["explain_plan", { query: { branch: "b" } }, "this service has no branches"],
+  ["count_rows", { branch: "b" }, "this service has no branches"],
+  [
+    "create_index",
+    { column: "id", index_type: "IVF_FLAT", target_partition_size: 100 },
+    "this service has no indexes with target_partition_size",
+  ],
+  [
+    "create_index",
+    { column: "id", index_type: "FTS", split_identifiers: true },
+    "this service has no indexes with split_identifiers",
+  ],
+  ["index/id_idx/drop", { index_name: "other" }, "the index_name in the body is not that of the path, id_idx"],
+  ["create_index", { column: "id", index_type: "BTREE", distance: "l2" }, expect.stringMatching(/^there is no field/)],
+])("what would change the meaning of %s is refused: %j", async (path, body, sentence) => {
+  const [status, error] = await json(path, { ...common, ...body });
+  expect([status >= 400, error]).toEqual([true, sentence]);
+  expect(await served.remote.tableNames()).toEqual(["t"]);
+});
+
+test("a create with properties or storage options is refused", async () => {
+  for (const [name, what] of [
+    ["properties", "properties of tables"],
+    ["storage_options", "storage options"],
+  ] as const) {
+    const sent = encodeURIComponent('{"a":"b"}');
+    expect(await arrow(`table/u/create?${name}=${sent}`)).toEqual([501, `this service has no ${what}`]);
+    expect(await arrow(`table/u_${name}/create?${name}=%7B%7D`, toIpcStream(columns))).toEqual([
+      200,
+      expect.anything(),
+    ]);
+  }
+});
+
+test("lists of tags, versions and indexes have pages, whose size the body may state", async () => {
+  for (const tag of ["a", "b", "c"]) expect(await json("tags/create", { tag, version: 1 })).toEqual([200, "{}"]);
+  const [, tags] = await json("tags/list", { limit: 1, page_token: "a" });
+  expect(JSON.parse(String(tags))).toMatchObject({ tags: { b: { version: 1 } }, page_token: "b" });
+  for (const name of ["x", "y", "z"])
+    expect(await json("create_index", { column: "id", index_type: "BTREE", name, replace: false })).toEqual([
+      200,
+      "{}",
+    ]);
+  const [, indexes] = await json("index/list", { limit: 1, page_token: "x" });
+  expect(JSON.parse(String(indexes))).toMatchObject({ indexes: [{ index_name: "y" }], page_token: "y" });
+  const [, versions] = await json("version/list", { limit: 1, page_token: "4", descending: true });
+  expect(JSON.parse(String(versions))).toMatchObject({ versions: [{ version: 3 }], page_token: "3" });
+});
+
+test("statistics of an index are those of the version that is asked for", async () => {
+  expect(await json("create_index", { column: "id", index_type: "BTREE" })).toEqual([200, "{}"]);
+  expect(await json("index/id_idx/stats", { version: 1 })).toEqual([404, "Index 'id_idx' was not found"]);
+  expect(await json("index/id_idx/stats", { version: 2 })).toEqual([200, expect.stringContaining("BTREE")]);
+});
