@@ -50,14 +50,47 @@ export async function checkWritten(path: string, text: string, wanted: Generated
 
 /** The first TypeScript error in the file, with its line; undefined if there is none. */
 export function typeProblem(path: string, text: string, folder: string, history?: string): string | undefined {
-  const project = new Project({ ...configOf(dirname(path), folder), skipAddingFilesFromTsConfig: true });
+  const checker = checkerWith(configOf(dirname(path), folder));
+  const { project } = checker;
   if (history !== undefined) project.addSourceFileAtPath(history);
   const source = project.createSourceFile(path, text, { overwrite: true });
   const program = project.getProgram();
-  const [first] = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
-  if (first === undefined) return undefined;
-  const { messageText } = first.compilerObject;
-  return `${ts.flattenDiagnosticMessageText(messageText, " ")} (line ${first.getLineNumber()})`;
+  try {
+    const [first] = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
+    if (first === undefined) return undefined;
+    const { messageText } = first.compilerObject;
+    return `${ts.flattenDiagnosticMessageText(messageText, " ")} (line ${first.getLineNumber()})`;
+  } finally {
+    forgetOwn(checker, program.compilerObject);
+  }
+}
+
+interface Checker {
+  readonly project: Project;
+  readonly config: string;
+  /** The files of packages that have been read. */
+  readonly installed: Set<string>;
+}
+
+let last: Checker | undefined;
+
+/** Most of what a check costs is to read the types of packages, so the next one with the same configuration uses them again. */
+function checkerWith(given: ReturnType<typeof configOf>): Checker {
+  const project = new Project({ ...given, skipAddingFilesFromTsConfig: true });
+  const config = JSON.stringify(project.getCompilerOptions());
+  if (last?.config !== config) last = { project, config, installed: new Set() };
+  return last;
+}
+
+/** Forgets the project's own files, which may be others at the next check. */
+function forgetOwn({ project, installed }: Checker, program: ts.Program): void {
+  for (const file of program.getSourceFiles()) {
+    const { fileName } = file;
+    // In the next program they are files like any other.
+    if (program.isSourceFileFromExternalLibrary(file) || program.isSourceFileDefaultLibrary(file))
+      installed.add(fileName);
+    if (!installed.has(fileName)) project.getSourceFile(fileName)?.forget();
+  }
 }
 
 /** The nearest tsconfig.json of the project; without one, options for what Node can run. */
