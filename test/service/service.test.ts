@@ -419,6 +419,24 @@ const keyed = new arrow.Schema([
   new arrow.Field("by", new arrow.Int32(), true),
 ]);
 
+test.each<{ what: string; added: readonly string[]; error: string }>([
+  { what: "a name in another case", added: ["ID"], error: "documents would have id and ID, which differ only in case" },
+  {
+    what: "two new names in different cases",
+    added: ["n", "N"],
+    error: "documents would have n and N, which differ only in case",
+  },
+  { what: "a name that is taken", added: ["id"], error: "documents would have two columns named id" },
+])("add_columns refuses $what", async ({ added, error }) => {
+  const { ask, folder } = await aTable();
+  const refusal = { status: 400, body: { code: 13, error: `Duplicate field name: ${error}` } };
+  const sql = { new_columns: added.map((name) => ({ name, expression: "1" })) };
+  expect(await ask.post("/v1/table/documents/add_columns", sql)).toMatchObject(refusal);
+  const columns = added.map((name): Column => ({ name, type: { kind: "int32" }, nullable: true }));
+  expect(await ask.arrow("/v1/table/documents/add_columns", toIpcStream(columns))).toMatchObject(refusal);
+  expect(await versionsOf(folder)).toEqual({ documents: 1 });
+});
+
 test("metadata that would make a table unreadable is refused, and the table stays as it is", async () => {
   const { ask, folder } = await aTable([{ name: "c", type: { kind: "utf8" }, nullable: true }]);
   await addRows(folder, "documents", [{ c: "x" }]);

@@ -4,13 +4,13 @@ import { dropColumns, DropRefused } from "../../engine/drop-columns.ts";
 import { alterColumns, readColumns, type EngineTable } from "../../engine/engine.ts";
 import { addNullColumns } from "../../engine/write-rows.ts";
 import { isMigrateError } from "../../errors/migrate-error.ts";
+import { checkAdded } from "../../actions/kinds/columns/add-columns.ts";
 import { alterColumns as alteredTable } from "../../actions/rewrite/apply-alterations.ts";
 import type { Alteration } from "../../actions/model/alteration.ts";
 import { ownValue, sameType, type Column } from "../../schema/data-type.ts";
-import { columnNameProblem } from "../../schema/names.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { reservedProblem } from "../../schema/reserved-metadata.ts";
-import { checkColumns, findColumn } from "../../schema/table.ts";
+import { findColumn } from "../../schema/table.ts";
 import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
 import { parseDataType } from "../../wire/lance/parse-lance-type.ts";
 import { invalidInput, refuse } from "../tables/error-answer.ts";
@@ -79,10 +79,15 @@ export const columnRoutes = [
     body: json({ new_columns: newColumns.optional() }, { function: only([], "functions") }),
     answer: committed,
     handler: async (table, { name, body, arrow, hasArrow }) => {
-      if (!hasArrow) return { version: (await table.addColumns(addedColumns(body))).version };
-      const { bytes, columns } = arrow();
-      checkColumns(columns, name);
-      return { version: await addNullColumns(table, bytes) };
+      const before = await readColumns(table);
+      if (hasArrow) {
+        const { bytes, columns } = arrow();
+        refusingTwins(() => checkAdded(before, columns, name));
+        return { version: await addNullColumns(table, bytes) };
+      }
+      const added = addedColumns(body);
+      refusingTwins(() => checkAdded(before, added.map(ofAnyType), name));
+      return { version: (await table.addColumns(added)).version };
     },
   }),
   change({
@@ -164,12 +169,25 @@ async function alter(name: string, table: EngineTable, wanted: readonly Alterati
  */
 function checkAltered(name: string, columns: readonly Column[], changes: readonly Alteration[]): void {
   try {
-    alteredTable(name, { columns }, changes);
+    refusingTwins(() => alteredTable(name, { columns }, changes));
   } catch (error) {
-    if (isMigrateError(error, "ERR_CAST_REFUSED")) return;
+    if (!isMigrateError(error, "ERR_CAST_REFUSED")) throw error;
+  }
+}
+
+/** Refuses names that are taken, or differ only in case, in the words that clients look for. */
+function refusingTwins(check: () => unknown): void {
+  try {
+    check();
+  } catch (error) {
     if (isMigrateError(error, "ERR_COLUMN_DUPLICATE")) throw invalidInput(`Duplicate field name: ${error.message}`);
     throw error;
   }
+}
+
+/** The engine alone knows the type of an expression, and the check of names does not need it. */
+function ofAnyType({ name }: { readonly name: string }): Column {
+  return { name, type: { kind: "null" }, nullable: true };
 }
 
 /** The column at a path. Throws if there is none. */
@@ -194,8 +212,6 @@ function addedColumns(body: {
   if (body.new_columns === undefined) throw invalidInput("new_columns must be an array of columns");
   return body.new_columns.map(({ name, expression, computed, virtual_column: virtual }) => {
     if (computed !== undefined || (virtual !== undefined && virtual !== null)) throw unsupported("computed columns");
-    const problem = columnNameProblem(name);
-    if (problem !== undefined) throw invalidInput(`column name ${JSON.stringify(name)} ${problem}`);
     if (expression === undefined) throw invalidInput(`column ${name} needs an expression`);
     return { name, valueSql: expression };
   });
