@@ -3,18 +3,18 @@
  * rest. What a body holds is not looked at here.
  */
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import type { IncomingMessage } from "node:http";
 import swagger from "@fastify/swagger";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { z } from "zod";
-import { withoutSecrets } from "../secrets/encoded-forms.ts";
 import { jsonType, streamType } from "../wire/content-types.ts";
 import { boundConnections } from "./connections.ts";
 import { checkContentType, checked } from "./work/check-request.ts";
 import { createGuard, type GuardOptions } from "./authenticate.ts";
-import { documentOf, errorAnswer, openApiOptions, pathSchema } from "./openapi.ts";
-import { codes, invalidInput, refuse, type Problem } from "./tables/error-answer.ts";
+import { documentOf, openApiOptions, pathSchema } from "./openapi.ts";
+import { createOutsiders, errorBody } from "./outsiders.ts";
+import { createRequestLog, pathOf, requestIdOf, type Log } from "./request-log.ts";
+import { invalidInput, refuse } from "./tables/error-answer.ts";
 import { routes } from "./routes/index.ts";
 import type { LockRequest, Route } from "./routes/route.ts";
 import { serviceRoutes, type ServiceRoute } from "./routes/service.ts";
@@ -33,7 +33,7 @@ export interface AppOptions extends GuardOptions {
   /** Milliseconds within which a request must have arrived completely. */
   readonly requestTimeout: number;
   /** Gets one line per request, except for health checks. */
-  readonly log: (line: string) => void;
+  readonly log: Log;
 }
 
 /** In bytes. No request needs more; a query with a thousand vectors stays far below. */
@@ -54,6 +54,8 @@ export interface App {
 export async function createApp(options: AppOptions): Promise<App> {
   const { bodyLimit, requestTimeout, log, apiKey, folder } = options;
   const atWork = new Set<Promise<unknown>>();
+  const writeLine = createRequestLog(log, [apiKey]);
+  const outsiders = createOutsiders(writeLine);
   const app = fastify({
     logger: false,
     bodyLimit,
@@ -67,28 +69,26 @@ export async function createApp(options: AppOptions): Promise<App> {
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 100_000 },
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    genReqId: ({ headers }) => requestIdOf(headers["x-request-id"]),
-    clientErrorHandler: answerBadClient,
+    genReqId: requestIdOf,
+    clientErrorHandler: outsiders.answerBadClient,
     // No hook runs for a malformed path, so the key is checked here.
     frameworkErrors: (error, request, reply) => {
+      reply.header("x-request-id", request.id);
       answer(guard(request.headers) ?? error, request, reply);
       write(request, reply, reply.statusCode);
     },
   });
   boundConnections(app.server);
-  app.server.on("checkExpectation", refuseExpectation);
+  outsiders.refuseExpectations(app.server);
   const guard = createGuard(options);
   let requests = 0;
   /** What the log reports to the operator, but the answer does not report to the client. */
-  const failures = new WeakMap<FastifyRequest, string>();
-  const write = (request: FastifyRequest, reply: FastifyReply, status: number) => {
-    const took = `${Math.round(reply.elapsedTime)}ms`;
-    const parts = [request.method, pathOf(request), status, took, request.id, failures.get(request) ?? ""];
-    log(withoutSecrets(parts.join(" ").trimEnd(), [apiKey]));
-  };
+  const failures = new WeakMap<IncomingMessage, string>();
+  const write = ({ method, id, raw }: FastifyRequest, reply: FastifyReply, status: number) =>
+    writeLine({ method, path: pathOf(raw), status, took: reply.elapsedTime, id, reason: failures.get(raw) });
   const answer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const { problem, cause } = error instanceof RequestFailed ? error.failure : failureOf(error, folder);
-    if (cause !== undefined) failures.set(request, cause);
+    if (problem.status >= 500) failures.set(request.raw, cause ?? problem.error);
     discard((request.body as SentBody | undefined)?.body);
     // The rest of an unwanted body is read and discarded: a client that is still sending would not see the answer.
     reply.removeHeader("connection");
@@ -98,7 +98,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     void reply
       .code(problem.status)
       .type(jsonType)
-      .send(JSON.stringify(errorBody(problem, pathOf(request))));
+      .send(JSON.stringify(errorBody(problem, pathOf(request.raw))));
   };
 
   app.setErrorHandler(answer);
@@ -116,11 +116,13 @@ export async function createApp(options: AppOptions): Promise<App> {
   addBodyParsers(app, options);
 
   app.addHook("onRequest", async (request, reply) => {
+    outsiders.seen(request, reply);
     requests++;
     // Unlike the hook onResponse, it comes for clients too that have gone.
     reply.raw.once("close", () => {
       requests--;
-      if (!reply.raw.writableFinished && !isOpen(request)) write(request, reply, clientGone);
+      if (!reply.raw.writableFinished && !isOpen(request))
+        write(request, reply, outsiders.statusOf(request) ?? clientGone);
     });
     reply.header("x-request-id", request.id);
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
@@ -189,7 +191,7 @@ function addRoute(app: FastifyInstance, route: Route, place: number, perform: Pe
       const outcome = await perform(route, {
         route: place,
         answerId: randomUUID(),
-        path: pathOf(request),
+        path: pathOf(request.raw),
         userAgent,
         params,
         query,
@@ -245,53 +247,9 @@ function isArriving({ headers, raw }: FastifyRequest): boolean {
 }
 
 function notFound(request: FastifyRequest): Error {
-  const path = pathOf(request);
+  const path = pathOf(request.raw);
   // LanceDB's clients take 404 for a missing table, also when it is the operation that this service does not have.
   const isOperation = request.method === "POST" && /^\/v1\/(table|materialized_view)\/[^/]+\/\w+\/?$/.test(path);
   const status = isOperation ? 501 : 404;
   return refuse(status, "unsupported", `there is no route ${request.method} ${path}; see /openapi.json`);
-}
-
-/** The caller's id if it is safe to log; otherwise a new one. */
-function requestIdOf(sent: string | string[] | undefined): string {
-  return typeof sent === "string" && /^[\w.:-]{1,100}$/.test(sent) ? sent : randomUUID();
-}
-
-/** Without the query, whose values may be secrets. */
-function pathOf(request: FastifyRequest): string {
-  return request.raw.url?.split("?", 1)[0] ?? "/";
-}
-
-function errorBody({ code, error }: Problem, instance: string): z.output<typeof errorAnswer> {
-  return { code, error, instance };
-}
-
-/** Node itself answers without a body. */
-function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
-  request.resume();
-  const problem: Problem = {
-    status: 417,
-    code: codes.invalidInput,
-    error: "the header expect may only be 100-continue",
-  };
-  response.writeHead(problem.status, { "content-type": jsonType });
-  response.end(JSON.stringify(errorBody(problem, request.url?.split("?", 1)[0] ?? "/")));
-}
-
-/** Answers what never became a request: an incomplete head, or one that is too slow. */
-function answerBadClient(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (socket.writableEnded) return; // answered already: what else it sends is no request either
-  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-  const [status, problem] =
-    error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-      ? ["408 Request Timeout", "the request did not arrive in time"]
-      : error.code === "HPE_HEADER_OVERFLOW"
-        ? ["431 Request Header Fields Too Large", "the headers are too large"]
-        : ["400 Bad Request", "this is no HTTP request"];
-  const body = JSON.stringify({ code: codes.invalidInput, error: problem, instance: "" });
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: ${jsonType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
-  // Not at once: closing the connection while the client sends would cut off the answer.
-  setTimeout(() => socket.destroy(), 2_000).unref();
 }

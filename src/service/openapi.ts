@@ -24,7 +24,7 @@ export const openApiOptions: SwaggerOptions = {
 export const errorAnswer = z.object({
   code: z.int().describe("A code of the Lance namespace protocol."),
   error: z.string().describe("One sentence."),
-  instance: z.string().describe("The path that was asked for."),
+  instance: z.string().describe('The path that was asked for; "-" if it did not arrive.'),
 });
 
 const binary = { type: "string", format: "binary" };

@@ -77,7 +77,8 @@ export async function startCommand(folder: string, flags: readonly string[], mos
     child.kill("SIGTERM");
     return ((await ended) as [number | null])[0];
   };
-  return { url: String(line).trim().split(" ").at(-1)!, pid: child.pid!, log, close };
+  const firstLine = String(line).trim();
+  return { url: firstLine.split(" ").at(-1)!, firstLine, pid: child.pid!, log, close };
 }
 
 /** The official client; it tries everything once, so that a failure is quick and not hidden by a second try. */

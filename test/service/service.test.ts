@@ -272,7 +272,7 @@ describe("who may come in", () => {
     await ask.post(`/v1/table/${apiKey}/describe`, { note: apiKey });
     expect(log).toHaveLength(3);
     expect(log.join("\n")).not.toContain(apiKey);
-    expect(log[0]).toMatch(/^GET \/v1\/tables 200 \d+ms \*\*\*$/);
+    expect(log[0]).toMatch(/^\S+Z GET \/v1\/tables 200 \d+ms \*\*\*$/);
   });
 });
 

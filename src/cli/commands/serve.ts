@@ -62,7 +62,8 @@ export const serveCommand = defineCommand({
       });
     // fastify is slow to load, and no other command needs it.
     const { startService } = await import("../../service/start-service.ts");
-    const log = output.progress;
+    // An answer 500 refers to the log, so --quiet and --json must not silence the reason.
+    const log = (line: string, isFailure: boolean) => (isFailure ? output.problem(line) : output.progress(line));
     underWay(true);
     const service = await startService({
       data,

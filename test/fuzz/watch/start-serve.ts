@@ -36,7 +36,7 @@ export async function startServe(folder: string, apiKey: string, flags: readonly
   const [leaks, strays]: [string[], string[]] = [[], []];
   createInterface(child.stderr).on("line", (line) => {
     if (line.includes(apiKey)) leaks.push(line.slice(0, 300));
-    const [, status, id, cause] = / (\d{3}) \d+ms (\S+)(?: (.*))?$/.exec(line) ?? [];
+    const [, status, id, cause] = / (\d{3}) (?:\d+ms|-) (\S+)(?: (.*))?$/.exec(line) ?? [];
     if (status === undefined && !isStopping) strays.push(line.slice(0, 300));
     if (status !== "500") return;
     failed.add(id!);
