@@ -14,6 +14,7 @@ import { createGuard, type GuardOptions } from "./authenticate.ts";
 import { documentOf, openApiOptions, pathSchema } from "./openapi.ts";
 import { createOutsiders, errorBody } from "./outsiders.ts";
 import { createRequestLog, pathOf, requestIdOf, type Log } from "./request-log.ts";
+import { checkDataFolder, type DataFolder } from "./tables/data-folder.ts";
 import { invalidInput, refuse } from "./tables/error-answer.ts";
 import { routes } from "./routes/index.ts";
 import type { LockRequest, Route } from "./routes/route.ts";
@@ -27,7 +28,7 @@ import type { Workers } from "./work/pool.ts";
 export interface AppOptions extends GuardOptions {
   readonly workers: Pick<Workers, "perform">;
   /** Where the tables are. */
-  readonly folder: string;
+  readonly data: DataFolder;
   /** The largest body, in bytes. */
   readonly bodyLimit: number;
   /** Milliseconds within which a request must have arrived completely. */
@@ -52,7 +53,7 @@ export interface App {
 }
 
 export async function createApp(options: AppOptions): Promise<App> {
-  const { bodyLimit, requestTimeout, log, apiKey, folder } = options;
+  const { bodyLimit, requestTimeout, log, apiKey, data } = options;
   const atWork = new Set<Promise<unknown>>();
   const writeLine = createRequestLog(log, [apiKey]);
   const outsiders = createOutsiders(writeLine);
@@ -87,7 +88,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const write = ({ method, id, raw }: FastifyRequest, reply: FastifyReply, status: number) =>
     writeLine({ method, path: pathOf(raw), status, took: reply.elapsedTime, id, reason: failures.get(raw) });
   const answer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    const { problem, cause } = error instanceof RequestFailed ? error.failure : failureOf(error, folder);
+    const { problem, cause } = error instanceof RequestFailed ? error.failure : failureOf(error, data.path);
     if (problem.status >= 500) failures.set(request.raw, cause ?? problem.error);
     discard((request.body as SentBody | undefined)?.body);
     // The rest of an unwanted body is read and discarded: a client that is still sending would not see the answer.
@@ -129,12 +130,14 @@ export async function createApp(options: AppOptions): Promise<App> {
       reply.raw.shouldKeepAlive = false;
       throw invalidInput("the header host is missing");
     }
-    if (isOpen(request)) return;
-    const problem = guard(request.headers);
-    if (problem !== undefined) throw problem;
-    if (requests > mostRequests) throw refuse(503, "unavailable", "too many requests at a time; try again");
-    // Thrown here, so that the body is not read.
-    if (request.is404) throw notFound(request);
+    if (!isOpen(request)) {
+      const problem = guard(request.headers);
+      if (problem !== undefined) throw problem;
+      if (requests > mostRequests) throw refuse(503, "unavailable", "too many requests at a time; try again");
+      // Thrown here, so that the body is not read.
+      if (request.is404) throw notFound(request);
+    }
+    checkDataFolder(data);
   });
   app.addHook("onResponse", async (request, reply) => {
     // Health checks are not logged, because they come every few seconds.
@@ -224,14 +227,14 @@ function smallBody(body: Body): Buffer {
 }
 
 /** What is JSON and what is Arrow data is told apart by its type alone. */
-function addBodyParsers(app: FastifyInstance, { bodyLimit, folder }: AppOptions): void {
+function addBodyParsers(app: FastifyInstance, { bodyLimit, data }: AppOptions): void {
   app.removeAllContentTypeParsers();
   const add = (contentType: string, type: SentBody["type"], limit: number) =>
     app.addContentTypeParser(contentType, async ({ headers }: FastifyRequest, chunks: IncomingMessage) => {
       if (Number(headers["content-length"] ?? 0) > limit) throw tooLarge();
       return {
         type,
-        body: await collect(chunks.iterator({ destroyOnReturn: false }), folder, limit, tooLarge),
+        body: await collect(chunks.iterator({ destroyOnReturn: false }), data.path, limit, tooLarge),
       } satisfies SentBody;
     });
   add(jsonType, "json", Math.min(jsonLimit, bodyLimit));

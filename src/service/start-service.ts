@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { createApp, type AppOptions } from "./app.ts";
 import type { GuardOptions } from "./authenticate.ts";
+import { openDataFolder, removeCreated } from "./tables/data-folder.ts";
 import { openTables } from "./tables/open-tables.ts";
 import { startWorkers, usualWorkers, type PoolOptions } from "./work/pool.ts";
 
@@ -10,7 +11,7 @@ export interface ServiceOptions
   extends
     GuardOptions,
     Pick<AppOptions, "log">,
-    Partial<Omit<PoolOptions, "folder"> & Pick<AppOptions, "requestTimeout">> {
+    Partial<Omit<PoolOptions, "data"> & Pick<AppOptions, "requestTimeout">> {
   /** The folder that holds the tables; created if it does not exist. */
   readonly data: string;
   readonly host: string;
@@ -39,11 +40,11 @@ const defaults = {
 /** Starts the service, which answers once this has resolved. Throws ERR_SERVICE_DATA and ERR_SERVICE_ADDRESS. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { host } = options;
-  const folder = resolve(options.data);
+  const data = openDataFolder(resolve(options.data));
   // A worker would open it only with its first request.
-  (await openTables(folder)).close();
+  (await openTables(data.path)).close();
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const settings = { ...options, ...defaults, ...given, folder };
+  const settings = { ...options, ...defaults, ...given, data };
   const workers = await startWorkers(settings);
   const app = await createApp({ ...settings, workers });
   try {
@@ -51,6 +52,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   } catch (cause) {
     await app.web.close();
     await workers.close();
+    removeCreated(data);
     const problem = listenProblems[(cause as NodeJS.ErrnoException).code ?? ""] ?? String(cause);
     throw new MigrateError("ERR_SERVICE_ADDRESS", { host, port: options.port, problem }, { cause });
   }

@@ -160,7 +160,7 @@ test("on a read-only disk what reads works, and what writes says so in one sente
   expect(doctor).toMatchObject({ code: 1, stdout: expect.stringContaining("read-only") });
   const serve = await project.migrate(["serve", "--data", project.database, "--port", "0"], key);
   expect(serve.code).toBe(2);
-  requireClear(serve, /can't be read and written by this user/);
+  requireClear(serve, /can't be read and written: the file system is read-only/);
   await requireRows(project);
   rmSync(join(project.folder, "migrations", "0002_pending.ts"));
   expect(await project.migrate(["up"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });

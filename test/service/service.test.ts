@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createApp } from "../../src/service/app.ts";
+import { openDataFolder } from "../../src/service/tables/data-folder.ts";
 import { routes } from "../../src/service/routes/index.ts";
 import { serviceRoutes } from "../../src/service/routes/service.ts";
 import type { Column } from "../../src/schema/data-type.ts";
@@ -295,9 +296,9 @@ test("what the official client asks for and cannot have is answered 501", async 
 });
 
 test("the OpenAPI document is valid and has the routes, no more and no fewer", async () => {
-  const folder = temporaryFolder();
+  const data = openDataFolder(temporaryFolder());
   const workers = { perform: () => Promise.reject(new Error("nothing is asked")) };
-  const { web } = await createApp({ workers, folder, apiKey, bodyLimit: 1000, requestTimeout: 1000, log: () => {} });
+  const { web } = await createApp({ workers, data, apiKey, bodyLimit: 1000, requestTimeout: 1000, log: () => {} });
   onTestFinished(() => web.close());
   const { service } = await aService();
   const all = [...routes, ...serviceRoutes];

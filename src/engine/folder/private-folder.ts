@@ -2,7 +2,7 @@
  * The folder in a database's folder for what nobody else may see: tables that are being created or removed, and large
  * bodies of requests. No client looks for tables in it.
  */
-import { accessSync, constants, lstatSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { checkLink } from "./symbolic-links.ts";
@@ -16,7 +16,7 @@ const mostTries = 10;
 export function inPrivateFolder<Result>(folder: string, work: (path: string) => Result): Result {
   const path = join(folder, privateFolder);
   for (let tries = 1; ; tries++) {
-    makeFolder(path, folder);
+    makeFolder(path);
     checkLink(folder, privateFolder);
     try {
       return work(path);
@@ -26,13 +26,12 @@ export function inPrivateFolder<Result>(folder: string, work: (path: string) => 
   }
 }
 
-function makeFolder(path: string, folder: string): void {
+/** Not the database's folder too: if that is missing, it may be mounted again later. */
+function makeFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true });
+    mkdirSync(path);
   } catch (error) {
-    checkLink(folder, privateFolder); // one that leads nowhere
-    accessSync(folder, constants.W_OK); // Node reports a read-only folder as missing
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 

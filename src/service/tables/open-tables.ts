@@ -1,12 +1,9 @@
 /** The tables of the folder. They are looked up and opened for each request, because other processes may change them too. */
-import { accessSync, constants, statSync } from "node:fs";
-import { privateFolder } from "../../engine/folder/private-folder.ts";
 import { createTable, leftoverIn, renameTable } from "../../engine/create-table.ts";
 import { dropTable } from "../../engine/drop-table.ts";
 import { connect, createFilledTable, openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
-import { engineProblem, isConflict } from "../../engine/problem/engine-problem.ts";
-import { checkLink, isLink } from "../../engine/folder/symbolic-links.ts";
-import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { isConflict } from "../../engine/problem/engine-problem.ts";
+import { isLink } from "../../engine/folder/symbolic-links.ts";
 import type { CallOutcome } from "../../targets/contract/target.ts";
 import { patience, retry } from "../../targets/contract/retry.ts";
 import { systemClock } from "../../time/clock.ts";
@@ -37,9 +34,9 @@ export interface ServedTables {
 /** Milliseconds after which a change is not tried again. */
 const longestTime = 20_000;
 
-/** Opens the folder; creates it if it does not exist. Throws ERR_SERVICE_DATA and ERR_SYMBOLIC_LINK. */
+/** The engine would create the folder if it were missing: see data-folder.ts. */
 export async function openTables(folder: string, cacheBytes?: number): Promise<ServedTables> {
-  const db = await openFolder(folder, cacheBytes);
+  const db = await connect({ uri: folder, cacheBytes });
 
   const open = async (name: string) => {
     const table = await openTable(db, name, folder);
@@ -81,22 +78,6 @@ export async function openTables(folder: string, cacheBytes?: number): Promise<S
     },
     close: () => db.close(),
   };
-}
-
-async function openFolder(folder: string, cacheBytes?: number): Promise<Connection> {
-  try {
-    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) throw new Error("is a file");
-    // The engine creates the folder and reports what is wrong with it.
-    const db = await connect({ uri: folder, cacheBytes });
-    accessSync(folder, constants.R_OK | constants.W_OK);
-    checkLink(folder, privateFolder);
-    return db;
-  } catch (cause) {
-    if (isMigrateError(cause, "ERR_SYMBOLIC_LINK")) throw cause;
-    const forbidden = /^(EACCES|EPERM|EROFS)$/.test(String((cause as NodeJS.ErrnoException).code));
-    const problem = forbidden ? "can't be read and written by this user" : engineProblem(cause);
-    throw new MigrateError("ERR_SERVICE_DATA", { folder, problem }, { cause });
-  }
 }
 
 async function create(db: Connection, folder: string, name: string, file: Buffer, mode: CreateMode): Promise<void> {

@@ -5,6 +5,7 @@ import { checked, checkTarget } from "./check-request.ts";
 import { routes } from "../routes/index.ts";
 import { arrowOf, isIpcAnswer, type Protocol } from "../routes/route.ts";
 import { invalidInput, problemOfError, type Problem } from "../tables/error-answer.ts";
+import { checkDataFolder, type DataFolder } from "../tables/data-folder.ts";
 import type { ServedTables } from "../tables/open-tables.ts";
 import { collect, readBody, type Body } from "./body.ts";
 import { parseJson } from "./parse-json.ts";
@@ -46,12 +47,18 @@ export interface JobLimits {
 /** Compressed data may unpack to at most this many times the size of the largest body. */
 const largestGrowth = 4;
 
-/** Never throws. */
-export async function perform(job: Job, tables: ServedTables, limits: JobLimits): Promise<JobOutcome> {
+/** Never throws. `open` gives the tables of the folder. */
+export async function perform(
+  job: Job,
+  { data, ...limits }: JobLimits & { readonly data: DataFolder },
+  open: () => Promise<ServedTables>,
+): Promise<JobOutcome> {
   try {
-    return await answerTo(job, tables, limits);
+    // Here, since the job may have waited for long.
+    checkDataFolder(data);
+    return await answerTo(job, await open(), limits);
   } catch (error) {
-    return failureOf(error, tables.folder);
+    return failureOf(error, data.path);
   }
 }
 

@@ -30,10 +30,10 @@ export interface Workers {
 export const usualWorkers = Math.max(4, availableParallelism());
 
 export async function startWorkers(options: PoolOptions): Promise<Workers> {
-  const { workers, workerMemory, workTimeout, folder, bodyLimit, answerLimit } = options;
+  const { workers, workerMemory, workTimeout, data, bodyLimit, answerLimit } = options;
   if (workers === 0) return await performHere(options);
   // Everybody on the machine can see arguments, so no other option may be among them.
-  const settings: WorkerSettings = { folder, bodyLimit, answerLimit, cacheBytes: Math.floor(workerMemory / 16) };
+  const settings: WorkerSettings = { data, bodyLimit, answerLimit, cacheBytes: Math.floor(workerMemory / 16) };
   const pool = workerpool.pool(script, {
     workerType: "process",
     minWorkers: 1,
@@ -55,7 +55,7 @@ export async function startWorkers(options: PoolOptions): Promise<Workers> {
       try {
         return await send();
       } catch (error) {
-        discard({ file: fileOfBody(folder, job.answerId) });
+        discard({ file: fileOfBody(data.path, job.answerId) });
         return { problem: problemOf(time.isOver() ? workTimeout : undefined, mayChange), cause: causeOf(error) };
       } finally {
         time.end();
@@ -91,10 +91,10 @@ function limitTime(milliseconds: number) {
   };
 }
 
-async function performHere({ folder, ...limits }: WorkerOptions): Promise<Workers> {
-  const tables = await openTables(folder);
+async function performHere(options: WorkerOptions): Promise<Workers> {
+  const tables = await openTables(options.data.path);
   return {
-    perform: (job) => perform(job, tables, limits),
+    perform: (job) => perform(job, options, async () => tables),
     close: async () => tables.close(),
   };
 }

@@ -1,10 +1,11 @@
 /** A worker of the service: a process that performs one request after another. What crashes it costs one request. */
 import workerpool from "workerpool";
 import { openTables, type ServedTables } from "../tables/open-tables.ts";
-import { failureOf, perform, type Job, type JobLimits } from "./perform.ts";
+import type { DataFolder } from "../tables/data-folder.ts";
+import { perform, type Job, type JobLimits } from "./perform.ts";
 
 export interface WorkerOptions extends JobLimits {
-  readonly folder: string;
+  readonly data: DataFolder;
 }
 
 export interface WorkerSettings extends WorkerOptions {
@@ -12,8 +13,8 @@ export interface WorkerSettings extends WorkerOptions {
   readonly cacheBytes: number;
 }
 
-const { folder, cacheBytes, ...limits } = JSON.parse(process.argv[2]!) as WorkerSettings;
-let tables: ServedTables | undefined;
+const { cacheBytes, ...options } = JSON.parse(process.argv[2]!) as WorkerSettings;
+let tables: Promise<ServedTables> | undefined;
 
 // A terminal sends these to the whole group of processes. The service ends its workers when their requests are answered.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
@@ -21,11 +22,6 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 workerpool.worker({
   perform: async (job: Job) => {
     workerpool.workerEmit(process.pid);
-    try {
-      tables ??= await openTables(folder, cacheBytes);
-    } catch (error) {
-      return failureOf(error, folder);
-    }
-    return await perform(job, tables, limits);
+    return await perform(job, options, async () => await (tables ??= openTables(options.data.path, cacheBytes)));
   },
 });

@@ -1,0 +1,155 @@
+/** The data folder: what is wrong with it at the start, and what happens if it goes away while the service runs. */
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:http";
+import { once } from "node:events";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { root, temporaryFolder } from "../support/project.ts";
+import { send } from "./raw.ts";
+import { apiKey, arrow, connectTo, startCommand, startIn } from "./served.ts";
+
+const rows = arrow.tableToIPC(new arrow.Table({ id: arrow.vectorFromArray([1], new arrow.Int32()) }), "stream");
+const asArrow = { "x-api-key": apiKey, "content-type": "application/vnd.apache.arrow.stream" };
+const asJson = { "x-api-key": apiKey, "content-type": "application/json" };
+
+test.each<{ what: string; prepare: (place: string) => string; problem: RegExp }>([
+  {
+    what: "a file",
+    prepare: (place) => (writeFileSync(join(place, "file"), ""), join(place, "file")),
+    problem: /is a file$/,
+  },
+  {
+    what: "inside a file",
+    prepare: (place) => (writeFileSync(join(place, "file"), ""), join(place, "file", "sub")),
+    problem: /can't be read: a part of its path is a file$/,
+  },
+  {
+    what: "a link that leads nowhere",
+    prepare: (place) => (symlinkSync(join(place, "gone"), join(place, "link")), join(place, "link")),
+    problem: /can't be read: its path contains a symbolic link that leads nowhere$/,
+  },
+  {
+    what: "below a link that leads nowhere",
+    prepare: (place) => (symlinkSync(join(place, "gone"), join(place, "link")), join(place, "link", "sub")),
+    problem: /can't be created: its path contains a symbolic link that leads nowhere$/,
+  },
+  {
+    what: "below a link to itself",
+    prepare: (place) => (symlinkSync("link", join(place, "link")), join(place, "link", "sub")),
+    problem: /can't be read: its path contains symbolic links that lead to each other$/,
+  },
+  {
+    what: "a name that is too long",
+    prepare: (place) => join(place, "x".repeat(300)),
+    problem: /can't be read: its path is too long$/,
+  },
+])("a service does not start on a folder that is $what", async ({ prepare, problem }) => {
+  const folder = prepare(temporaryFolder());
+  const error = await startIn(folder).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({
+    code: "ERR_SERVICE_DATA",
+    details: { folder, problem: expect.stringMatching(problem) },
+  });
+});
+
+test("nor on a folder that its user may not read, enter or create", async ({ skip }) => {
+  const place = temporaryFolder();
+  const asNobody = (command: string) =>
+    spawnSync("su", ["nobody", "-s", "/bin/sh", "-c", command], { encoding: "utf8" });
+  for (let at = root; at !== "/"; at = join(at, "..")) if ((statSync(at).mode & 0o5) !== 0o5) skip(`${at} is private`);
+  const tried = asNobody(`${process.execPath} --version`);
+  if (process.getuid?.() !== 0 || tried.status !== 0) skip("it needs to run as another user");
+  for (let at = place; at !== "/dev/shm" && at !== "/tmp" && at !== "/"; at = join(at, "..")) chmodSync(at, 0o755);
+  mkdirSync(join(place, "private"), { mode: 0o700 });
+  mkdirSync(join(place, "closed"));
+  chmodSync(join(place, "closed"), 0o744);
+  for (const [folder, problem] of [
+    ["private", "can't be read and written: this user is not allowed to"],
+    ["private/sub", "can't be read: this user is not allowed to"],
+    ["closed", "can't be read and written: this user is not allowed to"],
+    ["new", "can't be created: this user is not allowed to"],
+    ["new/sub", "can't be created: this user is not allowed to"],
+  ] as const) {
+    const command = `MIGRATE_API_KEY=${apiKey} ${process.execPath} ${join(root, "dist/bin.js")} serve --port 0 --data ${join(place, folder)}`;
+    const { status, stderr } = asNobody(command);
+    const sentence = `the data folder ${join(place, folder)} ${problem}; choose another with --data\n`;
+    expect([folder, status, stderr]).toEqual([folder, 2, expect.stringContaining(sentence)]);
+  }
+});
+
+test("a folder is created, and removed again if the port is taken", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as { port: number };
+  const place = temporaryFolder();
+  mkdirSync(join(place, "own"));
+  for (const folder of ["own", "own/a/b"]) {
+    const error = await startIn(join(place, folder), { port }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "ERR_SERVICE_ADDRESS" });
+  }
+  expect(readdirSync(place, { recursive: true })).toEqual(["own"]);
+});
+
+const unavailable = {
+  status: 503,
+  error: "the data folder of this service is missing, or another one is in its place",
+};
+
+test(
+  "while its folder is away, every request is answered with 503 and nothing is created",
+  { timeout: 60_000 },
+  async () => {
+    const place = temporaryFolder();
+    const folder = join(place, "tables");
+    const service = await startCommand(folder, ["--workers", "2"]);
+    onTestFinished(async () => void (await service.close()));
+    const ask = async (method: string, path: string, body?: Uint8Array | object) => {
+      const isArrow = body instanceof Uint8Array;
+      const answer = await send(service.url, {
+        method,
+        path,
+        headers: isArrow ? asArrow : asJson,
+        ...(body !== undefined && { body: isArrow ? body : JSON.stringify(body) }),
+      });
+      const { error } = answer.status === 200 ? { error: undefined } : JSON.parse(answer.body.toString());
+      return { status: answer.status, error: error as unknown };
+    };
+    const all = async () => [
+      await ask("GET", "/healthz"),
+      await ask("GET", "/v1/tables"),
+      await ask("POST", "/v1/tables/more?mode=overwrite", rows),
+      await ask("POST", "/v1/table/t/insert", rows),
+      await ask("POST", "/v1/table/t/count_rows", {}),
+    ];
+    const works = Array.from({ length: 5 }, () => ({ status: 200, error: undefined }));
+    expect(await ask("POST", "/v1/tables/t", rows)).toEqual(works[0]);
+
+    renameSync(folder, join(place, "away"));
+    expect(await all()).toEqual(works.map(() => unavailable));
+    expect(readdirSync(place)).toEqual(["away"]);
+
+    mkdirSync(folder);
+    expect(await all()).toEqual(works.map(() => unavailable));
+    expect(readdirSync(folder)).toEqual([]);
+    rmSync(folder, { recursive: true });
+
+    renameSync(join(place, "away"), folder);
+    expect(await all()).toEqual(works);
+    const remote = await connectTo(service.url);
+    expect(await remote.tableNames()).toEqual(["more", "t"]);
+    expect(await (await remote.openTable("t")).countRows()).toBe(2);
+    expect(existsSync(join(place, "away"))).toBe(false);
+  },
+);
