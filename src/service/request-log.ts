@@ -11,7 +11,7 @@ export interface RequestLine {
   /** Without the query, whose values may be secrets. */
   readonly path: string;
   readonly status: number;
-  /** Milliseconds; undefined if nobody knows when the request began. */
+  /** Milliseconds; undefined if it is unknown when the request began. */
   readonly took: number | undefined;
   readonly id: string;
   /** What the line reports besides. */

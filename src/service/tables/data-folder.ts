@@ -14,7 +14,7 @@ export interface DataFolder {
   readonly path: string;
   /** The device and the inode. */
   readonly identity: string;
-  /** The topmost folder that had to be created for it. */
+  /** The topmost folder that was created for it. */
   readonly created?: string | undefined;
 }
 
