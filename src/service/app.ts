@@ -13,7 +13,7 @@ import { checkContentType, checked } from "./work/check-request.ts";
 import { createGuard, type GuardOptions } from "./authenticate.ts";
 import { documentOf, openApiOptions, pathSchema } from "./openapi.ts";
 import { createOutsiders, errorBody } from "./outsiders.ts";
-import { createRequestLog, pathOf, requestIdOf, type Log } from "./request-log.ts";
+import { createServiceLog, pathOf, requestIdOf, type Log } from "./request-log.ts";
 import { checkDataFolder, type DataFolder } from "./tables/data-folder.ts";
 import { invalidInput, refuse } from "./tables/error-answer.ts";
 import { routes } from "./routes/index.ts";
@@ -53,10 +53,10 @@ export interface App {
 }
 
 export async function createApp(options: AppOptions): Promise<App> {
-  const { bodyLimit, requestTimeout, log, apiKey, data } = options;
+  const { bodyLimit, requestTimeout, apiKey, data } = options;
   const atWork = new Set<Promise<unknown>>();
-  const writeLine = createRequestLog(log, [apiKey]);
-  const outsiders = createOutsiders(writeLine);
+  const log = createServiceLog(options.log, [apiKey]);
+  const outsiders = createOutsiders(log.request);
   const app = fastify({
     logger: false,
     bodyLimit,
@@ -79,14 +79,14 @@ export async function createApp(options: AppOptions): Promise<App> {
       write(request, reply, reply.statusCode);
     },
   });
-  boundConnections(app.server);
+  boundConnections(app.server, log.note);
   outsiders.refuseExpectations(app.server);
   const guard = createGuard(options);
   let requests = 0;
   /** What the log reports to the operator, but the answer does not report to the client. */
   const failures = new WeakMap<IncomingMessage, string>();
   const write = ({ method, id, raw }: FastifyRequest, reply: FastifyReply, status: number) =>
-    writeLine({ method, path: pathOf(raw), status, took: reply.elapsedTime, id, reason: failures.get(raw) });
+    log.request({ method, path: pathOf(raw), status, took: reply.elapsedTime, id, reason: failures.get(raw) });
   const answer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const { problem, cause } = error instanceof RequestFailed ? error.failure : failureOf(error, data.path);
     if (problem.status >= 500) failures.set(request.raw, cause ?? problem.error);

@@ -7,35 +7,92 @@ import type { Socket } from "node:net";
 const otherFiles = 160;
 /** Of all addresses. */
 const mostInAll = Math.min(4_096, Math.max(openFiles() - otherFiles, 16));
-/** Of one address. Programs behind one proxy share its address. */
-const most = Math.min(512, Math.ceil(mostInAll / 2));
-/** Of one address, those whose first request has not arrived. When there are more, the oldest ends. */
+/** Of one address. Everybody behind a proxy has its address, and a client opens a connection for each parallel call. */
+const most = Math.ceil(mostInAll / 2);
+/** Of one address, those whose first request does not arrive. */
 const mostSilent = Math.min(256, Math.ceil(most / 2));
+/** Milliseconds for the first request: when many connections come at once, the service accepts all before it reads any. */
+const grace = 1_000;
 
 interface Connections {
   readonly all: Set<Socket>;
-  /** In order of arrival. */
+  /** Those whose first request has not arrived, in order of arrival. */
   readonly silent: Set<Socket>;
 }
 
-export function boundConnections(server: Server): void {
+/** `note` gets a line about refused connections, at most one in a minute. */
+export function boundConnections(server: Server, note: (line: string) => void): void {
   const byAddress = new Map<string, Connections>();
+  const refused = createTally(note);
+  const forget = (mine: Connections, socket: Socket, address: string) => {
+    mine.all.delete(socket);
+    mine.silent.delete(socket);
+    if (mine.all.size === 0) byAddress.delete(address);
+  };
+  const endSilent = (mine: Connections, socket: Socket, address: string) => {
+    forget(mine, socket, address);
+    socket.destroy();
+    refused.add(`${mostSilent} of one address that send no request (${address})`);
+  };
   server.maxConnections = mostInAll;
+  server.on("drop", () => refused.add(`${mostInAll} in all`));
+  server.once("close", refused.end);
   server.on("connection", (socket: Socket) => {
     const address = socket.remoteAddress ?? "";
     const mine = byAddress.get(address) ?? { all: new Set(), silent: new Set() };
-    if (mine.all.size >= most) return void socket.destroy();
+    if (mine.all.size >= most) {
+      if (mine.silent.size <= mostSilent) {
+        refused.add(`${most} of one address (${address})`);
+        return void socket.destroy();
+      }
+      endSilent(mine, mine.silent.values().next().value!, address);
+    }
     byAddress.set(address, mine);
     mine.all.add(socket);
     mine.silent.add(socket);
-    if (mine.silent.size > mostSilent) mine.silent.values().next().value!.destroy();
+    const timer = setTimeout(() => {
+      if (mine.silent.has(socket) && mine.silent.size > mostSilent) endSilent(mine, socket, address);
+    }, grace).unref();
     socket.once("close", () => {
-      mine.all.delete(socket);
-      mine.silent.delete(socket);
-      if (mine.all.size === 0) byAddress.delete(address);
+      clearTimeout(timer);
+      forget(mine, socket, address);
     });
   });
   server.on("request", ({ socket }) => byAddress.get(socket.remoteAddress ?? "")?.silent.delete(socket));
+}
+
+/** Milliseconds between two lines about refused connections, and from the first refusal to its line. */
+const noteInterval = 60_000;
+const noteDelay = 1_000;
+/** In a line. Each address has limits of its own. */
+const mostReasons = 5;
+
+/** Counts refusals by the limit that they exceeded, and reports them together. */
+function createTally(note: (line: string) => void) {
+  const counts = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+  let last = -Infinity;
+  const report = () => {
+    timer = undefined;
+    last = performance.now();
+    const reasons = [...counts].toSorted(([, one], [, other]) => other - one);
+    const shown = reasons.slice(0, mostReasons).map(([limit, count]) => `${count} beyond ${limit}`);
+    const others = reasons.length > mostReasons ? [`others beyond ${reasons.length - mostReasons} more limits`] : [];
+    counts.clear();
+    note(`refused connections: ${[...shown, ...others].join("; ")}`);
+  };
+  return {
+    add(limit: string) {
+      // An attacker with many addresses must not fill the memory.
+      if (counts.has(limit) || counts.size < 1_000) counts.set(limit, (counts.get(limit) ?? 0) + 1);
+      timer ??= setTimeout(report, Math.max(noteDelay, last + noteInterval - performance.now())).unref();
+    },
+    /** Reports what was not reported yet. */
+    end() {
+      clearTimeout(timer);
+      if (counts.size > 0) report();
+    },
+  };
 }
 
 /** How many files this process may open. Node has no call for it; without /proc, the limit is unknown and ignored. */

@@ -1,4 +1,4 @@
-/** The log: one line per request, whatever answers it. */
+/** The log: one line per request, whatever answers it, and a few lines about the service. */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { withoutSecrets } from "../secrets/encoded-forms.ts";
@@ -18,12 +18,22 @@ export interface RequestLine {
   readonly reason?: string | undefined;
 }
 
-/** Gives the function that writes the line of a request. */
-export function createRequestLog(log: Log, secrets: readonly string[]): (line: RequestLine) => void {
-  return ({ method, path, status, took, id, reason = "" }) => {
-    const time = took === undefined ? "-" : `${Math.round(took)}ms`;
-    const parts = [new Date().toISOString(), method, path, status, time, id, reason];
-    log(withoutSecrets(parts.join(" ").trimEnd(), secrets), status >= 500);
+export interface ServiceLog {
+  /** Writes the line of a request. */
+  request(line: RequestLine): void;
+  /** Writes a line that no request has, which an operator must see. */
+  note(line: string): void;
+}
+
+export function createServiceLog(log: Log, secrets: readonly string[]): ServiceLog {
+  const write = (line: string, isFailure: boolean) =>
+    log(withoutSecrets(`${new Date().toISOString()} ${line}`, secrets), isFailure);
+  return {
+    request({ method, path, status, took, id, reason = "" }) {
+      const time = took === undefined ? "-" : `${Math.round(took)}ms`;
+      write([method, path, status, time, id, reason].join(" ").trimEnd(), status >= 500);
+    },
+    note: (line) => write(line, true),
   };
 }
 

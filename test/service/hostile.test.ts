@@ -249,6 +249,47 @@ test("612 connections that send half a request do not keep others out", async ()
   }
 });
 
+test("a proxy may hold half of all connections, and the log reports once how many were refused", async () => {
+  const own = await startCommand(folder, ["--quiet"], 4_256);
+  const held = Array.from({ length: 2_100 }, () =>
+    holdOpen(own.url, "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").resume(),
+  );
+  try {
+    await expect.poll(() => held.filter(({ destroyed }) => destroyed).length, { timeout: 20_000 }).toBe(2_100 - 2_048);
+    // From another address, so that it is not refused too.
+    const other = holdOpen(own.url, "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n", "127.0.0.2");
+    held.push(other);
+    const [answer] = (await once(other, "data")) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 200 /);
+    expect(held.filter(({ bytesRead, destroyed }) => bytesRead > 0 && !destroyed)).toHaveLength(2_049);
+    const lines = () => own.log.join("").trimEnd().split("\n");
+    // Which limit a connection exceeds depends on how many requests the service has read when it comes.
+    const reason = "\\d+ beyond (2048|256) of one address( that send no request)? \\(127\\.0\\.0\\.1\\)";
+    const line = new RegExp(`^\\S+Z refused connections: ${reason}(; ${reason})?$`);
+    await expect.poll(lines, { timeout: 5_000 }).toEqual([expect.stringMatching(line)]);
+    const counts = [...lines()[0]!.matchAll(/(\d+) beyond/g)].map(([, count]) => Number(count));
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(52);
+  } finally {
+    for (const socket of held) socket.destroy();
+  }
+  expect(await own.close()).toBe(0);
+});
+
+test("of the connections of one address that send nothing, the oldest are closed after a second", async () => {
+  const silent = Array.from({ length: 100 }, () => holdOpen(service.url, "").resume());
+  try {
+    await Promise.all(silent.map((socket) => once(socket, "connect")));
+    // With 400 files, 60 may wait.
+    const open = () => silent.filter(({ destroyed }) => !destroyed).length;
+    await expect.poll(open, { timeout: 5_000 }).toBe(60);
+    await sleep(1_000);
+    expect(silent.map(({ destroyed }) => destroyed).lastIndexOf(true)).toBeLessThan(60);
+    expect(open()).toBe(60);
+  } finally {
+    for (const socket of silent) socket.destroy();
+  }
+});
+
 test("connections that send nothing do not keep others out either", async () => {
   const silent = Array.from({ length: 1_000 }, () => holdOpen(service.url, ""));
   try {
