@@ -9,13 +9,14 @@ import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { up } from "../../src/commands/up.ts";
 import { loadTarget, type TargetConfig } from "../../src/targets/index.ts";
+import type { Target } from "../../src/targets/contract/target.ts";
 import { startService } from "../../src/service/start-service.ts";
 import type { Action } from "../../src/actions/model/action.ts";
 import { changesRows } from "../../src/actions/apply-action.ts";
 import { compileStep, stepNames, type StepName } from "../../src/steps/registry.ts";
 import { aProxy } from "../support/proxy.ts";
 import { addRows, belongingsOf, columnsOf, rowsOf, versionsOf } from "../support/tables.ts";
-import type { Place } from "./boundaries.ts";
+import { atBoundaries, type Place } from "./boundaries.ts";
 import { deleteAppended } from "./crowded.ts";
 import { limited, slots } from "./limited.ts";
 import { matrixCases, rows, table, type MatrixCase } from "./matrix-cases.ts";
@@ -113,6 +114,9 @@ interface Scene {
   readonly migrations: string;
   /** Tables after a run that nobody disturbed. */
   readonly expected: readonly Found[];
+  /** How many calls that run made, and how many requests to a service. */
+  readonly calls: number;
+  readonly requests: number;
   /** How often at most somebody may have changed rows once more, who could not know that it was done. */
   readonly onceMore: number;
   readonly crowded: boolean;
@@ -150,10 +154,28 @@ async function make(
   const undisturbed = join(home, "undisturbed");
   cpSync(origin, undisturbed, { recursive: true });
   await using opened = await openOn(target, undisturbed);
-  const refused = await refusalOf(run(opened.given, migrations, longLease));
+  const counted = { calls: 0, requests: 0 };
+  const refused = await refusalOf(countedRun(opened.given, migrations, counted));
   if (refused !== undefined) return { refused };
   const onceMore = pending.flatMap(compileStep).some(fillsRows) ? 1 : 0;
-  return { name, target, origin, migrations, expected: await tablesOf(undisturbed, target), onceMore, crowded };
+  const expected = await tablesOf(undisturbed, target);
+  return { name, target, origin, migrations, expected, ...counted, onceMore, crowded };
+}
+
+async function countedRun(
+  given: TargetConfig,
+  migrations: string,
+  counted: { calls: number; requests: number },
+): Promise<void> {
+  const closes: (() => void)[] = [];
+  try {
+    const proxy = given.kind === "rest" ? await aProxy(given.endpoint!, (close) => closes.push(close)) : undefined;
+    const through = given.kind === "rest" ? { ...given, endpoint: proxy!.url } : given;
+    await run(through, migrations, longLease, (target) => atBoundaries(target, (call) => (counted.calls = call)));
+    counted.requests = proxy?.passed.length ?? 0;
+  } finally {
+    for (const close of closes) close();
+  }
 }
 
 /** Whoever goes on with a column that is being made fills it again: others may have written meanwhile. */
@@ -175,7 +197,10 @@ async function refusalOf(running: Promise<unknown>): Promise<string | undefined>
 }
 
 async function killInTurn(scene: Scene, place: Place, first: number, every: number, verdict: Verdict): Promise<void> {
-  for (let call = first; ; call += every) {
+  // Where some calls are left out, so is the run that is not killed, which only tells that there are no more. A crowd makes more.
+  const last = every === 1 || scene.crowded ? Infinity : callsOf(scene, place);
+  if (first > last && first > fewestCalls) return await killInTurn(scene, place, first - fewestCalls, every, verdict);
+  for (let call = first; call <= last; call += every) {
     const { name, target } = scene;
     const where = `${verdict.kind} (${name}), ${target}, ${place} call ${call}`;
     try {
@@ -198,6 +223,10 @@ async function killInTurn(scene: Scene, place: Place, first: number, every: numb
       if (verdict.problems.length > 5) return;
     }
   }
+}
+
+function callsOf({ target, calls, requests }: Scene, place: Place): number {
+  return target !== "embedded" && place === "during" ? requests : calls;
 }
 
 interface Outcome {
@@ -287,12 +316,13 @@ async function run(
   given: TargetConfig,
   migrations: string,
   duration: number = lease,
+  around: (target: Target) => Target = (target) => target,
 ): Promise<{ readonly applied: number }> {
   const module = (await loadTarget(given.kind))!;
   const target = await module.open(module.options.parse(given), { name: "matrix", folder: tmpdir() });
   try {
     return await up({
-      target,
+      target: around(target),
       migrations: migrationsIn(migrations),
       ledger: "_migrations",
       lease: { duration, patience: 60_000 },
