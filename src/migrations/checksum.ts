@@ -10,10 +10,10 @@ export function sha256(text: string): string {
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
+  const record = value as Readonly<Record<string, unknown>>;
+  const members = Object.keys(record)
+    .toSorted()
+    .flatMap((key) => (record[key] === undefined ? [] : `${JSON.stringify(key)}:${canonicalJson(record[key])}`));
   return `{${members.join(",")}}`;
 }
 

@@ -84,12 +84,16 @@ export function formatType(type: DataType, nameOf: (name: string) => string = as
   }
 }
 
+const parameterNames = ["length", "precision", "scale", "unit", "zone", "name"];
+
 /** The parameters of a type that are neither types nor columns, in the order in which its builder takes them. */
 export function parametersOf(type: DataType): readonly (string | number)[] {
   const values: Readonly<Record<string, unknown>> = type;
-  return ["length", "precision", "scale", "unit", "zone", "name"].flatMap(
-    (name) => (values[name] as string | number | undefined) ?? [],
-  );
+  return parameterNames.flatMap((name) => (values[name] as string | number | undefined) ?? []);
+}
+
+function sameParameters(one: Readonly<Record<string, unknown>>, other: Readonly<Record<string, unknown>>): boolean {
+  return parameterNames.every((name) => (one[name] ?? undefined) === (other[name] ?? undefined));
 }
 
 /** A column as text: `id int64 not null`. */
@@ -114,12 +118,13 @@ export function ownValue<Value>(record: Readonly<Record<string, Value>> | undefi
 /** Whether the engine treats two types as equal: kind, parameters, child names, child nullability. */
 export function sameType(one: DataType, other: DataType): boolean {
   return (
-    one.kind === other.kind &&
-    String(parametersOf(one)) === String(parametersOf(other)) &&
-    sameColumns(childColumns(one), childColumns(other)) &&
-    (one.kind !== "dictionary" ||
-      other.kind !== "dictionary" ||
-      (sameType(one.index, other.index) && sameType(one.value, other.value)))
+    one === other ||
+    (one.kind === other.kind &&
+      sameParameters(one, other) &&
+      sameColumns(childColumns(one), childColumns(other)) &&
+      (one.kind !== "dictionary" ||
+        other.kind !== "dictionary" ||
+        (sameType(one.index, other.index) && sameType(one.value, other.value))))
   );
 }
 

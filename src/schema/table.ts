@@ -5,6 +5,7 @@ import {
   formatType,
   ownValue,
   sameColumn,
+  sameColumns,
   typesWithin,
   withChildColumns,
   type Column,
@@ -235,6 +236,7 @@ function metadataDifferences(
 
 /** Columns are compared by name and then by order. The same columns by `sameColumns` have no differences, others have. */
 function columnDifferences(expected: readonly Column[], found: readonly Column[], parent: Path): readonly string[] {
+  if (sameColumns(expected, found)) return [];
   const [wanted, there] = [expected, found].map((columns) => new Map(columns.map((column) => [column.name, column])));
   const words = expected.flatMap((column) => {
     const path = [...parent, column.name];
