@@ -1,8 +1,33 @@
-import { defineConfig } from "rolldown";
+import { defineConfig, type Plugin } from "rolldown";
+
+/**
+ * Modules of Node, taken from Node directly. An import statement makes Node read every export of such a module, also
+ * those that load others: `import "node:http"` takes 40 ms, because one export is a WebSocket.
+ */
+const builtins: Plugin = {
+  name: "builtins",
+  resolveId(source, importer = "") {
+    // What a Node runs that is too old can't use this function either.
+    const isOurs = /\/src\/(?!cli\/(bin|compile-cache)\.ts$)/.test(importer);
+    return isOurs && source.startsWith("node:") ? { id: `\0${source}`, moduleSideEffects: false } : undefined;
+  },
+  async load(id) {
+    if (!id.startsWith("\0node:")) return undefined;
+    const name = id.slice(1);
+    const exported = Object.keys((await import(name)) as object).filter((key) => key !== "default");
+    return [
+      `const builtin = /* @__PURE__ */ process.getBuiltinModule("${name}");`,
+      "const member = (name) => builtin[name];",
+      ...exported.map((key) => `export const ${key} = /* @__PURE__ */ member("${key}");`),
+      "export default builtin;",
+    ].join("\n");
+  },
+};
 
 export default defineConfig({
   input: { index: "src/index.ts", bin: "src/cli/bin.ts", worker: "src/service/work/worker.ts" },
   platform: "node",
+  plugins: [builtins],
   // yargs, zod and undici are bundled (zod stays a dependency for the types of our steps): a run with nothing pending
   // spends much of its time opening their many files (npm run bench).
   external: [/^@lancedb\//, /^apache-arrow/, "flatbuffers", "ts-morph", "fastify", /^@fastify\//, "workerpool"],

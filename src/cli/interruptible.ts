@@ -1,6 +1,5 @@
 /** Ends a command from outside: Ctrl-C, SIGTERM, --timeout. */
-import { isMigrateError, MigrateError } from "../errors/migrate-error.ts";
-import { interruptedEarly } from "../run/lease/wait-for-lease.ts";
+import { interruptedEarly, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import type { Command, Context } from "./command/command.ts";
 import type { CommandResult } from "./command/exit-code.ts";
 

@@ -1,15 +1,11 @@
 /** The command line: takes flags, and ends the process with an exit code. */
-import yargs from "yargs";
-import packageJson from "../../package.json" with { type: "json" };
-import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
+import { firstLine, isMigrateError } from "../errors/migrate-error.ts";
 import { keepSecret } from "../secrets/redact.ts";
-import { similarName } from "../schema/names.ts";
-import type { Command } from "./command/command.ts";
 import { endingCode, exitCodeOf } from "./command/exit-code.ts";
-import { commonFlags, isSwitch, metaOf, parseFlags, withFlags, type FlagTable } from "./command/flags.ts";
-import { commands } from "./commands/index.ts";
+import { commonFlags, parseFlags } from "./command/flags.ts";
 import { interruptible } from "./interruptible.ts";
 import { createOutput, keepSecretsOut, type Output, type OutputOptions } from "./command/output.ts";
+import { parsePlainly, type GivenCommand } from "./arguments/parse-plainly.ts";
 import { uncaught } from "./uncaught.ts";
 
 export async function main(args: readonly string[]): Promise<void> {
@@ -39,84 +35,23 @@ export async function main(args: readonly string[]): Promise<void> {
   process.exit();
 }
 
-const noCommand = "give a command, such as migrate up; see migrate --help";
-
 async function runCommand(args: readonly string[], choose: (output: Output) => void): Promise<number> {
-  let exitCode = 0;
-  checkWords(args);
-  const cli = withFlags(yargs([...args]), commonFlags)
-    .scriptName("migrate")
-    .usage("$0 <command>\n\nSchema migrations for Lance tables.")
-    .version(packageJson.version)
-    .alias({ version: "V", help: "h" })
-    .strict()
-    .demandCommand(1, noCommand)
-    .parserConfiguration({ "parse-numbers": false, "camel-case-expansion": false, "duplicate-arguments-array": true })
-    .exitProcess(false)
-    .showHelpOnFail(false)
-    .fail((message: string | null, error: Error | undefined) => {
-      throw error ?? new MigrateError("ERR_USAGE", { problem: usageProblem(message ?? "wrong usage", args) });
-    });
-  for (const command of commands) {
-    const { usage, describe, flags, conflicts } = command;
-    cli.command(
-      usage,
-      describe,
-      (builder) =>
-        withFlags(builder, flags)
-          .group(optionsIn(flags), "Options:")
-          .group([...optionsIn(commonFlags), "help", "version"], "Common options:"),
-      async (typed) => {
-        const output = createOutput(typed as OutputOptions);
-        choose(output);
-        // What a migration or a configuration prints itself goes to stderr, so that it does not mix with results.
-        console.log = console.info = console.debug = console.error;
-        const values = parseFlags({ ...flags, ...commonFlags }, typed, conflicts);
-        const ending = await interruptible({ flags: values, words: args, output }, command);
-        if (isMigrateError(ending)) output.problem(ending.message);
-        exitCode = endingCode(ending);
-      },
-    );
-  }
-  await cli.parseAsync();
-  return exitCode;
+  const given = (await parsePlainly(args)) ?? (await parseWithYargs(args));
+  if (given === undefined) return 0;
+  const { command, typed } = given;
+  const output = createOutput(typed as OutputOptions);
+  choose(output);
+  // What a migration or a configuration prints itself goes to stderr, so that it does not mix with results.
+  console.log = console.info = console.debug = console.error;
+  const flags = parseFlags({ ...command.flags, ...commonFlags }, typed, command.conflicts);
+  const ending = await interruptible({ flags, words: args, output }, command);
+  if (isMigrateError(ending)) output.problem(ending.message);
+  return endingCode(ending);
 }
 
-/**
- * Refuses what yargs would accept silently: it takes --dry-run=yes for no, uses the last of --dry-run --no-dry-run, and
- * drops what follows --.
- */
-function checkWords(args: readonly string[]): void {
-  const words = args.flatMap(inFull);
-  const switches = [commonFlags, ...commands.map(({ flags }) => flags)].flatMap((flags: FlagTable) =>
-    Object.keys(flags).filter((name) => isSwitch(flags[name]!)),
-  );
-  const valued = switches.find((name) =>
-    words.some((word) => new RegExp(`^--(no-)?${name}=(?!true$|false$)`).test(word)),
-  );
-  if (valued !== undefined) throw new MigrateError("ERR_USAGE", { problem: `--${valued} takes no value` });
-  const twice = switches.find(
-    (name) => words.filter((word) => new RegExp(`^--(no-)?${name}(=|$)`).test(word)).length > 1,
-  );
-  if (twice !== undefined) throw new MigrateError("ERR_USAGE", { problem: `--${twice} is given twice` });
-  const end = args.indexOf("--");
-  if (end !== -1 && end + 1 < args.length)
-    throw new MigrateError("ERR_USAGE", {
-      problem: `unknown argument behind --: ${args[end + 1]}; see migrate --help`,
-    });
-}
-
-function optionsIn(flags: FlagTable): string[] {
-  return Object.keys(flags).filter((name) => !metaOf(flags[name]!).isPositional);
-}
-
-/** A word with its short forms expanded: -qv and --q stand for --quiet and --verbose. */
-function inFull(word: string): readonly string[] {
-  const [, no = "", letters, value = ""] = /^-(?:-(no-)?(?=\w(?:=|$)))?([a-z]+)(=.*)?$/is.exec(word) ?? [];
-  if (letters === undefined) return [word];
-  const nameOf = (letter: string) =>
-    Object.entries(commonFlags).find(([, flag]) => isSwitch(flag) && metaOf(flag).alias === letter)?.[0] ?? letter;
-  return [...letters].map((letter) => `--${no}${nameOf(letter)}${value}`);
+/** Loaded only for what `parsePlainly` leaves to it: loading yargs takes longer than a run with nothing pending. */
+async function parseWithYargs(args: readonly string[]): Promise<GivenCommand | undefined> {
+  return await (await import("./arguments/parse-with-yargs.ts")).parseWithYargs(args);
 }
 
 /** Keys that were typed, in any way: the error about an unknown argument may repeat them. */
@@ -125,32 +60,6 @@ function typedKeys(args: readonly string[]): readonly string[] {
     const typed = /^--api-?key(=|$)/i.exec(arg);
     return typed === null ? [] : typed[1] === "=" ? [arg.slice(typed[0].length)] : (args[index + 1] ?? []);
   });
-}
-
-/** The message of yargs, completed with what yargs knows and does not report. */
-function usageProblem(message: string, args: readonly string[]): string {
-  const text = message.split("\n", 1)[0] ?? message;
-  const unknown = (/^Unknown (?:argument|command)s?: (.*)/.exec(text)?.[1] ?? "").split(", ");
-  // Values of flags are words too. The mistyped command is a word that yargs calls unknown and that was typed like
-  // that.
-  const word = args.find((arg) => commandOf(arg) !== undefined) ?? args.find((arg) => unknown.includes(arg));
-  if (word !== undefined && commandOf(word) === undefined) {
-    const similar = similarName(word, commands.map(wordOf));
-    return `there is no command ${word}; ${similar === undefined ? "see migrate --help" : `did you mean ${similar}?`}`;
-  }
-  if (text.startsWith("Unknown argument"))
-    return `${text.replace(/^Unknown arguments?/, "unknown flag or argument")}; see migrate ${word ?? ""} --help`;
-  if (text.startsWith("Not enough non-option arguments"))
-    return `migrate ${word} needs a name, such as migrate ${word} add_headlines`;
-  return text === noCommand ? text : `${text}; see migrate --help`;
-}
-
-function wordOf({ usage }: Command): string {
-  return usage.split(" ", 1)[0]!;
-}
-
-function commandOf(word: string): Command | undefined {
-  return commands.find((command) => wordOf(command) === word);
 }
 
 function report(error: unknown, output: Output): void {

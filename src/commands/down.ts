@@ -28,7 +28,11 @@ export interface DownResult {
 
 /** Rolls back what ran last. When it throws a MigrateError, the ledger records what was done until then. */
 export async function down(options: MigratorOptions, choice: DownChoice = {}): Promise<DownResult> {
-  const { changed, total } = await migrate(runContext(options), downward, choice);
+  const context = runContext(options);
+  const { clock, emit } = context;
+  const started = clock.steady();
+  const { changed, total } = await migrate(context, downward, choice);
+  emit({ event: "finished", reverted: changed, duration: Math.round(clock.steady() - started) });
   return { reverted: changed, total };
 }
 

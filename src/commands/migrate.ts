@@ -27,8 +27,6 @@ export interface RunDirection<Chosen> {
 }
 
 export interface RunRules extends Pick<Execution, "mayBeLost"> {
-  /** Whether the newest record alone shows that there is nothing to do. If false, the whole ledger must be read. */
-  readonly isUpToDate?: () => Promise<boolean>;
   /** Whether the ledger shows that there is nothing to do. Throws if the files do not fit it. */
   readonly isNothing: (ledger: Ledger) => Promise<boolean>;
   readonly until?: LeasedWork<unknown>["until"];
@@ -56,30 +54,13 @@ export async function migrate<Chosen>(
   toward: RunDirection<Chosen>,
   wanted: Wanted<Chosen>,
 ): Promise<RunResult> {
-  const { clock, emit } = context;
-  const started = clock.steady();
-  const result = await prepareAndRun(context, toward, wanted);
-  const duration = Math.round(clock.steady() - started);
-  if (toward.direction === "up") emit({ event: "finished", applied: result.changed, duration });
-  else emit({ event: "finished", reverted: result.changed, duration });
-  return result;
-}
-
-async function prepareAndRun<Chosen>(
-  context: RunContext,
-  toward: RunDirection<Chosen>,
-  wanted: Wanted<Chosen>,
-): Promise<RunResult> {
   const { plan: saved } = wanted;
   const binding = bindingOf(saved, toward.direction, context);
   // A planned migration whose file is missing would look like nothing to do.
   if (saved !== undefined) await binding.checkFiles();
   const files = context.migrations.list();
   const rules = toward.rules(choiceOf(wanted), context, files);
-  if (saved === undefined) {
-    if (rules.isUpToDate !== undefined && (await rules.isUpToDate())) return { changed: 0, total: files.length };
-    if (areFormer(files)) await recordRecognised(context, files);
-  }
+  if (saved === undefined && areFormer(files)) await recordRecognised(context, files);
   return await withLease(context, {
     async resultIfDone({ records, state }) {
       binding.checkLedger(records);

@@ -7,7 +7,8 @@ import { checkRecorded } from "../run/prepare/record-renumbered.ts";
 import { runContext, type MigratorOptions } from "../run/run-context.ts";
 import { downward, type DownChoice } from "./down.ts";
 import { planOn, type RunDirection, type Wanted } from "./migrate.ts";
-import { upward, type UpChoice } from "./up.ts";
+import type { UpChoice } from "./up.ts";
+import { upward } from "./upward.ts";
 
 /** Plans `up`. Given a saved plan, throws ERR_PLAN_STALE if that plan no longer holds. */
 export async function plan(options: MigratorOptions, choice: UpChoice = {}): Promise<Plan> {

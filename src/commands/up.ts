@@ -1,27 +1,11 @@
-/** Applies migrations: what a run upward does differently from a rollback. The run itself is in migrate.ts. */
+/** Applies migrations. */
 import { appliedHash } from "../ledger/state/applied-hash.ts";
-import { isAtRest, sameRecord, type LedgerHead } from "../ledger/journal/journal.ts";
-import { saysApplied } from "../ledger/state/record.ts";
+import { isAtRest } from "../ledger/journal/journal.ts";
 import { matchesHash } from "../migrations/checksum.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
-import {
-  begunElsewhere,
-  checkBegun,
-  checkNotReverting,
-  checkUnchanged,
-  chosenFiles,
-  missingFiles,
-  pendingFiles,
-  type Choice,
-} from "../plan/history/pending.ts";
-import { acceptedOf, withRefusals } from "../plan/assess/guards.ts";
-import type { Plan } from "../plan/make-plan.ts";
-import { costs } from "../run/prepare/estimate.ts";
-import { withKnownFailures } from "../run/prepare/find-known-failures.ts";
-import { loadChanged } from "../run/prepare/load-changed.ts";
-import { planPending } from "../run/prepare/plan-run.ts";
+import type { Choice } from "../plan/history/pending.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
-import { migrate, type RunDirection, type RunRules, type Wanted } from "./migrate.ts";
+import type { Wanted } from "./migrate.ts";
 
 export type UpChoice = Wanted<Choice>;
 
@@ -32,42 +16,23 @@ export interface UpResult {
   readonly total: number;
 }
 
-/** Applies pending migrations. When it throws a MigrateError, the ledger records what was done until then. */
+/**
+ * Applies pending migrations. When it throws a MigrateError, the ledger records what was done until then. What a run
+ * needs that has something to apply is loaded then.
+ */
 export async function up(options: MigratorOptions, choice: UpChoice = {}): Promise<UpResult> {
-  const { changed, total } = await migrate(runContext(options), upward, choice);
-  return { applied: changed, total };
+  const context = runContext(options);
+  const { clock, emit } = context;
+  const started = clock.steady();
+  const result = (await resultIfUpToDate(context, choice)) ?? (await applyPending(context, choice));
+  emit({ event: "finished", applied: result.applied, duration: Math.round(clock.steady() - started) });
+  return result;
 }
 
-export const upward: RunDirection<Choice> = { direction: "up", rules: upRules };
-
-function upRules(choice: Choice, context: RunContext, files: readonly MigrationFile[]): RunRules {
-  const { target, migrations: source, emit, guards } = context;
-  const chosen = chosenFiles(files, choice);
-  let first: LedgerHead | undefined;
-  return {
-    isUpToDate: () => nothingPending(context, files),
-    async isNothing({ state }) {
-      checkNotReverting(state);
-      if (pendingFiles(chosen, state).length > 0 || state.late.length > 0) return false;
-      checkBegun(files, state, state.holder?.next);
-      // A holder at a migration whose file is not here may be dead. Wait until one more record shows that it is not.
-      first ??= state.head;
-      if (begunElsewhere(files, state).length > 0 && sameRecord(first, state.head)) return false;
-      checkUnchanged(await loadChanged(source, files, state), state, target.capabilities);
-      const missing = missingFiles(files, state).map(({ version, name }) => ({ version, name }));
-      if (missing.length > 0) emit({ event: "missing", migrations: missing });
-      return true;
-    },
-    until(state) {
-      const last = pendingFiles(chosen, state).at(-1)?.version;
-      if (last === undefined) return state.late.length > 0 ? undefined : () => true;
-      return (seen) => saysApplied(seen) && (seen.version ?? 0) >= last;
-    },
-    plan: (input) => planPending(input, choice),
-    withRefusals: (plan) => withAllRefusals(plan, context, choice),
-    mayBeLost: ({ migration }) =>
-      guards === undefined || acceptedOf(migration, guards, choice.accept).has("irreversible"),
-  };
+async function resultIfUpToDate(context: RunContext, { plan, to }: UpChoice): Promise<UpResult | undefined> {
+  if (plan !== undefined || to !== undefined) return undefined;
+  const files = context.migrations.list();
+  return (await nothingPending(context, files)) ? { applied: 0, total: files.length } : undefined;
 }
 
 /** Whether the newest record alone shows that nothing is pending. */
@@ -77,7 +42,8 @@ async function nothingPending({ journal }: RunContext, files: readonly Migration
   return head !== undefined && isAtRest(head) && matchesHash(appliedHash(files).value, head.applied);
 }
 
-async function withAllRefusals(plan: Plan, { guards, target }: RunContext, { accept }: Choice): Promise<Plan> {
-  const limited = guards?.maxRewriteBytes === undefined ? undefined : await costs(plan, target);
-  return await withKnownFailures(guards === undefined ? plan : withRefusals(plan, guards, accept, limited), target);
+async function applyPending(context: RunContext, choice: UpChoice): Promise<UpResult> {
+  const [{ migrate }, { upward }] = await Promise.all([import("./migrate.ts"), import("./upward.ts")]);
+  const { changed, total } = await migrate(context, upward, choice);
+  return { applied: changed, total };
 }

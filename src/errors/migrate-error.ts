@@ -90,3 +90,8 @@ export function textBefore(text: string, marker: RegExp): string {
 export function fileReason(error: unknown): string {
   return firstLine(error).split(/, \w+ '|, \w+$/)[0]!;
 }
+
+/** The error of a command that was interrupted before it changed a table. */
+export function interruptedEarly(): MigrateError {
+  return new MigrateError("ERR_INTERRUPTED", { done: "no table was changed; run it again" });
+}

@@ -11,7 +11,7 @@ import { declaredColumn, schemaMetadata } from "../schema/declare/validate.ts";
 import type { Database, Table } from "../schema/table.ts";
 import { indexName } from "../steps/kinds/tables/create-index.ts";
 import { textHash } from "./checksum.ts";
-import { evaluate, importProblem, withoutSource } from "./load.ts";
+import { evaluate, importProblem, withoutSource } from "./evaluate.ts";
 
 const shape = z.strictObject(
   {

@@ -1,11 +1,12 @@
 /** Evaluates migration files. Node itself strips the types, so a migration is an ordinary module. */
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { catchMigrateError, firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
+import { pathToFileURL } from "node:url";
+import { catchMigrateError, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { versionBefore } from "../steps/after.ts";
 import { recordCalls, copyCalls } from "../steps/define/call-sites.ts";
 import { parseStep, type Step } from "../steps/registry.ts";
 import { acceptances, type Acceptance } from "./acceptance.ts";
 import { canonicalJson, checksumOf } from "./checksum.ts";
+import { evaluate, importProblem, placeOf, withoutSource } from "./evaluate.ts";
 import type { MigrationFile } from "./list-files.ts";
 import { formatFormer, formerLists, type FormerList } from "./former-names.ts";
 
@@ -136,67 +137,6 @@ async function importFile({ path, file, textHash }: MigrationFile, seconds?: num
     const problem = importProblem(cause, url);
     throw new MigrateError("ERR_FILE_UNREADABLE", { file, problem, ...placeOf(cause, url) }, withoutSource(cause));
   }
-}
-
-/**
- * Imports a module. Throws if the module awaits a promise that never settles: Node would exit with 0, or wait forever
- * if something else keeps the process alive. A module that computes endlessly can't be stopped from here.
- */
-export async function evaluate(url: string, seconds = 60): Promise<unknown> {
-  let giveUp = () => {};
-  let timer: NodeJS.Timeout | undefined;
-  const stuck = new Promise<never>((_, reject) => {
-    const late = `it was not evaluated within ${seconds} s (--load-timeout)`;
-    giveUp = () => reject(new Error("it awaits something that never comes"));
-    timer = setTimeout(() => reject(new Error(late)), seconds * 1000);
-    timer.unref();
-  });
-  process.once("beforeExit", giveUp);
-  try {
-    return await Promise.race([import(url), stuck]);
-  } finally {
-    process.off("beforeExit", giveUp);
-    clearTimeout(timer);
-  }
-}
-
-/** What went wrong during the evaluation of the module at `url`, with advice if there is any. */
-export function importProblem(cause: unknown, url: string): string {
-  const place = placeOf(cause, url);
-  const problem = `${firstLine(cause)}${place === undefined ? "" : ` (line ${place.line})`}`;
-  const code = (cause as { code?: unknown } | null)?.code;
-  if (code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX")
-    return `${problem}; Node only strips types, so leave out enums, namespaces and parameter properties`;
-  if (/outside a module|Unexpected token 'export'|exports is not defined/.test(problem))
-    return `${problem}; put "type": "module" into its package.json, or name the file .mts`;
-  if (/does not provide an export named/.test(problem))
-    return `${problem}; a type is imported with import type, or misspelt`;
-  return problem;
-}
-
-/** Removes the source line that Node puts before the stack of a syntax error, because it may contain an API key. */
-export function withoutSource(cause: unknown): { readonly cause: unknown } {
-  const stack = cause instanceof Error ? (cause.stack ?? "") : "";
-  const start = stack.search(/^\w*Error\b/m);
-  if (cause instanceof Error && start > 0) cause.stack = stack.slice(start);
-  return { cause };
-}
-
-/**
- * The place in the module at `url`: before the stack of a syntax error, or in the first stack frame of the module. If
- * Node first reads the module as CommonJS, the stack contains its path instead of its URL.
- */
-function placeOf(cause: unknown, url: string): { readonly line: number; readonly column: number } | undefined {
-  const stack = cause instanceof Error ? (cause.stack ?? "") : "";
-  for (const rest of [url, fileURLToPath(url)].flatMap((name) => stack.split(`${name}:`).slice(1))) {
-    const line = Number.parseInt(rest);
-    if (!Number.isInteger(line)) continue;
-    // For a syntax error, a caret under the source line marks the column. In a stack frame, the column follows the
-    // line.
-    const caret = /^\d+\n(?:[^\n]*\n){1,4}?( *)\^/.exec(rest)?.[1]?.length;
-    return { line, column: caret === undefined ? Number(/^\d+:(\d+)/.exec(rest)?.[1] ?? 1) : caret + 1 };
-  }
-  return undefined;
 }
 
 type Exported = "up" | "down" | "ran" | "accepts" | FormerList;

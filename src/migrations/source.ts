@@ -1,6 +1,6 @@
 /** Where migrations come from: a folder of files, or a generated list in the simulator of the tests. */
 import { listMigrations, type MigrationFile, type RefuseFile } from "./list-files.ts";
-import { loadMigration, type Migration, type LoadOptions } from "./load.ts";
+import type { Migration, LoadOptions } from "./load.ts";
 
 export interface MigrationSource {
   /**
@@ -19,7 +19,8 @@ export interface MigrationSource {
 export function migrationsIn(folder: string, loadSeconds?: number): MigrationSource {
   return {
     list: (refuse) => listMigrations(folder, refuse),
-    load: (file, reading) => loadMigration(file, loadSeconds, reading),
+    // Loaded when the first migration is: a run with nothing pending evaluates none.
+    load: async (file, reading) => await (await import("./load.ts")).loadMigration(file, loadSeconds, reading),
   };
 }
 

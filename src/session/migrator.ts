@@ -14,7 +14,7 @@ import { rehearse, type Rehearsal, type RehearsalChoice } from "../commands/rehe
 import { prune, type KeptPoint, type PruneChoice } from "../commands/prune.ts";
 import { resolve, type Resolution, type ResolveChoice } from "../commands/resolve/resolve.ts";
 import { openScratch } from "../targets/index.ts";
-import { arrayOf } from "./config.ts";
+import { arrayOf } from "./load-config.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
 import { checkOptions, openSession, type SessionOptions } from "./session.ts";
 
@@ -71,14 +71,7 @@ export interface Migrator {
   close(): Promise<void>;
 }
 
-/**
- * Opens the configured target.
- *
- * @example
- * const migrator = await openMigrator({ target: "local" });
- * await migrator.up();
- * await migrator.close();
- */
+/** See open-migrator.ts. */
 export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrator> {
   const { options, close } = await openSession(wanted);
   /** The verb, which refuses options that `shape` does not accept. Throws ERR_USAGE. */

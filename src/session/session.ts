@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { migrationsIn } from "../migrations/source.ts";
-import { loadConfig, openTarget, problemInSettings, type LoadedConfig } from "./config.ts";
+import { loadConfig, openTarget, problemInSettings, type LoadedConfig } from "./load-config.ts";
 import type { Emit } from "../run/events.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
 import { seconds } from "../time/durations.ts";

@@ -5,7 +5,7 @@ import { renameSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { onTestFinished, beforeAll, describe, expect, test } from "vitest";
-import { commands } from "../../src/cli/commands/index.ts";
+import { commandNames } from "../../src/cli/commands/index.ts";
 import { printable } from "../../src/cli/command/printable.ts";
 import { serve } from "../rest/servers.ts";
 import { arrow, field } from "../support/foreign.ts";
@@ -82,7 +82,7 @@ const invocations: Readonly<Record<string, readonly (readonly string[])[]>> = {
   doctor: [[]],
 };
 const apart = ["serve"]; // has a test of its own
-const names = commands.map(({ usage }) => usage.split(" ", 1)[0]!);
+const names = commandNames;
 
 test("every command is called", () => {
   expect([...Object.keys(invocations), ...apart].toSorted()).toEqual(names.toSorted());

@@ -2,7 +2,7 @@
 import { createServer, request as ask } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { commands } from "../../src/cli/commands/index.ts";
+import { commandNames } from "../../src/cli/commands/index.ts";
 import { listen } from "../rest/servers.ts";
 import { filesIn, formsOf, leaksIn, echoOf, rowsIn, trickyKey } from "../support/secrets.ts";
 import { isLong, rounds } from "../support/rounds.ts";
@@ -46,7 +46,7 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   doctor: [],
 };
 const ways = [[], ["--json"], ["--verbose"], ["--quiet"]] as const;
-const names = commands.map(({ usage }) => usage.split(" ", 1)[0]!);
+const names: readonly string[] = commandNames;
 
 const folder = watchedFolders();
 

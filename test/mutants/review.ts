@@ -271,7 +271,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "G1",
     does: "passes over a late call when nothing is pending",
-    file: "commands/up.ts",
+    file: "commands/upward.ts",
     find: "if (pendingFiles(chosen, state).length > 0 || state.late.length > 0) return false;",
     replace: "if (pendingFiles(chosen, state).length > 0) return false;",
     killedBy: undescribed,

@@ -1,45 +1,36 @@
-/** The commands, in the order in which --help shows them. */
+/** The commands, in the order in which --help shows them. Each is loaded when it is needed. */
 import type { Command } from "../command/command.ts";
-import { baselineCommand } from "./baseline.ts";
-import { downCommand } from "./down.ts";
-import { doctorCommand } from "./doctor.ts";
-import { generateCommand } from "./generate.ts";
-import { historyCommand } from "./history.ts";
-import { lintCommand } from "./lint.ts";
-import { newCommand } from "./new.ts";
-import { planCommand } from "./plan.ts";
-import { pruneCommand } from "./prune.ts";
-import { pullCommand } from "./pull.ts";
-import { resolveCommand } from "./resolve.ts";
-import { rebaseCommand } from "./rebase.ts";
-import { rehearseCommand } from "./rehearse.ts";
-import { repairCommand } from "./repair.ts";
-import { serveCommand } from "./serve.ts";
-import { squashCommand } from "./squash.ts";
-import { statusCommand } from "./status.ts";
-import { typesCommand } from "./types.ts";
-import { upCommand } from "./up.ts";
-import { verifyCommand } from "./verify.ts";
 
-export const commands: readonly Command[] = [
-  upCommand,
-  downCommand,
-  statusCommand,
-  planCommand,
-  rehearseCommand,
-  historyCommand,
-  verifyCommand,
-  repairCommand,
-  resolveCommand,
-  pruneCommand,
-  lintCommand,
-  newCommand,
-  generateCommand,
-  pullCommand,
-  baselineCommand,
-  typesCommand,
-  rebaseCommand,
-  squashCommand,
-  serveCommand,
-  doctorCommand,
-];
+const loaders = {
+  up: async () => (await import("./up.ts")).upCommand,
+  down: async () => (await import("./down.ts")).downCommand,
+  status: async () => (await import("./status.ts")).statusCommand,
+  plan: async () => (await import("./plan.ts")).planCommand,
+  rehearse: async () => (await import("./rehearse.ts")).rehearseCommand,
+  history: async () => (await import("./history.ts")).historyCommand,
+  verify: async () => (await import("./verify.ts")).verifyCommand,
+  repair: async () => (await import("./repair.ts")).repairCommand,
+  resolve: async () => (await import("./resolve.ts")).resolveCommand,
+  prune: async () => (await import("./prune.ts")).pruneCommand,
+  lint: async () => (await import("./lint.ts")).lintCommand,
+  new: async () => (await import("./new.ts")).newCommand,
+  generate: async () => (await import("./generate.ts")).generateCommand,
+  pull: async () => (await import("./pull.ts")).pullCommand,
+  baseline: async () => (await import("./baseline.ts")).baselineCommand,
+  types: async () => (await import("./types.ts")).typesCommand,
+  rebase: async () => (await import("./rebase.ts")).rebaseCommand,
+  squash: async () => (await import("./squash.ts")).squashCommand,
+  serve: async () => (await import("./serve.ts")).serveCommand,
+  doctor: async () => (await import("./doctor.ts")).doctorCommand,
+} satisfies Readonly<Record<string, () => Promise<Command>>>;
+
+export const commandNames = Object.keys(loaders) as readonly (keyof typeof loaders)[];
+
+/** The command of this name; undefined if there is none. */
+export async function loadCommand(name: string): Promise<Command | undefined> {
+  return Object.hasOwn(loaders, name) ? await loaders[name as keyof typeof loaders]() : undefined;
+}
+
+export async function loadCommands(): Promise<readonly Command[]> {
+  return await Promise.all(Object.values(loaders).map(async (load) => await load()));
+}

@@ -4,7 +4,7 @@ import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { findingsOf, noRule, ruleIds, type LintFinding, type Findings } from "../../commands/lint/findings.ts";
 import { lockName } from "../../migrations/schema-lock.ts";
 import type { MigrationSource } from "../../migrations/source.ts";
-import { otherTargets } from "../../session/config.ts";
+import { otherTargets } from "../../session/load-config.ts";
 import type { Session } from "../../session/session.ts";
 import { defineCommand, withSession, type Context } from "../command/command.ts";
 import { switchFlag, versionFlag } from "../command/flags.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { typesPattern } from "../../session/config.ts";
+import { typesPattern } from "../../session/load-config.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { schemaRevisions } from "../../run/schema-history.ts";
 import {

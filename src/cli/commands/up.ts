@@ -3,9 +3,7 @@ import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { defineCommand, withSession } from "../command/command.ts";
 import { acceptFlag, leaseFlags, switchFlag, textFlag, versionFlag } from "../command/flags.ts";
-import { readPlan } from "../input/plan-file.ts";
 import { renderDuration, runEvents } from "../render/events.ts";
-import { showPlan } from "./plan.ts";
 
 export const upCommand = defineCommand({
   usage: "up",
@@ -22,8 +20,9 @@ export const upCommand = defineCommand({
   conflicts: [["plan", "to", "accept", "allow-out-of-order"]],
   async run(context) {
     const { to, accept, "allow-out-of-order": allowOutOfOrder, plan: file, "dry-run": isDry } = context.flags;
-    const plan = file === undefined ? undefined : readPlan(file);
-    if (isDry === true) return await showPlan(context);
+    // What only some runs need is loaded by them: most runs have nothing to do.
+    const plan = file === undefined ? undefined : (await import("../input/plan-file.ts")).readPlan(file);
+    if (isDry === true) return await (await import("./plan.ts")).showPlan(context);
     const emit = runEvents(context, (event) => {
       const { output } = context;
       output.data(event);

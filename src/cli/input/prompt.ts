@@ -1,7 +1,7 @@
 /** Questions at a terminal. */
 import { createInterface } from "node:readline";
 import { isMigrateError } from "../../errors/migrate-error.ts";
-import { interruptedEarly } from "../../run/lease/wait-for-lease.ts";
+import { interruptedEarly } from "../../errors/migrate-error.ts";
 import type { Context } from "../command/command.ts";
 
 export interface Asking {

@@ -6,7 +6,7 @@ import type { MigrationSource } from "../../migrations/source.ts";
 import { problemsElsewhere } from "../../commands/lint/rules/not-everywhere.ts";
 import { planNext, stepsBack } from "../../commands/generate/next-migration.ts";
 import { nextMigration, writeMigration } from "../../scaffold/create-migration.ts";
-import { otherTargets } from "../../session/config.ts";
+import { otherTargets } from "../../session/load-config.ts";
 import type { Session } from "../../session/session.ts";
 import type { Step } from "../../steps/registry.ts";
 import type { Context } from "../command/command.ts";

@@ -1,5 +1,5 @@
 /** Tries a plan on a copy: runs each pending migration up, down and up again, and compares the tables in between. */
-import { isMigrateError, MigrateError, placeWords } from "../../errors/migrate-error.ts";
+import { interruptedEarly, isMigrateError, MigrateError, placeWords } from "../../errors/migrate-error.ts";
 import { appliedIn } from "../../ledger/state/fold.ts";
 import { formatMigration, type MigrationName } from "../../migrations/file-name.ts";
 import type { Choice } from "../../plan/history/pending.ts";
@@ -20,11 +20,12 @@ import type { NewTables } from "../../schema/table-format.ts";
 import type { Scratch } from "../../targets/contract/target.ts";
 import { down } from "../down.ts";
 import type { RunEvent } from "../../run/events.ts";
-import { up, upward } from "../up.ts";
+import { up } from "../up.ts";
+import { upward } from "../upward.ts";
 import { planOn, type PlannedOn } from "../migrate.ts";
 import { runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { alone, describeCopy, fillCopy, inPlaceOf, type CopiedTable } from "./scratch-copy.ts";
-import { interruptedEarly, throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
+import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
 export interface RehearsalChoice extends Choice {
   /** The number of rows to generate for each table that can't be cloned; 1,000 by default. */

@@ -1,5 +1,5 @@
 /** Waits for the holder of the lease, even if the lease passes from one run to another meanwhile. */
-import { MigrateError } from "../../errors/migrate-error.ts";
+import { interruptedEarly } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/fold.ts";
 import { sameRecord, type LedgerHead } from "../../ledger/journal/journal.ts";
 import { waitForHolder } from "../../ledger/lease/lease.ts";
@@ -49,9 +49,4 @@ export function waitingFor({ journal, lease, clock, signal, emit }: RunContext):
 
 export function throwIfInterrupted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw interruptedEarly();
-}
-
-/** The error of a command that was interrupted before it changed a table. */
-export function interruptedEarly(): MigrateError {
-  return new MigrateError("ERR_INTERRUPTED", { done: "no table was changed; run it again" });
 }

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { defineConfig, loadConfig, openTarget } from "../../../src/session/config.ts";
+import { defineConfig } from "../../../src/session/config.ts";
+import { loadConfig, openTarget } from "../../../src/session/load-config.ts";
 import { isMigrateError } from "../../../src/errors/migrate-error.ts";
 import { openSession } from "../../../src/session/session.ts";
 import { temporaryFolder } from "../../support/project.ts";

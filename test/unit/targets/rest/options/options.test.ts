@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { loadConfig, openTarget } from "../../../../../src/session/config.ts";
+import { loadConfig, openTarget } from "../../../../../src/session/load-config.ts";
 import { isMigrateError } from "../../../../../src/errors/migrate-error.ts";
 import { options, settingsOf } from "../../../../../src/targets/rest/options/options.ts";
 

@@ -1,0 +1,125 @@
+/** Parses the words of a command line with yargs, prints help, and explains what is wrong. */
+import yargs, { type Argv } from "yargs";
+import packageJson from "../../../package.json" with { type: "json" };
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { similarName } from "../../schema/names.ts";
+import { loadCommands } from "../commands/index.ts";
+import type { Command } from "../command/command.ts";
+import { commonFlags, isSwitch, metaOf, withFlags, type FlagTable } from "../command/flags.ts";
+import type { GivenCommand } from "./parse-plainly.ts";
+
+/** The command that was given, and its flags; undefined if help or the version was printed. Throws ERR_USAGE. */
+export async function parseWithYargs(args: readonly string[]): Promise<GivenCommand | undefined> {
+  const commands = await loadCommands();
+  checkWords(args, commands);
+  let given: GivenCommand | undefined;
+  await commandLine(args, commands, (found) => (given = found)).parseAsync();
+  return given;
+}
+
+/** What is printed for words that ask for help. */
+export async function helpText(args: readonly string[]): Promise<string> {
+  let text = "";
+  await commandLine(args, await loadCommands(), () => {}).parseAsync([...args], {}, (_error, _argv, output) => {
+    text = output;
+  });
+  return `${text}\n`;
+}
+
+const noCommand = "give a command, such as migrate up; see migrate --help";
+
+function commandLine(
+  args: readonly string[],
+  commands: readonly Command[],
+  choose: (given: GivenCommand) => void,
+): Argv {
+  const cli = withFlags(yargs([...args]), commonFlags)
+    .scriptName("migrate")
+    .usage("$0 <command>\n\nSchema migrations for Lance tables.")
+    // The descriptions are in English too.
+    .locale("en")
+    .version(packageJson.version)
+    .alias({ version: "V", help: "h" })
+    .strict()
+    .demandCommand(1, noCommand)
+    .parserConfiguration({ "parse-numbers": false, "camel-case-expansion": false, "duplicate-arguments-array": true })
+    .exitProcess(false)
+    .showHelpOnFail(false)
+    .fail((message: string | null, error: Error | undefined) => {
+      throw error ?? new MigrateError("ERR_USAGE", { problem: usageProblem(message ?? "wrong usage", args, commands) });
+    });
+  return commands.reduce(
+    (all, command) =>
+      all.command(
+        command.usage,
+        command.describe,
+        (builder) =>
+          withFlags(builder, command.flags)
+            .group(optionsIn(command.flags), "Options:")
+            .group([...optionsIn(commonFlags), "help", "version"], "Common options:"),
+        (typed) => choose({ command, typed }),
+      ),
+    cli,
+  );
+}
+
+/**
+ * Refuses what yargs would accept silently: it takes --dry-run=yes for no, uses the last of --dry-run --no-dry-run, and
+ * drops what follows --.
+ */
+function checkWords(args: readonly string[], commands: readonly Command[]): void {
+  const words = args.flatMap(inFull);
+  const switches = [commonFlags, ...commands.map(({ flags }) => flags)].flatMap((flags: FlagTable) =>
+    Object.keys(flags).filter((name) => isSwitch(flags[name]!)),
+  );
+  const valued = switches.find((name) =>
+    words.some((word) => new RegExp(`^--(no-)?${name}=(?!true$|false$)`).test(word)),
+  );
+  if (valued !== undefined) throw new MigrateError("ERR_USAGE", { problem: `--${valued} takes no value` });
+  const twice = switches.find(
+    (name) => words.filter((word) => new RegExp(`^--(no-)?${name}(=|$)`).test(word)).length > 1,
+  );
+  if (twice !== undefined) throw new MigrateError("ERR_USAGE", { problem: `--${twice} is given twice` });
+  const end = args.indexOf("--");
+  if (end !== -1 && end + 1 < args.length)
+    throw new MigrateError("ERR_USAGE", {
+      problem: `unknown argument behind --: ${args[end + 1]}; see migrate --help`,
+    });
+}
+
+function optionsIn(flags: FlagTable): string[] {
+  return Object.keys(flags).filter((name) => !metaOf(flags[name]!).isPositional);
+}
+
+/** A word with its short forms expanded: -qv and --q stand for --quiet and --verbose. */
+function inFull(word: string): readonly string[] {
+  const [, no = "", letters, value = ""] = /^-(?:-(no-)?(?=\w(?:=|$)))?([a-z]+)(=.*)?$/is.exec(word) ?? [];
+  if (letters === undefined) return [word];
+  const nameOf = (letter: string) =>
+    Object.entries(commonFlags).find(([, flag]) => isSwitch(flag) && metaOf(flag).alias === letter)?.[0] ?? letter;
+  return [...letters].map((letter) => `--${no}${nameOf(letter)}${value}`);
+}
+
+/** The message of yargs, completed with what yargs knows and does not report. */
+function usageProblem(message: string, args: readonly string[], commands: readonly Command[]): string {
+  const text = message.split("\n", 1)[0] ?? message;
+  const names = commands.map(wordOf);
+  const isCommand = (word: string) => names.includes(word);
+  const unknown = (/^Unknown (?:argument|command)s?: (.*)/.exec(text)?.[1] ?? "").split(", ");
+  // Values of flags are words too. The mistyped command is a word that yargs calls unknown and that was typed like
+  // that.
+  const word = args.find(isCommand) ?? args.find((arg) => unknown.includes(arg));
+  if (word !== undefined && !isCommand(word)) {
+    const similar = similarName(word, names);
+    return `there is no command ${word}; ${similar === undefined ? "see migrate --help" : `did you mean ${similar}?`}`;
+  }
+  if (text.startsWith("Unknown argument"))
+    return `${text.replace(/^Unknown arguments?/, "unknown flag or argument")}; see migrate ${word ?? ""} --help`;
+  if (text.startsWith("Not enough non-option arguments"))
+    return `migrate ${word} needs a name, such as migrate ${word} add_headlines`;
+  return text === noCommand ? text : `${text}; see migrate --help`;
+}
+
+function wordOf({ usage }: Command): string {
+  return usage.split(" ", 1)[0]!;
+}

@@ -1,0 +1,58 @@
+/** What a run upward does differently from a rollback. The run itself is in migrate.ts. */
+import { sameRecord, type LedgerHead } from "../ledger/journal/journal.ts";
+import { saysApplied } from "../ledger/state/record.ts";
+import type { MigrationFile } from "../migrations/list-files.ts";
+import {
+  begunElsewhere,
+  checkBegun,
+  checkNotReverting,
+  checkUnchanged,
+  chosenFiles,
+  missingFiles,
+  pendingFiles,
+  type Choice,
+} from "../plan/history/pending.ts";
+import { acceptedOf, withRefusals } from "../plan/assess/guards.ts";
+import type { Plan } from "../plan/make-plan.ts";
+import { costs } from "../run/prepare/estimate.ts";
+import { withKnownFailures } from "../run/prepare/find-known-failures.ts";
+import { loadChanged } from "../run/prepare/load-changed.ts";
+import { planPending } from "../run/prepare/plan-run.ts";
+import type { RunContext } from "../run/run-context.ts";
+import type { RunDirection, RunRules } from "./migrate.ts";
+
+export const upward: RunDirection<Choice> = { direction: "up", rules: upRules };
+
+function upRules(choice: Choice, context: RunContext, files: readonly MigrationFile[]): RunRules {
+  const { target, migrations: source, emit, guards } = context;
+  const chosen = chosenFiles(files, choice);
+  let first: LedgerHead | undefined;
+  return {
+    async isNothing({ state }) {
+      checkNotReverting(state);
+      if (pendingFiles(chosen, state).length > 0 || state.late.length > 0) return false;
+      checkBegun(files, state, state.holder?.next);
+      // A holder at a migration whose file is not here may be dead. Wait until one more record shows that it is not.
+      first ??= state.head;
+      if (begunElsewhere(files, state).length > 0 && sameRecord(first, state.head)) return false;
+      checkUnchanged(await loadChanged(source, files, state), state, target.capabilities);
+      const missing = missingFiles(files, state).map(({ version, name }) => ({ version, name }));
+      if (missing.length > 0) emit({ event: "missing", migrations: missing });
+      return true;
+    },
+    until(state) {
+      const last = pendingFiles(chosen, state).at(-1)?.version;
+      if (last === undefined) return state.late.length > 0 ? undefined : () => true;
+      return (seen) => saysApplied(seen) && (seen.version ?? 0) >= last;
+    },
+    plan: (input) => planPending(input, choice),
+    withRefusals: (plan) => withAllRefusals(plan, context, choice),
+    mayBeLost: ({ migration }) =>
+      guards === undefined || acceptedOf(migration, guards, choice.accept).has("irreversible"),
+  };
+}
+
+async function withAllRefusals(plan: Plan, { guards, target }: RunContext, { accept }: Choice): Promise<Plan> {
+  const limited = guards?.maxRewriteBytes === undefined ? undefined : await costs(plan, target);
+  return await withKnownFailures(guards === undefined ? plan : withRefusals(plan, guards, accept, limited), target);
+}

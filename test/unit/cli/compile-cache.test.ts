@@ -1,0 +1,11 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { cacheFolder } from "../../../src/cli/compile-cache.ts";
+
+test.each([
+  ["an installed package", ["app", "node_modules", "lance-migrate"], ["app", "node_modules"]],
+  ["a checkout", ["code", "lance-migrate"], ["code", "lance-migrate", "node_modules"]],
+])("compiled code is kept in the folder of packages: %s", (_, own, packages) => {
+  const root = join("/", "home");
+  expect(cacheFolder(join(root, ...own, "dist", "bin.js"))).toBe(join(root, ...packages, ".cache", "lance-migrate"));
+});
