@@ -1,7 +1,5 @@
 #!/usr/bin/env node
 // Any version of Node may parse this file, so neither it nor its static imports may need a newer one.
-import { keepCompiledCode } from "./compile-cache.ts";
-
 // Everybody on the machine can read a process's arguments, so a title replaces them if they contain a key.
 if (process.argv.some((arg) => /^--api-?key/i.test(arg))) process.title = "migrate";
 
@@ -15,15 +13,5 @@ if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
   );
   process.exitCode = 2;
 } else {
-  keepCompiledCode(import.meta.url);
-  void run(process.argv.slice(2));
-}
-
-async function run(args: readonly string[]): Promise<void> {
-  const { savedHelp } = await import("./arguments/saved-help.ts");
-  const help = savedHelp(args);
-  if (help === undefined) return await (await import("./main.ts")).main(args);
-  process.exitCode = 0;
-  // The reader may have closed its pipe (migrate --help | head -1).
-  process.stdout.on("error", () => {}).write(help, () => process.exit());
+  void import("./start.ts").then(({ start }) => start(process.argv.slice(2), import.meta.url));
 }

@@ -42,7 +42,9 @@ describe("the package", () => {
     expect(outside.filter((path) => path.startsWith("docs/")).toSorted()).toEqual(docs.toSorted());
     const built = paths().filter((path) => path.startsWith("dist/"));
     expect(built).toEqual(expect.arrayContaining(["dist/bin.js", "dist/index.js", "dist/types/index.d.ts"]));
-    const strange = built.filter((path) => !/^dist\/([\w-]+\.js|types\/([\w-]+\/)*[\w-]+\.d\.ts)$/.test(path));
+    const strange = built.filter(
+      (path) => !/^dist\/([\w-]+\.js|help\.json|types\/([\w-]+\/)*[\w-]+\.d\.ts)$/.test(path),
+    );
     expect(strange).toEqual([]);
   });
 
@@ -56,7 +58,7 @@ describe("the package", () => {
     // A declaration for each module that the types need, and not much besides.
     const [types, others] = [
       /^dist\/types\/.*\.d\.ts$/,
-      /^(dist\/[^/]+\.js|docs\/|templates\/|[A-Z]+(\.md)?$|package\.json$)/,
+      /^(dist\/[^/]+\.js|dist\/help\.json|docs\/|templates\/|[A-Z]+(\.md)?$|package\.json$)/,
     ];
     const rest = packed.files.filter(({ path }) => !types.test(path));
     expect(rest.filter(({ path }) => !others.test(path)).map(({ path }) => path)).toEqual([]);

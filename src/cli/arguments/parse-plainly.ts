@@ -1,7 +1,7 @@
 /** Parses plain words: the name of a command, and flags in full. */
 import { loadCommand } from "../commands/index.ts";
 import type { Command } from "../command/command.ts";
-import { commonFlags, isSwitch, metaOf, type FlagTable } from "../command/flags.ts";
+import { commonFlags, type FlagTable } from "../command/flags.ts";
 
 /** The command that was given, and its flags as they were typed. */
 export interface GivenCommand {
@@ -17,9 +17,9 @@ export async function parsePlainly([name = "", ...words]: readonly string[]): Pr
   const typed: Record<string, unknown> = {};
   for (let position = 0; position < words.length; position++) {
     const [, flag = "", value] = plainFlag.exec(words[position]!) ?? [];
-    if (!Object.hasOwn(flags, flag) || Object.hasOwn(typed, flag) || metaOf(flags[flag]!).isPositional)
-      return undefined;
-    if (isSwitch(flags[flag]!)) {
+    const kind = Object.hasOwn(flags, flag) && !Object.hasOwn(typed, flag) ? flags[flag]!.kind : undefined;
+    if (kind === undefined || kind === "positional") return undefined;
+    if (kind === "switch") {
       if (value !== undefined) return undefined;
       typed[flag] = true;
       continue;

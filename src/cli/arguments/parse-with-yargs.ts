@@ -5,7 +5,7 @@ import { MigrateError } from "../../errors/migrate-error.ts";
 import { similarName } from "../../schema/names.ts";
 import { loadCommands } from "../commands/index.ts";
 import type { Command } from "../command/command.ts";
-import { commonFlags, isSwitch, metaOf, withFlags, type FlagTable } from "../command/flags.ts";
+import { commonFlags, withFlags, type FlagTable } from "../command/flags.ts";
 import type { GivenCommand } from "./parse-plainly.ts";
 
 /** The command that was given, and its flags; undefined if help or the version was printed. Throws ERR_USAGE. */
@@ -70,7 +70,7 @@ function commandLine(
 function checkWords(args: readonly string[], commands: readonly Command[]): void {
   const words = args.flatMap(inFull);
   const switches = [commonFlags, ...commands.map(({ flags }) => flags)].flatMap((flags: FlagTable) =>
-    Object.keys(flags).filter((name) => isSwitch(flags[name]!)),
+    Object.keys(flags).filter((name) => flags[name]!.kind === "switch"),
   );
   const valued = switches.find((name) =>
     words.some((word) => new RegExp(`^--(no-)?${name}=(?!true$|false$)`).test(word)),
@@ -88,7 +88,7 @@ function checkWords(args: readonly string[], commands: readonly Command[]): void
 }
 
 function optionsIn(flags: FlagTable): string[] {
-  return Object.keys(flags).filter((name) => !metaOf(flags[name]!).isPositional);
+  return Object.keys(flags).filter((name) => flags[name]!.kind !== "positional");
 }
 
 /** A word with its short forms expanded: -qv and --q stand for --quiet and --verbose. */
@@ -96,7 +96,7 @@ function inFull(word: string): readonly string[] {
   const [, no = "", letters, value = ""] = /^-(?:-(no-)?(?=\w(?:=|$)))?([a-z]+)(=.*)?$/is.exec(word) ?? [];
   if (letters === undefined) return [word];
   const nameOf = (letter: string) =>
-    Object.entries(commonFlags).find(([, flag]) => isSwitch(flag) && metaOf(flag).alias === letter)?.[0] ?? letter;
+    Object.entries(commonFlags).find(([, { kind, alias }]) => kind === "switch" && alias === letter)?.[0] ?? letter;
   return [...letters].map((letter) => `--${no}${nameOf(letter)}${value}`);
 }
 

@@ -1,9 +1,8 @@
 /** The interface of a command. */
-import type { z } from "zod";
 import type { Emit } from "../../run/events.ts";
 import { openSession, type Session } from "../../session/session.ts";
 import type { CommandResult } from "./exit-code.ts";
-import type { commonFlags, FlagTable, leaseFlags } from "./flags.ts";
+import type { commonFlags, FlagTable, FlagValues, leaseFlags } from "./flags.ts";
 import type { Output } from "./output.ts";
 
 export interface Command<Table extends FlagTable = FlagTable> {
@@ -18,8 +17,7 @@ export interface Command<Table extends FlagTable = FlagTable> {
   run(context: Context<FlagValues<Table>>): Promise<CommandResult>;
 }
 
-type FlagValues<Table extends FlagTable> = z.output<z.ZodObject<Table>>;
-type CommonValues = FlagValues<typeof commonFlags> & Partial<FlagValues<typeof leaseFlags>>;
+type CommonValues = FlagValues<typeof commonFlags> & FlagValues<typeof leaseFlags>;
 
 export interface Context<Values = Readonly<Record<string, unknown>>> {
   readonly flags: Values & CommonValues;

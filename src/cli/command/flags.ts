@@ -1,26 +1,50 @@
 /** Flags. One table per command gives the options of yargs, the parsed values and their types. */
 import type { Argv } from "yargs";
-import { z } from "zod";
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { acceptances } from "../../migrations/acceptance.ts";
+import { acceptances, type Acceptance } from "../../migrations/acceptance.ts";
 import { defaultSeconds } from "../../session/config.ts";
 import { longestSeconds, secondsProblem } from "../../time/durations.ts";
 
-/** Flags by name, each with its description. Messages continue a sentence that begins with the flag's name. */
-export type FlagTable = Readonly<Record<string, z.ZodType>>;
+export interface Flag<Value> {
+  readonly describe: string;
+  /** A switch has no value; a positional has no name. */
+  readonly kind: "switch" | "value" | "positional";
+  readonly alias?: string;
+  /** The value of what was typed: true for a switch, else a text, or a list if the flag is given several times. */
+  readonly parse: (typed: unknown) => Value;
+}
 
-const notOnce = "is given twice or without a value";
+/** Flags by name. Messages continue a sentence that begins with the flag's name. */
+export type FlagTable = Readonly<Record<string, Flag<unknown>>>;
+
+/** The values of the flags that were given. */
+export type FlagValues<Table extends FlagTable> = {
+  readonly [Name in keyof Table]?: ReturnType<Table[Name]["parse"]> | undefined;
+};
+
+class FlagProblem extends Error {}
+
+/** Refuses what was typed. */
+export function wrongFlag(problem: string): never {
+  throw new FlagProblem(problem);
+}
 
 /** A flag without a value. */
-export const switchFlag = (describe: string) => z.boolean().optional().describe(describe);
+export const switchFlag = (describe: string, alias?: string) =>
+  flag("switch", describe, (typed) => (typeof typed === "boolean" ? typed : wrongFlag("is given twice")), alias);
 
-export const textFlag = (describe: string) => z.string(notOnce).min(1, "needs a value").optional().describe(describe);
+/** A flag whose value is one text. */
+export const valueFlag = <Value>(describe: string, parse: (text: string) => Value, alias?: string) =>
+  flag("value", describe, (typed) => parse(oneText(typed)), alias);
 
-export const patternFlag = (describe: string, pattern: RegExp, problem: string) =>
-  z.string(notOnce).regex(pattern, problem).optional().describe(describe);
+export const textFlag = (describe: string, alias?: string) =>
+  valueFlag(describe, (text) => (text === "" ? wrongFlag("needs a value") : text), alias);
+
+export const patternFlag = (describe: string, pattern: RegExp, problem: string, alias?: string) =>
+  valueFlag(describe, (text) => (pattern.test(text) ? text : wrongFlag(problem)), alias);
 
 const numberFlag = (describe: string, pattern: RegExp, problem: string, holds: (value: number) => boolean) =>
-  z.string(notOnce).regex(pattern, problem).transform(Number).refine(holds, problem).optional().describe(describe);
+  valueFlag(describe, (text) => (pattern.test(text) && holds(Number(text)) ? Number(text) : wrongFlag(problem)));
 
 /** A whole number of at most nine digits. */
 export const wholeFlag = (describe: string, least: number, most = 999_999_999) => {
@@ -37,26 +61,38 @@ export const versionFlag = (describe: string) =>
 
 /** What the user accepts: one word, or several separated by commas. */
 export const acceptFlag = (describe: string) =>
-  z
-    .string(notOnce)
-    .transform((words) => words.split(","))
-    .pipe(z.array(z.enum(acceptances, `must be ${acceptances.join(" or ")}`)))
-    .optional()
-    .describe(describe);
+  valueFlag(describe, (words) => {
+    const isKnown = (word: string): word is Acceptance => (acceptances as readonly string[]).includes(word);
+    const given = words.split(",");
+    return given.every(isKnown) ? given : wrongFlag(`must be ${acceptances.join(" or ")}`);
+  });
 
 /** The name that a command takes without a flag. */
 export const nameArgument = (describe: string) =>
-  z.string("is given twice").optional().meta({ description: describe, isPositional: true });
+  flag("positional", describe, (typed) => (typeof typed === "string" ? typed : wrongFlag("is given twice")));
+
+export function flag<Value>(
+  kind: Flag<Value>["kind"],
+  describe: string,
+  parse: Flag<Value>["parse"],
+  alias?: string,
+): Flag<Value> {
+  return { kind, describe, parse, ...(alias === undefined ? {} : { alias }) };
+}
+
+function oneText(typed: unknown): string {
+  return typeof typed === "string" ? typed : wrongFlag("is given twice or without a value");
+}
 
 /** The flags of every command. */
 export const commonFlags = {
   timeout: secondsFlag("seconds after which the command stops at its next safe point", 0.1),
-  target: textFlag("the target of the configuration to use").meta({ alias: "t" }),
-  config: textFlag("the configuration file (migrate.config.ts)").meta({ alias: "c" }),
+  target: textFlag("the target of the configuration to use", "t"),
+  config: textFlag("the configuration file (migrate.config.ts)", "c"),
   "load-timeout": secondsFlag("seconds to evaluate the configuration and each migration (60)", 0.1),
   json: switchFlag("print JSON on stdout"),
-  quiet: switchFlag("print no progress").meta({ alias: "q" }),
-  verbose: switchFlag("print more details").meta({ alias: "v" }),
+  quiet: switchFlag("print no progress", "q"),
+  verbose: switchFlag("print more details", "v"),
   color: switchFlag("use colours on a terminal; --no-color for none"),
 };
 
@@ -69,43 +105,40 @@ export const leaseFlags = {
   ),
 };
 
-export function isSwitch(flag: z.ZodType): boolean {
-  return flag instanceof z.ZodOptional && flag.unwrap() instanceof z.ZodBoolean;
-}
-
 export function withFlags(cli: Argv, flags: FlagTable): Argv {
-  return Object.entries(flags).reduce((all, [name, flag]) => {
-    const { description: describe, alias, isPositional } = metaOf(flag);
-    if (isPositional === true) return all.positional(name, { type: "string", describe });
-    return all.option(name, { type: isSwitch(flag) ? "boolean" : "string", describe, alias });
+  return Object.entries(flags).reduce((all, [name, { kind, describe, alias }]) => {
+    if (kind === "positional") return all.positional(name, { type: "string", describe });
+    return all.option(name, { type: kind === "switch" ? "boolean" : "string", describe, alias });
   }, cli);
 }
 
-export function metaOf(flag: z.ZodType) {
-  const { description, alias, isPositional } = flag.meta() ?? {};
-  return { description, alias: alias as string | undefined, isPositional: isPositional === true };
-}
-
 /**
- * Parses what yargs found. The first flag of each list of `conflicts` can't be used with any of the others. Throws
+ * Parses what was typed. The first flag of each list of `conflicts` can't be used with any of the others. Throws
  * ERR_USAGE with the first problem.
  */
 export function parseFlags<Table extends FlagTable>(
   flags: Table,
   typed: Readonly<Record<string, unknown>>,
   conflicts: readonly (readonly string[])[] = [],
-): z.output<z.ZodObject<Table>> {
-  const label = (name: string) => (metaOf(flags[name]!).isPositional ? `the ${name}` : `--${name}`);
-  const { data, error } = z.object(flags).safeParse(typed);
-  if (error !== undefined) {
-    const { path, message } = error.issues[0]!;
-    throw new MigrateError("ERR_USAGE", { problem: `${label(String(path[0]))} ${message}` });
-  }
+): FlagValues<Table> {
+  const label = (name: string) => (flags[name]!.kind === "positional" ? `the ${name}` : `--${name}`);
   const isGiven = (name: string) => typed[name] !== undefined && typed[name] !== false;
+  const values = Object.keys(flags)
+    .filter((name) => typed[name] !== undefined)
+    .map((name) => [name, parseFlag(flags[name]!, typed[name], label(name))]);
   for (const [one = "", ...others] of conflicts) {
     const other = isGiven(one) ? others.find(isGiven) : undefined;
     if (other !== undefined)
       throw new MigrateError("ERR_USAGE", { problem: `${label(one)} and ${label(other)} can't be used together` });
   }
-  return data;
+  return Object.fromEntries(values) as FlagValues<Table>;
+}
+
+function parseFlag({ parse }: Flag<unknown>, typed: unknown, label: string): unknown {
+  try {
+    return parse(typed);
+  } catch (error) {
+    if (!(error instanceof FlagProblem)) throw error;
+    throw new MigrateError("ERR_USAGE", { problem: `${label} ${error.message}` });
+  }
 }

@@ -1,5 +1,4 @@
 import { join, resolve } from "node:path";
-import type { z } from "zod";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { findingsOf, noRule, ruleIds, type LintFinding, type Findings } from "../../commands/lint/findings.ts";
 import { lockName } from "../../migrations/schema-lock.ts";
@@ -7,7 +6,7 @@ import type { MigrationSource } from "../../migrations/source.ts";
 import { otherTargets } from "../../session/load-config.ts";
 import type { Session } from "../../session/session.ts";
 import { defineCommand, withSession, type Context } from "../command/command.ts";
-import { switchFlag, versionFlag } from "../command/flags.ts";
+import { switchFlag, versionFlag, type FlagValues } from "../command/flags.ts";
 import type { Annotation } from "../command/output.ts";
 import { staleLock, writeLockOf } from "../project/update-schema-lock.ts";
 import { typedTables } from "../project/update-types.ts";
@@ -62,7 +61,7 @@ export const lintCommand = defineCommand({
 
 type Found = Findings & { readonly lock?: string };
 
-async function lintFindings(session: Session, context: Context<z.output<z.ZodObject<typeof flags>>>): Promise<Found> {
+async function lintFindings(session: Session, context: Context<FlagValues<typeof flags>>): Promise<Found> {
   const { since, "load-timeout": loadSeconds } = context.flags;
   const { options, config } = session;
   const { file, folder, schema, lint: { rules } = {} } = config;

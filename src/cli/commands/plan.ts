@@ -1,4 +1,3 @@
-import type { z } from "zod";
 import type { DownChoice } from "../../commands/down.ts";
 import { plan, planDown, savePlan, savePlanDown } from "../../commands/plan.ts";
 import type { UpChoice } from "../../commands/up.ts";
@@ -8,7 +7,7 @@ import { migrationsOf, planDocument } from "../../plan/assess/plan-document.ts";
 import { survey } from "../../run/prepare/estimate.ts";
 import { defineCommand, withSession, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
-import { acceptFlag, switchFlag, textFlag, versionFlag, wholeFlag } from "../command/flags.ts";
+import { acceptFlag, switchFlag, textFlag, versionFlag, wholeFlag, type FlagValues } from "../command/flags.ts";
 import { readPlan, writePlan } from "../input/plan-file.ts";
 import { renderPlan } from "../render/plan.ts";
 
@@ -24,7 +23,7 @@ const flags = {
   out: textFlag("save the plan to this file, for up --plan or down --plan"),
 };
 
-type PlanFlags = Partial<z.output<z.ZodObject<typeof flags>>>;
+type PlanFlags = FlagValues<typeof flags>;
 
 export const planCommand = defineCommand({
   usage: "plan",

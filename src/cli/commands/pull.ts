@@ -1,25 +1,25 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { z } from "zod";
 import { pull } from "../../commands/adopt/pull.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { defineCommand, withSession } from "../command/command.ts";
-import { nameArgument } from "../command/flags.ts";
+import { flag, nameArgument, wrongFlag } from "../command/flags.ts";
 import { authoring, writingNext } from "../project/write-migration.ts";
 import { describeSteps, shownPath } from "../render/steps.ts";
 
-const exceptProblem = "needs the name of a table";
-const tableName = z.string(exceptProblem).min(1, exceptProblem);
+/** The texts of a flag that was given once or several times. */
+function tableNames(typed: unknown): readonly string[] {
+  const names = [typed].flat();
+  const isName = (name: unknown): name is string => typeof name === "string" && name !== "";
+  return names.every(isName) ? names : wrongFlag("needs the name of a table");
+}
 
 export const pullCommand = defineCommand({
   usage: "pull [name]",
   describe: "write the first migration and schema.ts for an existing database without migrations",
   flags: {
     name: nameArgument("the name of the migration (adopt)"),
-    except: z
-      .union([tableName, z.array(tableName)], exceptProblem)
-      .optional()
-      .describe("leave out this table; may be given several times"),
+    except: flag("value", "leave out this table; may be given several times", tableNames),
   },
   async run(context) {
     const { flags, output } = context;
@@ -28,7 +28,7 @@ export const pullCommand = defineCommand({
       const { folder, schema } = session.config;
       const path = resolve(folder, schema);
       const options = authoring(session);
-      const { steps, left, tables } = await pull(options, [except].flat());
+      const { steps, left, tables } = await pull(options, except);
       if (existsSync(path))
         throw new MigrateError("ERR_ADOPT_REFUSED", {
           problem: `${schema} exists already`,

@@ -5,20 +5,22 @@ import { leaseFlags, patternFlag, switchFlag } from "../command/flags.ts";
 import { atTerminal, canAsk } from "../input/prompt.ts";
 import { runEvents } from "../render/events.ts";
 
-const migrationFlag = (describe: string) =>
-  patternFlag(describe, /^\d{1,9}(_.+)?$/, "must be a migration, such as 0006 or 0006_add_headlines");
+const migrationFlag = (alias: string, describe: string) =>
+  patternFlag(describe, /^\d{1,9}(_.+)?$/, "must be a migration, such as 0006 or 0006_add_headlines", alias);
 
 export const resolveCommand = defineCommand({
   usage: "resolve",
   describe: "mark one migration as reverted or as adopted, if its file was lost or replaced; changes no table",
   flags: {
     yes: switchFlag("mark it without asking"),
-    reverted: migrationFlag("count it as never run: its file is lost, or its changes were removed by hand").meta({
-      alias: "rolled-back",
-    }),
+    reverted: migrationFlag(
+      "rolled-back",
+      "count it as never run: its file is lost, or its changes were removed by hand",
+    ),
     adopted: migrationFlag(
+      "applied",
       "count it as applied with the present file: the tables already are as that file leaves them",
-    ).meta({ alias: "applied" }),
+    ),
     ...leaseFlags,
   },
   async run(context) {

@@ -1,16 +1,15 @@
 /** Steps that are typed as flags, such as those of `migrate new`, in the order in which they are typed. */
-import { z } from "zod";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { similarName } from "../../schema/names.ts";
 import { readStep, stepFlags, type Step } from "../../steps/registry.ts";
 import type { Context } from "../command/command.ts";
-import type { FlagTable } from "../command/flags.ts";
+import { flag, type FlagTable } from "../command/flags.ts";
 
 /** The flags of all steps, or just those that `only` names. `typedSteps` reads their values. */
 export function stepFlagTable(only: readonly string[] = [...stepFlags.keys()]): FlagTable {
   const described = only.map((name) => {
     const { describe, form } = stepFlags.get(name)!;
-    return [name, z.unknown().optional().describe(`${describe}: "${form}"`)] as const;
+    return [name, flag("value", `${describe}: "${form}"`, (typed) => typed)] as const;
   });
   return Object.fromEntries(described);
 }

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parsePlainly } from "../../../../src/cli/arguments/parse-plainly.ts";
 import { parseWithYargs } from "../../../../src/cli/arguments/parse-with-yargs.ts";
