@@ -9,8 +9,8 @@ export function keepCompiledCode(entry: string): void {
 }
 
 /**
- * The folder for the compiled code of a package whose command is the file `dist/bin.js`. It lies beside the code, so that
- * nobody can write it who can't write the code as well: V8 does not check what it reads.
+ * The folder for the compiled code of a package whose command is the file `dist/bin.js`. V8 does not check what it reads, so
+ * the folder lies beside the code: whoever can write it can write the code as well.
  */
 export function cacheFolder(entry: string): string {
   const own = dirname(dirname(entry));
