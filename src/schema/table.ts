@@ -38,7 +38,14 @@ export function getTable(database: Database, name: string): Table {
 
 /** Whether a table is as expected. Indexes and metadata that `expected` does not mention are ignored. */
 export function sameTable(expected: Table | undefined, found: Table | undefined): boolean {
-  return expected === found || differences(expected, found).length === 0;
+  if (expected === undefined || found === undefined) return expected === found;
+  return (
+    expected === found ||
+    // Often asked, mostly of tables that differ: the words for that would take most of the time.
+    (sameColumns(expected.columns, found.columns) &&
+      indexDifferences(expected, found).length === 0 &&
+      schemaMetadataDifferences(expected, found).length === 0)
+  );
 }
 
 /** The table with the indexes on a dropped column, or on one inside it, marked as absent. */
