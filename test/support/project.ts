@@ -115,7 +115,7 @@ export async function runCommand(
 }
 
 /** Most of what a process costs is its start, so what Node makes of its modules is kept for the next. */
-const compiled = { NODE_COMPILE_CACHE: join(tmpdir(), "lance-migrate-code") };
+export const compiled = { NODE_COMPILE_CACHE: join(tmpdir(), "lance-migrate-code") };
 
 /** A Node process with its output collected. */
 export function startNode(

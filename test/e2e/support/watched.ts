@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll } from "vitest";
 import { filesIn, rowsIn } from "../../support/secrets.ts";
-import { root } from "../../support/project.ts";
+import { compiled, root } from "../../support/project.ts";
 
 export interface Shown {
   readonly code: number | null;
@@ -52,7 +52,14 @@ async function runIn(folder: string, command: string, args: readonly string[], e
   const child = spawn(process.execPath, [script, ...args], {
     cwd: folder,
     // Nothing of whoever runs the tests, so that what is found is ours.
-    env: { PATH: process.env["PATH"], NO_COLOR: "1", HOME: join(folder, "home"), TMPDIR: join(folder, "tmp"), ...env },
+    env: {
+      PATH: process.env["PATH"],
+      ...compiled,
+      NO_COLOR: "1",
+      HOME: join(folder, "home"),
+      TMPDIR: join(folder, "tmp"),
+      ...env,
+    },
   });
   const output = { stdout: "", stderr: "", title: "" };
   const collect = (stream: "stdout" | "stderr") => (text: string) => {
