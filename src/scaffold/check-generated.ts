@@ -110,6 +110,8 @@ function configOf(from: string, top: string) {
       noEmit: true,
       allowImportingTsExtensions: true,
       types: [],
+      // Without those of browsers, which take a fifth of the time. The types of this package bring Node's.
+      lib: ["lib.esnext.d.ts"],
     },
   };
 }
