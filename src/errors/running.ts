@@ -70,7 +70,9 @@ export const runningErrors = {
     (d: { by: string }) => `${d.by} holds the lease and is running; try again later, or wait longer with --wait`,
   ),
   ERR_LEASE_LOST: locked(
-    (d: { by: string }) => `${d.by} took over the lease while this run was suspended; run the command again`,
+    (d: { by: string }) =>
+      `${d.by} took over the lease, because this run was suspended or the ledger took too long to answer; run the command again, ` +
+      "with a longer lease if the target is slow (--lease, leaseSeconds)",
   ),
   ERR_LEASE_SHORT: locked(
     (d: { seconds: number }) =>

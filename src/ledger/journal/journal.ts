@@ -47,6 +47,11 @@ export interface Journal {
   /** Adds records of the holder's own epoch. */
   add(records: readonly LedgerRecord[]): Promise<void>;
   /**
+   * Merges what many records have left, if the target needs that. May take much longer than adding a record, and
+   * records may be added meanwhile. Never rejects: a ledger that can't be compacted is only slower.
+   */
+  compact(): Promise<void>;
+  /**
    * The hash by which the next record refers to this one, over the fields that every run can read. Empty if only its
    * position can be read; the next record then refers to the record before.
    */

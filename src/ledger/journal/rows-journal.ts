@@ -116,11 +116,8 @@ export function rowsJournal(name: string, table: RecordTable): Journal {
         }
         return await table.insertIfAbsent(toRow(record));
       }),
-    async add(records) {
-      await writing(() => table.insert(records.map(toRow)));
-      // The records are stored. A ledger that can't be compacted is only slower.
-      await table.compact().catch(() => {});
-    },
+    add: (records) => writing(() => table.insert(records.map(toRow))),
+    compact: () => table.compact().catch(() => {}),
     hashOf: recordHash,
   };
 }

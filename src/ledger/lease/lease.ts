@@ -118,6 +118,12 @@ export async function takeLease(
     repeats = false;
     onTheWay = about.event === "advanced" || about.event === "reverting" ? about : undefined;
   };
+  // Not in turn: in an object store it takes longer than a record, and the lease must be renewed meanwhile.
+  let compaction: Promise<void> | undefined;
+  const compact = (): Promise<void> =>
+    (compaction ??= journal.compact().finally(() => {
+      compaction = undefined;
+    }));
   const renew = async (): Promise<void> => {
     await write([renewal()]);
     if (saysNothing && !(await journal.isNewest({ epoch, number: Infinity }))) standing = "lost";
@@ -135,16 +141,20 @@ export async function takeLease(
     renewing = true;
     // The next check notices a failure.
     void inTurn(renew)
-      .catch(() => {})
       .finally(() => {
         renewing = false;
-      });
+      })
+      .then(compact)
+      .catch(() => {});
   });
 
   return {
     ledger,
     epoch: () => epoch,
-    record: (entries) => inTurn(() => write(entries)),
+    async record(entries) {
+      await inTurn(() => write(entries));
+      await compact();
+    },
     check: () =>
       inTurn(async () => {
         if (standing === "lost") throw await lost();
@@ -180,6 +190,7 @@ export async function takeLease(
       const released = { event: "released", ...(stays ? { step: left.step, total: left.total } : {}) } as const;
       // Each entry has `next`: if entries are written one by one, the last may be missing.
       await inTurn(() => write([...entries, released].map((entry) => ({ ...entry, next: inDoubt }))));
+      await compact();
     },
     abandon: stopRenewing,
   };

@@ -9,7 +9,9 @@ import { markersJournal } from "../../../../src/ledger/journal/markers-journal.t
 import { takeLease, waitForHolder, type Lease } from "../../../../src/ledger/lease/lease.ts";
 import { byPlace, recordHash, type LedgerRecord } from "../../../../src/ledger/state/record.ts";
 import { rowsJournal } from "../../../../src/ledger/journal/rows-journal.ts";
+import type { RecordTable } from "../../../../src/targets/contract/target.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
+import type { Row } from "../../../../src/wire/rows/ipc-rows.ts";
 import { recordsOf } from "../../../support/ledger.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 
@@ -101,9 +103,24 @@ function memoryJournal() {
       writes++;
       records.push(...more);
     },
+    compact: async () => {},
     hashOf: recordHash,
   };
   return { ...journal, records, reads: () => reads, writes: () => writes };
+}
+
+/** The table of a ledger in memory. */
+function memoryTable(): RecordTable {
+  const rows: Row[] = [];
+  return {
+    create: async () => {},
+    all: async () => [...rows],
+    last: async () => rows.at(-1),
+    count: async () => 0,
+    insertIfAbsent: async (row) => rows.push(row) > 0,
+    insert: async (more) => void rows.push(...more),
+    compact: async () => {},
+  };
 }
 
 /** Markers in memory. */
@@ -350,6 +367,40 @@ test("a renewal that fails is tried again", async () => {
   );
   await clock.pass(duration / 2);
   expect(eventsOf(journal.records)).toEqual(["1.0 taken", "1.2 renewed"]);
+});
+
+test("a lease is renewed while the ledger is being compacted, however long that takes", async () => {
+  const compacted = Promise.withResolvers<void>();
+  const journal = rowsJournal("_migrations", { ...memoryTable(), compact: () => compacted.promise });
+  const clock = handClock();
+  const lease = await aLease(journal, clock);
+  const recorded = lease.record([{ event: "advanced", next: 1 }]);
+  await clock.pass(duration * 1.5);
+  expect(lease.isSure()).toBe(true);
+  compacted.resolve();
+  await recorded;
+  await lease.release();
+  expect(eventsOf(await journal.read())).toEqual([
+    "1.0 taken",
+    "1.1 advanced",
+    ...[2, 3, 4, 5].map((number) => `1.${number} renewed`),
+    "1.6 released",
+  ]);
+});
+
+test("the compaction that a long step needs is not waited for by its renewals", async () => {
+  const compacted = Promise.withResolvers<void>();
+  let compactions = 0;
+  const compact = () => (compactions++, compacted.promise);
+  const journal: Journal = { ...memoryJournal(), compact };
+  const clock = handClock();
+  const lease = await aLease(journal, clock);
+  await clock.pass(duration * 2);
+  expect(lease.isSure()).toBe(true);
+  expect(compactions).toBe(1);
+  compacted.resolve();
+  await lease.release();
+  expect(compactions).toBe(2);
 });
 
 test("a released lease is not renewed any more", async () => {
