@@ -15,6 +15,7 @@ import {
   appliedBy,
   contentOf,
   requireMigrated,
+  shortLease,
   writeAll,
   writeFew,
 } from "./scene.ts";
@@ -107,7 +108,7 @@ function severalRuns(store: Store): void {
     const { moments, words } = killMoments(kills, stdout.split("\n").length - 1, performance.now() - started);
     let killed = 0;
     for (const moment of moments) {
-      const project = aProjectIn(store);
+      const project = aProjectIn(store, { lease: shortLease });
       writeFew(project);
       if (await killAt(project.start(["up", "--json"]), moment)) killed++;
       const next = await project.migrate(["up"]);
@@ -122,7 +123,7 @@ function severalRuns(store: Store): void {
   test(`a run that is suspended for longer than its lease loses it to another one, ${stops} times`, async () => {
     const { chance, words } = drawnChance();
     for (let stop = 0; stop < stops; stop++) {
-      const project = aProjectIn(store);
+      const project = aProjectIn(store, { lease: shortLease });
       writeFew(project);
       const sleeper = project.start(["up", "--json"]);
       // Not while it inserts rows: the engine would insert them once more when it wakes.
@@ -175,9 +176,9 @@ function answers(store: Store): void {
       return commits++ === 6 ? "lost" : "unsent";
     };
     const options = { ...store.through(proxy.url), client_max_retries: "1" };
-    const project = aProjectIn(store, { options });
+    const project = aProjectIn(store, { options, lease: shortLease });
     writeFew(project);
-    const { code, stderr } = await project.start(["up", "--quiet", "--lease", "10"]).finished;
+    const { code, stderr } = await project.start(["up", "--quiet"]).finished;
     expect(code, stderr).toBe(6);
     expect(withoutAddresses(stderr)).toMatch(
       /^target store can't be reached: (table swapped can't be opened: )?GET ADDRESS got no answer: the connection failed; check endpoint in storageOptions, and the network\n$/,
