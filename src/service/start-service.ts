@@ -22,11 +22,11 @@ export interface ServiceOptions
 export interface Service {
   readonly url: string;
   readonly port: number;
-  /** Takes no new requests, and resolves when those in progress have ended. */
+  /** Takes no new requests, and resolves when those in progress have ended or were cut off. */
   close(): Promise<void>;
 }
 
-/** Milliseconds after which `close` cuts connections. Containers are killed after ten seconds. */
+/** Milliseconds after which `close` cuts connections and ends workers. Containers are killed after ten seconds. */
 const longestClose = 8_000;
 const defaults = {
   bodyLimit: 256 * 2 ** 20,
@@ -65,10 +65,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       // Some connections would stay open as long as their clients like: one that becomes idle meanwhile, one whose
       // client sends half a request, and one whose client does not read its answer.
       const idle = setInterval(() => app.web.server.closeIdleConnections(), 50);
-      const patience = setTimeout(() => app.web.server.closeAllConnections(), longestClose);
+      const late = Promise.withResolvers<void>();
+      const patience = setTimeout(() => {
+        app.web.server.closeAllConnections();
+        late.resolve();
+      }, longestClose);
       try {
         await app.web.close();
-        await app.settled();
+        await Promise.race([app.settled(), late.promise]);
       } finally {
         clearInterval(idle);
         clearTimeout(patience);

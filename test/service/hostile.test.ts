@@ -1,5 +1,5 @@
 /** Requests that once ended the service, or kept it from answering anybody else: now each costs itself alone. */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -177,6 +177,26 @@ test("work that takes longer than it may is given up once its process has ended,
   ]);
   expect((await ask("count_rows", {})).body.toString()).toBe("3");
   expect(await impatient.close()).toBe(0);
+});
+
+test("on SIGTERM, work that takes longer than eight seconds is cut off, and does not go on without the service", async () => {
+  const stopped = await startCommand(folder, []);
+  // It takes minutes, and no row is that far from anything.
+  const predicate = "levenshtein(repeat('a', 150000), repeat('b', 150000)) < 0";
+  const body = JSON.stringify({ predicate });
+  const cut = send(stopped.url, { path: "/v1/table/books/delete", headers: asJson, body }).catch((error) => error);
+  await expect.poll(() => workersOf(stopped.pid).length, { timeout: 5_000 }).toBe(1);
+  await sleep(500);
+  const workers = workersOf(stopped.pid);
+  const start = performance.now();
+  expect(await stopped.close()).toBe(0);
+  const took = performance.now() - start;
+  expect([took > 7_000, took < 12_000], `${took} ms`).toEqual([true, true]);
+  expect(await cut).toMatchObject({ code: "ECONNRESET" });
+  expect(workers.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+  expect(stopped.log.join("")).toMatch(
+    /^stopping: waiting up to 8 seconds for requests in progress, then cutting them off; interrupt again to stop at once$/m,
+  );
 });
 
 test("what the engine prints when it panics is not taken for the process that works", async () => {

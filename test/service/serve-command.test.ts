@@ -40,7 +40,9 @@ test.each(["SIGTERM", "SIGINT"] as const)(
     const { code, errors } = await end();
     expect(code).toBe(0);
     expect(errors).toMatch(/^\S+Z GET \/v1\/tables 200 \d+ms /m);
-    expect(errors).toMatch(/^stopping when the requests in progress are answered; interrupt again to stop at once$/m);
+    expect(errors).toMatch(
+      /^stopping: waiting up to 8 seconds for requests in progress, .*; interrupt again to stop at once$/m,
+    );
     expect(errors).not.toContain(key);
   },
 );

@@ -13,7 +13,7 @@ const fewestCharacters = 4;
 export const serveCommand = defineCommand({
   usage: "serve",
   describe: "serve the tables of a folder over HTTP",
-  stopping: "stopping when the requests in progress are answered",
+  stopping: "stopping: waiting up to 8 seconds for requests in progress, then cutting them off",
   flags: {
     data: patternFlag(
       "the folder that holds the tables",

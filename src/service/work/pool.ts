@@ -24,6 +24,7 @@ export interface PoolOptions extends WorkerOptions {
 export interface Workers {
   /** `mayChange` is whether the job may change a table. */
   perform(job: Job, mayChange: boolean): Promise<JobOutcome>;
+  /** Cuts off what is being performed. */
   close(): Promise<void>;
 }
 
@@ -43,9 +44,11 @@ export async function startWorkers(options: PoolOptions): Promise<Workers> {
     // What the engine prints when it panics contains texts of requests, so it must not get into the service's log.
     emitStdStreams: true,
   });
+  const atWork = new Set<ReturnType<typeof limitTime>>();
   return {
     perform: async (job, mayChange) => {
       const time = limitTime(workTimeout);
+      atWork.add(time);
       // A worker that died while it was idle is noticed only when it is to get a job. Nothing was sent to it then: a job
       // that may have begun is never repeated.
       const send = async (retries = workers): Promise<JobOutcome> =>
@@ -59,10 +62,15 @@ export async function startWorkers(options: PoolOptions): Promise<Workers> {
         return { problem: problemOf(time.isOver() ? workTimeout : undefined, mayChange), cause: causeOf(error) };
       } finally {
         time.end();
+        atWork.delete(time);
       }
     },
-    // It waits in vain for a worker that has died while it was idle.
-    close: async () => void (await Promise.race([pool.terminate(true), sleep(2_000, undefined, { ref: false })])),
+    async close() {
+      // A worker that is asked to end goes on until its request is done.
+      for (const time of atWork) time.kill();
+      // It waits in vain for a worker that has died while it was idle.
+      await Promise.race([pool.terminate(true), sleep(2_000, undefined, { ref: false })]);
+    },
   };
 }
 
@@ -72,20 +80,26 @@ export async function startWorkers(options: PoolOptions): Promise<Workers> {
  */
 function limitTime(milliseconds: number) {
   let timer: NodeJS.Timeout | undefined;
+  let pid: number | undefined;
   let isOver = false;
+  const kill = () => {
+    try {
+      if (pid !== undefined) process.kill(pid, "SIGKILL");
+    } catch {
+      // It has ended at this moment.
+    }
+  };
   return {
     /** The pool also calls it with what the engine prints. */
     begin: (sent: unknown) => {
-      if (typeof sent !== "number" || timer !== undefined) return;
+      if (typeof sent !== "number" || pid !== undefined) return;
+      pid = sent;
       timer = setTimeout(() => {
         isOver = true;
-        try {
-          process.kill(sent, "SIGKILL");
-        } catch {
-          // It has ended at this moment.
-        }
+        kill();
       }, milliseconds);
     },
+    kill,
     end: () => clearTimeout(timer),
     isOver: () => isOver,
   };
