@@ -346,7 +346,8 @@ const commands = {
   serve: ["--data", "--host", "--port", "--api-key", "--database"],
   doctor: [],
 } as const;
-const common = ["-t, --target", "-c, --config", "--json", "-q, --quiet", "-v, --verbose", "--no-color", "--help"];
+const common = ["--json", "-q, --quiet", "-v, --verbose", "--no-color", "--help"];
+const ofConfig = ["-t, --target", "-c, --config", "--load-timeout"];
 
 describe("help", () => {
   test.each([["--help"], ["help"]])("of %s lists every command", async (word) => {
@@ -363,6 +364,8 @@ describe("help", () => {
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       expect(stdout).toMatch(new RegExp(`^migrate ${command}\\b`));
       for (const flag of [...common, ...flags]) expect(stdout).toContain(flag);
+      // Of all commands, serve alone reads no configuration.
+      for (const flag of ofConfig) expect([flag, stdout.includes(flag)]).toEqual([flag, command !== "serve"]);
     },
   );
 

@@ -106,6 +106,13 @@ test.each<{ what: string; args: string[]; environment?: Record<string, string>; 
   },
   { what: "a key beyond ASCII", args: ["--data", ".", "--api-key", "schlüssel"], error: /the key .*header/ },
   { what: "an object store", args: ["--data", "s3://bucket/tables"], error: /--data .*object store/ },
+  {
+    what: "a target",
+    args: ["--data", ".", "--target", "local"],
+    error: /^migrate serve reads no configuration and takes no --target\n/,
+  },
+  { what: "a configuration", args: ["--data", ".", "-c", "migrate.config.ts"], error: /takes no --config\n/ },
+  { what: "a time to load it", args: ["--data", ".", "--load-timeout", "5"], error: /takes no --load-timeout\n/ },
   { what: "a folder that is a file", args: ["--data", import.meta.filename], error: /is a file/ },
 ])("with $what it does not start", async ({ args, environment, error }) => {
   const { code, errors } = await serve(args, environment).end();

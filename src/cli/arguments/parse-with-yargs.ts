@@ -5,7 +5,7 @@ import { MigrateError } from "../../errors/migrate-error.ts";
 import { similarName } from "../../schema/names.ts";
 import { loadCommands } from "../commands/index.ts";
 import type { Command } from "../command/command.ts";
-import { commonFlags, withFlags, type FlagTable } from "../command/flags.ts";
+import { commonFlags, configFlags, withFlags, type FlagTable } from "../command/flags.ts";
 import type { GivenCommand } from "./parse-plainly.ts";
 
 /** The command that was given, and its flags; undefined if help or the version was printed. Throws ERR_USAGE. */
@@ -53,10 +53,13 @@ function commandLine(
       all.command(
         command.usage,
         command.describe,
-        (builder) =>
-          withFlags(builder, command.flags)
+        (builder) => {
+          const shown = withFlags(builder, command.flags)
             .group(optionsIn(command.flags), "Options:")
-            .group([...optionsIn(commonFlags), "help", "version"], "Common options:"),
+            .group([...optionsIn(commonFlags), "help", "version"], "Common options:");
+          const refused = command.readsConfig === false ? optionsIn(configFlags) : [];
+          return refused.reduce((one, name) => one.hide(name), shown);
+        },
         (typed) => choose({ command, typed }),
       ),
     cli,

@@ -12,6 +12,8 @@ export interface Command<Table extends FlagTable = FlagTable> {
   readonly flags: Table;
   /** Lists of flags of which the first can't be used with any of the others. */
   readonly conflicts?: readonly (readonly (keyof Table | "json")[])[];
+  /** False for a command that takes no flags of the configuration. */
+  readonly readsConfig?: false;
   /** What the command prints when it is asked to stop; "stopping" by default. */
   readonly stopping?: string;
   run(context: Context<FlagValues<Table>>): Promise<CommandResult>;

@@ -84,12 +84,17 @@ function oneText(typed: unknown): string {
   return typeof typed === "string" ? typed : wrongFlag("is given twice or without a value");
 }
 
-/** The flags of every command. */
-export const commonFlags = {
-  timeout: secondsFlag("seconds after which the command stops at its next safe point", 0.1),
+/** The flags of a command that reads the configuration. */
+export const configFlags = {
   target: textFlag("the target of the configuration to use", "t"),
   config: textFlag("the configuration file (migrate.config.ts)", "c"),
   "load-timeout": secondsFlag("seconds to evaluate the configuration and each migration (60)", 0.1),
+};
+
+/** The flags of every command. */
+export const commonFlags = {
+  timeout: secondsFlag("seconds after which the command stops at its next safe point", 0.1),
+  ...configFlags,
   json: switchFlag("print JSON on stdout"),
   quiet: switchFlag("print no progress", "q"),
   verbose: switchFlag("print more details", "v"),

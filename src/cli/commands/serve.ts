@@ -13,6 +13,7 @@ const fewestCharacters = 4;
 export const serveCommand = defineCommand({
   usage: "serve",
   describe: "serve the tables of a folder over HTTP",
+  readsConfig: false,
   stopping: "stopping: waiting up to 8 seconds for requests in progress, then cutting them off",
   flags: {
     data: patternFlag(
