@@ -171,6 +171,7 @@ function isOpen({ routeOptions }: FastifyRequest): boolean {
 function addServiceRoute(app: FastifyInstance, route: ServiceRoute): void {
   app.route({
     method: "GET",
+    exposeHeadRoute: true, // load balancers use it
     url: route.path,
     schema: { document: documentOf(route) } as object,
     handler: async (_, reply) => {
@@ -222,26 +223,29 @@ function lockRequestOf({ params, query, body }: Job): LockRequest {
 
 /** A body that may be parsed here, where it keeps everybody waiting. */
 function smallBody(body: Body): Buffer {
-  if ("file" in body) throw tooLarge();
+  if ("file" in body) throw tooLarge("256 kB, the limit of this route");
   return readBody(body);
 }
 
 /** What is JSON and what is Arrow data is told apart by its type alone. */
 function addBodyParsers(app: FastifyInstance, { bodyLimit, data }: AppOptions): void {
   app.removeAllContentTypeParsers();
-  const add = (contentType: string, type: SentBody["type"], limit: number) =>
+  const flagLimit = `${bodyLimit / 2 ** 20} MB, the limit that --body-limit sets`;
+  const add = (contentType: string, type: SentBody["type"], limit: number, named: string) =>
     app.addContentTypeParser(contentType, async ({ headers }: FastifyRequest, chunks: IncomingMessage) => {
-      if (Number(headers["content-length"] ?? 0) > limit) throw tooLarge();
+      if (Number(headers["content-length"] ?? 0) > limit) throw tooLarge(named);
       return {
         type,
-        body: await collect(chunks.iterator({ destroyOnReturn: false }), data.path, limit, tooLarge),
+        body: await collect(chunks.iterator({ destroyOnReturn: false }), data.path, limit, () => tooLarge(named)),
       } satisfies SentBody;
     });
-  add(jsonType, "json", Math.min(jsonLimit, bodyLimit));
-  add(streamType, "arrow", bodyLimit);
+  const isJsonLimit = jsonLimit < bodyLimit;
+  const jsonNamed = isJsonLimit ? `${jsonLimit / 2 ** 20} MB, the limit of JSON` : flagLimit;
+  add(jsonType, "json", isJsonLimit ? jsonLimit : bodyLimit, jsonNamed);
+  add(streamType, "arrow", bodyLimit, flagLimit);
 }
 
-const tooLarge = () => refuse(413, "invalidInput", "the body is too large");
+const tooLarge = (limit: string) => refuse(413, "invalidInput", `the body is larger than ${limit}`);
 
 /** Whether a body was announced and has not arrived completely. */
 function isArriving({ headers, raw }: FastifyRequest): boolean {

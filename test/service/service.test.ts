@@ -265,6 +265,18 @@ describe("who may come in", () => {
     expect([status, body]).toEqual([200, { status: "ok" }]);
   });
 
+  test("HEAD answers as GET does, without a body and without a key", async () => {
+    const { service, log } = await aService();
+    const [got, asked] = await Promise.all(
+      ["GET", "HEAD"].map(async (method) => await fetch(`${service.url}/healthz`, { method })),
+    );
+    expect([asked!.status, await asked!.text()]).toEqual([200, ""]);
+    for (const header of ["content-type", "content-length"])
+      expect(asked!.headers.get(header)).toBe(got!.headers.get(header));
+    expect((await fetch(`${service.url}/openapi.json`, { method: "HEAD" })).status).toBe(401);
+    expect(log).toHaveLength(1);
+  });
+
   test("no line of the log holds the key, wherever it was sent", async () => {
     const { service, log } = await aService();
     const ask = asking(service.url, { "x-api-key": apiKey, "x-request-id": apiKey, "x-other": apiKey });
@@ -312,8 +324,10 @@ test("the OpenAPI document is valid and has the routes, no more and no fewer", a
   expect(described.toSorted()).toEqual(all.map(({ method, path }) => `${method} ${path}`).toSorted());
   for (const { method, path } of all) expect(web.hasRoute({ method, url: path })).toBe(true);
   // One line a route, methods in brackets: what is served beside them would show here.
-  const served = web.printRoutes({ commonPrefix: false }).match(/\((?:GET|POST)(?:, (?:GET|POST))*\)/g) ?? [];
-  expect(served.flatMap((methods) => methods.split(","))).toHaveLength(all.length);
+  const served = web.printRoutes({ commonPrefix: false }).match(/\((?:GET|HEAD|POST)(?:, (?:GET|HEAD|POST))*\)/g) ?? [];
+  const methods = served.flatMap((some) => some.slice(1, -1).split(", "));
+  // The document does not list HEAD, which answers as GET does.
+  expect(methods.filter((method) => method !== "HEAD")).toHaveLength(all.length);
 });
 
 describe("bodies", () => {
@@ -356,6 +370,54 @@ describe("bodies", () => {
     });
     expect([answer.status, answer.body]).toMatchObject([status, { code: 13 }]);
     expect(answer.headers.get("content-type")).toContain("application/json");
+  });
+
+  test.each([
+    {
+      limit: 1,
+      path: "tables/t",
+      bytes: 2 ** 20 + 1,
+      error: "the body is larger than 1 MB, the limit that --body-limit sets",
+    },
+    {
+      limit: 1,
+      path: "table/t/query",
+      bytes: 2 ** 20 + 1,
+      error: "the body is larger than 1 MB, the limit that --body-limit sets",
+    },
+    {
+      limit: 100,
+      path: "table/t/query",
+      bytes: 2 ** 24 + 1,
+      error: "the body is larger than 16 MB, the limit of JSON",
+    },
+    {
+      limit: 100,
+      path: "table/t/rename",
+      bytes: 2 ** 20,
+      error: "the body is larger than 256 kB, the limit of this route",
+    },
+  ])(
+    "a body that is too large is refused with its limit: $path, $bytes bytes",
+    async ({ limit, path, bytes, error }) => {
+      const { service } = await aService({ bodyLimit: limit * 2 ** 20 });
+      const headers = { "content-type": path.startsWith("tables") ? arrowType : "application/json" };
+      const sent = { method: "POST", headers, body: " ".repeat(bytes) };
+      expect(await asking(service.url).send(`/v1/${path}`, sent)).toMatchObject({
+        status: 413,
+        body: { code: 13, error },
+      });
+    },
+  );
+
+  test.each([
+    ["-1", "limit must be at least 1"],
+    ["0", "limit must be at least 1"],
+    ["x", "limit must be a whole number"],
+  ])("a limit of %s is refused", async (limit, error) => {
+    const { service } = await aService();
+    const answer = await asking(service.url).get(`/v1/tables?limit=${limit}`);
+    expect(answer).toMatchObject({ status: 400, body: { code: 13, error } });
   });
 
   test("JSON that is nested without end is refused", async () => {

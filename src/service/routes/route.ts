@@ -147,7 +147,7 @@ export const committed = z.looseObject({ version: z.int() });
 /** A query parameter that is a whole number. */
 export const numberParameter = z
   .string("is given twice")
-  .regex(/^\d{1,15}$/, "must be a whole number")
+  .regex(/^-?\d{1,15}$/, "must be a whole number")
   .transform(Number);
 
 /** A query parameter that is true or false. */

@@ -66,7 +66,7 @@ export async function startWorkers(options: PoolOptions): Promise<Workers> {
       }
     },
     async close() {
-      // A worker that is asked to end goes on until its request is done.
+      // A worker that is asked to end finishes its request first.
       for (const time of atWork) time.kill();
       // It waits in vain for a worker that has died while it was idle.
       await Promise.race([pool.terminate(true), sleep(2_000, undefined, { ref: false })]);
