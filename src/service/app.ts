@@ -236,7 +236,7 @@ function addBodyParsers(app: FastifyInstance, { bodyLimit, data }: AppOptions): 
       if (Number(headers["content-length"] ?? 0) > limit) throw tooLarge(named);
       return {
         type,
-        body: await collect(chunks.iterator({ destroyOnReturn: false }), data.path, limit, () => tooLarge(named)),
+        body: await collect(chunks.iterator({ destroyOnReturn: false }), data, limit, () => tooLarge(named)),
       } satisfies SentBody;
     });
   const isJsonLimit = jsonLimit < bodyLimit;

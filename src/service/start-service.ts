@@ -5,6 +5,7 @@ import { createApp, type AppOptions } from "./app.ts";
 import type { GuardOptions } from "./authenticate.ts";
 import { openDataFolder, removeCreated } from "./tables/data-folder.ts";
 import { openTables } from "./tables/open-tables.ts";
+import { keepBodies, removeLeftBodies } from "./work/left-bodies.ts";
 import { startWorkers, usualWorkers, type PoolOptions } from "./work/pool.ts";
 
 export interface ServiceOptions
@@ -46,12 +47,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const settings = { ...options, ...defaults, ...given, data };
   const workers = await startWorkers(settings);
+  const bodies = keepBodies(data);
+  const ending = new AbortController();
+  // Fails only because the service ends meanwhile.
+  removeLeftBodies(data, ending.signal).catch(() => {});
   const app = await createApp({ ...settings, workers });
   try {
     await app.web.listen({ host, port: options.port });
   } catch (cause) {
     await app.web.close();
     await workers.close();
+    ending.abort();
+    bodies.end();
     removeCreated(data);
     const problem = listenProblems[(cause as NodeJS.ErrnoException).code ?? ""] ?? String(cause);
     throw new MigrateError("ERR_SERVICE_ADDRESS", { host, port: options.port, problem }, { cause });
@@ -76,7 +83,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       } finally {
         clearInterval(idle);
         clearTimeout(patience);
+        ending.abort();
         await workers.close();
+        bodies.end();
       }
     },
   };

@@ -26,8 +26,8 @@ export function inPrivateFolder<Result>(folder: string, work: (path: string) => 
   }
 }
 
-/** Not the database's folder too: if that is missing, it may be mounted again later. */
-function makeFolder(path: string): void {
+/** Creates it unless it exists, but not the one around it: a database's folder that is missing may be mounted later. */
+export function makeFolder(path: string): void {
   try {
     mkdirSync(path);
   } catch (error) {
@@ -35,8 +35,11 @@ function makeFolder(path: string): void {
   }
 }
 
-/** What the entries are, by the beginning of their names. The rest of a name is a UUID. */
-const beginnings = { creating: "", dropped: "dropped-", body: "body-" } as const;
+/**
+ * What the entries are, by the beginning of their names. The rest of a name is a UUID. `bodies` is the folder of one
+ * service; older releases wrote single files, `body`.
+ */
+const beginnings = { creating: "", dropped: "dropped-", body: "body-", bodies: "bodies-" } as const;
 
 export type EntryKind = keyof typeof beginnings;
 
@@ -52,7 +55,7 @@ const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  */
 export async function removeEntries(
   folder: string,
-  isToRemove: (kind: EntryKind, changedAt: number) => boolean,
+  isToRemove: (kind: EntryKind, changedAt: number, name: string) => boolean,
 ): Promise<void> {
   const path = join(folder, privateFolder);
   try {
@@ -62,7 +65,7 @@ export async function removeEntries(
       const found = lstatSync(entry, { throwIfNoEntry: false });
       const kind = kindOf(name);
       const isOurs = kind !== undefined && (kind === "body" ? found?.isFile() : found?.isDirectory());
-      if (isOurs === true && isToRemove(kind, found!.mtimeMs))
+      if (isOurs === true && isToRemove(kind, found!.mtimeMs, name))
         await rm(entry, { recursive: true, force: true }).catch(() => undefined);
     }
     rmdirSync(path);

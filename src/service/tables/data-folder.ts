@@ -2,9 +2,10 @@
  * The data folder: created and checked before the engine sees it, and recognised while the service runs. The engine
  * creates a folder that is missing, so a service whose folder was unmounted would serve an empty one in its place.
  */
+import { randomUUID } from "node:crypto";
 import { accessSync, constants, lstatSync, mkdirSync, rmdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { privateFolder } from "../../engine/folder/private-folder.ts";
+import { entryName, privateFolder } from "../../engine/folder/private-folder.ts";
 import { checkLink } from "../../engine/folder/symbolic-links.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { refuse } from "./error-answer.ts";
@@ -14,6 +15,8 @@ export interface DataFolder {
   readonly path: string;
   /** The device and the inode. */
   readonly identity: string;
+  /** The name of this service's folder in the private folder, for large bodies. */
+  readonly bodies: string;
   /** The topmost folder that was created for it. */
   readonly created?: string | undefined;
 }
@@ -25,7 +28,7 @@ export function openDataFolder(path: string): DataFolder {
   if (identity === undefined) throw problemWith(path, "is a file");
   attempt(path, "read and written", () => accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK));
   checkLink(path, privateFolder);
-  return { path, identity, created };
+  return { path, identity, created, bodies: entryName("bodies", randomUUID()) };
 }
 
 /** Removes the folders that were created for it, as far as they are empty. */

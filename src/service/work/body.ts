@@ -1,10 +1,11 @@
 /** Bodies of requests and answers on their way between the service and its workers: small ones as bytes, large ones as files. */
 import { randomUUID } from "node:crypto";
 import { createReadStream, createWriteStream, openSync, readFileSync, rmdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { entryName, inPrivateFolder, privateFolder } from "../../engine/folder/private-folder.ts";
+import { inPrivateFolder, makeFolder, privateFolder } from "../../engine/folder/private-folder.ts";
+import type { DataFolder } from "../tables/data-folder.ts";
 
 export type Body = { readonly bytes: Uint8Array } | { readonly file: string };
 
@@ -14,7 +15,7 @@ const largestInMemory = 256 * 1024;
 /** Reads everything. Throws `tooLarge()` when there are more than `limit` bytes. */
 export async function collect(
   chunks: AsyncIterable<Uint8Array>,
-  folder: string,
+  data: DataFolder,
   limit: number,
   tooLarge: () => Error,
   id: string = randomUUID(),
@@ -26,7 +27,7 @@ export async function collect(
     for (let next = await bounded.next(); next.done !== true; next = await bounded.next()) {
       first.push(next.value);
       length += next.value.length;
-      if (length > largestInMemory) return await toFile(first, bounded, folder, id);
+      if (length > largestInMemory) return await toFile(first, bounded, data, id);
     }
     return { bytes: Buffer.concat(first) };
   } finally {
@@ -47,20 +48,27 @@ async function* withinLimit(
   }
 }
 
-/** Where the file of a body is. */
-export function fileOfBody(folder: string, id: string): string {
-  return join(folder, privateFolder, entryName("body", id));
+/** Where the files of a service's bodies are. */
+export function folderOfBodies({ path, bodies }: DataFolder): string {
+  return join(path, privateFolder, bodies);
+}
+
+export function fileOfBody(data: DataFolder, id: string): string {
+  return join(folderOfBodies(data), id);
 }
 
 async function toFile(
   first: readonly Uint8Array[],
   rest: AsyncIterable<Uint8Array>,
-  folder: string,
+  data: DataFolder,
   id: string,
 ): Promise<Body> {
-  // Opened at once: as long as the private folder is empty, other requests may remove it.
-  const file = fileOfBody(folder, id);
-  const descriptor = inPrivateFolder(folder, () => openSync(file, "wx", 0o600));
+  // Opened at once: as long as the folder is empty, other requests may remove it.
+  const file = fileOfBody(data, id);
+  const descriptor = inPrivateFolder(data.path, () => {
+    makeFolder(folderOfBodies(data));
+    return openSync(file, "wx", 0o600);
+  });
   const body = { file };
   try {
     await pipeline(
@@ -91,8 +99,9 @@ export function discard(body: Body | undefined): void {
   if (body === undefined || "bytes" in body) return;
   rmSync(body.file, { force: true });
   try {
-    rmdirSync(join(body.file, ".."));
+    rmdirSync(dirname(body.file));
+    rmdirSync(dirname(dirname(body.file)));
   } catch {
-    // Another request is using the private folder.
+    // Another request is using it.
   }
 }

@@ -56,7 +56,7 @@ export async function perform(
   try {
     // Here, since the job may have waited for long.
     checkDataFolder(data);
-    return await answerTo(job, await open(), limits);
+    return await answerTo(job, data, await open(), limits);
   } catch (error) {
     return failureOf(error, data.path);
   }
@@ -67,7 +67,7 @@ export function failureOf(error: unknown, folder: string): JobFailure {
   return problem.status === 500 ? { problem, cause: firstLine(error) } : { problem };
 }
 
-async function answerTo(job: Job, tables: ServedTables, limits: JobLimits) {
+async function answerTo(job: Job, data: DataFolder, tables: ServedTables, limits: JobLimits) {
   const { route, answerId, params, query, body: sent } = job;
   const { handler, body: schema } = routes[route]!;
   const bytes = sent && readBody(sent.body);
@@ -90,7 +90,7 @@ async function answerTo(job: Job, tables: ServedTables, limits: JobLimits) {
     : { contentType: jsonType, chunks: onlyChunk(Buffer.from(JSON.stringify(answer ?? {}))) };
   return {
     contentType,
-    body: await collect(chunks, tables.folder, limits.answerLimit, () => tooLarge(limits), answerId),
+    body: await collect(chunks, data, limits.answerLimit, () => tooLarge(limits), answerId),
   };
 }
 

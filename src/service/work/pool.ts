@@ -58,7 +58,7 @@ export async function startWorkers(options: PoolOptions): Promise<Workers> {
       try {
         return await send();
       } catch (error) {
-        discard({ file: fileOfBody(data.path, job.answerId) });
+        discard({ file: fileOfBody(data, job.answerId) });
         return { problem: problemOf(time.isOver() ? workTimeout : undefined, mayChange), cause: causeOf(error) };
       } finally {
         time.end();
