@@ -10,7 +10,7 @@ export function keepCompiledCode(entry: string): void {
 
 /**
  * The folder for the compiled code of a package whose command is the file `dist/bin.js`. V8 does not check what it reads, so
- * the folder lies beside the code: whoever can write it can write the code as well.
+ * the folder lies beside the code: a user who can write it can write the code as well.
  */
 export function cacheFolder(entry: string): string {
   const own = dirname(dirname(entry));
