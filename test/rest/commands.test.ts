@@ -1,5 +1,5 @@
 /** The built command with a table service as its target: exit codes, one sentence on stderr, and never the key. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Finished } from "../support/project.ts";
 import { manyProjects, type SmallProject } from "../e2e/support/many-projects.ts";
 import { answers, bytes, html, text, type Bad } from "./bad-answers.ts";
@@ -17,6 +17,9 @@ import {
 import { freePort } from "../support/ports.ts";
 
 const { project } = manyProjects();
+
+// The client tries again, and waits before it does.
+vi.setConfig({ maxConcurrency: 4 });
 
 const module = (up: string) => `import * as m from "lance-migrate";\n\nexport const up = ${up};\n`;
 const documents = `m.createTable("documents", {
@@ -118,7 +121,7 @@ const more: readonly Pick<Bad, "title" | "answer" | "says" | "given">[] = [
   },
 ];
 
-describe("a service that answers", () => {
+describe.concurrent("a service that answers", () => {
   test.each(inTurn([...answers, ...more]))("$title ends with 6", async ({ args, answer, says, given }) => {
     const { url } = await serve(answer);
     const where = project(cloud({ endpoint: url, ...given }));
@@ -134,8 +137,8 @@ describe("a service that answers", () => {
   test("no HTTP at all ends with 6", async () => {
     const { url } = await serveSockets((socket) => socket.end(`SSH-2.0-OpenSSH ${echo}\r\n`));
     const where = project(cloud({ endpoint: url }));
-    for (const args of commands)
-      await expectRefused(where, { args, code: 6, says: /^target cloud can't be reached: / });
+    const says = /^target cloud can't be reached: /;
+    await Promise.all(commands.map(async (args) => expectRefused(where, { args, code: 6, says })));
   });
 
   test("in the dialect namespace with a 200 that is no ledger does not end well", async () => {
@@ -208,7 +211,7 @@ const badPlaces: readonly BadPlace[] = [
   },
 ];
 
-describe("a service behind", () => {
+describe.concurrent("a service behind", () => {
   test.each(inTurn(badPlaces))("$title ends with 6", async ({ args, endpoint, says, env }) => {
     const where = project(cloud({ endpoint: await endpoint() }));
     await expectRefused(where, { args, code: 6, says, env: await env?.() });
@@ -526,7 +529,7 @@ const failing: readonly (readonly [string, { alter?: Answering; create?: Answeri
   ["a create with 413", { create: text(413, "too large") }, /0001_documents\.ts, step 1.* failed: .*too large/],
 ];
 
-describe("a service that refuses", () => {
+describe.concurrent("a service that refuses", () => {
   test.each(failing)("%s ends with 1", async (_, answers, says) => {
     const service = await aService(answers);
     const where = project(cloud({ endpoint: service.url }));
