@@ -11,7 +11,8 @@ import { open } from "../../src/targets/rest/rest.ts";
 import { fromIpc } from "../../src/wire/arrow/arrow-schema.ts";
 import { fileType, jsonType } from "../../src/wire/content-types.ts";
 import { rowsToIpc } from "../../src/wire/rows/encode-rows.ts";
-import { rowsFromIpc, type Row } from "../../src/wire/rows/ipc-rows.ts";
+import type { Row } from "../../src/wire/rows/ipc-rows.ts";
+import { readRows } from "../../src/wire/rows/read-rows.ts";
 import { serve } from "../rest/servers.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { send } from "./raw.ts";
@@ -167,7 +168,7 @@ function toStream({ columns, rows }: Arrow): Uint8Array {
 async function arrowIn(bytes: Buffer): Promise<Arrow> {
   const columns = fromIpc(bytes);
   const names = tableFromIPC(bytes).numRows === 0 ? [] : columns.map(({ name }) => name);
-  return { columns, rows: names.length === 0 ? [] : await rowsFromIpc(bytes, names) };
+  return { columns, rows: names.length === 0 ? [] : readRows(bytes, names) };
 }
 
 /** The answer with types in place of the values at these paths; `*` stands for every item, "" for all of it. */

@@ -1,7 +1,7 @@
 /** The table of the ledger on a service of the namespace dialect: written by merges by key, read by queries. */
 import { sqlText } from "../../schema/sql.ts";
 import { systemClock } from "../../time/clock.ts";
-import { lastRow, rowsFromIpc, type Cell, type Row } from "../../wire/rows/ipc-rows.ts";
+import { lastRow, type Cell, type Row } from "../../wire/rows/ipc-rows.ts";
 import { retry } from "../contract/retry.ts";
 import type { RecordShape, RecordTable } from "../contract/target.ts";
 import { streamType } from "../../wire/content-types.ts";
@@ -98,7 +98,7 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
 /** Undefined if the answer is not what was requested. */
 async function rowsOf({ body }: HttpResponse, columns: readonly string[]): Promise<readonly Row[] | undefined> {
   try {
-    return await rowsFromIpc(body, columns);
+    return (await import("../../wire/rows/read-rows.ts")).readRows(body, columns);
   } catch {
     return undefined;
   }

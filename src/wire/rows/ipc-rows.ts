@@ -5,18 +5,6 @@ import type { Table } from "apache-arrow";
 export type Cell = string | number | null;
 export type Row = Readonly<Record<string, Cell>>;
 
-/**
- * The given columns of the rows of an Arrow IPC file or stream. Throws if the data is not Arrow IPC or lacks a column.
- */
-export async function rowsFromIpc(bytes: Uint8Array, names: readonly string[]): Promise<readonly Row[]> {
-  const { tableFromIPC } = await import("apache-arrow"); // slow to load
-  const table = tableFromIPC(bytes);
-  // apache-arrow reads empty input, and much that is not Arrow data, as a table without columns.
-  const missing = names.find((name) => table.getChild(name) === null);
-  if (missing !== undefined) throw new TypeError(`there is no column ${missing}`);
-  return rowsOf(table, names);
-}
-
 /** The given columns of the rows of a table, which has them unless it is empty. */
 export function rowsOf(table: Pick<Table, "numRows" | "getChild">, names: readonly string[]): readonly Row[] {
   const columns = names.map((name) => [name, table.getChild(name)] as const);

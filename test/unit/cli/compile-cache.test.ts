@@ -7,5 +7,7 @@ test.each([
   ["a checkout", ["code", "lance-migrate"], ["code", "lance-migrate", "node_modules"]],
 ])("compiled code is kept in the folder of packages: %s", (_, own, packages) => {
   const root = join("/", "home");
-  expect(cacheFolder(join(root, ...own, "dist", "bin.js"))).toBe(join(root, ...packages, ".cache", "lance-migrate"));
+  expect(cacheFolder(join(root, ...own, "dist", "bin.js")).cache).toBe(
+    join(root, ...packages, ".cache", "lance-migrate"),
+  );
 });
