@@ -2,7 +2,7 @@
  * Every public method of the JavaScript client's remote table and connection, against a running service. A row calls the
  * method and has what it gives, or what it is refused with: by the service, or by the client itself before it asks.
  */
-import { Index } from "@lancedb/lancedb";
+import { Index, rerankers } from "@lancedb/lancedb";
 import type { Connection, Table } from "../../service/served.ts";
 import { arrow } from "../../service/served.ts";
 
@@ -317,7 +317,60 @@ export const branchMethods: Readonly<Record<string, Row>> = {
   cherryPick: refused(noBranches, async ({ table }) => await (await table.branches()).cherryPick("b")),
 };
 
-export const planMethods: Readonly<Record<string, Row>> = {
+const found = async (query: { toArray(): Promise<{ id?: unknown }[]> }) => (await query.toArray()).map(({ id }) => id);
+const near = ({ table }: Place) => table.query().nearestTo([1, 0]);
+const withText = async ({ table }: Place) => {
+  await table.createIndex("s", { config: Index.fts() });
+  return table.query();
+};
+
+/** Those of plain queries, and of queries by vector, which `nearestTo` gives. */
+export const queryMethods: Readonly<Record<string, Row>> = {
+  where: works(({ table }) => found(table.query().where("id > 1")), [2, 3]),
+  filter: works(({ table }) => found(table.query().filter("id > 1")), [2, 3]),
+  select: works(
+    ({ table }) => table.query().select({ double: "id * 2" }).toArray(),
+    [{ double: 2 }, { double: 4 }, { double: 6 }],
+  ),
+  limit: works(({ table }) => found(table.query().limit(2)), [1, 2]),
+  offset: works(({ table }) => found(table.query().offset(1)), [2, 3]),
+  orderBy: works(({ table }) => found(table.query().orderBy({ columnName: "id", ascending: false })), [3, 2, 1]),
+  withRowId: works(
+    async ({ table }) => Object.keys((await table.query().withRowId().toArray())[0]!).includes("_rowid"),
+    true,
+  ),
+  fullTextSearch: works(async (place) => await found((await withText(place)).fullTextSearch("two")), [2]),
+  nearestToText: works(async (place) => await found((await withText(place)).nearestToText("two")), [2]),
+  nearestTo: works((place) => found(near(place).limit(2)), [1, 2]),
+  column: works((place) => found(near(place).column("v").limit(1)), [1]),
+  distanceType: works((place) => found(near(place).distanceType("dot").limit(1)), [3]),
+  distanceRange: works((place) => found(near(place).distanceRange(1, 2)), [2]),
+  addQueryVector: works((place) => found(near(place).addQueryVector([3, 0]).limit(1)), [1, 3]),
+  postfilter: works((place) => found(near(place).postfilter().where("id = 3").limit(1)), []),
+  nprobes: works((place) => found(near(place).nprobes(2).limit(1)), [1]),
+  minimumNprobes: works((place) => found(near(place).minimumNprobes(1).limit(1)), [1]),
+  maximumNprobes: works((place) => found(near(place).maximumNprobes(30).limit(1)), [1]),
+  ef: works((place) => found(near(place).ef(20).limit(1)), [1]),
+  refineFactor: works((place) => found(near(place).refineFactor(2).limit(1)), [1]),
+  bypassVectorIndex: works((place) => found(near(place).bypassVectorIndex().limit(1)), [1]),
+  fastSearch: works(({ table }) => found(table.query().fastSearch()), [1, 2, 3]),
+  rerank: works(async (place) => {
+    await withText(place);
+    const query = near(place).fullTextSearch("two");
+    return (await found(query.rerank(await rerankers.RRFReranker.create()).limit(3))).includes(2);
+  }, true),
+  useLsm: works(({ table }) => found(table.query().useLsm(true)), [1, 2, 3]),
+  execute: works(async ({ table }) => {
+    let count = 0;
+    for await (const batch of table.query()) count += batch.numRows;
+    return count;
+  }, 3),
+  toArray: works(({ table }) => found(table.query()), [1, 2, 3]),
+  toArrow: works(async ({ table }) => (await table.query().toArrow()).numRows, 3),
+  outputSchema: works(
+    async ({ table }) => (await table.query().select(["id"]).outputSchema()).fields.map(({ name }) => name),
+    ["id"],
+  ),
   explainPlan: works(async ({ table }) => {
     const plan = await table.vectorSearch([1, 0]).where("id > 1").limit(2).explainPlan(true);
     return ["KNNVectorDistance", "id > "].every((part) => plan.includes(part));
