@@ -153,3 +153,15 @@ test(
     expect(existsSync(join(place, "away"))).toBe(false);
   },
 );
+
+test("a worker that could not open the folder opens it for the next request", async () => {
+  const folder = join(temporaryFolder(), "tables");
+  const service = await startCommand(folder, ["--workers", "1"]);
+  onTestFinished(async () => void (await service.close()));
+  const create = async () => (await send(service.url, { path: "/v1/tables/t", headers: asArrow, body: rows })).status;
+  // In the place of a folder that the engine looks into when it connects.
+  writeFileSync(join(folder, "__manifest"), "");
+  expect(await create()).not.toBe(200);
+  rmSync(join(folder, "__manifest"));
+  expect(await create()).toBe(200);
+});

@@ -14,7 +14,7 @@ export interface WorkerSettings extends WorkerOptions {
 }
 
 const { cacheBytes, ...options } = JSON.parse(process.argv[2]!) as WorkerSettings;
-let tables: Promise<ServedTables> | undefined;
+let tables: ServedTables | undefined;
 
 // A terminal sends these to the whole group of processes. The service ends its workers when their requests are answered.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
@@ -22,6 +22,6 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 workerpool.worker({
   perform: async (job: Job) => {
     workerpool.workerEmit(process.pid);
-    return await perform(job, options, async () => await (tables ??= openTables(options.data.path, cacheBytes)));
+    return await perform(job, options, async () => (tables ??= await openTables(options.data.path, cacheBytes)));
   },
 });
