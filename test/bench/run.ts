@@ -22,6 +22,7 @@ const { values } = parseArgs({ options: { rounds: { type: "string", default: "15
 const rounds = Number(values.rounds);
 const sizes = [10, 1_000, 10_000] as const;
 const root = fileURLToPath(new URL("../..", import.meta.url));
+const bin = join(root, "dist/bin.js");
 const work = mkdtempSync(join(tmpdir(), "lance-migrate-bench-"));
 
 try {
@@ -83,18 +84,25 @@ if (rows.length === 0) throw new Error("the ledger is empty");\n`,
   );
   const cases = [
     { name: "node -e 0", folder: work, args: ["-e", "0"] },
+    { name: "migrate --help", folder: work, args: [bin, "--help"] },
     ...sizes.flatMap((size) => {
       const folder = projects.get(size)!;
       return [
         { name: `minimal script, ${size} applied`, folder, args: [minimal, join(folder, ".lancedb")] },
-        { name: `migrate up, ${size} applied`, folder, args: [join(root, "dist/bin.js"), "up"] },
+        { name: `migrate up, ${size} applied`, folder, args: [bin, "up"] },
       ];
     }),
+    {
+      name: "the same, 1000, no compiled code",
+      folder: projects.get(1_000)!,
+      args: [bin, "up"],
+      env: { NODE_DISABLE_COMPILE_CACHE: "1" },
+    },
   ].map((one) => ({ ...one, wall: [] as number[], memory: [] as number[] }));
 
   for (let round = -1; round < rounds; round++) {
     for (const one of cases) {
-      const { wall, memory } = runOnce(one.args, one.folder);
+      const { wall, memory } = runOnce(one);
       if (round < 0) continue; // a first round warms the page cache
       one.wall.push(wall);
       one.memory.push(memory);
@@ -120,21 +128,23 @@ if (rows.length === 0) throw new Error("the ledger is empty");\n`,
     );
 }
 
-function runOnce(args: readonly string[], cwd: string): { readonly wall: number; readonly memory: number } {
-  const report = join(work, "memory");
-  // The process itself says how much it used; its parent can't ask on every system.
-  const preload = `data:text/javascript,import{writeFileSync}from"node:fs";process.on("exit",()=>writeFileSync(${JSON.stringify(report)},String(process.resourceUsage().maxRSS)))`;
-  const plain = spawnTimed(args, cwd);
-  spawnSync(process.execPath, ["--import", preload, ...args], { cwd, stdio: "ignore" });
-  return { wall: plain, memory: Number(readFileSync(report, "utf8")) / 1024 };
+interface Case {
+  readonly args: readonly string[];
+  readonly folder: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
-function spawnTimed(args: readonly string[], cwd: string): number {
+function runOnce({ args, folder, env = {} }: Case): { readonly wall: number; readonly memory: number } {
+  const report = join(work, "memory");
+  const options = { cwd: folder, env: { ...process.env, ...env } };
+  // The process itself says how much it used; its parent can't ask on every system.
+  const preload = `data:text/javascript,import{writeFileSync}from"node:fs";process.on("exit",()=>writeFileSync(${JSON.stringify(report)},String(process.resourceUsage().maxRSS)))`;
   const started = performance.now();
-  const { status, stderr } = spawnSync(process.execPath, args, { cwd, stdio: ["ignore", "ignore", "pipe"] });
+  const { status, stderr } = spawnSync(process.execPath, args, { ...options, stdio: ["ignore", "ignore", "pipe"] });
   const wall = performance.now() - started;
   if (status !== 0) throw new Error(`${args.join(" ")} ended with ${status}: ${String(stderr)}`);
-  return wall;
+  spawnSync(process.execPath, ["--import", preload, ...args], { ...options, stdio: "ignore" });
+  return { wall, memory: Number(readFileSync(report, "utf8")) / 1024 };
 }
 
 /** The two claims about growth: reading the newest record, and adding one with its share of the tending. */
