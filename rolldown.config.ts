@@ -2,12 +2,12 @@ import { defineConfig, type Plugin } from "rolldown";
 
 /**
  * Modules of Node, taken from Node directly. An import statement makes Node read every export of such a module, also
- * those that load others: `import "node:http"` takes 40 ms, because one export is a WebSocket.
+ * those that load other modules: `import "node:http"` loads the WebSocket client too.
  */
 const builtins: Plugin = {
   name: "builtins",
   resolveId(source, importer = "") {
-    // What a Node runs that is too old can't use this function either.
+    // bin.ts also runs in a Node that is too old to have this function.
     const isOurs = /\/src\/(?!cli\/bin\.ts$)/.test(importer);
     return isOurs && source.startsWith("node:") ? { id: `\0${source}`, moduleSideEffects: false } : undefined;
   },
@@ -35,8 +35,8 @@ export default defineConfig({
     dir: "dist",
     format: "esm",
     cleanDir: true,
-    // What `migrate up` needs if nothing is pending is one file each for the command and for the configuration. Each file
-    // takes time to find and open.
+    // Finding and opening a file takes time. So a run with nothing pending loads one file for help, one for `up`, one for
+    // what the configuration imports, and one for its target.
     codeSplitting: {
       groups: [
         { name: "start", test: /\/src\/cli\/start\.ts$/, priority: 8 },

@@ -1,4 +1,4 @@
-/** V8's compiled code of the modules that a command loads, kept between commands: compiling takes a third of their time. */
+/** V8's compiled code of the modules that a command loads, kept between commands, because compiling takes long. */
 import { existsSync } from "node:fs";
 import module from "node:module";
 import { basename, dirname, join } from "node:path";

@@ -17,8 +17,8 @@ export interface UpResult {
 }
 
 /**
- * Applies pending migrations. When it throws a MigrateError, the ledger records what was done until then. What a run
- * needs that has something to apply is loaded then.
+ * Applies pending migrations. When it throws a MigrateError, the ledger records what was done until then. The planner and
+ * the rest of a run are loaded only if something is pending.
  */
 export async function up(options: MigratorOptions, choice: UpChoice = {}): Promise<UpResult> {
   const context = runContext(options);

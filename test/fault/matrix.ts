@@ -197,7 +197,8 @@ async function refusalOf(running: Promise<unknown>): Promise<string | undefined>
 }
 
 async function killInTurn(scene: Scene, place: Place, first: number, every: number, verdict: Verdict): Promise<void> {
-  // Where some calls are left out, so is the run that is not killed, which only tells that there are no more. A crowd makes more.
+  // Where some calls are left out, so is the run that is not killed: it only shows that there are no more calls. With a
+  // crowd, the number of calls is not known.
   const last = every === 1 || scene.crowded ? Infinity : callsOf(scene, place);
   if (first > last && first > fewestCalls) return await killInTurn(scene, place, first - fewestCalls, every, verdict);
   for (let call = first; call <= last; call += every) {

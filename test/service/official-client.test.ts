@@ -1077,7 +1077,11 @@ describe("versions and tags", () => {
     ["a tag of a version that there is not can't be created", (tags: Tags) => tags.create("x", 99), /99/],
     ["a tag that is not there has no version", (tags: Tags) => tags.getVersion("nope"), /nope/],
     ["a tag that is not there can't be moved", (tags: Tags) => tags.update("nope", 1), /nope/],
-    ["a tag can't be created for a version that there is not", (tags: Tags) => tags.create("x", 99), /"code":11,.*99/],
+    [
+      "a tag can't be created for a version that does not exist",
+      (tags: Tags) => tags.create("x", 99),
+      /"code":11,.*99/,
+    ],
     ["a tag can't be moved to a version that there is not", (tags: Tags) => tags.update("first", 99), /99/],
     ["a tag that is not there can't be deleted", (tags: Tags) => tags.delete("nope"), /nope/],
     ["a tag with a slash can't be created", (tags: Tags) => tags.create("a/b", 1), /a\/b|alphanumeric/],

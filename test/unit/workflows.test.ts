@@ -6,7 +6,7 @@ import { root, startNode } from "../support/project.ts";
 
 const workflow = (name: string) => readFileSync(join(root, ".github/workflows", `${name}.yml`), "utf8");
 
-test("every test file is in one group, but those for a server that has to be installed", () => {
+test("every test file is in one group, but those for a server that must be installed", () => {
   const folders = globSync("*/**/*.test.ts", { cwd: join(root, "test") }).map((file) => file.split("/")[0]!);
   const listed = Object.values(groups).flat();
   expect(listed.toSorted()).toEqual([...new Set(folders)].filter((folder) => folder !== "pylance").toSorted());

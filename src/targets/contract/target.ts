@@ -244,7 +244,10 @@ export interface RecordTable {
   /** Adds a row unless its key exists. Of n racing callers exactly one gets true. */
   insertIfAbsent(row: Row): Promise<boolean>;
   insert(rows: readonly Row[]): Promise<void>;
-  /** Merges small files if there are many, but keeps what others may be reading. Called by one writer at a time, which may insert meanwhile. */
+  /**
+   * Merges small files if there are many, but keeps what others may be reading. Called by one writer at a time, which may
+   * insert meanwhile.
+   */
   compact(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Reads rows from Arrow IPC data by the layout of its columns (https://arrow.apache.org/docs/format/Columnar.html). The
- * ledger consists of texts, whole numbers and times; apache-arrow reads everything, and takes 100 ms to load.
+ * ledger consists of texts, whole numbers and times. apache-arrow can read everything, and takes long to load.
  */
 import type { Field } from "apache-arrow/fb/field";
 import { Int } from "apache-arrow/fb/int";
@@ -111,15 +111,16 @@ function wholeNumbers(type: Int): Layout {
 
 /** In milliseconds. */
 function times(type: Timestamp): Layout {
-  const perMillisecond = {
-    [TimeUnit.SECOND]: 0.001,
-    [TimeUnit.MILLISECOND]: 1,
-    [TimeUnit.MICROSECOND]: 1e3,
-    [TimeUnit.NANOSECOND]: 1e6,
-  };
-  const divisor = perMillisecond[type.unit()];
-  return values(8, (bytes, index) => Number(bytes.readBigInt64LE(index * 8)) / divisor);
+  const toMilliseconds = inMilliseconds[type.unit()];
+  return values(8, (bytes, index) => toMilliseconds(Number(bytes.readBigInt64LE(index * 8))));
 }
+
+const inMilliseconds: Readonly<Record<TimeUnit, (value: number) => number>> = {
+  [TimeUnit.SECOND]: (value) => value * 1e3,
+  [TimeUnit.MILLISECOND]: (value) => value,
+  [TimeUnit.MICROSECOND]: (value) => value / 1e3,
+  [TimeUnit.NANOSECOND]: (value) => value / 1e6,
+};
 
 function values(size: number, read: (bytes: Buffer, index: number) => Cell): Layout {
   return { buffers: 2, count: ([bytes]) => bytes!.length / size, read: ([bytes], index) => read(bytes!, index) };
