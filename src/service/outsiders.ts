@@ -102,9 +102,16 @@ function answerOn(socket: Socket, problem: Problem, path: string, id: string): v
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
 }
 
+/** In bytes: as long as a head may be. */
+const longestFirstLine = 16_384;
+
 /** What is known of a request whose head is not complete: nothing if it came in several packets, or was slow. */
 function firstLineOf(packet: unknown): Pick<RequestLine, "method" | "path"> {
-  const text = Buffer.isBuffer(packet) ? packet.toString("latin1") : "";
-  const found = /^([A-Z]+) (\/[^\s?]*)\S* HTTP\/1\.[01]\r\n/.exec(text);
-  return { method: found?.[1] ?? "-", path: found?.[2] ?? "-" };
+  const text = Buffer.isBuffer(packet) ? packet.toString("latin1", 0, longestFirstLine) : "";
+  // No pattern of the whole line: it would take quadratic time on one without an end.
+  const [first = "", rest] = text.split("\r\n", 2);
+  const [method = "", target = "", version = "", ...others] = first.split(" ");
+  const isComplete = rest !== undefined && others.length === 0 && /^HTTP\/1\.[01]$/.test(version);
+  if (!isComplete || !/^[A-Z]+$/.test(method) || !target.startsWith("/")) return { method: "-", path: "-" };
+  return { method, path: pathOf({ url: target }) };
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Column } from "../../src/schema/data-type.ts";
 import { toIpcStream } from "../../src/wire/arrow/arrow-schema.ts";
 import { temporaryFolder, temporaryFolderOfFile } from "../support/project.ts";
-import { holdOpen, send, type RawAnswer } from "./raw.ts";
+import { holdOpen, send, sendBytes, type RawAnswer } from "./raw.ts";
 import { apiKey, arrow, startCommand } from "./served.ts";
 
 const asJson = { "x-api-key": apiKey, "content-type": "application/json" };
@@ -255,6 +255,11 @@ test("clients that do not wait for their answers do not use up the number of req
   }
   expect((await post("/v1/table/books/count_rows", {})).body.toString()).toBe("3");
   await expect.poll(() => service.log.join("").match(/ 499 /g)?.length ?? 0).toBeGreaterThan(100);
+});
+
+test("a first line of 64,000 letters without an end does not keep others waiting", async () => {
+  const answer = await costsOnlyItself(() => sendBytes(service.url, `GET /${"x".repeat(64_000)}`));
+  expect(answer.status).toBe(431);
 });
 
 test("612 connections that send half a request do not keep others out", async () => {
