@@ -45,10 +45,14 @@ export function tableNameProblem(name: string): string | undefined {
 /** The known name nearest to a mistyped one, or undefined when none is near. */
 export function similarName(name: string, known: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();
+  const most = Math.max(1, Math.floor(name.length / 3));
   let best: { name: string; distance: number } | undefined;
   for (const candidate of known) {
-    const distance = editDistance(wanted, candidate.toLowerCase());
-    if (distance <= Math.max(1, Math.floor(name.length / 3)) && distance < (best?.distance ?? Infinity))
+    const other = candidate.toLowerCase();
+    // It would be further away in any case, and a name from a request may have a million letters.
+    if (Math.abs(wanted.length - other.length) > most) continue;
+    const distance = editDistance(wanted, other);
+    if (distance <= most && distance < (best?.distance ?? Infinity))
       best = { name: candidate, distance };
   }
   return best?.name;
