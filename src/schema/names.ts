@@ -52,8 +52,7 @@ export function similarName(name: string, known: Iterable<string>): string | und
     // It would be further away in any case, and a name from a request may have a million letters.
     if (Math.abs(wanted.length - other.length) > most) continue;
     const distance = editDistance(wanted, other);
-    if (distance <= most && distance < (best?.distance ?? Infinity))
-      best = { name: candidate, distance };
+    if (distance <= most && distance < (best?.distance ?? Infinity)) best = { name: candidate, distance };
   }
   return best?.name;
 }
