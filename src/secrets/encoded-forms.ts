@@ -6,9 +6,10 @@ const hidden = "***";
 /** The text with every secret replaced: as it is, in base64, or escaped as in JSON or in URLs, even several times. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   // What stands before or after a secret may form an escape with a part of it, so the text is searched as it is too.
+  const pieces = piecesOf(secrets, formsOf, text);
   const spans = [
-    ...spansIn(lowerCase(text), piecesOf(secrets, formsOf, text)),
-    ...spansInUnescaped(text, piecesOf(secrets, formsOf, text), /[^]/),
+    ...spansIn(lowerCase(text), pieces),
+    ...(mayHaveEscapes.test(text) ? spansInUnescaped(text, pieces, /[^]/) : []),
     ...spansInUnescaped(text, piecesOf(secrets, unbroken, text), /\S/),
   ];
   let shown = "";
@@ -19,6 +20,9 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   }
   return shown + text.slice(end);
 }
+
+/** The unescaped form of a text without these is the text in lower case, which is searched anyway. */
+const mayHaveEscapes = /[\\%+]/;
 
 interface Span {
   readonly from: number;
