@@ -2,7 +2,24 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { z } from "zod";
+import {
+  exactObject,
+  filledText,
+  inOrder,
+  listOf,
+  must,
+  objectWith,
+  oneOf,
+  optional,
+  recordOf,
+  seconds,
+  text,
+  textThat,
+  wholeNumber,
+  type Check,
+  type WrongValue,
+  type Shape,
+} from "../checks/check.ts";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { acceptances } from "../migrations/acceptance.ts";
 import { evaluate, importProblem, withoutSource } from "../migrations/evaluate.ts";
@@ -10,77 +27,83 @@ import type { Guards } from "../plan/assess/guards.ts";
 import type { RollbackClass } from "../plan/rollback/rollback-class.ts";
 import type { RuleId, RuleSettings } from "../commands/lint/findings.ts";
 import type { OtherTarget } from "../commands/lint/rules/rule.ts";
-import { defaultSeconds } from "./config.ts";
+import { defaultSeconds, type Config } from "./config.ts";
 import { usualLedger } from "../run/execute/version-names.ts";
 import { similarName, tableNameProblem } from "../schema/names.ts";
 import { loadTarget, targetKinds } from "../targets/index.ts";
-import { seconds } from "../time/durations.ts";
 import type { Target } from "../targets/contract/target.ts";
 
 const classes = ["exact", "checked", "restore", "none"] as const satisfies readonly RollbackClass[];
-
-const guardsShape = {
-  accepts: arrayOf(acceptances),
-  forbid: arrayOf(classes),
-  maxRewriteBytes: z.int("must be a number of bytes").min(0, "must be a number of bytes").optional(),
-} satisfies Record<keyof Guards, z.ZodType>;
-
-export function arrayOf<Word extends string>(words: readonly Word[]) {
-  const known = words.map((word) => `"${word}"`).join(", ");
-  return z.array(z.enum(words, `must be one of ${known}`), `must be an array of ${known}`).optional();
-}
-
 const levels = ["off", "note", "warning", "error"] as const satisfies readonly NonNullable<RuleSettings[RuleId]>[];
 
-const ruleSettings = z
-  .record(
-    z.string(),
-    z.enum(levels, `must be one of ${levels.map((level) => `"${level}"`).join(", ")}`),
-    "must be an object of rules",
-  )
-  .optional();
+/** Checks a list of some of these words. */
+export function wordsOf(words: readonly string[]): Check {
+  const known = quoted(words);
+  return listOf(oneOf(words, `must be one of ${known}`), `must be an array of ${known}`);
+}
+
+function quoted(words: readonly string[]): string {
+  return words.map((word) => `"${word}"`).join(", ");
+}
+
+const guardsShape: Shape<Guards> = {
+  accepts: optional(wordsOf(acceptances)),
+  forbid: optional(wordsOf(classes)),
+  maxRewriteBytes: optional(wholeNumber(0, "must be a number of bytes")),
+};
 
 /** Matches the paths to which `migrate types` may write the application's types. */
 export const typesPattern = /^(?!.*\.d\.m?ts$).*[^/\\]\.m?ts$/;
 
-const configShape = {
-  migrations: z.string("must be a folder's path").min(1, "must be a folder's path").default("migrations"),
-  schema: z.string("must be a file's path").min(1, "must be a file's path").default("schema.ts"),
-  types: z
-    .string("must be a .ts file's path")
-    .regex(typesPattern, "must be a .ts file's path, and no .d.ts")
-    .optional(),
-  ledger: z
-    .string("must be a table's name")
-    .refine((name) => tableNameProblem(name) === undefined, "must be a table's name: letters, digits, _, - and .")
-    // On some services the ledger is kept in the names of tables that begin with this name. It must leave them room.
-    .refine((name) => name.length <= 60, "must be at most 60 characters long")
-    .default(usualLedger),
-  target: z.string("must be the name of a target").optional(),
-  targets: z
-    .record(
-      z.string(),
-      z.looseObject(
-        {
-          kind: z.string(`must be one of ${targetKinds.join(", ")}`),
-          guards: z.strictObject(guardsShape, "must be an object").optional(),
-        },
-        "must be an object with a kind",
+const configShape: Shape<Config> = {
+  migrations: optional(filledText("must be a folder's path")),
+  schema: optional(filledText("must be a file's path")),
+  types: optional(
+    inOrder(
+      text("must be a .ts file's path"),
+      textThat((path) => typesPattern.test(path), "must be a .ts file's path, and no .d.ts"),
+    ),
+  ),
+  ledger: optional(
+    inOrder(
+      text("must be a table's name"),
+      textThat((name) => tableNameProblem(name) === undefined, "must be a table's name: letters, digits, _, - and ."),
+      // On some services the ledger is kept in the names of tables that begin with this name. It must leave them room.
+      textThat((name) => name.length <= 60, "must be at most 60 characters long"),
+    ),
+  ),
+  target: optional(text("must be the name of a target")),
+  targets: optional(
+    inOrder(
+      // Each target's own settings are checked when it is opened.
+      recordOf(
+        objectWith(
+          {
+            kind: text(`must be one of ${targetKinds.join(", ")}`),
+            guards: optional(exactObject(guardsShape, "must be an object")),
+          },
+          "must be an object with a kind",
+        ),
+        "must be an object of targets",
       ),
-      "must be an object of targets",
-    )
-    .refine((targets) => Object.keys(targets).length > 0, "must hold at least one target")
-    .default({ local: { kind: "lance", uri: ".lancedb" } }),
-  leaseSeconds: seconds(1).default(defaultSeconds.lease),
-  waitSeconds: seconds(0).default(defaultSeconds.wait),
-  // The names of rules are not checked here: only `lint` loads the rules.
-  lint: z.strictObject({ rules: ruleSettings }, "must be an object").optional(),
+      must((targets) => Object.keys(targets as object).length > 0, "must hold at least one target"),
+    ),
+  ),
+  leaseSeconds: optional(seconds(1)),
+  waitSeconds: optional(seconds(0)),
+  lint: optional(
+    exactObject(
+      // The names of rules are not checked here: only `lint` loads the rules.
+      { rules: optional(recordOf(oneOf(levels, `must be one of ${quoted(levels)}`), "must be an object of rules")) },
+      "must be an object",
+    ),
+  ),
 };
 
-const configSchema = z.strictObject(configShape, "must be an object");
+type Filled = "migrations" | "schema" | "ledger" | "targets" | "leaseSeconds" | "waitSeconds";
 
 /** A configuration with its defaults filled in, and its origin. */
-export interface LoadedConfig extends z.output<typeof configSchema> {
+export interface LoadedConfig extends Omit<Config, Filled>, Required<Pick<Config, Filled>> {
   /** The file's name, for messages. */
   readonly file: string;
   /** The folder that relative paths start from. */
@@ -95,7 +118,7 @@ export async function loadConfig(folder: string, path?: string, loadSeconds?: nu
     path === undefined
       ? names.map((name) => join(folder, name)).find((name) => existsSync(name))
       : resolve(folder, path);
-  if (file === undefined) return { ...configSchema.parse({}), file: "the default configuration", folder };
+  if (file === undefined) return { ...withDefaults({}), file: "the default configuration", folder };
   if (!existsSync(file) || !statSync(file).isFile())
     throw new MigrateError("ERR_CONFIG_MISSING", { file: path ?? file });
   return {
@@ -125,24 +148,34 @@ async function importConfig(file: string, loadSeconds?: number): Promise<unknown
   return module.default;
 }
 
-function parseConfig(value: unknown, file: string): z.output<typeof configSchema> {
-  const parsed = configSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const known = [...Object.keys(configShape), ...Object.keys(guardsShape), "rules"];
-  throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: problemInSettings(parsed.error, known) });
+function parseConfig(value: unknown, file: string): ReturnType<typeof withDefaults> {
+  const problem = problemInSettings(exactObject(configShape, "must be an object")(value));
+  if (problem !== undefined) throw new MigrateError("ERR_CONFIG_INVALID", { file, problem });
+  return withDefaults(value as Config);
 }
 
-/** One of the problems that zod found, as a sentence. `known`: the names of settings that a misspelt one may mean. */
-export function problemInSettings(error: z.ZodError, known: readonly string[]): string {
+function withDefaults(given: Config): Omit<LoadedConfig, "file" | "folder"> {
+  return {
+    ...given,
+    migrations: given.migrations ?? "migrations",
+    schema: given.schema ?? "schema.ts",
+    ledger: given.ledger ?? usualLedger,
+    targets: given.targets ?? { local: { kind: "lance", uri: ".lancedb" } },
+    leaseSeconds: given.leaseSeconds ?? defaultSeconds.lease,
+    waitSeconds: given.waitSeconds ?? defaultSeconds.wait,
+  };
+}
+
+/** One of the problems of settings, as a sentence; undefined if there are none. */
+export function problemInSettings(problems: readonly WrongValue[]): string | undefined {
   // Report an unknown key first: it is often a misspelling of a key that is reported as missing.
-  const issue = error.issues.find(({ code }) => code === "unrecognized_keys") ?? error.issues[0]!;
-  if (issue.code === "unrecognized_keys") {
-    const key = issue.keys[0]!;
-    const similar = similarName(key, known);
-    const place = issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
-    return `${place}there is no setting ${key}${similar === undefined ? "" : `; did you mean ${similar}?`}`;
-  }
-  return `${issue.path.join(".")} ${issue.message}`.trim();
+  const problem = problems.find(({ unknown }) => unknown !== undefined) ?? problems[0];
+  if (problem === undefined) return undefined;
+  const { path, message, unknown } = problem;
+  if (unknown === undefined) return `${path.join(".")} ${message}`.trim();
+  const similar = similarName(unknown.key, unknown.known);
+  const place = path.length === 0 ? "" : `${path.join(".")}: `;
+  return `${place}there is no setting ${unknown.key}${similar === undefined ? "" : `; did you mean ${similar}?`}`;
 }
 
 /** All targets but the chosen one, by their capabilities. Leaves out those that can't be opened, as without an API key. */
@@ -171,13 +204,8 @@ export async function openTarget(config: LoadedConfig, chosen?: string): Promise
       file: config.file,
       problem: `targets.${name}.kind is ${JSON.stringify(given.kind)}; it must be one of ${targetKinds.join(", ")}`,
     });
-  const parsed = module.options.safeParse(given);
-  if (!parsed.success) {
-    const shape = module.options instanceof z.ZodObject ? Object.keys(module.options.shape) : [];
-    throw new MigrateError("ERR_CONFIG_INVALID", {
-      file: config.file,
-      problem: `targets.${name}: ${problemInSettings(parsed.error, shape)}`,
-    });
-  }
-  return await module.open(parsed.data, { name, folder: config.folder });
+  const problem = problemInSettings(module.options(given));
+  if (problem !== undefined)
+    throw new MigrateError("ERR_CONFIG_INVALID", { file: config.file, problem: `targets.${name}: ${problem}` });
+  return await module.open(given, { name, folder: config.folder });
 }

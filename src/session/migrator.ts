@@ -1,5 +1,5 @@
 /** The programming interface to the commands of `migrate`. */
-import { z } from "zod";
+import { isText, must, wholeNumber, yesOrNo, type Check, type Shape } from "../checks/check.ts";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { acceptances } from "../migrations/acceptance.ts";
 import type { Choice } from "../plan/history/pending.ts";
@@ -14,39 +14,30 @@ import { rehearse, type Rehearsal, type RehearsalChoice } from "../commands/rehe
 import { prune, type KeptPoint, type PruneChoice } from "../commands/prune.ts";
 import { resolve, type Resolution, type ResolveChoice } from "../commands/resolve/resolve.ts";
 import { openScratch } from "../targets/index.ts";
-import { arrayOf } from "./load-config.ts";
+import { wordsOf } from "./load-config.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
 import { checkOptions, openSession, type SessionOptions } from "./session.ts";
 
-const to = z.int("must be the number of a migration").min(0, "must be the number of a migration");
-const migration = z.union([to, z.string()], "must be the number of a migration, or its number and name");
-const yesOrNo = z.boolean("must be true or false");
+const to = wholeNumber(0, "must be the number of a migration");
+const migration = must(
+  (value) => isText(value) || Number.isSafeInteger(value),
+  "must be the number of a migration, or its number and name",
+);
+const count = (least: number) => wholeNumber(least, `must be a whole number, at least ${least}`);
 
-const count = (least: number) =>
-  z.int(`must be a whole number, at least ${least}`).min(least, `must be a whole number, at least ${least}`);
-
-const upShape = {
-  to,
-  allowOutOfOrder: yesOrNo,
-  accept: arrayOf(acceptances),
-} satisfies Record<keyof Choice, z.ZodType>;
-
-const downShape = {
+const upShape: Shape<Choice> = { to, allowOutOfOrder: yesOrNo, accept: wordsOf(acceptances) };
+const downShape: Shape<Omit<DownChoice, "plan">> = {
   steps: count(1),
   to,
   acceptLoss: yesOrNo,
   keepAppended: yesOrNo,
-} satisfies Record<Exclude<keyof DownChoice, "plan">, z.ZodType>;
-
-const plan = { plan: z.unknown() };
-const noPlan = { plan: z.undefined("can't be given: a plan is made of migrations, not of another plan") };
-const rehearsalShape = { ...upShape, rows: count(0) } satisfies Record<keyof RehearsalChoice, z.ZodType>;
-const pruneShape = { to, yes: yesOrNo } satisfies Record<keyof PruneChoice, z.ZodType>;
-const baselineShape = { to, dryRun: yesOrNo } satisfies Record<keyof BaselineChoice, z.ZodType>;
-const resolveShape = { reverted: migration, adopted: migration, yes: yesOrNo } satisfies Record<
-  keyof ResolveChoice,
-  z.ZodType
->;
+};
+const plan = { plan: must(() => true, "") };
+const noPlan = { plan: must(() => false, "can't be given: a plan is made of migrations, not of another plan") };
+const rehearsalShape: Shape<RehearsalChoice> = { ...upShape, rows: count(0) };
+const pruneShape: Shape<PruneChoice> = { to, yes: yesOrNo };
+const baselineShape: Shape<BaselineChoice> = { to, dryRun: yesOrNo };
+const resolveShape: Shape<ResolveChoice> = { reverted: migration, adopted: migration, yes: yesOrNo };
 
 /** The commands of `migrate`, for programs. */
 export interface Migrator {
@@ -77,7 +68,7 @@ export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrato
   /** The verb, which refuses options that `shape` does not accept. Throws ERR_USAGE. */
   const checked =
     <Given extends object, Result>(
-      shape: z.ZodRawShape,
+      shape: Readonly<Record<string, Check>>,
       verb: (options: MigratorOptions, choice: Given) => Promise<Result>,
     ) =>
     async (choice: Given = {} as Given): Promise<Result> => {

@@ -1,12 +1,11 @@
 /** Opens a configuration together with its target, for the command line and for programs. */
 import { resolve } from "node:path";
-import { z } from "zod";
+import { exactObject, must, optional, seconds, text, type Check, type Shape } from "../checks/check.ts";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { migrationsIn } from "../migrations/source.ts";
 import { loadConfig, openTarget, problemInSettings, type LoadedConfig } from "./load-config.ts";
 import type { Emit } from "../run/events.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
-import { seconds } from "../time/durations.ts";
 
 export interface SessionOptions {
   /** The folder in which to look for the configuration; the current folder by default. */
@@ -25,22 +24,25 @@ export interface SessionOptions {
   readonly emit?: Emit | undefined;
 }
 
-const sessionShape = {
-  folder: z.string("must be a folder's path"),
-  config: z.string("must be a file's path"),
-  target: z.string("must be the name of a target"),
+const sessionShape: Shape<SessionOptions> = {
+  folder: text("must be a folder's path"),
+  config: text("must be a file's path"),
+  target: text("must be the name of a target"),
   waitSeconds: seconds(0),
   leaseSeconds: seconds(1),
   loadSeconds: seconds(0.1),
-  signal: z.instanceof(AbortSignal, { error: "must be an AbortSignal" }),
-  emit: z.custom((value) => typeof value === "function", "must be a function"),
-} satisfies Record<keyof SessionOptions, z.ZodType>;
+  signal: must((value) => value instanceof AbortSignal, "must be an AbortSignal"),
+  emit: must((value) => typeof value === "function", "must be a function"),
+};
 
-/** Throws ERR_USAGE for an unknown option: a caller would take an ignored one, such as `dryRun`, for effective. */
-export function checkOptions(options: unknown, shape: z.ZodRawShape): void {
-  const { error } = z.strictObject(shape, "options must be an object").partial().safeParse(options);
-  if (error !== undefined)
-    throw new MigrateError("ERR_USAGE", { problem: problemInSettings(error, Object.keys(shape)) });
+/**
+ * Throws ERR_USAGE for a wrong option, and for an unknown one: a caller would take an ignored one, such as `dryRun`, for
+ * effective. `shape`: the check of each option that is given.
+ */
+export function checkOptions(options: unknown, shape: Readonly<Record<string, Check>>): void {
+  const optionals = Object.fromEntries(Object.entries(shape).map(([name, check]) => [name, optional(check)]));
+  const problem = problemInSettings(exactObject(optionals, "options must be an object")(options));
+  if (problem !== undefined) throw new MigrateError("ERR_USAGE", { problem });
 }
 
 export interface Session {

@@ -1,12 +1,13 @@
 /** The registry of targets. Each is loaded on first use. A new target is one file or folder and one line here. */
-import type { z } from "zod";
+import type { Check } from "../checks/check.ts";
 import type { NewTables } from "../schema/table-format.ts";
 import type { OpenContext, Scratch, Target } from "./contract/target.ts";
 
-interface TargetModule<Options extends z.ZodType> {
-  /** The schema of a target's configuration, with its `kind`. */
-  readonly options: Options;
-  readonly open: (options: z.output<Options>, context: OpenContext) => Promise<Target>;
+interface TargetModule {
+  /** Checks a target's configuration. */
+  readonly options: Check;
+  /** `options`: those that `options` has checked. */
+  readonly open: (options: object, context: OpenContext) => Promise<Target>;
 }
 
 const targets = {
@@ -16,18 +17,18 @@ const targets = {
 
 type Targets = typeof targets;
 type TargetKind = keyof Targets;
-type Options<Kind extends TargetKind> = Awaited<ReturnType<Targets[Kind]>>["options"];
+type Open<Kind extends TargetKind> = Awaited<ReturnType<Targets[Kind]>>["open"];
 
 /** One target in the configuration. */
-export type TargetConfig = { [Kind in TargetKind]: z.input<Options<Kind>> }[TargetKind];
+export type TargetConfig = { [Kind in TargetKind]: Parameters<Open<Kind>>[0] }[TargetKind];
 
 export const targetKinds = Object.keys(targets) as readonly TargetKind[];
 
 /** The module of a kind of target; undefined if there is no such kind. */
-export async function loadTarget(kind: string): Promise<TargetModule<z.ZodType> | undefined> {
+export async function loadTarget(kind: string): Promise<TargetModule | undefined> {
   if (!Object.hasOwn(targets, kind)) return undefined;
   // Each module opens only its own options, which TypeScript can't infer through the lookup.
-  return (await targets[kind as TargetKind]()) as unknown as TargetModule<z.ZodType>;
+  return (await targets[kind as TargetKind]()) as unknown as TargetModule;
 }
 
 /** A temporary database for trials. `newTables`: that of the target that it represents. */

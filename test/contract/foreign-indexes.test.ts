@@ -182,7 +182,7 @@ test("a service tells of indexes that the engine's client does not list", async 
   putForeignIndexes(data);
   const module = (await loadTarget("rest"))!;
   const given = { kind: "rest", endpoint: url, apiKey, dialect: "namespace" };
-  const target = await module.open(module.options.parse(given), { name: "served", folder: data });
+  const target = await module.open(given, { name: "served", folder: data });
   onTestFinished(() => target.close());
   const found = Object.entries((await target.describeTable("t", true))!.table.indexes!);
   expect(Object.fromEntries(found.map(([name, index]) => [name, `${index!.kind} on ${index!.path}`]))).toEqual(all);

@@ -47,7 +47,7 @@ async function aWorld(columns: Parameters<typeof createTable>[1], rows: readonly
   const write: World["write"] = (...steps) => toFile("0002_step.mjs", ...steps);
   const withTarget = async (work: (options: MigratorOptions) => Promise<unknown>): Promise<unknown> => {
     const module = (await loadTarget("lance"))!;
-    const target = await module.open(module.options.parse({ kind: "lance", uri: folder }), { name: "beside", folder });
+    const target = await module.open({ kind: "lance", uri: folder }, { name: "beside", folder });
     const lease = { duration: 1_000, patience: 5_000 };
     try {
       return await work({ target, migrations: migrationsIn(migrations), ledger: "_migrations", lease });

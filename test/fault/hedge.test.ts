@@ -27,7 +27,7 @@ async function withOneHeld(steps: readonly Step[], { until = never, meanwhile = 
     writeFileSync(join(migrations, file), `export const up = ${JSON.stringify(up)};\n`);
   write("0001_before.mjs", [table]);
   const module = (await loadTarget("lance"))!;
-  const target = await module.open(module.options.parse({ kind: "lance", uri: folder }), { name: "held", folder });
+  const target = await module.open({ kind: "lance", uri: folder }, { name: "held", folder });
   const lease = { duration: 30_000, patience: 30_000 };
   const options = { target, migrations: migrationsIn(migrations), ledger: "_migrations", lease };
   await up(options);

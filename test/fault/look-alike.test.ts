@@ -44,7 +44,7 @@ async function aDatabase(kind: Kind, ...migrations: readonly (readonly Step[])[]
   const open = async (): Promise<Target> => {
     const module = (await loadTarget(kind))!;
     const given = kind === "rest" ? { kind, endpoint: url, apiKey, dialect: "namespace" } : { kind, uri: data };
-    const target = await module.open(module.options.parse(given), { name: "test", folder });
+    const target = await module.open(given, { name: "test", folder });
     onTestFinished(() => target.close());
     return target;
   };

@@ -320,7 +320,7 @@ async function run(
   around: (target: Target) => Target = (target) => target,
 ): Promise<{ readonly applied: number }> {
   const module = (await loadTarget(given.kind))!;
-  const target = await module.open(module.options.parse(given), { name: "matrix", folder: tmpdir() });
+  const target = await module.open(given, { name: "matrix", folder: tmpdir() });
   try {
     return await up({
       target: around(target),

@@ -58,7 +58,7 @@ export async function aDatabase(
     );
   const open = async () => {
     const module = (await loadTarget("lance"))!;
-    const target = await module.open(module.options.parse({ kind: "lance", uri: folder }), { name: "test", folder });
+    const target = await module.open({ kind: "lance", uri: folder }, { name: "test", folder });
     onTestFinished(() => target.close());
     return target;
   };

@@ -32,7 +32,7 @@ async function targetOn(folder: string, way: Way): Promise<Target> {
     service === undefined
       ? { kind: "lance", uri: folder }
       : { kind: "rest", endpoint: service.url, dialect: "namespace", apiKey };
-  const target = await module.open(module.options.parse(given), { name: "test", folder });
+  const target = await module.open(given, { name: "test", folder });
   return way === "an object store" ? { ...target, tryDropping: undefined } : target;
 }
 

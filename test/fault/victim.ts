@@ -39,7 +39,7 @@ const {
   death,
 } = JSON.parse(process.argv[2] ?? "") as Order;
 const module = (await loadTarget(given.kind))!;
-const target = await module.open(module.options.parse(given), { name: "matrix", folder: process.cwd() });
+const target = await module.open(given, { name: "matrix", folder: process.cwd() });
 // Who is killed writes no cache, and most of what these processes cost is their start.
 flushCompileCache();
 const mortal = atBoundaries(crowd === undefined ? target : crowded(target, crowd), (call, place, name) => {

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vit
 import { isMigrateError, type ErrorCode } from "../../src/errors/migrate-error.ts";
 import type { Action } from "../../src/actions/model/action.ts";
 import type { Column } from "../../src/schema/data-type.ts";
-import { open, options } from "../../src/targets/rest/rest.ts";
+import { open } from "../../src/targets/rest/rest.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { rowsToIpc } from "../../src/wire/rows/encode-rows.ts";
 import { answered, answers, bytes, html, json, quick, text, unreachable, type Bad } from "./bad-answers.ts";
@@ -35,10 +35,13 @@ afterAll(async () => {
 });
 
 async function targetAt(endpoint: string, given: object = {}): Promise<Target> {
-  const target = await open(options.parse({ kind: "rest", endpoint, apiKey: key, ...given }), {
-    name: "cloud",
-    folder: "/",
-  });
+  const target = await open(
+    { kind: "rest", endpoint, apiKey: key, ...given },
+    {
+      name: "cloud",
+      folder: "/",
+    },
+  );
   opened.push(target);
   return target;
 }

@@ -8,6 +8,7 @@ import { root, temporaryFolder } from "../support/project.ts";
 const rooms = [
   "secrets",
   "time",
+  "checks",
   "errors",
   "schema",
   "actions",

@@ -1,5 +1,5 @@
 /** The rows journal: one table with one row per record. Its columns are meant to be read with any Lance client. */
-import { z } from "zod";
+import { isNumber, isText } from "../../checks/check.ts";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Column, DataType } from "../../schema/data-type.ts";
 import type { RecordTable } from "../../targets/contract/target.ts";
@@ -7,30 +7,32 @@ import type { Row } from "../../wire/rows/ipc-rows.ts";
 import { withoutAnswer, type Journal, type LedgerHead } from "./journal.ts";
 import { recordIdText, recordHash, type LedgerRecord } from "../state/record.ts";
 
-/** How a field of a record is stored. `write`: its value in the row, if that is another one. */
+/** How a field of a record is stored. `read` and `write`: from and to its value in the row, if that is another one. */
 interface StoredAs {
   readonly type: DataType;
-  readonly read: z.ZodType;
+  /** Whether a value of a row is one of this type. */
+  readonly holds: (value: unknown) => boolean;
+  readonly read?: (value: never) => unknown;
   readonly write?: (value: never) => Row[string];
 }
 
-const text: StoredAs = { type: { kind: "utf8" }, read: z.string() };
-const whole: StoredAs = { type: { kind: "int64" }, read: z.number() };
-const time: StoredAs = { type: { kind: "timestamp", unit: "ms", zone: "UTC" }, read: z.number() };
-const json: StoredAs = { ...text, read: z.string().transform((value) => JSON.parse(value)), write: JSON.stringify };
+interface StoredField extends StoredAs {
+  readonly nullable: boolean;
+}
+
+const text: StoredAs = { type: { kind: "utf8" }, holds: isText };
+const whole: StoredAs = { type: { kind: "int64" }, holds: isNumber };
+const time: StoredAs = { type: { kind: "timestamp", unit: "ms", zone: "UTC" }, holds: isNumber };
+const json: StoredAs = { ...text, read: (value: string) => JSON.parse(value) as unknown, write: JSON.stringify };
 const hashes: StoredAs = {
   ...text,
-  read: z.string().transform((value) => value.split(" ").filter((hash) => hash !== "")),
+  read: (value: string) => value.split(" ").filter((hash) => hash !== ""),
   write: (value: readonly string[]) => value.join(" "),
 };
-const required = (as: StoredAs) => ({ ...as, nullable: false });
-const optional = ({ read, ...as }: StoredAs) => ({
-  ...as,
-  read: read.nullable().transform((value) => value ?? undefined),
-  nullable: true,
-});
+const required = (as: StoredAs): StoredField => ({ ...as, nullable: false });
+const optional = (as: StoredAs): StoredField => ({ ...as, nullable: true });
 
-type StoredField = Exclude<keyof LedgerRecord, "isNameCut">;
+type FieldName = Exclude<keyof LedgerRecord, "isNameCut">;
 
 /** The fields of a record, in the order of their columns. */
 const fields = {
@@ -58,10 +60,10 @@ const fields = {
   detail: optional(text),
   applied: required(text),
   previous: required(text),
-} satisfies Record<StoredField, StoredAs>;
-const allFields = Object.keys(fields) as readonly StoredField[];
+} satisfies Record<FieldName, StoredField>;
+const allFields = Object.keys(fields) as readonly FieldName[];
 
-function columnOf(field: StoredField): string {
+function columnOf(field: FieldName): string {
   return field === "textHash" ? "text_hash" : field;
 }
 
@@ -124,7 +126,7 @@ export function rowsJournal(name: string, table: RecordTable): Journal {
 
 /** The column that an error is about: it is missing or has other values. Undefined for other errors. */
 function wrongColumn(cause: unknown): string | undefined {
-  if (cause instanceof z.ZodError) return String(cause.issues[0]?.path[0]);
+  if (cause instanceof WrongColumn) return cause.message;
   const missing = /column (\w+) not found|no field named (\w+)/i.exec(firstLine(cause));
   return missing?.[1] ?? missing?.[2];
 }
@@ -148,11 +150,23 @@ export function toRow(record: LedgerRecord): Row {
   return { key: recordIdText(record), ...Object.fromEntries(values) } as Row;
 }
 
-const shape = z.object(Object.fromEntries(allFields.map((field) => [columnOf(field), fields[field].read])));
+/** The message is the column's name. */
+class WrongColumn extends Error {}
+
+/** These fields of a record, from its row. Throws WrongColumn. */
+function readFields(row: Row, names: readonly FieldName[]): object {
+  return Object.fromEntries(names.map((name) => [name, readField(row[columnOf(name)], name)]));
+}
+
+function readField(value: unknown, name: FieldName): unknown {
+  const { holds, read, nullable }: StoredField = fields[name];
+  if (value === null && nullable) return undefined;
+  if (!holds(value)) throw new WrongColumn(columnOf(name));
+  return read === undefined ? value : read(value as never);
+}
 
 function toRecord(row: Row): LedgerRecord {
-  const { text_hash: textHash, ...rest } = shape.parse(row);
-  return { ...rest, textHash } as unknown as LedgerRecord;
+  return readFields(row, allFields) as LedgerRecord;
 }
 
 const headColumns = [
@@ -166,8 +180,7 @@ const headColumns = [
   "next",
   "applied",
 ] as const satisfies readonly (keyof LedgerHead)[];
-const headShape = shape.pick(Object.fromEntries(headColumns.map((name) => [name, true] as const)));
 
 function toHead(row: Row): LedgerHead {
-  return headShape.parse(row) as unknown as LedgerHead;
+  return readFields(row, headColumns) as LedgerHead;
 }

@@ -1,7 +1,8 @@
 /**
  * How to write a target:
- * 1. `options`: a strict zod object with its `kind`, so that the configuration's type follows from it.
- * 2. `open(options, context)`: may connect lazily; throws ERR_TARGET_UNREACHABLE if it can't.
+ * 1. `options`: an `exactObject` (src/checks/check.ts) with its `kind`, which checks what the configuration gives.
+ * 2. `open(options, context)`: may connect lazily; throws ERR_TARGET_UNREACHABLE if it can't. The type of `options` is
+ *    that of the configuration.
  * 3. `capabilities`: what it supports, and as text why it does not support the rest. A plan refuses the rest.
  * 4. `execute`: executes each action as one atomic commit, which the target itself never repeats.
  * 5. `call`: the exact call that `execute` makes, as text, for plans.

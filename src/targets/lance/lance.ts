@@ -1,10 +1,7 @@
 /** The target for the embedded engine, in a folder or an object store. */
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { z } from "zod";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import { dataStorageVersions } from "../../schema/table-format.ts";
-import { seconds } from "../../time/durations.ts";
 import type { CallOutcome, OpenContext, TableSnapshot, Target } from "../contract/target.ts";
 import { keepSecret } from "../../secrets/redact.ts";
 import { withoutSecrets } from "../../secrets/encoded-forms.ts";
@@ -18,9 +15,10 @@ import { dropTable, removeDropped } from "../../engine/drop-table.ts";
 import { describeCall, execute, newColumns, supported } from "./calls.ts";
 import { lazyConnection } from "./connection.ts";
 import { lanceRecords } from "./ledger-table.ts";
+import type { LanceConfig } from "./options.ts";
 import { undoCommit } from "./undo-commit.ts";
 import { readIndexes } from "../../engine/read-indexes.ts";
-import { locationOf, uriProblem, type DatabaseLocation } from "../../engine/location.ts";
+import { locationOf, type DatabaseLocation } from "../../engine/location.ts";
 import { tableFormat, unreadableColumns } from "../../engine/manifest/table-format.ts";
 import { search } from "../../engine/query.ts";
 import { tryDropping, tryOnEmptyTable } from "../../engine/try-calls.ts";
@@ -38,49 +36,14 @@ import { describeVersion } from "../contract/restore-versions.ts";
 import { sampledWidths, type ReadRows } from "../contract/sampled-widths.ts";
 import { writtenSince } from "../contract/written-since.ts";
 
-const quoted = dataStorageVersions.map((version) => `"${version}"`).join(", ");
-
-export const options = z.strictObject({
-  kind: z.literal("lance"),
-  /** A folder, or any URI that the engine accepts, such as s3://bucket/path. */
-  uri: z.string("must be a folder or a URI").superRefine((uri, context) => {
-    const problem = uriProblem(uri);
-    if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
-  }),
-  /** Passed to the engine's object store: region, endpoint, credentials. */
-  storageOptions: z
-    .record(z.string(), z.string("must be a text"), "must be an object of texts")
-    .superRefine((given, context) => {
-      // The engine panics.
-      for (const [name, value] of Object.entries(given))
-        if (/^(aws_)?endpoint(_url)?$/i.test(name) && !isWebAddress(value))
-          context.addIssue({ code: "custom", message: "must begin with https:// or http://", path: [name] });
-    })
-    .optional(),
-  /** How migrations create tables, which determines the clients that can read and write them (docs/clients.md). */
-  newTables: z
-    .strictObject(
-      {
-        dataStorageVersion: z.enum(dataStorageVersions, `must be one of ${quoted}`).optional(),
-        stableRowIds: z.boolean("must be true or false").optional(),
-      },
-      "must be an object",
-    )
-    .optional(),
-  /** How long to wait for an object store in calls that change nothing; 60 by default. */
-  answerSeconds: seconds(0.1).optional(),
-});
-
-function isWebAddress(text: string): boolean {
-  return /^https?:/i.test(text) && URL.canParse(text);
-}
+export { options } from "./options.ts";
 
 interface LanceSnapshot extends TableSnapshot {
   readonly handle: EngineTable;
 }
 
 export async function open(
-  { uri, storageOptions, newTables, answerSeconds = 60 }: z.output<typeof options>,
+  { uri, storageOptions, newTables, answerSeconds = 60 }: LanceConfig,
   { name, folder }: OpenContext,
 ): Promise<Target> {
   keepSecret(...secretsOfAddress(uri), ...secretsOfSettings(storageOptions ?? {}));

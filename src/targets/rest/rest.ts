@@ -1,5 +1,4 @@
 /** The target for a table service over HTTP. */
-import type { z } from "zod";
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { FoundIndex } from "../../schema/table-index.ts";
 import type { Column } from "../../schema/data-type.ts";
@@ -10,7 +9,7 @@ import { parseDescription, parseVersion } from "./parse-answers.ts";
 import { streamType } from "../../wire/content-types.ts";
 import { jsonBody } from "./http/message.ts";
 import { openClient, type Client } from "./client.ts";
-import { settingsOf, type options } from "./options/options.ts";
+import { settingsOf, type RestConfig } from "./options/options.ts";
 import { holds } from "../contract/holds.ts";
 import { sampledWidths, type ReadRows } from "../contract/sampled-widths.ts";
 import { verdictOf } from "../contract/service-verdict.ts";
@@ -21,7 +20,7 @@ import { restVersions, versionedTable } from "./versions.ts";
 
 export { options } from "./options/options.ts";
 
-export async function open(given: z.output<typeof options>, context: OpenContext): Promise<Target> {
+export async function open(given: RestConfig, context: OpenContext): Promise<Target> {
   const settings = settingsOf(given, context);
   const client = openClient(settings);
   const { endpoints } = settings.dialect;

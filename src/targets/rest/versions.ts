@@ -1,12 +1,12 @@
 /** Old versions of tables on a service of the namespace dialect. */
-import { z } from "zod";
+import { isNumber, isObject, isText } from "../../checks/check.ts";
 import type { Table } from "../../schema/table.ts";
 import { streamType } from "../../wire/content-types.ts";
 import { describeVersion } from "../contract/restore-versions.ts";
 import type { VersionedTable } from "../contract/versioned-table.ts";
 import type { Versions } from "../contract/target.ts";
 import { writtenSince } from "../contract/written-since.ts";
-import { jsonOf, parseDescription } from "./parse-answers.ts";
+import { isTexts, jsonOf, parseDescription } from "./parse-answers.ts";
 import type { Client } from "./client.ts";
 import { allRows } from "./ledger-table.ts";
 import { jsonBody, type HttpResponse } from "./http/message.ts";
@@ -52,35 +52,35 @@ export function restVersions(
   };
 }
 
-const tags = z.record(z.string(), z.looseObject({ version: z.number() }));
+type VersionEntry = Awaited<ReturnType<VersionedTable["list"]>>[number];
+type Tags = Readonly<Record<string, { readonly version: number }>>;
 
 /** LanceDB's own services send the tags bare; the namespace's document wraps them in an object. */
-function parseTags(response: HttpResponse): z.output<typeof tags> | undefined {
+function parseTags(response: HttpResponse): Tags | undefined {
   const answer = jsonOf(response);
-  const wrapped = z.looseObject({ tags }).safeParse(answer).data;
-  return wrapped?.tags ?? tags.safeParse(answer).data;
+  const wrapped = isObject(answer) ? answer["tags"] : undefined;
+  return [wrapped, answer].find(areTags);
 }
 
-const versions = z.looseObject({
-  versions: z.array(
-    z
-      .looseObject({
-        version: z.number(),
-        metadata: z.record(z.string(), z.string()).nullish(),
-        timestamp: z.string().nullish().catch(undefined),
-        timestamp_millis: z.number().nullish().catch(undefined),
-      })
-      .transform((one) => ({
-        version: one.version,
-        metadata: one.metadata ?? {},
-        at: timeOf(one.timestamp_millis ?? Date.parse(one.timestamp ?? "")),
-      })),
-  ),
-});
+function areTags(value: unknown): value is Tags {
+  return isObject(value) && Object.values(value).every((tag) => isObject(tag) && isNumber(tag["version"]));
+}
 
-function parseVersions(answer: HttpResponse) {
-  const { data } = versions.safeParse(jsonOf(answer));
-  return data?.versions.toSorted((one, other) => one.version - other.version);
+function parseVersions(response: HttpResponse): readonly VersionEntry[] | undefined {
+  const answer = jsonOf(response);
+  const list = isObject(answer) ? answer["versions"] : undefined;
+  if (!Array.isArray(list)) return undefined;
+  const versions = list.map(versionIn);
+  if (!versions.every((one) => one !== undefined)) return undefined;
+  return versions.toSorted((one, other) => one.version - other.version);
+}
+
+function versionIn(entry: unknown): VersionEntry | undefined {
+  if (!isObject(entry)) return undefined;
+  const { version, metadata = null, timestamp, timestamp_millis: milliseconds } = entry;
+  if (!isNumber(version) || !(metadata === null || isTexts(metadata))) return undefined;
+  const at = isNumber(milliseconds) ? milliseconds : Date.parse(isText(timestamp) ? timestamp : "");
+  return { version, metadata: metadata ?? {}, at: timeOf(at) };
 }
 
 function timeOf(milliseconds: number): number | undefined {

@@ -1,13 +1,11 @@
 /** The endpoints and headers of each dialect. A deployment that differs overrides single entries. */
-import { z } from "zod";
+import { textThat } from "../../../checks/check.ts";
 
 /** `METHOD /path`, with `{name}` in place of the table's name. */
-export const endpoint = z
-  .string('must be a method and a path, such as "POST /v1/tables/{name}"')
-  .regex(
-    /^(GET|POST|PUT|PATCH) \/[\x21\x22\x24-\x7e]*$/,
-    'must be a method and a path, such as "POST /v1/tables/{name}"',
-  );
+export const endpoint = textThat(
+  (value) => /^(GET|POST|PUT|PATCH) \/[\x21\x22\x24-\x7e]*$/.test(value),
+  'must be a method and a path, such as "POST /v1/tables/{name}"',
+);
 
 export interface Dialect {
   readonly databaseHeaders: readonly string[];

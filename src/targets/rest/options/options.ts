@@ -2,80 +2,137 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { z } from "zod";
+import {
+  exactObject,
+  filledText,
+  inOrder,
+  must,
+  onlyKeys,
+  oneOf,
+  optional,
+  recordOf,
+  seconds,
+  text,
+  textThat,
+  type Check,
+  type Shape,
+} from "../../../checks/check.ts";
 import { firstLine, MigrateError } from "../../../errors/migrate-error.ts";
 import { keepSecret } from "../../../secrets/redact.ts";
 import { withoutSecrets } from "../../../secrets/encoded-forms.ts";
 import { secretsOfAddress, secretsOfSettings } from "../../../secrets/find-in-settings.ts";
 import { headerValue } from "../../../wire/content-types.ts";
-import { seconds } from "../../../time/durations.ts";
 import type { OpenContext } from "../../contract/target.ts";
 import { dialects, endpoint, operations, type Dialect, type Operation } from "./dialects.ts";
 import { baseUrl } from "./base-url.ts";
 import type { Vocabulary } from "./alter-types.ts";
 
-const text = (what: string) => z.string(`must be ${what}`).min(1, `must be ${what}`);
+/** The configuration of a service. */
+export interface RestConfig {
+  readonly kind: "rest";
+  /** The service's address; MIGRATE_ENDPOINT if absent. `db://NAME` is LanceDB Cloud. */
+  readonly endpoint?: string | undefined;
+  /** MIGRATE_API_KEY if absent. */
+  readonly apiKey?: string | undefined;
+  /** The database's name, if the address does not contain it; MIGRATE_DATABASE if absent. */
+  readonly database?: string | undefined;
+  /** `service` by default: the documented endpoints. `namespace`: the open REST namespace. */
+  readonly dialect?: keyof typeof dialects | undefined;
+  /** With `db://NAME`: the region of the database; us-east-1 if absent. */
+  readonly region?: string | undefined;
+  /** The type names that `alter_columns` expects: Lance's names, Arrow's names, or Arrow's names as plain strings. */
+  readonly types?: Vocabulary | undefined;
+  /** Endpoints that differ from the dialect's, as "METHOD /path" with {name} for the table. */
+  readonly endpoints?: Readonly<Partial<Record<Operation, string>>> | undefined;
+  readonly keyHeader?: string | undefined;
+  readonly databaseHeader?: string | undefined;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** A file of PEM certificates to trust in addition to those that Node trusts. */
+  readonly ca?: string | undefined;
+  /** How long to wait for a connection; 10 by default. */
+  readonly connectSeconds?: number | undefined;
+  /** How long to wait for an answer; 300 by default, because a retype rewrites a column. */
+  readonly answerSeconds?: number | undefined;
+}
+
 /** A text that fits into a header. The message does not repeat the value, which may be a key. */
 const headerText = (what: string) =>
-  text(what).regex(headerValue, `must be ${what} of plain characters, without line breaks or spaces around it`);
-const headerName = text("the name of a header").regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be the name of a header");
+  inOrder(
+    filledText(`must be ${what}`),
+    textThat(
+      (value) => headerValue.test(value),
+      `must be ${what} of plain characters, without line breaks or spaces around it`,
+    ),
+  );
+const headerName = textThat((name) => isHeaderName(name), "must be the name of a header");
 /** Headers that only the client itself sets. */
 const ownHeaders =
   /^(connection|content-length|content-type|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 
+function isHeaderName(name: string): boolean {
+  return /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name);
+}
+
 /** What is wrong with the headers, or undefined. Repeats a name only if it can't be a secret typed in its place. */
 function headersProblem(headers: Readonly<Record<string, unknown>>): string | undefined {
   for (const [name, value] of Object.entries(headers)) {
-    if (!headerName.safeParse(name).success) return "holds something that is no name of a header";
+    if (!isHeaderName(name)) return "holds something that is no name of a header";
     if (ownHeaders.test(name)) return `can't set ${name.toLowerCase()}`;
-    if (!headerText("a text").safeParse(value).success)
+    if (headerText("a text")(value).length > 0)
       return "must hold texts of plain characters, without line breaks or spaces around them";
   }
   return undefined;
 }
 
-export const options = z.strictObject({
-  kind: z.literal("rest"),
-  /** The service's address; MIGRATE_ENDPOINT if absent. `db://NAME` is LanceDB Cloud. */
-  endpoint: z.string("must be an address").optional(),
-  /** MIGRATE_API_KEY if absent. */
-  apiKey: headerText("a key").optional(),
-  /** The database's name, if the address does not contain it; MIGRATE_DATABASE if absent. */
-  database: headerText("a name").optional(),
-  /** `service` by default: the documented endpoints. `namespace`: the open REST namespace. */
-  dialect: z.enum(Object.keys(dialects) as ["service", "namespace"], 'must be "service" or "namespace"').optional(),
-  /** With `db://NAME`: the region of the database; us-east-1 if absent. */
-  region: text("a region")
-    .regex(/^[A-Za-z0-9-]+$/, "must be a region such as us-east-1")
-    .optional(),
-  /** The type names that `alter_columns` expects: Lance's names, Arrow's names, or Arrow's names as plain strings. */
-  types: z.enum(["lance", "arrow", "string"], 'must be "lance", "arrow" or "string"').optional(),
-  /** Endpoints that differ from the dialect's, as "METHOD /path" with {name} for the table. */
-  endpoints: z
-    .partialRecord(z.enum(operations), endpoint, "must be an object of endpoints")
-    .refine(
-      (endpoints) => Object.entries(endpoints).every(([name, text]) => name === "list" || text.includes("{name}")),
-      "must say where the table's name stands, as {name}, in all but list",
-    )
-    .optional(),
-  keyHeader: headerName.optional(),
-  databaseHeader: headerName.optional(),
-  /** Sent with every request. */
-  headers: z
-    .record(z.string(), z.unknown(), "must be an object of texts")
-    .superRefine((headers, context) => {
-      const problem = headersProblem(headers);
-      if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
-    })
-    .transform((headers) => headers as Readonly<Record<string, string>>)
-    .optional(),
-  /** A file of PEM certificates to trust in addition to those that Node trusts. */
-  ca: text("a file").optional(),
-  /** How long to wait for a connection; 10 by default. */
-  connectSeconds: seconds(0.1).optional(),
-  /** How long to wait for an answer; 300 by default, because a retype rewrites a column. */
-  answerSeconds: seconds(0.1).optional(),
-});
+const apiKey = headerText("a key");
+const databaseName = headerText("a name");
+const vocabularies = ["lance", "arrow", "string"] as const satisfies readonly Vocabulary[];
+
+const shape: Shape<RestConfig> = {
+  kind: oneOf(["rest"], 'must be "rest"'),
+  endpoint: optional(text("must be an address")),
+  apiKey: optional(apiKey),
+  database: optional(databaseName),
+  dialect: optional(oneOf(Object.keys(dialects), 'must be "service" or "namespace"')),
+  region: optional(
+    inOrder(
+      filledText("must be a region"),
+      textThat((region) => /^[A-Za-z0-9-]+$/.test(region), "must be a region such as us-east-1"),
+    ),
+  ),
+  types: optional(oneOf(vocabularies, 'must be "lance", "arrow" or "string"')),
+  endpoints: optional(
+    inOrder(
+      recordOf(() => [], "must be an object of endpoints"),
+      onlyKeys(operations),
+      recordOf(endpoint, ""),
+      must(
+        (endpoints) =>
+          Object.entries(endpoints as Readonly<Record<string, string>>).every(
+            ([name, value]) => name === "list" || value.includes("{name}"),
+          ),
+        "must say where the table's name stands, as {name}, in all but list",
+      ),
+    ),
+  ),
+  keyHeader: optional(headerName),
+  databaseHeader: optional(headerName),
+  headers: optional(
+    inOrder(
+      recordOf(() => [], "must be an object of texts"),
+      (headers) => {
+        const message = headersProblem(headers as Readonly<Record<string, unknown>>);
+        return message === undefined ? [] : [{ path: [], message }];
+      },
+    ),
+  ),
+  ca: optional(filledText("must be a file")),
+  connectSeconds: optional(seconds(0.1)),
+  answerSeconds: optional(seconds(0.1)),
+};
+
+export const options: Check = exactObject(shape, "must be an object");
 
 /** Everything that requests need. */
 export interface Settings {
@@ -96,14 +153,14 @@ export interface Settings {
   readonly answerTimeout: number;
 }
 
-export function settingsOf(given: z.output<typeof options>, { name, folder }: OpenContext): Settings {
+export function settingsOf(given: RestConfig, { name, folder }: OpenContext): Settings {
   const refuse = (problem: string) => new MigrateError("ERR_CONFIG_INVALID", { file: `target ${name}`, problem });
   const address = given.endpoint ?? process.env["MIGRATE_ENDPOINT"] ?? "";
-  const key = fromEnvironment(given.apiKey, "MIGRATE_API_KEY", options.shape.apiKey, refuse) ?? "";
+  const key = fromEnvironment(given.apiKey, "MIGRATE_API_KEY", apiKey, refuse) ?? "";
   const headers = given.headers ?? {};
   const secrets = [key, ...secretsOfSettings(headers)];
   keepSecret(...secrets);
-  const database = fromEnvironment(given.database, "MIGRATE_DATABASE", options.shape.database, refuse);
+  const database = fromEnvironment(given.database, "MIGRATE_DATABASE", databaseName, refuse);
   const parsed = address === "" ? { base: "" } : baseUrl(address, given.region);
   if ("problem" in parsed) throw refuse(`endpoint ${parsed.problem}`);
   if (key.length > 3 && withoutSecrets(address, [key]) !== address)
@@ -150,14 +207,14 @@ function lowerCased(headers: Readonly<Record<string, string>>): Readonly<Record<
 function fromEnvironment(
   given: string | undefined,
   variable: string,
-  schema: z.ZodType<string | undefined>,
+  check: Check,
   refuse: (problem: string) => MigrateError,
 ): string | undefined {
   const value = given ?? process.env[variable];
   if (given !== undefined || value === undefined || value === "") return given;
-  const parsed = schema.safeParse(value);
-  if (!parsed.success) throw refuse(`the environment variable ${variable} ${parsed.error.issues[0]!.message}`);
-  return parsed.data;
+  const [problem] = check(value);
+  if (problem !== undefined) throw refuse(`the environment variable ${variable} ${problem.message}`);
+  return value;
 }
 
 function readCertificates(file: string, refuse: (problem: string) => MigrateError): string {

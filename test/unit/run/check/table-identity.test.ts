@@ -9,7 +9,7 @@ import { lancedb } from "../../../support/tables.ts";
 test("a directory that looks like another proves nothing while the version that was seen is there", async () => {
   const folder = temporaryFolder();
   const module = (await loadTarget("lance"))!;
-  const target = await module.open(module.options.parse({ kind: "lance", uri: folder }), { name: "here", folder });
+  const target = await module.open({ kind: "lance", uri: folder }, { name: "here", folder });
   try {
     await target.execute({ kind: "createTable", table: "t", columns: columnsOf({ id: int32() }) }, undefined);
     const seen = (await target.describeTable("t"))!;

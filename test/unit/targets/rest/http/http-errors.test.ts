@@ -9,13 +9,16 @@ import {
   strangeAnswer,
 } from "../../../../../src/targets/rest/http/http-errors.ts";
 import { verdictOf } from "../../../../../src/targets/contract/service-verdict.ts";
-import { options, settingsOf } from "../../../../../src/targets/rest/options/options.ts";
+import { settingsOf } from "../../../../../src/targets/rest/options/options.ts";
 
 const apiKey = 'sk-5e"cr+et/7==\\q&<x>';
-const settings = settingsOf(options.parse({ kind: "rest", endpoint: "https://lance.example.com/base", apiKey }), {
-  name: "cloud",
-  folder: "/",
-});
+const settings = settingsOf(
+  { kind: "rest", endpoint: "https://lance.example.com/base", apiKey },
+  {
+    name: "cloud",
+    folder: "/",
+  },
+);
 const request = { endpoint: "POST /v1/tables/documents?mode=create" };
 const answer = (status: number, body: string | object = "", headers: Record<string, string> = {}) => ({
   status,

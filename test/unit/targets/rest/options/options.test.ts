@@ -17,8 +17,12 @@ afterEach(() => vi.unstubAllEnvs());
 const endpoint = "https://lance.example.com";
 const apiKey = "sk-5ecret";
 
-const settings = (given: object) =>
-  settingsOf(options.parse({ kind: "rest", ...given }), { name: "cloud", folder: home });
+function settings(given: object) {
+  const config = { kind: "rest", ...given } as const;
+  const [problem] = options(config);
+  if (problem !== undefined) throw new Error(`${problem.path.join(".")} ${problem.message}`);
+  return settingsOf(config, { name: "cloud", folder: home });
+}
 
 /** The sentence of what `openTarget` throws for a target with these settings, as the command would print it. */
 async function sentenceFor(given: object): Promise<string> {

@@ -1,0 +1,61 @@
+/** The configuration of a database in a folder or an object store. */
+import {
+  exactObject,
+  inOrder,
+  oneOf,
+  optional,
+  recordOf,
+  seconds,
+  text,
+  yesOrNo,
+  type Check,
+  type Shape,
+} from "../../checks/check.ts";
+import { uriProblem } from "../../engine/location.ts";
+import { dataStorageVersions, type NewTables } from "../../schema/table-format.ts";
+
+/** The configuration of a database that the embedded engine opens. */
+export interface LanceConfig {
+  readonly kind: "lance";
+  /** A folder, or any URI that the engine accepts, such as s3://bucket/path. */
+  readonly uri: string;
+  /** Passed to the engine's object store: region, endpoint, credentials. */
+  readonly storageOptions?: Readonly<Record<string, string>> | undefined;
+  /** How migrations create tables, which determines the clients that can read and write them (docs/clients.md). */
+  readonly newTables?: NewTables | undefined;
+  /** How long to wait for an object store in calls that change nothing; 60 by default. */
+  readonly answerSeconds?: number | undefined;
+}
+
+const versions = dataStorageVersions.map((version) => `"${version}"`).join(", ");
+
+const newTablesShape: Shape<NewTables> = {
+  dataStorageVersion: optional(oneOf(dataStorageVersions, `must be one of ${versions}`)),
+  stableRowIds: optional(yesOrNo),
+};
+
+const shape: Shape<LanceConfig> = {
+  kind: oneOf(["lance"], 'must be "lance"'),
+  uri: inOrder(text("must be a folder or a URI"), (uri) => {
+    const problem = uriProblem(uri as string);
+    return problem === undefined ? [] : [{ path: [], message: problem }];
+  }),
+  storageOptions: optional(
+    inOrder(recordOf(text("must be a text"), "must be an object of texts"), (given) =>
+      // The engine panics.
+      Object.entries(given as Readonly<Record<string, string>>).flatMap(([name, value]) =>
+        /^(aws_)?endpoint(_url)?$/i.test(name) && !isWebAddress(value)
+          ? [{ path: [name], message: "must begin with https:// or http://" }]
+          : [],
+      ),
+    ),
+  ),
+  newTables: optional(exactObject(newTablesShape, "must be an object")),
+  answerSeconds: optional(seconds(0.1)),
+};
+
+export const options: Check = exactObject(shape, "must be an object");
+
+function isWebAddress(text: string): boolean {
+  return /^https?:/i.test(text) && URL.canParse(text);
+}
