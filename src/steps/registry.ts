@@ -1,5 +1,5 @@
 /** Operations on steps of any kind. */
-import { z } from "zod";
+import type { z } from "zod";
 import type { Action } from "../actions/model/action.ts";
 import { MigrateError } from "../errors/migrate-error.ts";
 import type { Moving } from "./define/name-map.ts";
@@ -7,19 +7,20 @@ import { similarName } from "../schema/names.ts";
 import { notationOf } from "../schema/text/parse-notation.ts";
 import { call, type Source } from "../schema/text/typescript-source.ts";
 import * as kinds from "./index.ts";
-import type { StepFlag } from "./define/define-step.ts";
+import type { FieldSchemas, StepFlag } from "./define/define-step.ts";
+import * as schemas from "./define/schemas.ts";
 
 type Kinds = typeof kinds;
 
 /** A step of any kind, as plain data. */
-export type Step = z.output<Kinds[keyof Kinds]["schema"]>;
+export type Step = Parameters<Kinds[keyof Kinds]["compile"]>[0];
 export type StepName = keyof Kinds;
 
 // Does not compile if a kind is exported under a name other than its own.
 const registry: { readonly [Name in StepName]: { readonly kind: Name } } = kinds;
 
 interface AnyKind {
-  readonly schema: z.ZodType<Step>;
+  readonly fields: FieldSchemas;
   readonly compile: (step: Step) => readonly Action[];
   readonly source: (step: Step) => readonly Source[];
   readonly flags: readonly StepFlag[];
@@ -77,8 +78,23 @@ export function parseStep(
   }
   const unsafe = unserialisable(value, "", []);
   if (unsafe !== undefined) return { problem: `${unsafe}; a step must be plain data`, kind };
-  const parsed = kindOf(kind).schema.safeParse(value, { error: unknownKeys });
+  const parsed = schemaOf(kind).safeParse(value, { error: unknownKeys });
   return parsed.success ? { step: parsed.data } : { problem: firstProblem(parsed.error, value), kind };
+}
+
+const known = new Map<string, z.ZodType<Step>>();
+
+/** The schema of steps of a kind, made when the first one is checked. */
+function schemaOf(kind: string): z.ZodType<Step> {
+  const schema = known.get(kind) ?? makeSchema(kind);
+  known.set(kind, schema);
+  return schema;
+}
+
+function makeSchema(kind: string): z.ZodType<Step> {
+  const { fields } = kindOf(kind);
+  const shape = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field(schemas)]));
+  return schemas.z.strictObject({ kind: schemas.z.literal(kind), ...shape }) as unknown as z.ZodType<Step>;
 }
 
 /** The message about unknown keys, where a schema has none of its own. */

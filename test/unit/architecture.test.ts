@@ -256,12 +256,11 @@ test("every step kind has its test", () => {
 });
 
 const newKind = (exported: string) => `import { columnPath, defineStep, tableName } from "../../define/define-step.ts";
-import { z } from "zod";
 
 /** Lets a column hold nulls. */
 export const ${exported} = defineStep({
   kind: "dropNotNull",
-  fields: z.object({ table: tableName, path: columnPath }),
+  fields: { table: tableName, path: columnPath },
   build: (table: string, path: string) => ({ table, path }),
   compile: ({ table, path }) => [{ kind: "alterColumns", table, alterations: [{ path, nullable: true }] }],
   flags: [

@@ -1,5 +1,6 @@
 /** zod schemas of types, columns and rows: what a step may contain, built or written by hand. */
 import { z } from "zod";
+import { notNullMark } from "./not-null-mark.ts";
 import type { RowValue, RowValues } from "../row-values.ts";
 import { integerKinds, itemName, plainKinds, timeUnits, type Column, type DataType } from "../data-type.ts";
 
@@ -7,9 +8,6 @@ const length = z
   .int("must be a whole number")
   .min(1, "must be at least 1")
   .max(2 ** 31 - 1, "must be at most 2147483647");
-
-/** Replaces a type that was given with notNull() where only a type is allowed, so that the error message can say so. */
-export const notNullMark = "not null";
 
 const zone = z
   .string()

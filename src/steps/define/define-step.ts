@@ -1,37 +1,38 @@
 /** Defines step kinds. A migration contains steps as plain data; the definition of their kind interprets them. */
-import { z } from "zod";
 import type { Action } from "../../actions/model/action.ts";
-import { dataType, notNullMark } from "../../schema/declare/validate.ts";
+import { notNullMark } from "../../schema/declare/not-null-mark.ts";
 import type { Moving } from "./name-map.ts";
 import type { Notation } from "../../schema/text/parse-notation.ts";
 import { optionsSource, typeSource, valueSource, type Source } from "../../schema/text/typescript-source.ts";
-import { sqlProblem } from "../../schema/sql.ts";
 import type { ColumnType } from "../../schema/typed/shape.ts";
 import type { DataType } from "../../schema/data-type.ts";
 import { built } from "./call-sites.ts";
+import type { FieldSchemas, FieldsOf } from "./fields.ts";
 
-interface Definition<Kind extends string, Args extends readonly unknown[], Schema extends z.ZodObject> {
+export * from "./fields.ts";
+
+interface Definition<Kind extends string, Args extends readonly unknown[], Shape extends FieldSchemas> {
   /** The name of the step in migrations, plans and the ledger; equal to the name of the builder. */
   readonly kind: Kind;
   /** The fields of a step of this kind, in the order of the builder's arguments; zod refuses all others. */
-  readonly fields: Schema;
+  readonly fields: Shape;
   /** The fields that are members of the builder's last argument. */
-  readonly options?: readonly (keyof z.output<Schema>)[];
+  readonly options?: readonly (keyof FieldsOf<Shape>)[];
   /** How arguments are converted that are not the fields themselves. */
-  readonly arguments?: { readonly [Name in keyof z.output<Schema>]?: Conversion<z.output<Schema>[Name]> };
+  readonly arguments?: { readonly [Name in keyof FieldsOf<Shape>]?: Conversion<FieldsOf<Shape>[Name]> };
   /**
    * Converts the builder's arguments to the fields, if they do not correspond to each other. Checks nothing: zod reports
    * errors later, with file and step.
    */
   readonly build?: (...args: Args) => unknown;
   /** The builder's arguments as TypeScript, in the same case. */
-  readonly source?: (step: z.output<Schema>) => readonly Source[];
+  readonly source?: (step: FieldsOf<Shape>) => readonly Source[];
   /** The actions that a step compiles to. */
-  readonly compile: (step: z.output<Schema>) => readonly Action[];
+  readonly compile: (step: FieldsOf<Shape>) => readonly Action[];
   /** The flags of `migrate new` that make such a step. */
   readonly flags: readonly StepFlag[];
   /** The fields, besides `table` and `path`, that change if tables and columns have the names in `to`. */
-  readonly moved?: (step: z.output<Schema>, to: Moving) => Readonly<Partial<Record<keyof z.output<Schema>, unknown>>>;
+  readonly moved?: (step: FieldsOf<Shape>, to: Moving) => Readonly<Partial<Record<keyof FieldsOf<Shape>, unknown>>>;
 }
 
 /** `build`: from the builder's argument to the field; `source`: from the field to the argument as TypeScript. */
@@ -52,7 +53,7 @@ export interface StepFlag {
 }
 
 /** A step of one kind as plain data, as migrations export it. */
-export type StepOf<Kind extends string, Fields> = Readonly<{ kind: Kind } & Fields>;
+export type StepOf<Kind extends string, Values> = Readonly<{ kind: Kind } & Values>;
 
 declare const effect: unique symbol;
 
@@ -65,25 +66,25 @@ export interface StepOn<Before, After> {
 }
 
 /** The result of a builder whose step TypeScript checks in `after`. */
-export type CheckedStep<Kind extends string, Fields, Before, After> = StepOf<Kind, Fields> &
+export type CheckedStep<Kind extends string, Values, Before, After> = StepOf<Kind, Values> &
   // TypeScript infers `Before` from the step before this one alone.
   StepOn<Before, NoInfer<After>>;
 
 /** What is attached to a builder, so that a step kind needs only one export. */
-export interface StepDefinition<Kind extends string, Fields> {
+export interface StepDefinition<Kind extends string, Values> {
   readonly kind: Kind;
-  readonly schema: z.ZodType<StepOf<Kind, Fields>>;
-  readonly compile: (step: StepOf<Kind, Fields>) => readonly Action[];
-  readonly source: (step: StepOf<Kind, Fields>) => readonly Source[];
+  readonly fields: FieldSchemas;
+  readonly compile: (step: StepOf<Kind, Values>) => readonly Action[];
+  readonly source: (step: StepOf<Kind, Values>) => readonly Source[];
   readonly flags: readonly StepFlag[];
-  readonly moved: (step: StepOf<Kind, Fields>, to: Moving) => object;
+  readonly moved: (step: StepOf<Kind, Values>, to: Moving) => object;
 }
 
-export interface PlainBuilder<Kind extends string, Args extends readonly unknown[], Fields> extends StepDefinition<
+export interface PlainBuilder<Kind extends string, Args extends readonly unknown[], Values> extends StepDefinition<
   Kind,
-  Fields
+  Values
 > {
-  (...args: Args): StepOf<Kind, Fields>;
+  (...args: Args): StepOf<Kind, Values>;
 }
 
 /**
@@ -93,27 +94,26 @@ export interface PlainBuilder<Kind extends string, Args extends readonly unknown
 export function defineStep<
   const Kind extends string,
   Args extends readonly unknown[],
-  Schema extends z.ZodObject,
-  Builder extends StepDefinition<Kind, z.output<Schema>> = PlainBuilder<Kind, Args, z.output<Schema>>,
->(definition: Definition<Kind, Args, Schema>): Builder {
+  Shape extends FieldSchemas,
+  Builder extends StepDefinition<Kind, FieldsOf<Shape>> = PlainBuilder<Kind, Args, FieldsOf<Shape>>,
+>(definition: Definition<Kind, Args, Shape>): Builder {
   const { kind, fields, compile, flags, moved = () => ({}) } = definition;
   const { options = [], arguments: conversions = {} } = definition as AnyDefinition;
-  const names = Object.keys(fields.shape).filter((name) => !options.includes(name));
+  const names = Object.keys(fields).filter((name) => !options.includes(name));
   const build = (...args: readonly unknown[]): object => {
     const values = names.map((name, index) => [name, (conversions[name]?.build ?? asItIs)(args[index])]);
     return { ...Object.fromEntries(values), ...(options.length > 0 && (args[names.length] as object)) };
   };
-  const source = (step: Values): readonly Source[] => [
+  const source = (step: AnyStep): readonly Source[] => [
     ...names.map((name) => (conversions[name]?.source ?? valueSource)(step[name])),
     ...optionsSource(Object.fromEntries(options.map((name) => [name, step[name]]))),
   ];
   // The step is checked when its migration is loaded, because the file and the step's number are known then.
   const builder = (...args: Args): object =>
     built({ kind, ...((definition.build ?? build)(...args) as object) }, builder);
-  const schema = z.strictObject({ kind: z.literal(kind), ...fields.shape });
   return Object.assign(builder, {
     kind,
-    schema,
+    fields,
     compile,
     source: definition.source ?? source,
     flags,
@@ -121,7 +121,7 @@ export function defineStep<
   }) as unknown as Builder;
 }
 
-type Values = Readonly<Record<string, unknown>>;
+type AnyStep = Readonly<Record<string, unknown>>;
 
 /** A definition without the types of its fields. */
 interface AnyDefinition {
@@ -135,28 +135,6 @@ function asItIs(argument: unknown): unknown {
   return argument;
 }
 
-/** The name of a table. The models of actions check it further. */
-export const tableName = z.string("must be the name of a table").min(1, "must be the name of a table");
-
-/** A dotted path to a column. */
-export const columnPath = z.string("must be the path of a column").min(1, "must be the path of a column");
-
-/** A name, such as that of an index. `of`: its description, for messages. */
-export const ownName = (of: string) =>
-  z
-    .string(`must be the name of ${of}`)
-    .min(1, `must be the name of ${of}`)
-    .refine((name) => name !== "." && name !== "..", "can't be . or .., which lead elsewhere in an address");
-
-/** An SQL expression. */
-export const sql = z
-  .string("must be an SQL expression")
-  .min(1, "must be an SQL expression")
-  .superRefine((expression, context) => {
-    const problem = sqlProblem(expression);
-    if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
-  });
-
 /** An argument such as `int64()`, for steps that take no nullability. */
 export const typeArgument = { build: typeOf, source: typeSource };
 
@@ -165,5 +143,3 @@ export function typeOf(column: ColumnType): DataType {
   // The mark is not a type: zod refuses it with a message that states what to do instead.
   return column?.nullable === false ? (notNullMark as unknown as DataType) : column?.type;
 }
-
-export { dataType };

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { columnSource, optionsSource, valueSource } from "../../../schema/text/typescript-source.ts";
 import type { ColumnType, ShapeOf } from "../../../schema/typed/shape.ts";
 import type { NewColumnArgument, TableArgument } from "../../../schema/typed/arguments.ts";
@@ -6,23 +5,26 @@ import type { WithColumn } from "../../../schema/typed/database.ts";
 import {
   dataType,
   defineStep,
+  optional,
   ownName,
   sql,
   tableName,
   type CheckedStep,
+  type FieldsOf,
+  type Schemas,
   type StepDefinition,
 } from "../../define/define-step.ts";
 
-const fields = z.object({
+const fields = {
   table: tableName,
   /** The name of a column, or the path of a field. */
   name: ownName("a column"),
   type: dataType,
-  nullable: z.boolean("must be a type such as int64() or utf8()"),
-  as: sql.optional(),
-});
+  nullable: ({ z }: Schemas) => z.boolean("must be a type such as int64() or utf8()"),
+  as: optional(sql),
+};
 
-type StepFields = z.output<typeof fields>;
+type StepFields = FieldsOf<typeof fields>;
 
 interface AddColumn extends StepDefinition<"addColumn", StepFields> {
   <Database, Table extends string, Name extends string, Column extends ColumnType>(

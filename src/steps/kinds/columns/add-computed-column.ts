@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { ColumnType, ShapeOf } from "../../../schema/typed/shape.ts";
 import type { NewColumnArgument, TableArgument } from "../../../schema/typed/arguments.ts";
 import type { WithColumn } from "../../../schema/typed/database.ts";
@@ -11,12 +10,13 @@ import {
   typeArgument,
   typeOf,
   type CheckedStep,
+  type FieldsOf,
   type StepDefinition,
 } from "../../define/define-step.ts";
 
-const fields = z.object({ table: tableName, name: ownName("a column"), type: dataType, computed: sql });
+const fields = { table: tableName, name: ownName("a column"), type: dataType, computed: sql };
 
-type StepFields = z.output<typeof fields>;
+type StepFields = FieldsOf<typeof fields>;
 
 interface AddComputedColumn extends StepDefinition<"addComputedColumn", StepFields> {
   <Database, Table extends string, Name extends string, Column extends ColumnType<true>>(

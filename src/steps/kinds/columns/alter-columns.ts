@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { typeSource, valueSource, type Source } from "../../../schema/text/typescript-source.ts";
 import type { ColumnType, NullableType } from "../../../schema/typed/shape.ts";
 import type { DataType } from "../../../schema/data-type.ts";
@@ -6,12 +5,12 @@ import type { Notation } from "../../../schema/text/parse-notation.ts";
 import type { AlterationsArgument, TableArgument } from "../../../schema/typed/arguments.ts";
 import type { WithAlterations } from "../../../schema/typed/database.ts";
 import {
-  columnPath,
-  dataType,
   defineStep,
   tableName,
   typeOf,
   type CheckedStep,
+  type FieldsOf,
+  type Schemas,
   type StepDefinition,
 } from "../../define/define-step.ts";
 
@@ -22,30 +21,31 @@ export type ColumnChange = { readonly path: string } & (
   | { readonly rename?: string; readonly type?: NullableType; readonly nullable: boolean }
 );
 
-const fields = z.object({
+const fields = {
   table: tableName,
-  alterations: z
-    .array(
-      z
-        .strictObject(
-          {
-            path: columnPath,
-            rename: z.string("must be the new name").optional(),
-            type: dataType.optional(),
-            nullable: z.boolean("must be true or false").optional(),
-          },
-          { error: (issue) => (issue.code === "unrecognized_keys" ? undefined : "must be an object with a path") },
-        )
-        .refine(
-          ({ rename, type, nullable }) => rename !== undefined || type !== undefined || nullable !== undefined,
-          "must have one of rename, type and nullable",
-        ),
-      "must be a list of changes",
-    )
-    .min(1, "must have at least one change"),
-});
+  alterations: ({ z, columnPath, dataType }: Schemas) =>
+    z
+      .array(
+        z
+          .strictObject(
+            {
+              path: columnPath,
+              rename: z.string("must be the new name").optional(),
+              type: dataType.optional(),
+              nullable: z.boolean("must be true or false").optional(),
+            },
+            { error: (issue) => (issue.code === "unrecognized_keys" ? undefined : "must be an object with a path") },
+          )
+          .refine(
+            ({ rename, type, nullable }) => rename !== undefined || type !== undefined || nullable !== undefined,
+            "must have one of rename, type and nullable",
+          ),
+        "must be a list of changes",
+      )
+      .min(1, "must have at least one change"),
+};
 
-type StepFields = z.output<typeof fields>;
+type StepFields = FieldsOf<typeof fields>;
 
 interface AlterColumns extends StepDefinition<"alterColumns", StepFields> {
   <Database, Table extends string, const Changes extends readonly ColumnChange[]>(

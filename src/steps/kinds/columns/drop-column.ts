@@ -1,11 +1,17 @@
-import { z } from "zod";
 import type { PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
 import type { WithoutColumn } from "../../../schema/typed/database.ts";
-import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
+import {
+  columnPath,
+  defineStep,
+  tableName,
+  type CheckedStep,
+  type FieldsOf,
+  type StepDefinition,
+} from "../../define/define-step.ts";
 
-const fields = z.object({ table: tableName, path: columnPath });
+const fields = { table: tableName, path: columnPath };
 
-type StepFields = z.output<typeof fields>;
+type StepFields = FieldsOf<typeof fields>;
 
 interface DropColumn extends StepDefinition<"dropColumn", StepFields> {
   <Database, Table extends string, Path extends string>(

@@ -1,11 +1,18 @@
-import { z } from "zod";
 import type { PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
 import type { WithChanges } from "../../../schema/typed/database.ts";
-import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
+import {
+  columnPath,
+  defineStep,
+  tableName,
+  type CheckedStep,
+  type FieldsOf,
+  type Schemas,
+  type StepDefinition,
+} from "../../define/define-step.ts";
 
-const fields = z.object({ table: tableName, path: columnPath, name: z.string("must be the new name") });
+const fields = { table: tableName, path: columnPath, name: ({ z }: Schemas) => z.string("must be the new name") };
 
-type StepFields = z.output<typeof fields>;
+type StepFields = FieldsOf<typeof fields>;
 
 interface RenameColumn extends StepDefinition<"renameColumn", StepFields> {
   <Database, Table extends string, Path extends string, Name extends string>(

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { ColumnType, NullableType } from "../../../schema/typed/shape.ts";
 import type { PathArgument, TableArgument, TypeArgument } from "../../../schema/typed/arguments.ts";
 import type { WithChanges } from "../../../schema/typed/database.ts";
@@ -6,17 +5,19 @@ import {
   columnPath,
   dataType,
   defineStep,
+  optional,
   sql,
   tableName,
   typeArgument,
   typeOf,
   type CheckedStep,
+  type FieldsOf,
   type StepDefinition,
 } from "../../define/define-step.ts";
 
-const fields = z.object({ table: tableName, path: columnPath, type: dataType, using: sql.optional() });
+const fields = { table: tableName, path: columnPath, type: dataType, using: optional(sql) };
 
-type StepFields = z.output<typeof fields>;
+type StepFields = FieldsOf<typeof fields>;
 
 interface RetypeColumn extends StepDefinition<"retypeColumn", StepFields> {
   <

@@ -1,11 +1,18 @@
-import { z } from "zod";
 import type { PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
 import type { WithChanges } from "../../../schema/typed/database.ts";
-import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
+import {
+  columnPath,
+  defineStep,
+  tableName,
+  type CheckedStep,
+  type FieldsOf,
+  type Schemas,
+  type StepDefinition,
+} from "../../define/define-step.ts";
 
-const fields = z.object({ table: tableName, path: columnPath, nullable: z.boolean("must be true or false") });
+const fields = { table: tableName, path: columnPath, nullable: ({ z }: Schemas) => z.boolean("must be true or false") };
 
-type StepFields = z.output<typeof fields>;
+type StepFields = FieldsOf<typeof fields>;
 
 interface SetNullable extends StepDefinition<"setNullable", StepFields> {
   <Database, Table extends string, Path extends string, Nullable extends boolean>(

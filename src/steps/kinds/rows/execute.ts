@@ -1,25 +1,32 @@
-import { z } from "zod";
 import type { TableArgument } from "../../../schema/typed/arguments.ts";
 import type { RowChangeArgument } from "../../../schema/typed/rows.ts";
-import { defineStep, sql, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
+import {
+  defineStep,
+  tableName,
+  type CheckedStep,
+  type FieldsOf,
+  type Schemas,
+  type StepDefinition,
+} from "../../define/define-step.ts";
 
-const fields = z.object({
+const fields = {
   table: tableName,
-  change: z.union(
-    [
-      z.strictObject({
-        update: z
-          .record(z.string(), sql, "must be an object of SQL expressions")
-          .refine((set) => Object.keys(set).length > 0, "must set at least one column"),
-        where: sql.optional(),
-      }),
-      z.strictObject({ delete: sql }),
-    ],
-    'must be { update: { column: "expression" }, where: "predicate" } or { delete: "predicate" }',
-  ),
-});
+  change: ({ z, sql }: Schemas) =>
+    z.union(
+      [
+        z.strictObject({
+          update: z
+            .record(z.string(), sql, "must be an object of SQL expressions")
+            .refine((set) => Object.keys(set).length > 0, "must set at least one column"),
+          where: sql.optional(),
+        }),
+        z.strictObject({ delete: sql }),
+      ],
+      'must be { update: { column: "expression" }, where: "predicate" } or { delete: "predicate" }',
+    ),
+};
 
-type StepFields = z.output<typeof fields>;
+type StepFields = FieldsOf<typeof fields>;
 
 interface Execute extends StepDefinition<"execute", StepFields> {
   <Database, Table extends string>(

@@ -1,12 +1,18 @@
-import { z } from "zod";
-import { rows } from "../../../schema/declare/validate.ts";
 import type { TableArgument } from "../../../schema/typed/arguments.ts";
 import type { KeyArgument, RowsArgument } from "../../../schema/typed/rows.ts";
-import { defineStep, ownName, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
+import {
+  defineStep,
+  ownName,
+  rows,
+  tableName,
+  type CheckedStep,
+  type FieldsOf,
+  type StepDefinition,
+} from "../../define/define-step.ts";
 
-const fields = z.object({ table: tableName, rows, key: ownName("the column that tells rows apart") });
+const fields = { table: tableName, rows, key: ownName("the column that tells rows apart") };
 
-type StepFields = z.output<typeof fields>;
+type StepFields = FieldsOf<typeof fields>;
 
 interface InsertRows extends StepDefinition<"insertRows", StepFields> {
   <Database, Table extends string, Key extends string>(

@@ -1,14 +1,15 @@
-import { z } from "zod";
 import { indexSource } from "../../../schema/text/typescript-source.ts";
-import { indexType } from "../../../schema/declare/index-options.ts";
 import type { IndexType } from "../../../schema/table-index.ts";
 import type { PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
 import {
   columnPath,
   defineStep,
+  optional,
   ownName,
   tableName,
   type CheckedStep,
+  type FieldsOf,
+  type Schemas,
   type StepDefinition,
 } from "../../define/define-step.ts";
 
@@ -17,14 +18,14 @@ export function indexName(path: string): string {
   return `${path.replaceAll("`", "").replaceAll(".", "_")}_idx`;
 }
 
-const fields = z.object({
+const fields = {
   table: tableName,
   path: columnPath,
-  type: indexType,
-  name: ownName("an index").optional(),
-});
+  type: ({ indexType }: Schemas) => indexType,
+  name: optional(ownName("an index")),
+};
 
-type StepFields = z.output<typeof fields>;
+type StepFields = FieldsOf<typeof fields>;
 
 interface CreateIndex extends StepDefinition<"createIndex", StepFields> {
   <Database, Table extends string, Path extends string>(

@@ -1,19 +1,27 @@
-import { z } from "zod";
 import { fieldsSource } from "../../../schema/text/typescript-source.ts";
 import { columnsOf } from "../../../schema/declare/type-builders.ts";
 import type { Fields, ShapesOf } from "../../../schema/typed/shape.ts";
-import { column, rows, schemaMetadata } from "../../../schema/declare/validate.ts";
 import type { RowValues } from "../../../schema/row-values.ts";
 import type { NewTableArgument } from "../../../schema/typed/arguments.ts";
 import type { WithTable } from "../../../schema/typed/database.ts";
-import { defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
+import {
+  defineStep,
+  optional,
+  rows,
+  tableName,
+  type CheckedStep,
+  type FieldsOf,
+  type Schemas,
+  type StepDefinition,
+} from "../../define/define-step.ts";
 
-const fields = z.object({
+const fields = {
   table: tableName,
-  columns: z.array(column, "must be an object of columns").min(1, "must have at least one column"),
-  rows: rows.optional(),
-  metadata: schemaMetadata.optional(),
-});
+  columns: ({ z, column }: Schemas) =>
+    z.array(column, "must be an object of columns").min(1, "must have at least one column"),
+  rows: optional(rows),
+  metadata: ({ schemaMetadata }: Schemas) => schemaMetadata.optional(),
+};
 
 interface TableOptions {
   readonly rows?: readonly RowValues[];
@@ -21,7 +29,7 @@ interface TableOptions {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-type StepFields = z.output<typeof fields>;
+type StepFields = FieldsOf<typeof fields>;
 
 interface CreateTable extends StepDefinition<"createTable", StepFields> {
   <Database, Table extends string, const Columns extends Fields>(

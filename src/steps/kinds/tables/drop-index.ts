@@ -1,10 +1,16 @@
-import { z } from "zod";
 import type { TableArgument } from "../../../schema/typed/arguments.ts";
-import { defineStep, ownName, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
+import {
+  defineStep,
+  ownName,
+  tableName,
+  type CheckedStep,
+  type FieldsOf,
+  type StepDefinition,
+} from "../../define/define-step.ts";
 
-const fields = z.object({ table: tableName, name: ownName("an index") });
+const fields = { table: tableName, name: ownName("an index") };
 
-type StepFields = z.output<typeof fields>;
+type StepFields = FieldsOf<typeof fields>;
 
 interface DropIndex extends StepDefinition<"dropIndex", StepFields> {
   <Database, Table extends string>(

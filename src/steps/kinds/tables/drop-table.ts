@@ -1,11 +1,16 @@
-import { z } from "zod";
 import type { TableArgument } from "../../../schema/typed/arguments.ts";
 import type { WithoutTable } from "../../../schema/typed/database.ts";
-import { defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
+import {
+  defineStep,
+  tableName,
+  type CheckedStep,
+  type FieldsOf,
+  type StepDefinition,
+} from "../../define/define-step.ts";
 
-const fields = z.object({ table: tableName });
+const fields = { table: tableName };
 
-type StepFields = z.output<typeof fields>;
+type StepFields = FieldsOf<typeof fields>;
 
 interface DropTable extends StepDefinition<"dropTable", StepFields> {
   <Database, Table extends string>(

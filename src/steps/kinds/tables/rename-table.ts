@@ -1,11 +1,16 @@
-import { z } from "zod";
 import type { NewTableArgument, TableArgument } from "../../../schema/typed/arguments.ts";
 import type { WithRenamedTable } from "../../../schema/typed/database.ts";
-import { defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
+import {
+  defineStep,
+  tableName,
+  type CheckedStep,
+  type FieldsOf,
+  type StepDefinition,
+} from "../../define/define-step.ts";
 
-const fields = z.object({ table: tableName, name: tableName });
+const fields = { table: tableName, name: tableName };
 
-type StepFields = z.output<typeof fields>;
+type StepFields = FieldsOf<typeof fields>;
 
 interface RenameTable extends StepDefinition<"renameTable", StepFields> {
   <Database, Table extends string, Name extends string>(

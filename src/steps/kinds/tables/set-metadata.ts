@@ -1,16 +1,24 @@
-import { z } from "zod";
 import type { PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
-import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
+import {
+  columnPath,
+  defineStep,
+  tableName,
+  type CheckedStep,
+  type FieldsOf,
+  type Schemas,
+  type StepDefinition,
+} from "../../define/define-step.ts";
 
-const fields = z.object({
+const fields = {
   table: tableName,
   path: columnPath,
-  metadata: z
-    .record(z.string(), z.string("must be text or null").nullable(), "must be an object of texts and nulls")
-    .refine((metadata) => Object.keys(metadata).length > 0, "must have at least one key"),
-});
+  metadata: ({ z }: Schemas) =>
+    z
+      .record(z.string(), z.string("must be text or null").nullable(), "must be an object of texts and nulls")
+      .refine((metadata) => Object.keys(metadata).length > 0, "must have at least one key"),
+};
 
-type StepFields = z.output<typeof fields>;
+type StepFields = FieldsOf<typeof fields>;
 
 interface SetMetadata extends StepDefinition<"setMetadata", StepFields> {
   <Database, Table extends string, Path extends string>(

@@ -17,7 +17,8 @@ import {
   utf8,
   vector,
 } from "../../../../src/schema/declare/type-builders.ts";
-import { column, dataType, notNullMark } from "../../../../src/schema/declare/validate.ts";
+import { column, dataType } from "../../../../src/schema/declare/validate.ts";
+import { notNullMark } from "../../../../src/schema/declare/not-null-mark.ts";
 import { anyType } from "../../../support/drawn-tables.ts";
 
 function problem(type: unknown): string | undefined {

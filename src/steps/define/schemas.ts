@@ -1,0 +1,34 @@
+/**
+ * zod schemas of what steps contain. Loaded when the first step is checked: a run with nothing pending checks none, and
+ * does not have the time to load zod.
+ */
+import { array, boolean, literal, record, strictObject, string, union } from "zod";
+import { sqlProblem } from "../../schema/sql.ts";
+
+export { column, dataType, rows, schemaMetadata } from "../../schema/declare/validate.ts";
+export { indexType } from "../../schema/declare/index-options.ts";
+
+/** What step kinds use of zod. The bundle has only this of it, not all of `z`. */
+export const z = { array, boolean, literal, record, strictObject, string, union };
+
+/** The name of a table. The models of actions check it further. */
+export const tableName = z.string("must be the name of a table").min(1, "must be the name of a table");
+
+/** A dotted path to a column. */
+export const columnPath = z.string("must be the path of a column").min(1, "must be the path of a column");
+
+/** A name, such as that of an index. `of`: its description, for messages. */
+export const ownName = (of: string) =>
+  z
+    .string(`must be the name of ${of}`)
+    .min(1, `must be the name of ${of}`)
+    .refine((name) => name !== "." && name !== "..", "can't be . or .., which lead elsewhere in an address");
+
+/** An SQL expression. */
+export const sql = z
+  .string("must be an SQL expression")
+  .min(1, "must be an SQL expression")
+  .superRefine((expression, context) => {
+    const problem = sqlProblem(expression);
+    if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
+  });
