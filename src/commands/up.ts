@@ -2,7 +2,7 @@
 import { appliedHash } from "../ledger/state/applied-hash.ts";
 import { isAtRest } from "../ledger/journal/journal.ts";
 import { matchesHash } from "../migrations/checksum.ts";
-import type { MigrationFile } from "../migrations/list-files.ts";
+import { listDuring } from "../migrations/source.ts";
 import type { Choice } from "../plan/history/pending.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import type { Wanted } from "./migrate.ts";
@@ -31,15 +31,13 @@ export async function up(options: MigratorOptions, choice: UpChoice = {}): Promi
 
 async function resultIfUpToDate(context: RunContext, { plan, to }: UpChoice): Promise<UpResult | undefined> {
   if (plan !== undefined || to !== undefined) return undefined;
-  const files = context.migrations.list();
-  return (await nothingPending(context, files)) ? { applied: 0, total: files.length } : undefined;
-}
-
-/** Whether the newest record alone shows that nothing is pending. */
-async function nothingPending({ journal }: RunContext, files: readonly MigrationFile[]): Promise<boolean> {
-  if (files.length === 0) return false;
-  const head = await journal.head();
-  return head !== undefined && isAtRest(head) && matchesHash(appliedHash(files).value, head.applied);
+  const { files, working } = await listDuring(context.migrations, () => context.journal.head());
+  // Hashed before the answer is there.
+  const { value } = appliedHash(files);
+  const head = await working;
+  // The newest record alone shows whether nothing is pending.
+  const isUpToDate = head !== undefined && isAtRest(head) && matchesHash(value, head.applied);
+  return isUpToDate ? { applied: 0, total: files.length } : undefined;
 }
 
 async function applyPending(context: RunContext, choice: UpChoice): Promise<UpResult> {

@@ -1,9 +1,9 @@
 /** Hashes of migrations: of their steps, and of the text of their files. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** SHA-256, in hex. */
 export function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text);
 }
 
 /** JSON with sorted keys and without undefined members: equal data gives equal text. */

@@ -22,17 +22,21 @@ export interface MigrationFile extends MigrationName {
  */
 export type RefuseFile = (problem: MigrateError, path?: string) => void;
 
+/** All migration files of a folder, in ascending order of version. Without `refuse`, the first problem is thrown. */
+export function listMigrations(folder: string, refuse?: RefuseFile): readonly MigrationFile[] {
+  return [...migrationsOf(folder, refuse)];
+}
+
 /**
- * All migration files of a folder, in ascending order of version. The calls are synchronous because that was measured
- * to be faster than asynchronous calls.
+ * The same one by one: each file is read when the next one is asked for, the names of all when the first one is. The
+ * calls are synchronous because that was measured to be faster than asynchronous calls.
  */
-export function listMigrations(
+export function* migrationsOf(
   folder: string,
-  /** When absent, the first problem is thrown. */
   refuse: RefuseFile = (problem) => {
     throw problem;
   },
-): readonly MigrationFile[] {
+): Generator<MigrationFile, void> {
   const orRefuse = <Result>(work: () => Result, path: string) =>
     catchMigrateError(work, (problem) => void refuse(problem, path));
   const names = readFolder(folder)
@@ -44,11 +48,11 @@ export function listMigrations(
     if (next?.version === version)
       refuse(new MigrateError("ERR_VERSION_DUPLICATE", { version: formatVersion(version), files: [file, next.file] }));
   }
-  return names.flatMap((name) => {
+  for (const name of names) {
     const path = join(folder, name.file);
     const text = orRefuse(() => readText(path, name.file), path);
-    return typeof text !== "string" ? [] : { ...name, path, textHash: textHash(text), ...formerIn(text) };
-  });
+    if (typeof text === "string") yield { ...name, path, textHash: textHash(text), ...formerIn(text) };
+  }
 }
 
 function readFolder(folder: string): readonly string[] {

@@ -1,5 +1,6 @@
 /** Where migrations come from: a folder of files, or a generated list in the simulator of the tests. */
-import { listMigrations, type MigrationFile, type RefuseFile } from "./list-files.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { listMigrations, migrationsOf, type MigrationFile, type RefuseFile } from "./list-files.ts";
 import type { Migration, LoadOptions } from "./load.ts";
 
 export interface MigrationSource {
@@ -8,6 +9,8 @@ export interface MigrationSource {
    * each to `refuse`.
    */
   list(refuse?: RefuseFile): readonly MigrationFile[];
+  /** The same one by one, if that takes time: each file is read when the next one is asked for. */
+  readonly each?: () => Iterable<MigrationFile>;
   /**
    * Evaluates a migration. Throws ERR_FILE_UNREADABLE, ERR_FILE_EXPORTS, ERR_STEP_INVALID, or passes each problem to
    * `reading`.
@@ -19,9 +22,36 @@ export interface MigrationSource {
 export function migrationsIn(folder: string, loadSeconds?: number): MigrationSource {
   return {
     list: (refuse) => listMigrations(folder, refuse),
+    each: () => migrationsOf(folder),
     // Loaded when the first migration is: a run with nothing pending evaluates none.
     load: async (file, reading) => await (await import("./load.ts")).loadMigration(file, loadSeconds, reading),
   };
+}
+
+/** After this many files, work that is under way gets its turn: reading them takes a millisecond. */
+const turn = 100;
+
+/**
+ * Lists the migrations while `work` is under way, such as a request to a service. It begins only if the folder can be
+ * read and the names of its files are right, and if there are files; otherwise `working` is undefined. Throws the first
+ * problem of the files, which hides that of `work`.
+ */
+export async function listDuring<Result>(
+  source: Pick<MigrationSource, "list" | "each">,
+  work: () => Promise<Result>,
+): Promise<{ readonly files: readonly MigrationFile[]; readonly working: Promise<Result> | undefined }> {
+  const files: MigrationFile[] = [];
+  let working: Promise<Result> | undefined;
+  for (const file of source.each?.() ?? source.list()) {
+    if (working === undefined) {
+      working = work();
+      // If a file can't be read, nothing awaits it.
+      working.catch(() => {});
+    }
+    files.push(file);
+    if (source.each !== undefined && files.length % turn === 0) await nextTurn();
+  }
+  return { files, working };
 }
 
 export async function loadMigrations(

@@ -1,8 +1,10 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
 import { textHash } from "../../../src/migrations/checksum.ts";
 import { listMigrations } from "../../../src/migrations/list-files.ts";
+import { listDuring, migrationsIn } from "../../../src/migrations/source.ts";
 import { temporaryFolder } from "../../support/project.ts";
 
 function aFolder(...files: readonly string[]): string {
@@ -108,4 +110,54 @@ test("a file that can't be read is named", () => {
   expect(() => listMigrations(folder)).toThrow(
     expect.objectContaining({ code: "ERR_FILE_UNREADABLE", details: expect.objectContaining({ file: "0001_a.ts" }) }),
   );
+});
+
+describe("work during the listing", () => {
+  test("begins before the last file is read, and its result comes with the files", async () => {
+    const files = Array.from({ length: 250 }, (_, index) => `${index + 1}_m.ts`);
+    const source = migrationsIn(aFolder(...files));
+    const order: string[] = [];
+    const each = function* () {
+      for (const file of source.each!()) {
+        order.push(file.file);
+        yield file;
+      }
+    };
+    const work = async () => {
+      order.push("asked");
+      await nextTurn();
+      order.push("answered");
+      return "result";
+    };
+    const { files: listed, working } = await listDuring({ ...source, each }, work);
+    expect(listed).toEqual(source.list());
+    expect(await working).toBe("result");
+    expect(order.indexOf("asked")).toBe(1);
+    expect(order.indexOf("answered")).toBeLessThan(order.indexOf("250_m.ts"));
+  });
+
+  test.each([
+    { what: "a folder that is not there", folder: () => join(aFolder(), "missing"), code: "ERR_MIGRATIONS_FOLDER" },
+    { what: "a bad name", folder: () => aFolder("0001_a.ts", "helpers.ts"), code: "ERR_FILE_NAME" },
+    { what: "two files of one number", folder: () => aFolder("0001_a.ts", "1_b.ts"), code: "ERR_VERSION_DUPLICATE" },
+  ])("does not begin with $what", async ({ folder, code }) => {
+    let begun = false;
+    const listing = listDuring(migrationsIn(folder()), async () => (begun = true));
+    await expect(listing).rejects.toMatchObject({ code });
+    expect(begun).toBe(false);
+  });
+
+  test("does not begin without files", async () => {
+    const { files, working } = await listDuring(migrationsIn(aFolder()), async () => true);
+    expect([files, working]).toEqual([[], undefined]);
+  });
+
+  test("fails unseen if a file can't be read", async () => {
+    const folder = aFolder("0001_a.ts");
+    symlinkSync(join(folder, "nowhere"), join(folder, "0002_gone.ts"));
+    const listing = listDuring(migrationsIn(folder), async () => {
+      throw new Error("the service is down");
+    });
+    await expect(listing).rejects.toMatchObject({ code: "ERR_FILE_UNREADABLE" });
+  });
 });
