@@ -5,7 +5,7 @@
  */
 import { shortHash } from "../../migrations/checksum.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import type { LedgerRecord } from "../state/record.ts";
+import type { LedgerRecord, RecordId } from "../state/record.ts";
 
 /** The longest table name that the engine accepts. */
 const longest = 249;
@@ -45,17 +45,28 @@ export function markerName(ledger: string, record: LedgerRecord): string {
   return `${head}.${migration}.${tail}`;
 }
 
+/** The position of a marker, its event, and the other parts of its name. */
+export interface MarkerPlace extends RecordId {
+  readonly event: string;
+  readonly rest: string;
+}
+
+/** What is read from a table's name at first; undefined if the table is not a marker of this ledger. */
+export function markerPlace(ledger: string, table: string): MarkerPlace | undefined {
+  if (!table.startsWith(`${ledger}.e`)) return undefined;
+  const [, epoch, number = "0", event = "taken", rest = ""] =
+    /^e(\d+)(?:\.(\d+)\.([a-z]+)(?:\.(.*))?)?$/.exec(table.slice(ledger.length + 1)) ?? [];
+  return epoch === undefined ? undefined : { epoch: Number(epoch), number: Number(number), event, rest };
+}
+
 /** The record that a table's name encodes; undefined if the table is not a marker of this ledger. */
 export function parseMarkerName(ledger: string, table: string): LedgerRecord | undefined {
-  if (!table.startsWith(`${ledger}.e`)) return undefined;
-  const [, epochText, numberText, event, rest = ""] =
-    /^e(\d+)(?:\.(\d+)\.([a-z]+)(?:\.(.*))?)?$/.exec(table.slice(ledger.length + 1)) ?? [];
-  if (epochText === undefined) return undefined;
-  const epoch = Number(epochText);
+  const place = markerPlace(ledger, table);
+  if (place === undefined) return undefined;
+  const { epoch, number, event, rest } = place;
   // The name can't state who took the epoch: all runs that race for it must create the same name.
   const unknown = { by: "another run", run: `epoch ${epoch}`, tool: "", at: 0, applied: "", previous: "" };
-  const record = { ...unknown, epoch, number: Number(numberText ?? 0) };
-  if (event === undefined) return { ...record, event: "taken" };
+  const record = { ...unknown, epoch, number };
   const detail = event === "failed" ? `it failed; the row of table ${table} says why` : undefined;
   const parts: Partial<LedgerRecord> = Object.assign({}, ...rest.split(".").map(parsePart));
   const cut = parts.name !== undefined && table.length === longest && { isNameCut: true as const };

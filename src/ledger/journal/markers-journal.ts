@@ -10,7 +10,7 @@ import type { CreateMarker, Target } from "../../targets/contract/target.ts";
 import { agreesWithNewest } from "../audit/audit-applied.ts";
 import { foldLedger } from "../state/fold.ts";
 import { otherForm, withoutAnswer, type Journal } from "./journal.ts";
-import { epochName, markerName, parseMarkerName } from "./marker-name.ts";
+import { epochName, markerName, markerPlace, parseMarkerName, type MarkerPlace } from "./marker-name.ts";
 import { byPlace, type LedgerRecord } from "../state/record.ts";
 import { ledgerColumns, toRow } from "./rows-journal.ts";
 
@@ -27,12 +27,9 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
   /** The epochs that this run has taken. They are remembered here because a marker doesn't show who took its epoch. */
   const own = new Map<number, Pick<LedgerRecord, "by" | "run">>();
 
-  /** The record of each name. Cached, because a waiting run reads the same names again and again. */
-  const known = new Map<string, LedgerRecord | undefined>();
-  const recordOf = (name: string): LedgerRecord | undefined => {
-    if (!known.has(name)) known.set(name, parseMarkerName(ledger, name));
-    return known.get(name);
-  };
+  // Cached, because a waiting run reads the same names again and again.
+  const placeOf = cached((name) => markerPlace(ledger, name));
+  const recordOf = cached((name) => parseMarkerName(ledger, name));
 
   /** Markers that were listed or created here before. A list that lacks one of them is torn or stale. */
   const seen = new Set<string>();
@@ -41,7 +38,7 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
       const all = await names();
       const there = new Set(all);
       const absent = [...seen].find((name) => !there.has(name));
-      for (const name of all) if (recordOf(name) !== undefined) seen.add(name);
+      for (const name of all) if (placeOf(name) !== undefined) seen.add(name);
       if (absent === undefined) return all;
       if (tries === patience.staleList.tries) {
         const problem = `the service's list of tables lacks ${absent}, which it showed before or has just created; see migrate doctor`;
@@ -56,6 +53,21 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
       const record = recordOf(name);
       return record === undefined ? [] : [{ ...record, ...own.get(record.epoch) }];
     });
+
+  /**
+   * The markers that determine what `head` returns. If the newest one releases its epoch and no call came late, there is
+   * no lease, and the others do not matter: parsing and folding ten thousand of them takes longer than the request.
+   */
+  const decisive = (all: readonly string[]): readonly string[] => {
+    let newest: readonly [name: string, place: MarkerPlace] | undefined;
+    for (const name of all) {
+      const place = placeOf(name);
+      if (place === undefined) continue;
+      if (place.event === "late") return all;
+      if (newest === undefined || byPlace(place, newest[1]) >= 0) newest = [name, place];
+    }
+    return newest?.[1].event === "released" ? [newest[0]] : all;
+  };
 
   /**
    * Whether this call created the marker; false if one of that name exists. After a failed create, the list shows
@@ -83,7 +95,7 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
   return {
     name: ledger,
     async head() {
-      const { head, holder, late } = foldLedger(recordsIn(await list()));
+      const { head, holder, late } = foldLedger(recordsIn(decisive(await list())));
       // A waiting run may find several new records at once, and the newest need not be the one that states the lease.
       return head && { ...withoutAnswer(head, late.length > 0), lease: holder?.lease };
     },
@@ -121,5 +133,13 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
     compact: async () => {},
     // The name that takes an epoch is the same for every run, so a reference to it would prove nothing.
     hashOf: (record) => (record.event === "taken" ? "" : sha256(markerName(ledger, record))),
+  };
+}
+
+function cached<Value>(work: (name: string) => Value): (name: string) => Value {
+  const known = new Map<string, Value>();
+  return (name) => {
+    if (!known.has(name)) known.set(name, work(name));
+    return known.get(name)!;
   };
 }

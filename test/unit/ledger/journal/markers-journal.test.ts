@@ -7,7 +7,7 @@ import { systemClock } from "../../../../src/time/clock.ts";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import type { Journal } from "../../../../src/ledger/journal/journal.ts";
 import { takeLease } from "../../../../src/ledger/lease/lease.ts";
-import { parseMarkerName } from "../../../../src/ledger/journal/marker-name.ts";
+import { markerName, parseMarkerName } from "../../../../src/ledger/journal/marker-name.ts";
 import { markersJournal } from "../../../../src/ledger/journal/markers-journal.ts";
 import { byPlace, type LedgerEntry, type LedgerRecord } from "../../../../src/ledger/state/record.ts";
 import { ledgerColumns } from "../../../../src/ledger/journal/rows-journal.ts";
@@ -397,4 +397,37 @@ test("a list without a marker that was just created is not believed", async () =
   const journal = tornAt([...service.names, epoch3], [1, 2], epoch3);
   expect(await journal.take(taken(3, ann))).toBe(true);
   expect((await journal.read()).some(({ epoch }) => epoch === 3)).toBe(true);
+});
+
+test("the newest record is the one that folding the whole ledger gives", async () => {
+  const events = ["renewed", "advanced", "applied", "reverting", "reverted", "failed", "late", "looked", "released"];
+  const small = fc.integer({ min: 1, max: 3 });
+  const drawn = fc.record({
+    epoch: small,
+    number: fc.integer({ min: 1, max: 4 }),
+    event: fc.constantFrom(...(events as LedgerEntry["event"][]), "released" as const),
+    version: small,
+    lease: fc.option(small, { nil: undefined }),
+    next: fc.option(small, { nil: undefined }),
+    late: fc.option(small, { nil: undefined }),
+    applied: fc.constantFrom("aa", "bb"),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(drawn, { maxLength: 12 }), fc.subarray([1, 2, 3]), async (entries, epochs) => {
+      const facts = { name: "m", step: 1, total: 2 };
+      const markers = entries.map((entry) =>
+        markerName(ledger, aRecord(entry.epoch, entry.number, { ...facts, ...entry })),
+      );
+      const names = [...new Set([...markers, ...epochs.map((epoch) => `${ledger}.e${epoch}`), "documents"])];
+      const records = names.flatMap((name) => parseMarkerName(ledger, name) ?? []);
+      const { head, holder, late } = foldLedger(records);
+      const expected = head && { ...head, ...(late.length > 0 && { applied: "" }), lease: holder?.lease };
+      expect(
+        await aService(...names)
+          .journal()
+          .head(),
+      ).toEqual(expected);
+    }),
+    { numRuns: 500 },
+  );
 });
