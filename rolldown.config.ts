@@ -24,10 +24,22 @@ const builtins: Plugin = {
   },
 };
 
+/**
+ * Parts of undici that its client loads and that ours never uses: HTTP/2, which is turned off because it repeats requests
+ * silently; the experimental parser; bodies that are forms; SOCKS proxies. They are half of undici's code.
+ */
+const unused: Plugin = {
+  name: "unused",
+  load(id) {
+    const isUnused = /\/undici\/lib\/(milo\/|web\/|dispatcher\/(client-h2|socks5-proxy-agent|parser-h1)\.js$)/.test(id);
+    return isUnused ? "module.exports = { getMiloEnabled: () => false };" : undefined;
+  },
+};
+
 export default defineConfig({
   input: { index: "src/index.ts", bin: "src/cli/bin.ts", worker: "src/service/work/worker.ts" },
   platform: "node",
-  plugins: [builtins],
+  plugins: [builtins, unused],
   // yargs, zod, undici and the parts of apache-arrow in fb/ are bundled (zod stays a dependency for the types of our
   // steps): a run with nothing pending spends much of its time opening their many files (npm run bench).
   external: [/^@lancedb\//, "apache-arrow", "ts-morph", "fastify", /^@fastify\//, "workerpool"],

@@ -20,7 +20,7 @@ const longestRead = 60_000;
 
 /** `read` and `write` throw a MigrateError for anything but a 2xx. */
 export function openHttp(settings: Settings) {
-  let dispatcher: Dispatcher | undefined;
+  let dispatcher: Promise<Dispatcher> | undefined;
   let answered = false;
 
   const send = async (request: HttpRequest, id: string, limit: number): Promise<HttpResponse> => {
@@ -31,7 +31,7 @@ export function openHttp(settings: Settings) {
     dispatcher ??= dispatcherOf(settings, proxies);
     const deadline = AbortSignal.timeout(limit);
     try {
-      const answering = dispatcher.request({
+      const answering = (await dispatcher).request({
         origin,
         path: `${pathname === "/" ? "" : pathname}${path}`,
         method,
@@ -79,7 +79,7 @@ export function openHttp(settings: Settings) {
     /** Sends a request once. */
     write: async (request: HttpRequest) => checked(await send(request, randomUUID(), settings.answerTimeout), request),
     // No request that is still under way is awaited by anyone.
-    close: async () => await dispatcher?.destroy(),
+    close: async () => await dispatcher?.then((made) => made.destroy()),
   };
 }
 
@@ -103,11 +103,14 @@ function failure(signal: AbortSignal): Promise<never> {
   });
 }
 
-function dispatcherOf({ ca, connectTimeout, answerTimeout }: Settings, proxies: Proxies | undefined): Dispatcher {
+async function dispatcherOf(
+  { ca, connectTimeout, answerTimeout }: Settings,
+  proxies: Proxies | undefined,
+): Promise<Dispatcher> {
   const tls = { timeout: connectTimeout, ...(ca === undefined ? {} : { ca: [...getCACertificates("default"), ca] }) };
   // Over HTTP/2, a request that the server refuses late would be sent again silently.
   const common = { headersTimeout: answerTimeout, bodyTimeout: answerTimeout, allowH2: false, connect: tls };
-  return makeDispatcher(common, proxies && { ...proxies, requestTls: tls });
+  return await makeDispatcher(common, proxies && { ...proxies, requestTls: tls });
 }
 
 function isSuccess(status: number): boolean {
