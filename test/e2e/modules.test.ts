@@ -1,5 +1,5 @@
 /** What a run loads: most of the time of a run with nothing pending is the loading of modules. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { aService, apiKey } from "../support/service.ts";
@@ -31,6 +31,15 @@ function packagesAskedFor(loads: readonly Load[]): readonly string[] {
   return [...new Set(asked)].toSorted();
 }
 
+/** The loaded files of the built package that contain zod. */
+function withZod(loads: readonly Load[]): readonly string[] {
+  const dist = new URL("../../dist/", import.meta.url);
+  const hasZod = (url: URL | string) => readFileSync(new URL(url), "utf8").includes("$ZodType");
+  // Otherwise this would find nothing, whatever is loaded.
+  expect(readdirSync(dist).filter((name) => name.endsWith(".js") && hasZod(new URL(name, dist)))).not.toEqual([]);
+  return loads.map(({ url }) => url).filter((url) => url.startsWith(dist.href) && hasZod(url));
+}
+
 function migrationsIn(loads: readonly Load[]): readonly string[] {
   return loads.map(({ url }) => url).filter((url) => url.includes("/migrations/"));
 }
@@ -58,14 +67,23 @@ describe("with nothing pending", () => {
     expect(packagesAskedFor(await loadsOf(applied, [command]))).toEqual(["@lancedb/lancedb"]);
   });
 
-  test("up loads Arrow once, on the engine's account alone", async () => {
-    const arrow = (await loadsOf(applied, ["up"])).filter(({ url }) => url.includes("/node_modules/apache-arrow/"));
-    expect(arrow.length).toBeGreaterThan(0);
-    const parents = arrow.map(({ parent }) => parent);
-    expect(parents.filter((parent) => !/\/node_modules\/(@lancedb|apache-arrow)\//.test(parent))).toEqual([]);
-    // Its ES modules beside its CommonJS ones would be a second copy.
-    expect(arrow.filter(({ url }) => url.endsWith(".mjs"))).toEqual([]);
+  test("up loads no zod", async () => {
+    const config = `import { defineConfig } from "lance-migrate";\nexport default defineConfig({});\n`;
+    const configured = project({ ...files, "migrate.config.ts": config });
+    expect(await configured.migrate(["up"])).toMatchObject({ code: 0 });
+    const loads = await loadsOf(configured, ["up"]);
+    expect(loads.map(({ specifier }) => specifier)).toContain("lance-migrate");
+    expect(withZod(loads)).toEqual([]);
   });
+
+  test.each(["up", "status", "history"])(
+    "%s loads the engine's binding, without its JavaScript and Arrow",
+    async (command) => {
+      const loads = await loadsOf(applied, [command]);
+      const asking = loads.map(({ parent }) => parent).filter((parent) => parent.includes("/node_modules/"));
+      expect([...new Set(asking)]).toEqual([expect.stringMatching(/\/@lancedb\/lancedb\/dist\/native\.js$/)]);
+    },
+  );
 
   test("up loads nothing that only other commands need", async () => {
     const loads = await loadsOf(applied, ["up"]);
@@ -82,7 +100,7 @@ test("up with nothing pending on a service loads no package at all", async () =>
   expect(await applied.migrate(["up"])).toMatchObject({ code: 0 });
   const loads = await loadsOf(applied, ["up"]);
   expect(loads.length).toBeGreaterThan(0);
-  expect([packagesAskedFor(loads), migrationsIn(loads)]).toEqual([[], []]);
+  expect([packagesAskedFor(loads), migrationsIn(loads), withZod(loads)]).toEqual([[], [], []]);
 });
 
 describe("a command that needs no engine loads none", () => {
@@ -131,6 +149,17 @@ describe("ts-morph", () => {
   test.each(["up", "plan", "status", "history", "lint"])("is not loaded by %s", async (command) => {
     expect(packagesAskedFor(await loadsOf(project(files), [command]))).not.toContain("ts-morph");
   });
+});
+
+test("a run that applies something loads Arrow once, on the engine's account alone", async () => {
+  const arrow = (await loadsOf(project(files), ["up"])).filter(({ url }) =>
+    url.includes("/node_modules/apache-arrow/"),
+  );
+  expect(arrow.length).toBeGreaterThan(0);
+  const parents = arrow.map(({ parent }) => parent);
+  expect(parents.filter((parent) => !/\/node_modules\/(@lancedb|apache-arrow)\//.test(parent))).toEqual([]);
+  // Its ES modules beside its CommonJS ones would be a second copy.
+  expect(arrow.filter(({ url }) => url.endsWith(".mjs"))).toEqual([]);
 });
 
 test("a pending migration is evaluated once", async () => {

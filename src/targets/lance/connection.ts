@@ -2,22 +2,19 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { connect, openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
 import type { DatabaseLocation } from "../../engine/location.ts";
 
-export function lazyConnection(location: DatabaseLocation, readConsistencyInterval?: number) {
-  let made: Promise<Connection> | undefined;
-  /** Undefined if the folder does not exist: a read must not create it. */
-  const get = async (): Promise<Connection | undefined> => {
-    if (made === undefined && location.folder !== undefined && !isFolder(location.folder)) return undefined;
-    return await (made ??= connect(location, readConsistencyInterval));
-  };
+interface Closable {
+  close(): void;
+}
+
+export function lazyConnection<Opened extends Closable>(location: DatabaseLocation, connect: () => Promise<Opened>) {
+  let made: Promise<Opened> | undefined;
   return {
-    get,
-    /** Opens a new handle each time; undefined if there is no such table. */
-    async open(table: string): Promise<EngineTable | undefined> {
-      const db = await get();
-      return db && (await openTable(db, table, location.folder));
+    /** Undefined if the folder does not exist: a read must not create it. */
+    async get(): Promise<Opened | undefined> {
+      if (made === undefined && location.folder !== undefined && !isFolder(location.folder)) return undefined;
+      return await (made ??= connect());
     },
     async close(): Promise<void> {
       // The call that opened it has already thrown the error.
@@ -32,7 +29,7 @@ export function lazyConnection(location: DatabaseLocation, readConsistencyInterv
  * The engine refuses to close while a call is under way, such as one that is no longer awaited because another failed.
  * A connection that stays open ends with the process.
  */
-async function closeOnceIdle(db: Connection): Promise<void> {
+async function closeOnceIdle(db: Closable): Promise<void> {
   for (let tries = 0; tries < 100; tries++)
     try {
       return db.close();

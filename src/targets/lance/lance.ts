@@ -6,7 +6,8 @@ import type { CallOutcome, OpenContext, TableSnapshot, Target } from "../contrac
 import { keepSecret } from "../../secrets/redact.ts";
 import { withoutSecrets } from "../../secrets/encoded-forms.ts";
 import { secretsOfAddress, secretsOfSettings } from "../../secrets/find-in-settings.ts";
-import { connect, readSchema, type EngineTable } from "../../engine/engine.ts";
+import { connect, openTable, readSchema, type EngineTable } from "../../engine/engine.ts";
+import { connectToRead } from "../../engine/read-table.ts";
 import { engineProblem, isConflict, isUnreadable, storeProblemOf } from "../../engine/problem/engine-problem.ts";
 import { instanceIn } from "../../engine/table-instance.ts";
 import { cloneTables } from "../../engine/clone-tables.ts";
@@ -51,8 +52,15 @@ export async function open(
   const { folder: base } = location;
   // Without a read consistency interval, a handle stays at the version that it opened, and the engine refuses to alter
   // a table whose columns have changed since. With one, it would refresh itself and act on a table never described.
-  const tables = lazyConnection(location);
-  const records = lazyConnection(location, 0);
+  const tables = lazyConnection(location, () => connect(location));
+  const records = lazyConnection(location, () => connect(location, 0));
+  const recordsToRead = lazyConnection(location, () => connectToRead(location));
+
+  /** Opens a new handle each time; undefined if there is no such table. */
+  const openOf = async (table: string) => {
+    const db = await tables.get();
+    return db && (await openTable(db, table, base));
+  };
 
   // The engine retries for a quarter of an hour. A limit on calls that change something would leave them in doubt.
   const withinTime = async <Result>(work: () => Promise<Result>): Promise<Result> =>
@@ -81,7 +89,7 @@ export async function open(
   const opening =
     (table: string): OpenTable =>
     async () => {
-      const handle = await tables.open(table);
+      const handle = await openOf(table);
       if (handle === undefined) throw new Error(`there is no table ${table}`);
       return handle;
     };
@@ -145,7 +153,7 @@ export async function open(
       reaching(async () => {
         if ((await tables.get()) === undefined) return undefined;
         const open = () =>
-          tables.open(table).catch((cause: unknown) => {
+          openOf(table).catch((cause: unknown) => {
             if (isMigrateError(cause, "ERR_SYMBOLIC_LINK")) throw cause;
             throw new Error(`table ${table} can't be opened: ${engineProblem(cause)}`, { cause });
           });
@@ -176,7 +184,7 @@ export async function open(
       kept: (table) => reaching(() => keptVersions(opening(table))),
       look: (table, version, after) => withinTime(() => describeVersion(oldVersions(table), version, after)),
       list: (table) => withinTime(() => oldVersions(table).list()),
-      time: (table, version) => withinTime(() => versionTime(location, table, version, () => tables.open(table))),
+      time: (table, version) => withinTime(() => versionTime(location, table, version, () => openOf(table))),
       at: (table, version) => withinTime(() => oldVersions(table).table(version)),
       // Not `reaching`: a version that no longer exists does not mean that the target is unreachable.
       since: (table, version, scope) => withinTime(() => writtenSince(oldVersions(table), version, scope)),
@@ -189,6 +197,7 @@ export async function open(
         lanceRecords(
           {
             connect: () => reaching(records.get),
+            connectToRead: () => reaching(recordsToRead.get),
             makeFolder,
             reading: (work) => calling(() => withinTime(work)),
             calling,
@@ -206,6 +215,7 @@ export async function open(
       await cleaning;
       await tables.close();
       await records.close();
+      await recordsToRead.close();
     },
   };
 }

@@ -1,9 +1,10 @@
 /** The table of the ledger on the embedded engine. */
 import type { Column } from "../../schema/data-type.ts";
-import { rowsOf, type Row } from "../../wire/rows/ipc-rows.ts";
+import type { Row } from "../../wire/rows/ipc-rows.ts";
 import type { RecordShape, RecordTable } from "../contract/target.ts";
 import { createOnce } from "../../engine/create-table.ts";
-import { openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
+import { openTable, type Connection, type EngineTable, type NativeDatabase } from "../../engine/engine.ts";
+import { openToRead, type ReadTable } from "../../engine/read-table.ts";
 import { engineProblem, isEngineError } from "../../engine/problem/engine-problem.ts";
 import type { DatabaseLocation } from "../../engine/location.ts";
 
@@ -15,11 +16,11 @@ const mostSmallFiles = 32;
  */
 const versionsStay = 60_000;
 
-type Query = ReturnType<EngineTable["query"]>;
-
 interface Home {
   /** Undefined if there is no database. */
   readonly connect: () => Promise<Connection | undefined>;
+  /** The same for reads alone, which need less of the engine. */
+  readonly connectToRead: () => Promise<NativeDatabase | undefined>;
   readonly makeFolder: () => Promise<void>;
   /** Gives up if a read takes too long. */
   readonly reading: <Result>(work: () => Promise<Result>) => Promise<Result>;
@@ -31,31 +32,25 @@ interface Home {
 }
 
 export function lanceRecords(
-  { connect, makeFolder, reading, calling, location, cleanUp }: Home,
+  { connect, connectToRead, makeFolder, reading, calling, location, cleanUp }: Home,
   { name, columns, key }: RecordShape,
 ): RecordTable {
   let opened: EngineTable | undefined;
+  let toRead: ReadTable | undefined;
 
-  async function open(): Promise<EngineTable | undefined> {
+  async function openToWrite(): Promise<EngineTable> {
     const db = opened === undefined ? await connect() : undefined;
     if (db !== undefined) opened = await reading(() => openTable(db, name, location.folder));
+    if (opened === undefined) throw new Error(`there is no table ${name}`);
     return opened;
   }
 
-  async function openToWrite(): Promise<EngineTable> {
-    const table = await open();
-    if (table === undefined) throw new Error(`there is no table ${name}`);
-    return table;
-  }
-
-  async function read(
-    columns: readonly string[],
-    narrow: (query: Query) => Query = (query) => query,
-  ): Promise<readonly Row[] | undefined> {
-    const table = await open();
-    if (table === undefined) return undefined;
-    const query = () => narrow(table.query().select([...columns])).toArrow();
-    return rowsOf(await reading(() => patiently(query)), columns);
+  /** Reads with `work`; undefined if there is no table. */
+  async function read<Result>(work: (table: ReadTable) => Promise<Result>): Promise<Result | undefined> {
+    const db = toRead === undefined ? await connectToRead() : undefined;
+    if (db !== undefined) toRead = await reading(() => openToRead(db, name, location.folder));
+    const table = toRead;
+    return table && (await reading(() => patiently(() => work(table))));
   }
 
   return {
@@ -63,16 +58,12 @@ export function lanceRecords(
       await makeFolder();
       await calling(() => createOnce(location, name, columns, (table) => table.setUnenforcedPrimaryKey(key)));
     }),
-    all: plainly(async (columns: readonly string[]) => await read(columns)),
-    last: plainly(async (order: readonly string[], columns: readonly string[]) => {
-      const ordering = order.map((columnName) => ({ columnName, ascending: false }));
-      // The selection matters: with ten thousand rows, sorting whole rows takes twice as long.
-      return (await read(columns, (query) => query.orderBy(ordering).limit(1)))?.[0];
-    }),
-    count: plainly(async (predicate: string) => {
-      const table = await open();
-      return table === undefined ? 0 : await reading(() => patiently(() => table.countRows(predicate)));
-    }),
+    all: plainly(async (columns: readonly string[]) => await read((table) => table.rows({ columns }))),
+    last: plainly(
+      async (order: readonly string[], columns: readonly string[]) =>
+        (await read((table) => table.rows({ columns, last: order })))?.[0],
+    ),
+    count: plainly(async (predicate: string) => (await read((table) => table.count(predicate))) ?? 0),
     insertIfAbsent: plainly(async (row: Row) => {
       const table = await openToWrite();
       const insert = table.mergeInsert(key).whenNotMatchedInsertAll();
