@@ -71,7 +71,7 @@ function readFolder(folder: string): readonly string[] {
 /** The text of a file, without a byte order mark; undefined if it can't be read. */
 export function readTextIfPresent(path: string): string | undefined {
   try {
-    return readFileSync(path, "utf8").replace(/^\uFEFF/, "");
+    return textAt(path);
   } catch {
     return undefined;
   }
@@ -79,8 +79,12 @@ export function readTextIfPresent(path: string): string | undefined {
 
 function readText(path: string, file: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return textAt(path);
   } catch (cause) {
     throw new MigrateError("ERR_FILE_UNREADABLE", { file, problem: firstLine(cause) }, { cause });
   }
+}
+
+function textAt(path: string): string {
+  return readFileSync(path, "utf8").replace(/^\uFEFF/, "");
 }

@@ -161,3 +161,16 @@ describe("work during the listing", () => {
     await expect(listing).rejects.toMatchObject({ code: "ERR_FILE_UNREADABLE" });
   });
 });
+
+test.each([
+  { how: "with LF line ends", edit: (text: string) => text },
+  { how: "with CRLF line ends", edit: (text: string) => text.replaceAll("\n", "\r\n") },
+  { how: "with a byte order mark", edit: (text: string) => `\uFEFF${text}` },
+])("former names are read $how, and the hash stays the same", ({ edit }) => {
+  const text = `export const was = [\n  "0007_tags 3c6e0b8a9c15224a",\n];\nexport const up = [];\n`;
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "0008_tags.ts"), edit(text));
+  expect(listMigrations(folder)).toMatchObject([
+    { textHash: textHash(text), was: [{ version: 7, name: "tags", checksum: "3c6e0b8a9c15224a" }] },
+  ]);
+});
