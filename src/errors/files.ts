@@ -38,6 +38,16 @@ export const filesErrors = {
   ERR_TYPES_FILE: failed(
     (d: { file: string; problem: string }) => `${d.file} ${d.problem}; fix that, then migrate types rewrites it`,
   ),
+  ERR_BUNDLE_INVALID: usage(
+    (d: { file: string; problem: string; hint: string }) => `the bundle ${d.file} ${d.problem}; ${d.hint}`,
+  ),
+  ERR_BUNDLE_FOREIGN: usage(
+    (d: { file: string }) =>
+      `${d.file} is there, and migrate build did not write it; move it away, or name another file with --out`,
+  ),
+  ERR_BUNDLE_FILE: failed(
+    (d: { file: string; problem: string }) => `${d.file} ${d.problem}; fix that, then run migrate build again`,
+  ),
   ERR_LOCK_FILE: failed(
     (d: { file: string; problem: string }) => `${d.file} ${d.problem}; fix that, then migrate lint --write rewrites it`,
   ),

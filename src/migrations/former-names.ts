@@ -30,10 +30,13 @@ export function formerIn(text: string): { readonly [List in FormerList]?: readon
 function listIn(text: string, list: FormerList): readonly Former[] | undefined {
   const items = new RegExp(`^export const ${list}\\b[^=]*=\\s*\\[([^\\]]*)\\]`, "m").exec(text)?.[1];
   if (items === undefined) return undefined;
-  return [...items.matchAll(/"([^"]*)"|'([^']*)'/g)].flatMap(([, one, other]) => {
-    const [, version, name, checksum] = item.exec(one ?? other ?? "") ?? [];
-    return checksum === undefined ? [] : [{ version: Number(version), name: name!, checksum }];
-  });
+  return [...items.matchAll(/"([^"]*)"|'([^']*)'/g)].flatMap(([, one, other]) => parseFormer(one ?? other ?? ""));
+}
+
+/** The former name in a text such as "0007_add_tags 3c6e0b8a9c15224a"; none in any other text. */
+export function parseFormer(text: string): readonly Former[] {
+  const [, version, name, checksum] = item.exec(text) ?? [];
+  return checksum === undefined ? [] : [{ version: Number(version), name: name!, checksum }];
 }
 
 /** The names by which a ledger may know a migration: one for its steps, and one for each list of steps in `ran`. */

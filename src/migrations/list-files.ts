@@ -7,8 +7,10 @@ import { formatVersion, parseFileName, type MigrationName } from "./file-name.ts
 import { formerIn, type Former } from "./former-names.ts";
 
 export interface MigrationFile extends MigrationName {
-  /** The file's name, for messages. */
+  /** The file's name, for messages; with the bundle's name if it was read from a bundle. */
   readonly file: string;
+  /** The file's name alone, if it was read from a bundle. */
+  readonly bundledFile?: string | undefined;
   readonly path: string;
   readonly textHash: string;
   /** The names that it had before. A database may know it by any of them. */

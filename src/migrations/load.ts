@@ -1,4 +1,7 @@
-/** Evaluates migration files. Node itself strips the types, so a migration is an ordinary module. */
+/**
+ * Evaluates migration files, and checks what they export. Node itself strips the types, so a migration is an ordinary
+ * module.
+ */
 import { pathToFileURL } from "node:url";
 import { catchMigrateError, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { versionBefore } from "../steps/after.ts";
@@ -46,13 +49,9 @@ const throwing: LoadOptions = {
 export async function loadMigration(
   file: MigrationFile,
   seconds?: number,
-  { refuse, recordsCalls = false }: LoadOptions = throwing,
+  reading: LoadOptions = throwing,
 ): Promise<Migration> {
-  const orRefuse = <Result>(work: () => Result): Result | undefined =>
-    catchMigrateError(work, (problem) => {
-      refuse(problem);
-      return undefined;
-    });
+  const { refuse, recordsCalls = false } = reading;
   let module: unknown;
   try {
     module = await (recordsCalls ? recordCalls(() => importFile(file, seconds, "&calls")) : importFile(file, seconds));
@@ -61,6 +60,16 @@ export async function loadMigration(
     refuse(error);
     return { ...file, steps: [], checksum: checksumOf([]) };
   }
+  return checkExports(file, module, reading);
+}
+
+/** The migration that a module exports. Throws or passes the same problems as `loadMigration`. */
+export function checkExports(file: MigrationFile, module: unknown, { refuse }: LoadOptions = throwing): Migration {
+  const orRefuse = <Result>(work: () => Result): Result | undefined =>
+    catchMigrateError(work, (problem) => {
+      refuse(problem);
+      return undefined;
+    });
   const { file: name } = file;
   const stepsOf = (of: "up" | "down") => {
     const values = orRefuse(() => exportedSteps(name, module, of));

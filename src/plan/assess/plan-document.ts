@@ -121,11 +121,11 @@ function ofMigration(
   { migration, actions, done, total, writtenDown }: PlannedMigration,
   survey: Survey | undefined,
 ): DocumentMigration {
-  const { version, name, file, checksum, steps } = migration;
+  const { version, name, file, bundledFile = file, checksum, steps } = migration;
   return {
     version,
     name,
-    file,
+    file: bundledFile,
     checksum,
     steps: steps.map(stepHash),
     done,

@@ -45,6 +45,13 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_BRANCH: { problem: "git knows no develop here" },
   ERR_TYPES_FOREIGN: { file: "src/db.ts" },
   ERR_TYPES_FILE: { file: "src/db.ts", problem: "can't be written: EACCES: permission denied" },
+  ERR_BUNDLE_INVALID: {
+    file: "migrations.bundle.json",
+    problem: "was changed after it was made",
+    hint: "make a new one with migrate build",
+  },
+  ERR_BUNDLE_FOREIGN: { file: "package.json" },
+  ERR_BUNDLE_FILE: { file: "migrations.bundle.json", problem: "can't be written: ENOSPC: no space left on device" },
   ERR_LOCK_FILE: { file: "migrations/lock.json", problem: "can't be written: ENOSPC: no space left on device" },
   ERR_LOCK_STALE: { file: "migrations/lock.json", problem: "lacks 0003_wide_ids" },
   ERR_FILE_AFTER: { file, says: "0006", is: "0007", before: "0007_tags.ts" },

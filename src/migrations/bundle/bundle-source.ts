@@ -1,0 +1,76 @@
+/** Migrations from the file of `migrate build`. */
+import { readFileSync } from "node:fs";
+import { basename, relative } from "node:path";
+import { fileReason, MigrateError } from "../../errors/migrate-error.ts";
+import { parseFileName } from "../file-name.ts";
+import { formerLists, parseFormer } from "../former-names.ts";
+import type { MigrationFile } from "../list-files.ts";
+import type { MigrationSource } from "../source.ts";
+import { parseBundle, type BundledMigration } from "./bundle.ts";
+
+interface Contents {
+  readonly files: readonly MigrationFile[];
+  readonly migrations: ReadonlyMap<number, BundledMigration>;
+}
+
+/**
+ * The migrations of a bundle. The file is read once, when they are first listed, so that a run works on the same
+ * migrations from beginning to end. Throws ERR_BUNDLE_INVALID, and what `MigrationSource` throws.
+ */
+export function migrationsInBundle(path: string): MigrationSource {
+  let contents: Contents | undefined;
+  const read = (): Contents => (contents ??= readBundle(path));
+  return {
+    list: () => read().files,
+    // Loaded when the first migration is: a run with nothing pending loads none.
+    async load(file, reading) {
+      const { checkExports } = await import("../load.ts");
+      const one = read().migrations.get(file.version)!;
+      const migration = checkExports(file, one, reading);
+      if (migration.checksum !== one.checksum)
+        throw new MigrateError("ERR_BUNDLE_INVALID", {
+          file: shownName(path),
+          problem: `has another checksum for ${one.file} than its steps have in this release`,
+          hint: "make a new one with migrate build of this release",
+        });
+      return { ...migration, after: one.after };
+    },
+  };
+}
+
+function readBundle(path: string): Contents {
+  const name = shownName(path);
+  const { migrations } = parseBundle(readText(path, name), name);
+  const files = migrations.map((one) => fileOf(one, path));
+  return { files, migrations: new Map(files.map(({ version }, index) => [version, migrations[index]!])) };
+}
+
+function fileOf({ file, textHash, ...lists }: BundledMigration, path: string): MigrationFile {
+  const former = Object.fromEntries(
+    formerLists.flatMap((list) => (lists[list] === undefined ? [] : [[list, lists[list].flatMap(parseFormer)]])),
+  );
+  return {
+    ...parseFileName(file)!,
+    file: `${file} in ${basename(path)}`,
+    bundledFile: file,
+    path,
+    textHash,
+    ...former,
+  };
+}
+
+function readText(path: string, name: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    const problem = isMissing ? "does not exist" : `can't be read: ${fileReason(cause)}`;
+    const hint = "check --bundle, or make one with migrate build";
+    throw new MigrateError("ERR_BUNDLE_INVALID", { file: name, problem, hint }, { cause });
+  }
+}
+
+/** The path as a user in the current folder would type it. */
+function shownName(path: string): string {
+  return relative(process.cwd(), path);
+}
