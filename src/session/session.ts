@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { exactObject, must, optional, seconds, text, type Check, type Shape } from "../checks/check.ts";
 import { MigrateError } from "../errors/migrate-error.ts";
-import { migrationsIn } from "../migrations/source.ts";
+import { migrationsIn, type MigrationSource } from "../migrations/source.ts";
 import { loadConfig, openTarget, problemInSettings, type LoadedConfig } from "./load-config.ts";
 import type { Emit } from "../run/events.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
@@ -12,6 +12,8 @@ export interface SessionOptions {
   readonly folder?: string | undefined;
   /** The path of a configuration file. */
   readonly config?: string | undefined;
+  /** The path of a file of `migrate build`, from which the migrations are read instead of from their folder. */
+  readonly bundle?: string | undefined;
   /** The name of a target in the configuration. */
   readonly target?: string | undefined;
   /** Seconds to wait for another run. */
@@ -27,6 +29,7 @@ export interface SessionOptions {
 const sessionShape: Shape<SessionOptions> = {
   folder: text("must be a folder's path"),
   config: text("must be a file's path"),
+  bundle: text("must be a file's path"),
   target: text("must be the name of a target"),
   waitSeconds: seconds(0),
   leaseSeconds: seconds(1),
@@ -45,25 +48,41 @@ export function checkOptions(options: unknown, shape: Readonly<Record<string, Ch
   if (problem !== undefined) throw new MigrateError("ERR_USAGE", { problem });
 }
 
-export interface Session {
+/** A configuration and its migrations. */
+export interface Project {
   readonly config: LoadedConfig;
   /** The folder of the migrations. */
   readonly folder: string;
+  readonly migrations: MigrationSource;
+}
+
+export interface Session extends Pick<Project, "config" | "folder"> {
   readonly options: MigratorOptions;
   close(): Promise<void>;
 }
 
+/** Opens no target, so it needs no credentials. */
+export async function openProject(
+  wanted: Pick<SessionOptions, "folder" | "config" | "bundle" | "loadSeconds">,
+): Promise<Project> {
+  const here = wanted.folder ?? process.cwd();
+  const config = await loadConfig(here, wanted.config, wanted.loadSeconds);
+  const folder = resolve(config.folder, config.migrations);
+  if (wanted.bundle === undefined) return { config, folder, migrations: migrationsIn(folder, wanted.loadSeconds) };
+  const { migrationsInBundle } = await import("../migrations/bundle/bundle-source.ts");
+  return { config, folder, migrations: migrationsInBundle(resolve(here, wanted.bundle)) };
+}
+
 export async function openSession(wanted: SessionOptions): Promise<Session> {
   checkOptions(wanted, sessionShape);
-  const config = await loadConfig(wanted.folder ?? process.cwd(), wanted.config, wanted.loadSeconds);
+  const { config, folder, migrations } = await openProject(wanted);
   const target = await openTarget(config, wanted.target);
-  const folder = resolve(config.folder, config.migrations);
   return {
     config,
     folder,
     options: {
       target,
-      migrations: migrationsIn(folder, wanted.loadSeconds),
+      migrations,
       ledger: config.ledger,
       guards: config.targets[target.name]?.guards ?? {},
       lease: {

@@ -73,6 +73,7 @@ const invocations: Readonly<Record<string, readonly (readonly string[])[]>> = {
   prune: [[]],
   lint: [[]],
   new: [["more", "--rename", `documents.title:"${column}"`]],
+  build: [[], ["--check"]],
   types: [["--out", "db.ts"]],
   generate: [["more"], ["--check"]],
   rebase: [["--onto", evil]],

@@ -196,6 +196,16 @@ describe("one document", () => {
     ]);
   });
 
+  test("is what build prints", async () => {
+    const one = project(first);
+    const file = "migrations.bundle.json";
+    const built = { file, migrations: 1 };
+    expect(await documentOf(one, ["build", "--check"], 3)).toEqual({ ...built, stale: true });
+    expect(await documentOf(one, ["build"])).toEqual({ ...built, written: true });
+    expect(await documentOf(one, ["build"])).toEqual({ ...built, written: false });
+    expect(await documentOf(one, ["build", "--check"])).toEqual({ ...built, stale: false });
+  });
+
   test("is what lint prints", async () => {
     expect(await documentOf(half, ["lint"])).toEqual({
       files: 2,
@@ -323,6 +333,8 @@ test.each<BadRun>([
   { args: ["status"], files: { "migrations/bad.ts": "" }, exitCode: 4, code: "ERR_FILE_NAME" },
   { args: ["history"], files: { "migrate.config.ts": "export default 5" }, exitCode: 2, code: "ERR_CONFIG_INVALID" },
   { args: ["lint"], files: {}, exitCode: 2, code: "ERR_MIGRATIONS_FOLDER" },
+  { args: ["up", "--bundle", "no.json"], files: {}, exitCode: 2, code: "ERR_BUNDLE_INVALID" },
+  { args: ["build", "--out", "package.json"], files: first, exitCode: 2, code: "ERR_BUNDLE_FOREIGN" },
   { args: ["new", "a.b"], files: {}, exitCode: 2, code: "ERR_NAME_INVALID" },
   { args: ["up", "--frobnicate"], files: {}, exitCode: 2, code: "ERR_USAGE" },
   { args: ["frobnicate"], files: {}, exitCode: 2, code: "ERR_USAGE" },

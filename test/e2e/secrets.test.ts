@@ -36,6 +36,7 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   prune: ["--yes"],
   lint: [],
   new: ["add_column", "--add-column", "documents.n:int32"],
+  build: [],
   types: ["--out", "db.ts"],
   generate: ["third", "--drop-column", "documents.n"],
   rebase: ["--onto", "main"],

@@ -116,6 +116,8 @@ function usageProblem(message: string, args: readonly string[], commands: readon
     const similar = similarName(word, names);
     return `there is no command ${word}; ${similar === undefined ? "see migrate --help" : `did you mean ${similar}?`}`;
   }
+  if (word !== undefined && unknown.includes("bundle"))
+    return `migrate ${word} takes no --bundle; only commands that compare migrations with a database do; see migrate ${word} --help`;
   if (text.startsWith("Unknown argument"))
     return `${text.replace(/^Unknown arguments?/, "unknown flag or argument")}; see migrate ${word ?? ""} --help`;
   if (text.startsWith("Not enough non-option arguments"))

@@ -2,7 +2,7 @@
 import type { Emit } from "../../run/events.ts";
 import { openSession, type Session } from "../../session/session.ts";
 import type { CommandResult } from "./exit-code.ts";
-import type { commonFlags, FlagTable, FlagValues, leaseFlags } from "./flags.ts";
+import type { bundleFlags, commonFlags, FlagTable, FlagValues, leaseFlags } from "./flags.ts";
 import type { Output } from "./output.ts";
 
 export interface Command<Table extends FlagTable = FlagTable> {
@@ -19,7 +19,7 @@ export interface Command<Table extends FlagTable = FlagTable> {
   run(context: Context<FlagValues<Table>>): Promise<CommandResult>;
 }
 
-type CommonValues = FlagValues<typeof commonFlags> & FlagValues<typeof leaseFlags>;
+type CommonValues = FlagValues<typeof commonFlags & typeof leaseFlags & typeof bundleFlags>;
 
 export interface Context<Values = Readonly<Record<string, unknown>>> {
   readonly flags: Values & CommonValues;
@@ -42,8 +42,8 @@ export async function withSession<Result>(
   work: (session: Session) => Promise<Result>,
   emit?: Emit,
 ): Promise<Result> {
-  const { target, config, "load-timeout": loadSeconds, wait: waitSeconds, lease: leaseSeconds } = flags;
-  const session = await openSession({ target, config, loadSeconds, waitSeconds, leaseSeconds, signal, emit });
+  const { target, config, bundle, "load-timeout": loadSeconds, wait: waitSeconds, lease: leaseSeconds } = flags;
+  const session = await openSession({ target, config, bundle, loadSeconds, waitSeconds, leaseSeconds, signal, emit });
   try {
     return await work(session);
   } finally {

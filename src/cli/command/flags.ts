@@ -110,6 +110,11 @@ export const leaseFlags = {
   ),
 };
 
+/** The flag of a command that reads migrations and writes no file of them. */
+export const bundleFlags = {
+  bundle: textFlag("read the migrations from this file of migrate build, not from their folder"),
+};
+
 export function withFlags(cli: Argv, flags: FlagTable): Argv {
   return Object.entries(flags).reduce((all, [name, { kind, describe, alias }]) => {
     if (kind === "positional") return all.positional(name, { type: "string", describe });

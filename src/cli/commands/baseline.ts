@@ -2,7 +2,7 @@ import { baseline } from "../../commands/adopt/baseline.ts";
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
-import { leaseFlags, switchFlag, versionFlag } from "../command/flags.ts";
+import { bundleFlags, leaseFlags, switchFlag, versionFlag } from "../command/flags.ts";
 import { onlyNamesCompared, runEvents } from "../render/events.ts";
 
 export const baselineCommand = defineCommand({
@@ -11,6 +11,7 @@ export const baselineCommand = defineCommand({
   flags: {
     "dry-run": switchFlag("print what would be marked, and mark nothing"),
     to: versionFlag("mark migrations up to this number only"),
+    ...bundleFlags,
     ...leaseFlags,
   },
   async run(context) {

@@ -2,7 +2,7 @@ import { down } from "../../commands/down.ts";
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { defineCommand, withSession } from "../command/command.ts";
-import { leaseFlags, switchFlag, textFlag, versionFlag, wholeFlag } from "../command/flags.ts";
+import { bundleFlags, leaseFlags, switchFlag, textFlag, versionFlag, wholeFlag } from "../command/flags.ts";
 import { readPlan } from "../input/plan-file.ts";
 import { renderDuration, runEvents } from "../render/events.ts";
 import { showPlan } from "./plan.ts";
@@ -18,6 +18,7 @@ export const downCommand = defineCommand({
     "accept-loss": switchFlag("roll back even if data that was written after the migration is lost"),
     "keep-appended": switchFlag("after an old version is restored, insert the rows again that were added since then"),
     plan: textFlag("run exactly the plan that migrate plan --down --out saved in this file"),
+    ...bundleFlags,
     ...leaseFlags,
   },
   conflicts: [

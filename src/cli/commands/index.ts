@@ -17,6 +17,7 @@ const loaders = {
   generate: async () => (await import("./generate.ts")).generateCommand,
   pull: async () => (await import("./pull.ts")).pullCommand,
   baseline: async () => (await import("./baseline.ts")).baselineCommand,
+  build: async () => (await import("./build.ts")).buildCommand,
   types: async () => (await import("./types.ts")).typesCommand,
   rebase: async () => (await import("./rebase.ts")).rebaseCommand,
   squash: async () => (await import("./squash.ts")).squashCommand,

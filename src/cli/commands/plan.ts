@@ -7,7 +7,15 @@ import { migrationsOf, planDocument } from "../../plan/assess/plan-document.ts";
 import { survey } from "../../run/prepare/estimate.ts";
 import { defineCommand, withSession, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
-import { acceptFlag, switchFlag, textFlag, versionFlag, wholeFlag, type FlagValues } from "../command/flags.ts";
+import {
+  acceptFlag,
+  bundleFlags,
+  switchFlag,
+  textFlag,
+  versionFlag,
+  wholeFlag,
+  type FlagValues,
+} from "../command/flags.ts";
 import { readPlan, writePlan } from "../input/plan-file.ts";
 import { renderPlan } from "../render/plan.ts";
 
@@ -21,6 +29,7 @@ const flags = {
   "keep-appended": switchFlag("with --down: insert the rows again that were added after the migration"),
   plan: textFlag("show a saved plan, and check whether it is still valid"),
   out: textFlag("save the plan to this file, for up --plan or down --plan"),
+  ...bundleFlags,
 };
 
 type PlanFlags = FlagValues<typeof flags>;

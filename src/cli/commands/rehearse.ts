@@ -8,7 +8,7 @@ import {
 } from "../../commands/rehearse/rehearse.ts";
 import { openScratch } from "../../targets/index.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
-import { acceptFlag, switchFlag, versionFlag, wholeFlag } from "../command/flags.ts";
+import { acceptFlag, bundleFlags, switchFlag, versionFlag, wholeFlag } from "../command/flags.ts";
 import type { Line } from "../command/output.ts";
 import { renderDuration, renderEvent } from "../render/events.ts";
 import { refusalText } from "../render/plan.ts";
@@ -21,6 +21,7 @@ export const rehearseCommand = defineCommand({
     "allow-out-of-order": switchFlag("also rehearse migrations with a lower number than an applied one"),
     accept: acceptFlag("rehearse as with up --accept: lossy or irreversible"),
     rows: wholeFlag("rows to generate for a table that can't be copied (1000)", 0),
+    ...bundleFlags,
   },
   async run(context) {
     const { flags, output } = context;

@@ -1,6 +1,6 @@
 import { repair } from "../../commands/repair/repair.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
-import { leaseFlags, patternFlag, switchFlag } from "../command/flags.ts";
+import { bundleFlags, leaseFlags, patternFlag, switchFlag } from "../command/flags.ts";
 import { runEvents } from "../render/events.ts";
 
 export const repairCommand = defineCommand({
@@ -13,6 +13,7 @@ export const repairCommand = defineCommand({
       /^(start|\d+(\.[1-9]\d*)?)$/,
       "must be the number of a migration, such as 0003, or 0003.2 for two of its actions, or start for before the first",
     ),
+    ...bundleFlags,
     ...leaseFlags,
   },
   async run(context) {

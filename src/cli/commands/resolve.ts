@@ -1,7 +1,7 @@
 import { resolve, type Resolution } from "../../commands/resolve/resolve.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { defineCommand, withTarget, type Context } from "../command/command.ts";
-import { leaseFlags, patternFlag, switchFlag } from "../command/flags.ts";
+import { bundleFlags, leaseFlags, patternFlag, switchFlag } from "../command/flags.ts";
 import { atTerminal, canAsk } from "../input/prompt.ts";
 import { runEvents } from "../render/events.ts";
 
@@ -21,6 +21,7 @@ export const resolveCommand = defineCommand({
       "applied",
       "count it as applied with the present file: the tables already are as that file leaves them",
     ),
+    ...bundleFlags,
     ...leaseFlags,
   },
   async run(context) {

@@ -1,7 +1,7 @@
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { status, type StatusResult } from "../../commands/status.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
-import { switchFlag } from "../command/flags.ts";
+import { bundleFlags, switchFlag } from "../command/flags.ts";
 import { renderDuration, renderTable, renderTime } from "../render/events.ts";
 import { count } from "../../errors/migrate-error.ts";
 
@@ -12,6 +12,7 @@ export const statusCommand = defineCommand({
     check: switchFlag(
       "exit with 3 if a migration is pending; exit with 4 if migrate up would refuse to run: an applied file was changed, the file of an unfinished migration is missing, a rollback is unfinished, or the ledger contradicts itself",
     ),
+    ...bundleFlags,
   },
   async run(context) {
     const { flags, output } = context;
@@ -103,7 +104,12 @@ function toDocument(found: StatusResult, target: string) {
     }),
     begun: begunIn(found).map(({ version, known }) => ({ version, name: known?.name, ...progressOf(known) })),
     changed,
-    pending: pending.map(({ version, name, file, partial }) => ({ version, name, file, ...progressOf(partial) })),
+    pending: pending.map(({ version, name, file, bundledFile = file, partial }) => ({
+      version,
+      name,
+      file: bundledFile,
+      ...progressOf(partial),
+    })),
     holder,
     lease,
     late,

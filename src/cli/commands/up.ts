@@ -2,7 +2,7 @@ import { up } from "../../commands/up.ts";
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { defineCommand, withSession } from "../command/command.ts";
-import { acceptFlag, leaseFlags, switchFlag, textFlag, versionFlag } from "../command/flags.ts";
+import { acceptFlag, bundleFlags, leaseFlags, switchFlag, textFlag, versionFlag } from "../command/flags.ts";
 import { renderDuration, runEvents } from "../render/events.ts";
 
 export const upCommand = defineCommand({
@@ -15,6 +15,7 @@ export const upCommand = defineCommand({
     "allow-out-of-order": switchFlag("also apply migrations with a lower number than an applied one"),
     accept: acceptFlag("consent to losing data in this run: lossy or irreversible"),
     plan: textFlag("run exactly the plan that migrate plan --out saved in this file"),
+    ...bundleFlags,
     ...leaseFlags,
   },
   conflicts: [["plan", "to", "accept", "allow-out-of-order"]],

@@ -8,7 +8,7 @@ import { verifyLedger, verifyTables } from "../../commands/verify/verify.ts";
 import { answerFlags, checkTyped, nameOf, askUntilAnswered, typedAnswers } from "../input/diff-answers.ts";
 import { defineCommand, withSession, withTarget, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
-import { nameArgument, switchFlag } from "../command/flags.ts";
+import { bundleFlags, nameArgument, switchFlag } from "../command/flags.ts";
 import { onlyNamesCompared, renderTime } from "../render/events.ts";
 import { describeSteps, renderWritten } from "../render/steps.ts";
 import { writingNext } from "../project/write-migration.ts";
@@ -21,8 +21,12 @@ export const verifyCommand = defineCommand({
     ledger: switchFlag("check the ledger itself, and no table"),
     write: switchFlag("write the migration that leads to the current tables"),
     ...answerFlags,
+    ...bundleFlags,
   },
-  conflicts: [["ledger", "write"]],
+  conflicts: [
+    ["ledger", "write"],
+    ["bundle", "write", "ledger"],
+  ],
   async run(context) {
     const { name, ledger, write } = context.flags;
     if (write === true) return await adoptTheTables(context, name);

@@ -2,6 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openMigrator, type Choice } from "lance-migrate";
+import { bundleText } from "../../../src/migrations/bundle/bundle.ts";
+import { checksumOf, textHash } from "../../../src/migrations/checksum.ts";
 import { temporaryFolder } from "../../support/project.ts";
 import { addRows, lancedb } from "../../support/tables.ts";
 
@@ -89,4 +91,20 @@ test("migrations whose tables are there are marked as applied, and a misspelt ch
   expect(await migrator.baseline({ to: 1 })).toEqual(marked);
   expect((await migrator.status()).applied).toMatchObject([{ version: 1, isBaselined: true }]);
   await migrator.close();
+});
+
+test("a program reads migrations from a bundle, whose path is relative to the folder", async () => {
+  const folder = temporaryFolder();
+  const columns = [{ name: "id", type: { kind: "int32" as const }, nullable: true }];
+  const up = [{ kind: "createTable" as const, table: "notes", columns }];
+  const file = { version: 1, name: "notes", file: "0001_notes.ts", path: "", textHash: textHash("one") };
+  writeFileSync(join(folder, "all.json"), bundleText([{ ...file, steps: up, checksum: checksumOf(up) }]));
+  const migrator = await openMigrator({ folder, bundle: "all.json" });
+  expect(await migrator.up()).toEqual({ applied: 1, total: 1 });
+  expect((await migrator.status()).applied).toMatchObject([{ version: 1, textHash: textHash("one") }]);
+  await migrator.close();
+  await expect(openMigrator({ folder, bundle: true as never })).rejects.toMatchObject({
+    code: "ERR_USAGE",
+    details: { problem: "bundle must be a file's path" },
+  });
 });
