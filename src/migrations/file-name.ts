@@ -14,11 +14,11 @@ const looksLikeCode = /^[^.].*\.[cm]?[jt]sx?$/is;
  * ERR_FILE_NAME.
  */
 export function parseFileName(file: string): MigrationName | undefined {
-  if (!looksLikeCode.test(file) || /\.d\.[cm]?ts$/i.test(file)) return undefined;
   const [, digits, name] = pattern.exec(file) ?? [];
   const version = Number(digits);
-  if (name === undefined || !Number.isSafeInteger(version)) throw new MigrateError("ERR_FILE_NAME", { file });
-  return { version, name };
+  if (name !== undefined && Number.isSafeInteger(version)) return { version, name };
+  if (!looksLikeCode.test(file) || /\.d\.[cm]?ts$/i.test(file)) return undefined;
+  throw new MigrateError("ERR_FILE_NAME", { file });
 }
 
 /** A version as in file names: `0003`. */

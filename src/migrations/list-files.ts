@@ -1,6 +1,6 @@
 /** Lists the files of the migrations folder and hashes them, without evaluating them. */
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { catchMigrateError, firstLine, MigrateError } from "../errors/migrate-error.ts";
 import { textHash } from "./checksum.ts";
 import { formatVersion, parseFileName, type MigrationName } from "./file-name.ts";
@@ -39,21 +39,28 @@ export function* migrationsOf(
     throw problem;
   },
 ): Generator<MigrationFile, void> {
-  const orRefuse = <Result>(work: () => Result, path: string) =>
-    catchMigrateError(work, (problem) => void refuse(problem, path));
+  const orRefuse = <Result>(work: () => Result, path: string): Result | undefined =>
+    catchMigrateError(work, (problem) => {
+      refuse(problem, path);
+      return undefined;
+    });
+  // Joining the two for each of thousands of files would take several milliseconds.
+  const before = join(folder, sep);
   const names = readFolder(folder)
-    .map((file) => ({ file, ...orRefuse(() => parseFileName(file), join(folder, file)) }))
-    .filter((entry): entry is MigrationName & { file: string } => entry.version !== undefined)
+    .flatMap((file) => {
+      const parsed = orRefuse(() => parseFileName(file), before + file);
+      return parsed === undefined ? [] : { version: parsed.version, name: parsed.name, file };
+    })
     .toSorted((one, other) => one.version - other.version);
   for (const [index, { version, file }] of names.entries()) {
     const next = names[index + 1];
     if (next?.version === version)
       refuse(new MigrateError("ERR_VERSION_DUPLICATE", { version: formatVersion(version), files: [file, next.file] }));
   }
-  for (const name of names) {
-    const path = join(folder, name.file);
-    const text = orRefuse(() => readText(path, name.file), path);
-    if (typeof text === "string") yield { ...name, path, textHash: textHash(text), ...formerIn(text) };
+  for (const { version, name, file } of names) {
+    const path = before + file;
+    const text = orRefuse(() => readText(path, file), path);
+    if (text !== undefined) yield { version, name, file, path, textHash: textHash(text), ...formerIn(text) };
   }
 }
 
