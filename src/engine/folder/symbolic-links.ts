@@ -24,7 +24,7 @@ export function checkLink(folder: string, entry: string): void {
   if (isLink(folder, entry)) throw linkError(entry);
 }
 
-export function isLink(folder: string, entry: string): boolean {
+function isLink(folder: string, entry: string): boolean {
   return lstatSync(join(folder, entry), { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 

@@ -3,7 +3,7 @@ import { createTable, leftoverIn, renameTable } from "../../engine/create-table.
 import { dropTable } from "../../engine/drop-table.ts";
 import { connect, createFilledTable, openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
 import { isConflict } from "../../engine/problem/engine-problem.ts";
-import { isLink } from "../../engine/folder/symbolic-links.ts";
+import { tablesIn } from "../../engine/folder/list-tables.ts";
 import type { CallOutcome } from "../../targets/contract/target.ts";
 import { patience, retry } from "../../targets/contract/retry.ts";
 import { systemClock } from "../../time/clock.ts";
@@ -60,7 +60,7 @@ export async function openTables(folder: string, cacheBytes?: number): Promise<S
 
   return {
     folder,
-    names: async () => (await db.tableNames()).filter((name) => !isLink(folder, `${name}.lance`)),
+    names: async () => tablesIn(folder),
     read,
     write: (name, work) => retrying(() => read(name, work)),
     create: (name, file, mode) =>
