@@ -15,6 +15,7 @@ const builtins: Plugin = {
     if (!id.startsWith("\0node:")) return undefined;
     const name = id.slice(1);
     const exported = Object.keys((await import(name)) as object).filter((key) => key !== "default");
+    if (rarely.has(name)) return exported.map((key) => whenCalled(name, key)).join("\n");
     return [
       `const builtin = /* @__PURE__ */ process.getBuiltinModule("${name}");`,
       "const member = (name) => builtin[name];",
@@ -23,6 +24,13 @@ const builtins: Plugin = {
     ].join("\n");
   },
 };
+
+/** Modules of which only functions are used, and not by a run with nothing pending. They are loaded by the first call. */
+const rarely: ReadonlySet<string> = new Set(["node:fs/promises", "node:os", "node:tls"]);
+
+function whenCalled(name: string, member: string): string {
+  return `export const ${member} = (...args) => process.getBuiltinModule("${name}").${member}(...args);`;
+}
 
 /**
  * Parts of undici that its client loads and that ours never uses: HTTP/2, which is turned off because it repeats requests
@@ -54,7 +62,12 @@ export default defineConfig({
         { name: "start", test: /\/src\/cli\/start\.ts$/, priority: 8 },
         { name: "index", test: /\/src\/index\.ts$/, priority: 7 },
         { name: "up", test: /\/src\/(cli\/main|cli\/commands\/up|commands\/up)\.ts$/, priority: 6 },
-        { name: "wire", test: /\/src\/wire\/content-types\.ts$/, priority: 5 },
+        // What both kinds of targets need.
+        {
+          name: "target",
+          test: /\/src\/(targets\/contract|actions\/(kinds\/rows\/update-rows|rewrite\/retype-whole-structs)|schema\/metadata|wire\/(content-types|lance\/(parse-)?lance-type))/,
+          priority: 5,
+        },
         { name: "lance", test: /\/src\/targets\/lance\/lance\.ts$/, priority: 4 },
         // What imports parts of apache-arrow, which most commands do not need.
         {
