@@ -39,17 +39,15 @@ export function* migrationsOf(
     throw problem;
   },
 ): Generator<MigrationFile, void> {
-  const orRefuse = <Result>(work: () => Result, path: string): Result | undefined =>
-    catchMigrateError(work, (problem) => {
-      refuse(problem, path);
-      return undefined;
-    });
   // Joining the two for each of thousands of files would take several milliseconds.
   const before = join(folder, sep);
   const names = readFolder(folder)
     .flatMap((file) => {
-      const parsed = orRefuse(() => parseFileName(file), before + file);
-      return parsed === undefined ? [] : { version: parsed.version, name: parsed.name, file };
+      const parsed = catchMigrateError(
+        () => parseFileName(file),
+        (problem) => void refuse(problem, before + file),
+      );
+      return typeof parsed !== "object" ? [] : { version: parsed.version, name: parsed.name, file };
     })
     .toSorted((one, other) => one.version - other.version);
   for (const [index, { version, file }] of names.entries()) {
@@ -59,8 +57,14 @@ export function* migrationsOf(
   }
   for (const { version, name, file } of names) {
     const path = before + file;
-    const text = orRefuse(() => readText(path, file), path);
-    if (text !== undefined) yield { version, name, file, path, textHash: textHash(text), ...formerIn(text) };
+    let text: string;
+    try {
+      text = textAt(path);
+    } catch (cause) {
+      refuse(new MigrateError("ERR_FILE_UNREADABLE", { file, problem: firstLine(cause) }, { cause }), path);
+      continue;
+    }
+    yield { version, name, file, path, textHash: textHash(text), ...formerIn(text) };
   }
 }
 
@@ -86,14 +90,7 @@ export function readTextIfPresent(path: string): string | undefined {
   }
 }
 
-function readText(path: string, file: string): string {
-  try {
-    return textAt(path);
-  } catch (cause) {
-    throw new MigrateError("ERR_FILE_UNREADABLE", { file, problem: firstLine(cause) }, { cause });
-  }
-}
-
 function textAt(path: string): string {
-  return readFileSync(path, "utf8").replace(/^\uFEFF/, "");
+  const text = readFileSync(path, "utf8");
+  return text.startsWith("\uFEFF") ? text.slice(1) : text;
 }
