@@ -44,10 +44,33 @@ const unused: Plugin = {
   },
 };
 
+/** What undici uses of two modules of Node that take a while to load. */
+const littleUsed: Readonly<Record<string, string>> = {
+  // The assertion itself is loaded when one fails.
+  "node:assert": `module.exports = (holds, message) => {
+    if (!holds) process.getBuiltinModule("node:assert")(holds, message);
+  };`,
+  // The largest header, which only an option of Node changes. No body that is sent is an IncomingMessage.
+  "node:http": `const options = [process.env.NODE_OPTIONS, ...process.execArgv].join(" ");
+  module.exports = options.includes("max-http-header-size")
+    ? process.getBuiltinModule("node:http")
+    : { maxHeaderSize: 16384, IncomingMessage: class {} };`,
+};
+
+const forUndici: Plugin = {
+  name: "for undici",
+  resolveId(source, importer = "") {
+    return /\/undici\/lib\//.test(importer) && Object.hasOwn(littleUsed, source) ? `\0undici:${source}` : undefined;
+  },
+  load(id) {
+    return littleUsed[id.replace("\0undici:", "")];
+  },
+};
+
 export default defineConfig({
   input: { index: "src/index.ts", bin: "src/cli/bin.ts", worker: "src/service/work/worker.ts" },
   platform: "node",
-  plugins: [builtins, unused],
+  plugins: [builtins, unused, forUndici],
   // yargs, zod, undici and the parts of apache-arrow in fb/ are bundled (zod stays a dependency for the types of our
   // steps): a run with nothing pending spends much of its time opening their many files (npm run bench).
   external: [/^@lancedb\//, "apache-arrow", "ts-morph", "fastify", /^@fastify\//, "workerpool"],
