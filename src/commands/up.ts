@@ -2,7 +2,7 @@
 import { appliedHash } from "../ledger/state/applied-hash.ts";
 import { isAtRest } from "../ledger/journal/journal.ts";
 import { matchesHash } from "../migrations/checksum.ts";
-import { listDuring } from "../migrations/source.ts";
+import { hashDuring } from "../migrations/source.ts";
 import type { Choice } from "../plan/history/pending.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import type { Wanted } from "./migrate.ts";
@@ -31,13 +31,13 @@ export async function up(options: MigratorOptions, choice: UpChoice = {}): Promi
 
 async function resultIfUpToDate(context: RunContext, { plan, to }: UpChoice): Promise<UpResult | undefined> {
   if (plan !== undefined || to !== undefined) return undefined;
-  const { files, working } = await listDuring(context.migrations, () => context.journal.head());
+  const { hashes, working } = await hashDuring(context.migrations, () => context.journal.head());
   // Hashed before the answer is there.
-  const { value } = appliedHash(files);
+  const { value } = appliedHash(hashes);
   const head = await working;
   // The newest record alone shows whether nothing is pending.
   const isUpToDate = head !== undefined && isAtRest(head) && matchesHash(value, head.applied);
-  return isUpToDate ? { applied: 0, total: files.length } : undefined;
+  return isUpToDate ? { applied: 0, total: hashes.length } : undefined;
 }
 
 async function applyPending(context: RunContext, choice: UpChoice): Promise<UpResult> {

@@ -28,19 +28,21 @@ export function migrationsIn(folder: string, loadSeconds?: number): MigrationSou
   };
 }
 
+type MigrationHash = Pick<MigrationFile, "version" | "textHash">;
+
 /** After this many files, work that is under way gets its turn: reading them takes a millisecond. */
 const turn = 100;
 
 /**
- * Lists the migrations while `work` is under way, such as a request to a service. It begins only if the folder can be
+ * Hashes the migrations while `work` is under way, such as a request to a service. It begins only if the folder can be
  * read and the names of its files are right, and if there are files; otherwise `working` is undefined. Throws the first
  * problem of the files, which hides that of `work`.
  */
-export async function listDuring<Result>(
+export async function hashDuring<Result>(
   source: Pick<MigrationSource, "list" | "each">,
   work: () => Promise<Result>,
-): Promise<{ readonly files: readonly MigrationFile[]; readonly working: Promise<Result> | undefined }> {
-  const files: MigrationFile[] = [];
+): Promise<{ readonly hashes: readonly MigrationHash[]; readonly working: Promise<Result> | undefined }> {
+  const hashes: MigrationHash[] = [];
   let working: Promise<Result> | undefined;
   for (const file of source.each?.() ?? source.list()) {
     if (working === undefined) {
@@ -48,10 +50,11 @@ export async function listDuring<Result>(
       // If a file can't be read, nothing awaits it.
       working.catch(() => {});
     }
-    files.push(file);
-    if (source.each !== undefined && files.length % turn === 0) await nextTurn();
+    // Only this, because a run with nothing pending needs no more, and memory that stays in use must be moved.
+    hashes.push({ version: file.version, textHash: file.textHash });
+    if (source.each !== undefined && hashes.length % turn === 0) await nextTurn();
   }
-  return { files, working };
+  return { hashes, working };
 }
 
 export async function loadMigrations(

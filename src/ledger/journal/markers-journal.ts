@@ -27,18 +27,18 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
   /** The epochs that this run has taken. They are remembered here because a marker doesn't show who took its epoch. */
   const own = new Map<number, Pick<LedgerRecord, "by" | "run">>();
 
-  // Cached, because a waiting run reads the same names again and again.
-  const placeOf = cached((name) => markerPlace(ledger, name));
-  const recordOf = cached((name) => parseMarkerName(ledger, name));
-
   /** Markers that were listed or created here before. A list that lacks one of them is torn or stale. */
-  const seen = new Set<string>();
+  const seen = new Map<string, MarkerPlace>();
+  const see = (name: string) => {
+    const place = seen.has(name) ? undefined : markerPlace(ledger, name);
+    if (place !== undefined) seen.set(name, place);
+  };
   const list = async (): Promise<readonly string[]> => {
     for (let tries = 1; ; tries++) {
       const all = await names();
-      const there = new Set(all);
-      const absent = [...seen].find((name) => !there.has(name));
-      for (const name of all) if (placeOf(name) !== undefined) seen.add(name);
+      const there = new Set(seen.size === 0 ? [] : all);
+      const absent = [...seen.keys()].find((name) => !there.has(name));
+      all.forEach(see);
       if (absent === undefined) return all;
       if (tries === patience.staleList.tries) {
         const problem = `the service's list of tables lacks ${absent}, which it showed before or has just created; see migrate doctor`;
@@ -46,6 +46,14 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
       }
       await clock.sleep(pauseAfter(tries, patience.staleList));
     }
+  };
+
+  /** The record of each marker. Cached, because a waiting run reads the same names again and again. */
+  const known = new Map<string, LedgerRecord>();
+  const recordOf = (name: string): LedgerRecord | undefined => {
+    const record = known.get(name) ?? (seen.has(name) ? parseMarkerName(ledger, name) : undefined);
+    if (record !== undefined) known.set(name, record);
+    return record;
   };
 
   const recordsIn = (all: readonly string[]): readonly LedgerRecord[] =>
@@ -61,7 +69,7 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
   const decisive = (all: readonly string[]): readonly string[] => {
     let newest: readonly [name: string, place: MarkerPlace] | undefined;
     for (const name of all) {
-      const place = placeOf(name);
+      const place = seen.get(name);
       if (place === undefined) continue;
       if (place.event === "late") return all;
       if (newest === undefined || byPlace(place, newest[1]) >= 0) newest = [name, place];
@@ -77,7 +85,7 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
     const attempt = async () => {
       try {
         const made = await create(name, ledgerColumns, toRow(record));
-        seen.add(name);
+        see(name);
         return made;
       } catch (error) {
         if ((await list()).includes(name)) return false;
@@ -133,13 +141,5 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
     compact: async () => {},
     // The name that takes an epoch is the same for every run, so a reference to it would prove nothing.
     hashOf: (record) => (record.event === "taken" ? "" : sha256(markerName(ledger, record))),
-  };
-}
-
-function cached<Value>(work: (name: string) => Value): (name: string) => Value {
-  const known = new Map<string, Value>();
-  return (name) => {
-    if (!known.has(name)) known.set(name, work(name));
-    return known.get(name)!;
   };
 }

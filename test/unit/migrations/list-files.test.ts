@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { textHash } from "../../../src/migrations/checksum.ts";
 import { listMigrations } from "../../../src/migrations/list-files.ts";
-import { listDuring, migrationsIn } from "../../../src/migrations/source.ts";
+import { hashDuring, migrationsIn } from "../../../src/migrations/source.ts";
 import { temporaryFolder } from "../../support/project.ts";
 
 function aFolder(...files: readonly string[]): string {
@@ -129,8 +129,8 @@ describe("work during the listing", () => {
       order.push("answered");
       return "result";
     };
-    const { files: listed, working } = await listDuring({ ...source, each }, work);
-    expect(listed).toEqual(source.list());
+    const { hashes, working } = await hashDuring({ ...source, each }, work);
+    expect(hashes).toEqual(source.list().map(({ version, textHash: hash }) => ({ version, textHash: hash })));
     expect(await working).toBe("result");
     expect(order.indexOf("asked")).toBe(1);
     expect(order.indexOf("answered")).toBeLessThan(order.indexOf("250_m.ts"));
@@ -142,20 +142,20 @@ describe("work during the listing", () => {
     { what: "two files of one number", folder: () => aFolder("0001_a.ts", "1_b.ts"), code: "ERR_VERSION_DUPLICATE" },
   ])("does not begin with $what", async ({ folder, code }) => {
     let begun = false;
-    const listing = listDuring(migrationsIn(folder()), async () => (begun = true));
+    const listing = hashDuring(migrationsIn(folder()), async () => (begun = true));
     await expect(listing).rejects.toMatchObject({ code });
     expect(begun).toBe(false);
   });
 
   test("does not begin without files", async () => {
-    const { files, working } = await listDuring(migrationsIn(aFolder()), async () => true);
-    expect([files, working]).toEqual([[], undefined]);
+    const { hashes, working } = await hashDuring(migrationsIn(aFolder()), async () => true);
+    expect([hashes, working]).toEqual([[], undefined]);
   });
 
   test("fails unseen if a file can't be read", async () => {
     const folder = aFolder("0001_a.ts");
     symlinkSync(join(folder, "nowhere"), join(folder, "0002_gone.ts"));
-    const listing = listDuring(migrationsIn(folder), async () => {
+    const listing = hashDuring(migrationsIn(folder), async () => {
       throw new Error("the service is down");
     });
     await expect(listing).rejects.toMatchObject({ code: "ERR_FILE_UNREADABLE" });
