@@ -37,8 +37,8 @@ async function readRowsOf(table: NativeTable, { columns, last }: WantedRows): Pr
     query.orderBy(last.map((columnName) => ({ columnName, ascending: false, nullsFirst: false })));
     query.limit(1);
   }
-  const batches = await query.execute();
-  const { readRows } = await import("../wire/rows/read-rows.ts");
+  // Loaded while the engine works.
+  const [batches, { readRows }] = await Promise.all([query.execute(), import("../wire/rows/read-rows.ts")]);
   const rows: Row[] = [];
   for (let batch = await batches.next(); batch !== null; batch = await batches.next())
     rows.push(...readRows(batch, columns));

@@ -25,6 +25,7 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
   let forms: readonly (typeof lanceQuery)[] = [lanceQuery, documentQuery];
 
   const query = async (wanted: Wanted): Promise<readonly Row[] | undefined> => {
+    void loadReader(); // while the answer is under way
     for (const form of forms) {
       try {
         const answer = await client.read("query", name, form(wanted));
@@ -95,10 +96,14 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
   };
 }
 
+async function loadReader() {
+  return await import("../../wire/rows/read-rows.ts");
+}
+
 /** Undefined if the answer is not what was requested. */
 async function rowsOf({ body }: HttpResponse, columns: readonly string[]): Promise<readonly Row[] | undefined> {
   try {
-    return (await import("../../wire/rows/read-rows.ts")).readRows(body, columns);
+    return (await loadReader()).readRows(body, columns);
   } catch {
     return undefined;
   }
