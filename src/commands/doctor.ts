@@ -12,7 +12,7 @@ import type { Column } from "../schema/data-type.ts";
 import { clientsOf, formatWords, type TableFormat } from "../schema/table-format.ts";
 import { columnPaths, differences, type Table } from "../schema/table.ts";
 import type { Target } from "../targets/contract/target.ts";
-import { hasColumns } from "../run/execute/probe-columns.ts";
+import { hasColumns } from "../run/check/probe-columns.ts";
 
 export interface TargetCheck {
   readonly what: string;

@@ -1,6 +1,6 @@
 /** Rolls migrations back: what a rollback does differently from a run upward. The run itself is in migrate.ts. */
 import { MigrateError } from "../errors/migrate-error.ts";
-import { migrationsInDoubt } from "../ledger/state/fold.ts";
+import { groupInDoubt, migrationsInDoubt } from "../ledger/state/fold.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
 import { checkNothingHalfDone, orderBack, type BackChoice } from "../plan/history/select-rollback.ts";
 import { checkMissing } from "../plan/history/pending.ts";
@@ -55,7 +55,8 @@ async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<P
   const { context, files, state } = input;
   const { target, runner } = context;
   checkMissing(files, state);
-  checkNothingHalfDone(state, migrationsInDoubt(state, runner.run), target.capabilities);
+  const begun = { inDoubt: migrationsInDoubt(state, runner.run), group: groupInDoubt(state, runner.run) };
+  checkNothingHalfDone(state, begun, target.capabilities);
   const opening = await unstartedEntries(input);
   const { plan, migrations } = await planChosen(
     orderBack(state, files, choice),

@@ -93,7 +93,7 @@ interface PreparedRun
 async function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Promise<RunResult> {
   const { target, clock, emit } = context;
   const { direction, binding, state, first, mayBeLost } = run;
-  const { plan, migrations, writeGuard } = run.planned;
+  const { plan, units = plan.migrations, migrations, writeGuard } = run.planned;
   emit(plannedEvent(plan, direction));
   for (const words of plan.accepted ?? []) emit({ event: "accepted", words });
   const opening = [
@@ -104,13 +104,14 @@ async function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Pr
   const planned = new Set(plan.migrations.map(({ migration }) => migration.version));
   const others = appliedIn(state).filter(({ version }) => !planned.has(version)).length;
   if (opening.length > 0) await lease.record(opening);
-  const changed = await execute(plan.migrations, { ...context, lease, mayBeLost, writeGuard, bound: binding.tables });
+  const changed = await execute(units, { ...context, lease, mayBeLost, writeGuard, bound: binding.tables });
   return { changed, total: direction === "up" ? others + changed : others };
 }
 
 function choiceOf<Chosen>({ plan: saved, ...given }: Wanted<Chosen>): Chosen {
-  // The choices of both directions consist of optional fields, and a saved plan has those of its own.
-  return (saved?.choice ?? given) as Chosen;
+  // The choices of both directions consist of optional fields, and a saved plan has those of its own. It lists the calls
+  // that it makes, so its migrations never run as a group.
+  return (saved === undefined ? given : { ...saved.choice, stepByStep: true }) as Chosen;
 }
 
 /** A plan with the ledger and the files that it was made from. */

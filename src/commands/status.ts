@@ -1,6 +1,7 @@
 /** Which migrations are applied and pending, and all records of the ledger. Changes nothing. */
 import { isMigrateError } from "../errors/migrate-error.ts";
-import { appliedIn, foldLedger, type LateCall, type LedgerMigration, type LedgerState } from "../ledger/state/fold.ts";
+import { appliedIn, foldLedger, workOf, type LateCall, type LedgerState } from "../ledger/state/fold.ts";
+import type { LedgerMigration } from "../ledger/state/fold-migration.ts";
 import { byPlace, type LedgerRecord } from "../ledger/state/record.ts";
 import type { MigrationName } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
@@ -47,8 +48,8 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
   const files = context.migrations.list();
   const recorded = foldLedger(await journal.read());
   const state = await recognisedState(recorded, files, context).catch(() => recorded);
-  const atWork = isSilent(state, clock) ? undefined : state.holder?.next;
-  const begun = begunElsewhere(files, state).filter((version) => version !== atWork);
+  const atWork = isSilent(state, clock) || state.holder === undefined ? [] : workOf(state.holder);
+  const begun = begunElsewhere(files, state).filter((version) => !atWork.includes(version));
   return {
     applied: appliedIn(state),
     reverting: [...state.migrations.values()].filter(({ reversal }) => reversal !== undefined),

@@ -3,11 +3,11 @@ import { appliedHash } from "../ledger/state/applied-hash.ts";
 import { isAtRest } from "../ledger/journal/journal.ts";
 import { matchesHash } from "../migrations/checksum.ts";
 import { hashDuring } from "../migrations/source.ts";
-import type { Choice } from "../plan/history/pending.ts";
+import type { RunChoice } from "../plan/history/pending.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import type { Wanted } from "./migrate.ts";
 
-export type UpChoice = Wanted<Choice>;
+export type UpChoice = Wanted<RunChoice>;
 
 export interface UpResult {
   /** How many migrations were applied. */

@@ -10,7 +10,7 @@ import {
   chosenFiles,
   missingFiles,
   pendingFiles,
-  type Choice,
+  type RunChoice,
 } from "../plan/history/pending.ts";
 import { acceptedOf, withRefusals } from "../plan/assess/guards.ts";
 import type { Plan } from "../plan/make-plan.ts";
@@ -21,9 +21,9 @@ import { planPending } from "../run/prepare/plan-run.ts";
 import type { RunContext } from "../run/run-context.ts";
 import type { RunDirection, RunRules } from "./migrate.ts";
 
-export const upward: RunDirection<Choice> = { direction: "up", rules: upRules };
+export const upward: RunDirection<RunChoice> = { direction: "up", rules: upRules };
 
-function upRules(choice: Choice, context: RunContext, files: readonly MigrationFile[]): RunRules {
+function upRules(choice: RunChoice, context: RunContext, files: readonly MigrationFile[]): RunRules {
   const { target, migrations: source, emit, guards } = context;
   const chosen = chosenFiles(files, choice);
   let first: LedgerHead | undefined;
@@ -31,7 +31,7 @@ function upRules(choice: Choice, context: RunContext, files: readonly MigrationF
     async isNothing({ state }) {
       checkNotReverting(state);
       if (pendingFiles(chosen, state).length > 0 || state.late.length > 0) return false;
-      checkBegun(files, state, state.holder?.next);
+      checkBegun(files, state, state.holder);
       // A holder at a migration whose file is not here may be dead. Wait until one more record shows that it is not.
       first ??= state.head;
       if (begunElsewhere(files, state).length > 0 && sameRecord(first, state.head)) return false;
@@ -52,7 +52,7 @@ function upRules(choice: Choice, context: RunContext, files: readonly MigrationF
   };
 }
 
-async function withAllRefusals(plan: Plan, { guards, target }: RunContext, { accept }: Choice): Promise<Plan> {
+async function withAllRefusals(plan: Plan, { guards, target }: RunContext, { accept }: RunChoice): Promise<Plan> {
   const limited = guards?.maxRewriteBytes === undefined ? undefined : await costs(plan, target);
   return await withKnownFailures(guards === undefined ? plan : withRefusals(plan, guards, accept, limited), target);
 }

@@ -36,6 +36,10 @@ export const historyErrors = {
       ? `${d.version} was begun but not finished, and its file is not here; restore it, or deploy the release that has it; where it is lost, see migrate resolve --help`
       : `${d.file} was begun but not finished, so it must be finished first; leave out --to, or go up to ${d.version}`,
   ),
+  ERR_GROUP_CHANGED: refused(
+    (d: { from: string; until: string }) =>
+      `the migrations ${d.from} to ${d.until} began as one group and were not finished, and the files that are here can't run as one; deploy the release that began them`,
+  ),
   ERR_DRIFT: refused(
     (d: { table: string; differences: readonly string[]; hint: string }) =>
       `table ${d.table} is not as the ledger records: ${d.differences.join("; ")}; ${d.hint}`,

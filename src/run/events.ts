@@ -40,7 +40,9 @@ export type RunEvent =
   /** Other writers' appends are committed first each time, so the run hides columns for a moment. */
   | ({ readonly event: "detour"; readonly text: string } & ActionRef)
   | ({ readonly event: "done"; readonly text: string; readonly duration: number } & ActionRef)
-  | ({ readonly event: "applied" | "reverted"; readonly duration: number } & MigrationName)
+  /** `group`: how many migrations ran as one group with it; the duration is then that of the group. */
+  | ({ readonly event: "applied"; readonly duration: number; readonly group?: number | undefined } & MigrationName)
+  | ({ readonly event: "reverted"; readonly duration: number } & MigrationName)
   /** A late call may or may not have changed rows of the table. Only people can find that out. */
   | ({ readonly event: "unseen"; readonly table: string } & ActionRef)
   /** The table's version before the migration can't be kept: `down` can restore it only until it is cleaned up. */

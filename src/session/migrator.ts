@@ -2,7 +2,7 @@
 import { isText, must, wholeNumber, yesOrNo, type Check, type Shape } from "../checks/check.ts";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { acceptances } from "../migrations/acceptance.ts";
-import type { Choice } from "../plan/history/pending.ts";
+import type { Choice, RunChoice } from "../plan/history/pending.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import { parseSavedPlan, type SavedPlan } from "../plan/assess/saved-plan.ts";
 import { baseline, type Baseline, type BaselineChoice } from "../commands/adopt/baseline.ts";
@@ -26,6 +26,7 @@ const migration = must(
 const count = (least: number) => wholeNumber(least, `must be a whole number, at least ${least}`);
 
 const upShape: Shape<Choice> = { to, allowOutOfOrder: yesOrNo, accept: wordsOf(acceptances) };
+const runShape: Shape<RunChoice> = { ...upShape, stepByStep: yesOrNo };
 const downShape: Shape<Omit<DownChoice, "plan">> = {
   steps: count(1),
   to,
@@ -79,7 +80,7 @@ export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrato
       return await verb(options, withPlan(choice));
     };
   return {
-    up: checked({ ...upShape, ...plan }, up),
+    up: checked({ ...runShape, ...plan }, up),
     down: checked({ ...downShape, ...plan }, down),
     plan: checked({ ...upShape, ...plan }, planUp),
     planDown: checked({ ...downShape, ...plan }, planDown),

@@ -1,5 +1,5 @@
 /** What has to hold, whatever happened. Each check gives what is wrong, in words, or undefined. */
-import type { Reversal } from "../../src/ledger/state/fold.ts";
+import type { Reversal } from "../../src/ledger/state/fold-migration.ts";
 import { isMigrateError, type ErrorCode } from "../../src/errors/migrate-error.ts";
 import { ledgerRows, ledgerState } from "./ledger-view.ts";
 import type { Weather } from "./network.ts";

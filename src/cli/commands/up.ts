@@ -16,11 +16,19 @@ export const upCommand = defineCommand({
     accept: acceptFlag("consent to losing data in this run: lossy or irreversible"),
     plan: textFlag("run exactly the plan that migrate plan --out saved in this file"),
     ...bundleFlags,
+    "step-by-step": switchFlag("run one migration after the other, and never several as a group"),
     ...leaseFlags,
   },
-  conflicts: [["plan", "to", "accept", "allow-out-of-order"]],
+  conflicts: [["plan", "to", "accept", "allow-out-of-order", "step-by-step"]],
   async run(context) {
-    const { to, accept, "allow-out-of-order": allowOutOfOrder, plan: file, "dry-run": isDry } = context.flags;
+    const {
+      to,
+      accept,
+      "allow-out-of-order": allowOutOfOrder,
+      "step-by-step": stepByStep,
+      plan: file,
+      "dry-run": isDry,
+    } = context.flags;
     // What only some runs need is loaded by them: most runs have nothing to do.
     const plan = file === undefined ? undefined : (await import("../input/plan-file.ts")).readPlan(file);
     if (isDry === true) return await (await import("./plan.ts")).showPlan(context);
@@ -28,12 +36,18 @@ export const upCommand = defineCommand({
       const { output } = context;
       output.data(event);
       if (event.event === "applied")
-        output.result(`applied ${formatMigration(event)} (${renderDuration(event.duration)})`);
+        output.result(
+          `applied ${formatMigration(event)} (${groupWords(event.group)}${renderDuration(event.duration)})`,
+        );
       if (event.event === "finished" && "applied" in event)
         output.result(event.applied === 0 ? "nothing to do" : `${count(event.applied, "migration")} applied`);
     });
-    const choice = plan === undefined ? { to, allowOutOfOrder, accept } : { plan };
+    const choice = plan === undefined ? { to, allowOutOfOrder, accept, stepByStep } : { plan };
     await withSession(context, ({ options }) => up(options, choice), emit);
     return undefined;
   },
 });
+
+function groupWords(group: number | undefined): string {
+  return group === undefined ? "" : `in a group of ${group}, `;
+}

@@ -2,7 +2,8 @@
 import { count, isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
 import { auditLedger } from "../../ledger/audit/audit.ts";
 import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
-import { foldLedger, migrationsInDoubt, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
+import { foldLedger, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { checkFilesOfRan } from "../../plan/history/pending.ts";
 import { replayHistory } from "../../plan/history/replay.ts";

@@ -2,7 +2,8 @@
 import { problemIn } from "../../errors/migrate-error.ts";
 import { appliedHash } from "../../ledger/state/applied-hash.ts";
 import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
-import { appliedIn, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
+import { appliedIn, type LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { byPlace, type LedgerRecord } from "../../ledger/state/record.ts";
 import { shortHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";

@@ -1,6 +1,7 @@
 /** Marks one migration as reverted or as adopted in the ledger. Changes no table. */
 import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import { foldLedger, migrationsBegun, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
+import { foldLedger, migrationsBegun, type LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { isNamed, type LedgerEntry } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion, type MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";

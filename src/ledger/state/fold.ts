@@ -1,37 +1,6 @@
 /** Folds the records of a ledger, in the order (epoch, number), into its state. Pure. */
-import {
-  byPlace,
-  isNothingReverted,
-  saysApplied,
-  type LedgerRecord,
-  type MigrationFacts,
-  type PartialAction,
-} from "./record.ts";
-
-/** How far the rollback of a migration has got. */
-export interface Reversal extends Pick<MigrationFacts, "step" | "total" | "checksum" | "steps" | "attempt" | "tables"> {
-  readonly detail?: string | undefined;
-  readonly midway?: PartialAction | undefined;
-}
-
-/** What the ledger records about a migration. */
-export interface LedgerMigration extends MigrationFacts {
-  /** `partial`: it has begun and is not applied; `step` of its actions are done. */
-  readonly status: "applied" | "partial";
-  /** The index of its record in the ledger. Migrations count in the order in which they ran, not by their numbers. */
-  readonly order: number;
-  /** `name` is only the beginning of the name. */
-  readonly isNameCut?: true | undefined;
-  /** It counts as applied although it never ran. */
-  readonly isBaselined?: true;
-  readonly at: number;
-  readonly by: string;
-  readonly detail?: string | undefined;
-  /** Set if the action after those that are done has begun. */
-  readonly midway?: PartialAction | undefined;
-  /** Set while it is being rolled back; `step` is then how many of its actions had been done before. */
-  readonly reversal?: Reversal | undefined;
-}
+import { factsOf, foldMigration, type LedgerMigration } from "./fold-migration.ts";
+import { byPlace, groupOf, type LedgerRecord, type PartialAction } from "./record.ts";
 
 interface Holder {
   readonly by: string;
@@ -40,6 +9,8 @@ interface Holder {
   readonly lease: number;
   /** The migration that it works on. */
   readonly next: number | undefined;
+  /** The migrations of the group that it runs as one; empty if it runs them one by one. */
+  readonly group: ReadonlySet<number>;
 }
 
 export interface LedgerState {
@@ -58,6 +29,8 @@ export interface LedgerState {
    * not recorded as done. The migration that the current holder works on is not included: see `migrationsInDoubt`.
    */
   readonly inDoubt: ReadonlySet<number>;
+  /** Those in doubt that were to run as one group: each of their tables is as before all of them, or as after all. */
+  readonly group: ReadonlySet<number>;
   /** Late calls whose tables no run has checked since. */
   readonly late: readonly LateCall[];
 }
@@ -95,12 +68,16 @@ function emptyFold() {
     taken: undefined as LedgerRecord | undefined,
     isReleased: true,
     next: undefined as number | undefined,
+    /** The group that `next` belongs to. */
+    group: new Set<number>(),
     lease: 0,
     longestLease: 0,
     migrations: new Map<number, LedgerMigration>(),
     /** The same, by the records of the current epoch alone. */
     own: new Map<number, LedgerMigration>(),
     inDoubt: new Set<number>(),
+    /** The last group in doubt, also those of it that are no longer in doubt. */
+    doubtedGroup: new Set<number>(),
     /** What the run of this epoch rolls back. If an older epoch records one of them as rolled back, it is not in doubt. */
     reverting: new Set<number>(),
     /** Migrations that were rolled back and have not begun since. */
@@ -117,7 +94,8 @@ function emptyFold() {
 }
 
 function beginEpoch(fold: Fold, record: LedgerRecord): void {
-  if (!fold.isReleased && mayHaveRun(fold, fold.next)) fold.inDoubt.add(fold.next);
+  if (!fold.isReleased) doubt(fold, fold.next);
+  fold.group = new Set();
   // A run that takes a further epoch still rolls back what it did in the one before.
   if (record.run !== fold.taken?.run) fold.reverting = new Set();
   fold.taken = record;
@@ -127,13 +105,24 @@ function beginEpoch(fold: Fold, record: LedgerRecord): void {
   fold.lease = fold.longestLease;
 }
 
+/** Puts the migration in doubt, with its group. */
+function doubt(fold: Fold, version: number | undefined): void {
+  if (!mayHaveRun(fold, version)) return;
+  if (fold.group.size > 0) fold.doubtedGroup = fold.group;
+  for (const one of [version, ...fold.group]) fold.inDoubt.add(one);
+}
+
 function mayHaveRun({ reverting, migrations }: Fold, version: number | undefined): version is number {
   return version !== undefined && !(reverting.has(version) && !migrations.has(version));
 }
 
 /** What the record states about the holder: its lease, the migration that it works on next, and whether it ends. */
-function foldHolder(fold: Fold, { epoch, event, next, lease }: LedgerRecord): void {
+function foldHolder(fold: Fold, record: LedgerRecord): void {
+  const { epoch, event, next, lease } = record;
   fold.next = next;
+  const group = groupOf(record);
+  if (group !== undefined) fold.group = new Set(group);
+  else if (next === undefined || !fold.group.has(next)) fold.group = new Set();
   fold.lease = lease ?? fold.lease;
   fold.longestLease = Math.max(fold.longestLease, fold.lease);
   if (event === "released") {
@@ -141,7 +130,7 @@ function foldHolder(fold: Fold, { epoch, event, next, lease }: LedgerRecord): vo
     // The outcome of `next` is unknown. If the holder found it in doubt and never worked on it, older records already
     // state that, or settle it.
     const isFound = next !== undefined && (fold.lastEpochs.get(next) ?? epoch) < epoch;
-    if (mayHaveRun(fold, next) && !isFound) fold.inDoubt.add(next);
+    if (!isFound) doubt(fold, next);
   } else if (next !== undefined) fold.lastEpochs.set(next, epoch);
 }
 
@@ -182,7 +171,7 @@ function foldMigrations(fold: Fold, record: LedgerRecord, order: number): void {
 }
 
 function stateOf(fold: Fold, sorted: readonly LedgerRecord[]): LedgerState {
-  const { taken, isReleased, next, lease, migrations, inDoubt } = fold;
+  const { taken, isReleased, next, group, lease, migrations } = fold;
   // Every action of an applied migration has run, and a rollback is recorded before its first action.
   const isOpen = (version: number) => {
     const known = migrations.get(version);
@@ -191,13 +180,19 @@ function stateOf(fold: Fold, sorted: readonly LedgerRecord[]): LedgerState {
   const upcoming = mayHaveRun(fold, next) && isOpen(next) ? next : undefined;
   const late = [...fold.late.values()].filter(({ epoch }) => !fold.checked.has(epoch));
   const lateVersions = late.filter((call) => !isDone(migrations.get(call.version), call)).map(({ version }) => version);
+  const inDoubt = new Set([...fold.inDoubt, ...lateVersions].filter(isOpen));
+  const working = new Set(upcoming === undefined ? [] : [...group].filter(isOpen));
   return {
     head: sorted.at(-1),
     lastStatement: sorted.findLast(({ event }) => event !== "taken"),
     epoch: taken?.epoch ?? 0,
-    holder: taken === undefined || isReleased ? undefined : { by: taken.by, run: taken.run, lease, next: upcoming },
+    holder:
+      taken === undefined || isReleased
+        ? undefined
+        : { by: taken.by, run: taken.run, lease, next: upcoming, group: working },
     migrations: new Map([...migrations].toSorted(([one], [other]) => one - other)),
-    inDoubt: new Set([...inDoubt, ...lateVersions].filter(isOpen)),
+    inDoubt,
+    group: new Set([...fold.doubtedGroup].filter((version) => inDoubt.has(version))),
     late,
   };
 }
@@ -224,7 +219,17 @@ export function isHalfDone({ status, step, midway, reversal }: LedgerMigration):
 
 /** Migrations that may have run without a record, as seen by `run`: what it works on itself is not in doubt to it. */
 export function migrationsInDoubt({ inDoubt, holder }: LedgerState, run: string): ReadonlySet<number> {
-  return holder?.next === undefined || holder.run === run ? inDoubt : new Set([...inDoubt, holder.next]);
+  return holder?.next === undefined || holder.run === run ? inDoubt : new Set([...inDoubt, ...workOf(holder)]);
+}
+
+/** The group in doubt, as seen by `run`; empty if there is none. */
+export function groupInDoubt({ group, holder }: LedgerState, run: string): ReadonlySet<number> {
+  return holder === undefined || holder.run === run || holder.group.size === 0 ? group : holder.group;
+}
+
+/** The migrations that a holder works on. */
+export function workOf({ next, group }: Pick<Holder, "next" | "group">): readonly number[] {
+  return next === undefined ? [] : [...new Set([next, ...group])];
 }
 
 /** The versions of the migrations that are half-done, in doubt, or have a late call. */
@@ -232,64 +237,4 @@ export function migrationsBegun(state: LedgerState, run: string): readonly numbe
   const half = [...state.migrations.values()].filter(isHalfDone);
   const versionsOf = (all: readonly { readonly version: number }[]) => all.map(({ version }) => version);
   return [...versionsOf(half), ...migrationsInDoubt(state, run), ...versionsOf(state.late)];
-}
-
-/** Undefined if the migration was rolled back: it counts as never run. `isReverting`: its epoch rolls it back. */
-function foldMigration(
-  known: LedgerMigration | undefined,
-  record: LedgerRecord,
-  facts: MigrationFacts,
-  { order, isReverting }: { readonly order: number; readonly isReverting: boolean },
-): LedgerMigration | undefined {
-  if (record.event === "reverted") return undefined;
-  const isBack = isReverting || known?.reversal !== undefined;
-  // `known` is undefined if a late record of an older epoch states that the migration is rolled back.
-  if (isBack && ["reverting", "failed", "interrupted"].includes(record.event))
-    return known && { ...known, reversal: reversalOf(known.reversal, record, facts) };
-  const { at, by, detail, isNameCut } = record;
-  const cut = isNameCut === true && { isNameCut };
-  // A late record of an older epoch counts, and newer epochs override it; but what is applied stays applied.
-  if (record.event === "noted" && known !== undefined) return { ...known, textHash: facts.textHash };
-  if (known?.status === "applied") return known;
-  if (saysApplied(record)) {
-    const neverRan = record.event === "baselined" && { isBaselined: true as const };
-    return { ...facts, ...cut, status: "applied", order, at, by, ...neverRan };
-  }
-  return { ...facts, ...cut, status: "partial", order, at, by, detail, midway: midwayOf(known, record, facts) };
-}
-
-/** Undefined if the rollback stopped before anything was done: the migration is as it was. */
-function reversalOf(known: Reversal | undefined, record: LedgerRecord, facts: MigrationFacts): Reversal | undefined {
-  const { step, total, checksum, steps, attempt, tables } = facts;
-  const midway = midwayOf(known, record, facts);
-  return isNothingReverted({ ...record, midway })
-    ? undefined
-    : { step, total, checksum, steps, attempt, tables, detail: record.detail, midway };
-}
-
-function midwayOf(
-  known: Pick<LedgerMigration, "step" | "midway"> | undefined,
-  record: LedgerRecord,
-  { step, version }: MigrationFacts,
-): PartialAction | undefined {
-  // An action that failed and left nothing in doubt was undone.
-  const goesOn = known?.step === step && (record.event !== "failed" || record.next === version);
-  return record.midway ?? (goesOn ? known.midway : undefined);
-}
-
-function factsOf(record: LedgerRecord): MigrationFacts | undefined {
-  const { version, name, step, total, checksum, steps, textHash, attempt, duration, tables } = record;
-  if (version === undefined || name === undefined || record.event === "late") return undefined;
-  return {
-    version,
-    name,
-    step: step ?? 0,
-    total: total ?? 0,
-    checksum: checksum ?? "",
-    steps: steps ?? [],
-    textHash: textHash ?? "",
-    attempt: attempt ?? 1,
-    duration: duration ?? 0,
-    tables: tables ?? {},
-  };
 }

@@ -59,7 +59,10 @@ export interface MigrationFacts {
    * rollback's actions. On `renewed`, without a migration: of the saved plan that the run executes.
    */
   readonly checksum: string;
-  /** A short hash of each of these steps, so that an error can name the step that was changed later. */
+  /**
+   * A short hash of each of these steps, so that an error can name the step that was changed later. On `renewed`,
+   * without a migration: the versions of the group that `next` begins, as ranges.
+   */
   readonly steps: readonly string[];
   /** SHA-256 of the file's text. */
   readonly textHash: string;
@@ -122,6 +125,27 @@ export type LedgerEntry = Pick<LedgerRecord, "event" | "next" | "detail" | "leas
 /** The hash, or its beginning, of the saved plan that a run states to execute; undefined for other records. */
 export function savedPlanOf({ event, version, checksum }: LedgerRecord): string | undefined {
   return event === "renewed" && version === undefined && checksum !== "" ? checksum : undefined;
+}
+
+/** The entry that states, before the first call of a group, which migrations run as one. `versions`: in order. */
+export function groupEntry(versions: readonly number[]): LedgerEntry {
+  const ranges: [first: number, last: number][] = [];
+  for (const version of versions) {
+    const open = ranges.at(-1);
+    if (open?.[1] === version - 1) open[1] = version;
+    else ranges.push([version, version]);
+  }
+  const steps = ranges.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`));
+  return { event: "renewed", next: versions[0], steps };
+}
+
+/** The versions of the group that a record begins; undefined for other records. */
+export function groupOf({ event, version, steps = [] }: LedgerRecord): readonly number[] | undefined {
+  if (event !== "renewed" || version !== undefined || steps.length === 0) return undefined;
+  return steps.flatMap((range) => {
+    const [first = 0, last = first] = range.split("-").map(Number);
+    return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  });
 }
 
 /** The hash of the whole record, for journals that store it whole. */

@@ -1,6 +1,7 @@
 /** The actions of a migration in either direction, and their progress according to the ledger. Pure. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import type { LedgerMigration, LedgerState, Reversal } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerMigration, Reversal } from "../../ledger/state/fold-migration.ts";
 import type { PartialAction, TableVersions } from "../../ledger/state/record.ts";
 import { checksumOf, matchesHash, stepHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";

@@ -1,6 +1,7 @@
 /** Compares the migration files with the ledger: finds what is pending, and refuses what must not run. Pure. */
 import { count, MigrateError } from "../../errors/migrate-error.ts";
-import { isHalfDone, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
+import { isHalfDone, workOf, type LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { isNamed } from "../../ledger/state/record.ts";
 import { checksumOf, matchesHash, stepHash } from "../../migrations/checksum.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
@@ -16,6 +17,12 @@ export interface Choice {
   readonly allowOutOfOrder?: boolean | undefined;
   /** Consent for this run, in addition to that in the files. */
   readonly accept?: readonly Acceptance[] | undefined;
+}
+
+/** A choice for a run. */
+export interface RunChoice extends Choice {
+  /** Runs one migration after the other, and none as part of a group. */
+  readonly stepByStep?: boolean | undefined;
 }
 
 /** The files up to the chosen version. Throws ERR_VERSION_UNKNOWN. */
@@ -131,23 +138,26 @@ export function checkMissing(files: readonly MigrationFile[], state: LedgerState
     });
 }
 
-/** Migrations that have begun, or may have, and have no file here. Includes the one that a holder is working on. */
+/** Migrations that have begun, or may have, and have no file here. Includes those that a holder is working on. */
 export function begunElsewhere(
   files: readonly MigrationFile[],
   { migrations, inDoubt, holder }: LedgerState,
 ): readonly number[] {
   const half = [...migrations.values()].filter(isHalfDone).map(({ version }) => version);
-  const atWork = holder?.next === undefined || migrations.get(holder.next)?.status === "applied" ? [] : [holder.next];
+  const atWork = (holder === undefined ? [] : workOf(holder)).filter(
+    (one) => migrations.get(one)?.status !== "applied",
+  );
   const here = new Set(files.map(({ version }) => version));
   return [...new Set([...half, ...inDoubt, ...atWork])].filter((version) => !here.has(version));
 }
 
 /**
- * Refuses to skip a migration that another release has left partial. `atWork`: one that a live holder may be working
- * on.
+ * Refuses to skip a migration that another release has left partial. `holder`: one that may be running; what it works
+ * on is not refused.
  */
-export function checkBegun(files: readonly MigrationFile[], state: LedgerState, atWork?: number): void {
-  const version = begunElsewhere(files, state).find((one) => one !== atWork);
+export function checkBegun(files: readonly MigrationFile[], state: LedgerState, holder?: LedgerState["holder"]): void {
+  const atWork = holder === undefined ? [] : workOf(holder);
+  const version = begunElsewhere(files, state).find((one) => !atWork.includes(one));
   if (version === undefined) return;
   const known = state.migrations.get(version);
   const migration = known === undefined ? formatVersion(version) : formatMigration(known);

@@ -1,5 +1,6 @@
 /** What records state about migrations. Pure. */
-import type { LedgerMigration, LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import type { LedgerEntry, MigrationFacts } from "../../ledger/state/record.ts";
 import { checksumOf, stepHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";

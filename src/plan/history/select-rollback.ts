@@ -1,6 +1,7 @@
 /** Selects the migrations to roll back: always those that ran last, whatever their numbers. Pure. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { isHalfDone, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
+import { isHalfDone, type LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
@@ -39,11 +40,12 @@ export function orderBack(
 
 /**
  * Refuses to roll back while a migration may have run further than is recorded, or is between two of its commits. If
- * tables can be described, they show how far a migration without a record got, so that one is not refused.
+ * tables can be described, they show how far a migration without a record got, so that one is not refused. A group in
+ * doubt is, because its tables may be as after all of it.
  */
 export function checkNothingHalfDone(
   { migrations }: LedgerState,
-  inDoubt: ReadonlySet<number>,
+  { inDoubt, group }: { readonly inDoubt: ReadonlySet<number>; readonly group: ReadonlySet<number> },
   { describes }: Pick<Capabilities, "describes">,
 ): void {
   const half = [...migrations.values()].find(({ midway, reversal }) => midway !== undefined && reversal === undefined);
@@ -52,7 +54,7 @@ export function checkNothingHalfDone(
     if (known === undefined) return !describes;
     return known.reversal === undefined && known.status !== "applied";
   });
-  const version = half?.version ?? begun;
+  const version = half?.version ?? [...group][0] ?? begun;
   if (version === undefined) return;
   const known = migrations.get(version);
   const name = known === undefined ? formatVersion(version) : formatMigration(known);

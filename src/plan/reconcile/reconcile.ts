@@ -24,10 +24,15 @@ export function indexedTables({ now, migrations }: Plan): ReadonlySet<string> {
   ]);
 }
 
-/** The plan without the actions that turn out to be done. Throws ERR_DRIFT if a table matches no expected state. */
-export function reconcile(plan: Plan, snapshots: Tables): Plan {
-  const accounted = new Set<string>();
+/**
+ * The plan without the actions that turn out to be done. `group`: the versions of the group in doubt. Throws ERR_DRIFT
+ * if a table matches no expected state.
+ */
+export function reconcile(plan: Plan, snapshots: Tables, group: ReadonlySet<number> = new Set()): Plan {
+  const changed = changedByGroup(plan, snapshots, group);
+  const accounted = new Set(changed.keys());
   const migrations = plan.migrations.map((planned) => {
+    if (group.has(planned.migration.version)) return planned;
     const own = touchedTables({ ...plan, migrations: [planned] });
     const place = planned.inDoubt ? progressIn(planned.actions, snapshots) : undefined;
     if (place === undefined) return planned;
@@ -36,11 +41,24 @@ export function reconcile(plan: Plan, snapshots: Tables): Plan {
     return place.done === 0 ? planned : withoutDone(planned, place.done);
   });
   for (const table of touchedTables(plan)) if (!accounted.has(table)) checkDrift(plan, table, snapshots.get(table));
-  return { migrations, now: withFound(plan, migrations) };
+  const now = withFound(plan, migrations);
+  change(now, changed);
+  return { migrations, now };
+}
+
+/** The tables that are as the whole group leaves them, although the ledger does not record that. */
+function changedByGroup(
+  { migrations }: Plan,
+  snapshots: Tables,
+  group: ReadonlySet<number>,
+): Map<string, Table | undefined> {
+  const begun = migrations.filter(({ migration }) => group.has(migration.version));
+  const after = new Map(begun.flatMap(({ actions }) => actions.flatMap((action) => [...action.after])));
+  return new Map([...after].filter(([name, table]) => sameTable(table, snapshots.get(name))));
 }
 
 /** The database after what the ledger records and what was found done beyond it. */
-function withFound({ now, migrations }: Plan, settled: readonly PlannedMigration[]): Plan["now"] {
+function withFound({ now, migrations }: Plan, settled: readonly PlannedMigration[]): Map<string, Table> {
   const found = migrations.flatMap(({ actions, done }, index) => actions.slice(0, settled[index]!.done - done));
   const database = new Map(now);
   for (const { after } of found) change(database, after);

@@ -21,7 +21,7 @@ import {
 } from "./send-action.ts";
 import { sendHedged } from "./hedged-send.ts";
 import { isAnother, versionIn } from "../check/table-identity.ts";
-import { requireReadable } from "./check-readable.ts";
+import { requireReadable } from "../check/check-readable.ts";
 import { lookAlike } from "../check/look-alike.ts";
 import { reapplyChangesByOthers, type RestoredTable } from "./reapply-changes-by-others.ts";
 

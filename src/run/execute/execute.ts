@@ -2,14 +2,13 @@
  * Executes planned migrations under a lease. A run that is killed at any point can be resumed: the ledger and the
  * target together always show how far it got.
  */
-import { MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
-import { formatVersion } from "../../migrations/file-name.ts";
 import { stepHash } from "../../migrations/checksum.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
-import { executeUndescribed } from "./undescribed-action.ts";
-import { executeDescribed } from "./described-action.ts";
-import { executeInCommits, mayTakeCommits, type PartialNotes } from "./multi-commit-action.ts";
+import { migrationsOfUnit, isGroup, type Unit } from "../../plan/group/group-migrations.ts";
+import { executeAction, lostMetadata } from "./execute-action.ts";
+import { beginningOf, executeGroup } from "./execute-group.ts";
+import type { PartialNotes } from "./multi-commit-action.ts";
 import { lostUnanswered, replacesTable } from "./side-effects.ts";
 import {
   beginMigration,
@@ -21,38 +20,64 @@ import {
   type Execution,
   type Progress,
 } from "./migration-progress.ts";
-import type { ActionContext, ActionResult } from "./send-action.ts";
+import type { ActionContext } from "./send-action.ts";
 import { executeGuarded } from "./write-guard.ts";
-import { requireReadable } from "./check-readable.ts";
+import { requireReadable } from "../check/check-readable.ts";
 import { reapplyChangesByOthers } from "./reapply-changes-by-others.ts";
 import { isSince, releaseRestorePoints, restorePoints } from "./restore-points.ts";
 
 /** Executes the migrations, returns how many, and releases the lease with the last record. */
-export async function execute(migrations: readonly PlannedMigration[], given: Execution): Promise<number> {
-  const { lease, target } = given;
+export async function execute(units: readonly Unit[], given: Execution): Promise<number> {
+  const { lease } = given;
   const execution = { ...given, bound: new Map(given.bound) };
+  const migrations = units.flatMap(migrationsOfUnit);
   const kept: PlannedMigration[] = [];
-  for (const [index, planned] of migrations.entries()) {
-    const following = migrations[index + 1];
-    const ended = await executeMigration(planned, index, execution);
-    const record = following?.direction === "up" ? { ...ended, next: following.migration.version } : ended;
-    if (planned.direction === "down") {
-      // A migration that is not known to be rolled back may still need the version.
-      await lease.record([record]);
-      // A run that took over before this record was written still needs the version.
-      await lease.check();
-      if (isSince(planned, migrations.slice(index + 1))) kept.push(planned);
-      else await releaseRestorePoints(planned, target, execution.ledger, lease.epoch());
-      if (following === undefined) {
-        for (const one of kept) await releaseRestorePoints(one, target, execution.ledger, lease.epoch());
-        await lease.release([{ event: "renewed" }]);
-      }
-    } else if (following === undefined) await lease.release([record]);
-    else await lease.record([record]);
-    const { version, name } = planned.migration;
-    execution.emit({ event: events[planned.direction].end, version, name, duration: ended.duration ?? 0 });
+  let ended = 0;
+  for (const [index, unit] of units.entries()) {
+    const following = units[index + 1];
+    const records = isGroup(unit)
+      ? await executeGroup(unit, ended, execution)
+      : [await executeMigration(unit, ended, execution)];
+    const own = migrationsOfUnit(unit);
+    ended += own.length;
+    if (!isGroup(unit) && unit.direction === "down") {
+      await lease.record(records);
+      await releaseUnneeded(unit, migrations.slice(ended), kept, execution);
+    } else if (following === undefined) await lease.release(records);
+    else await lease.record(leadingTo(following, records));
+    const group = isGroup(unit) ? { group: own.length } : {};
+    for (const [at, { direction, migration }] of own.entries()) {
+      const { version, name } = migration;
+      execution.emit({ event: events[direction].end, version, name, duration: records[at]?.duration ?? 0, ...group });
+    }
   }
-  return migrations.length;
+  return ended;
+}
+
+/** The records with what comes after each. If they are written one by one, the last may be missing. */
+function leadingTo(following: Unit, records: readonly LedgerEntry[]): readonly LedgerEntry[] {
+  const [first] = migrationsOfUnit(following);
+  const linked = records.map((record, index) => ({
+    ...record,
+    next: records[index + 1]?.version ?? first!.migration.version,
+  }));
+  return isGroup(following) ? [...linked, beginningOf(following)] : linked;
+}
+
+/** Releases the versions that were kept for a migration that is rolled back now. `rest`: what is still to roll back. */
+async function releaseUnneeded(
+  planned: PlannedMigration,
+  rest: readonly PlannedMigration[],
+  kept: PlannedMigration[],
+  { lease, target, ledger }: Execution,
+): Promise<void> {
+  // A run that took over before the migration was recorded as rolled back still needs the version.
+  await lease.check();
+  if (isSince(planned, rest)) kept.push(planned);
+  else await releaseRestorePoints(planned, target, ledger, lease.epoch());
+  if (rest.length > 0) return;
+  for (const one of kept) await releaseRestorePoints(one, target, ledger, lease.epoch());
+  await lease.release([{ event: "renewed" }]);
 }
 
 /** Returns the record of the migration's end. If the migration is stopped, records how far it got, and throws. */
@@ -150,44 +175,5 @@ async function lostByFound(
     return lostMetadata(place, harm?.problem ?? lost);
   } catch (error) {
     return error;
-  }
-}
-
-function lostMetadata(
-  { version, name, action }: ActionContext["place"],
-  problem: string | undefined,
-): MigrateError | undefined {
-  if (problem === undefined) return undefined;
-  return new MigrateError("ERR_METADATA_LOST", { version: formatVersion(version), name, action, problem });
-}
-
-const firstWord = 2_000;
-
-async function executeAction(
-  planned: PlannedAction,
-  mayBeDone: boolean,
-  context: ActionContext & PartialNotes,
-): Promise<ActionResult> {
-  const { target, clock, emit, place, pending } = context;
-  const { text } = planned;
-  emit({ event: "action", ...place, text });
-  const started = clock.steady();
-  const elapsed = () => Math.round(clock.steady() - started);
-  const quiet = clock.every(firstWord, () => emit({ event: "running", ...place, text, elapsed: elapsed() }));
-  try {
-    const inCommits = mayTakeCommits(planned) ? executeInCommits : executeDescribed;
-    const carryOut = target.capabilities.describes ? inCommits : executeUndescribed;
-    // A call that is still under way could reach a table that a later action makes.
-    const ending = await carryOut(planned, mayBeDone, context).finally(() => Promise.allSettled(pending));
-    // Any of these calls may have done harm, whichever was answered first.
-    const called = await Promise.all(pending);
-    if ("error" in ending) return ending;
-    emit({ event: "done", ...place, text, duration: elapsed() });
-    return { ...ending, harm: ending.harm ?? called.find(({ harm }) => harm !== undefined)?.harm };
-  } catch (error) {
-    // A description or a query failed. The action may have run.
-    return { error, inDoubt: true };
-  } finally {
-    quiet();
   }
 }

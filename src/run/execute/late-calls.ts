@@ -22,7 +22,7 @@ import { columnPaths, differences, findColumn, sameTable, type Table } from "../
 import type { Target } from "../../targets/contract/target.ts";
 import { sendAction } from "./send-action.ts";
 import type { ActionRef, Emit } from "../events.ts";
-import { hasColumns } from "./probe-columns.ts";
+import { hasColumns } from "../check/probe-columns.ts";
 
 /** An action of a migration, and its place there. */
 interface Call {

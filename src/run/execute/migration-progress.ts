@@ -108,13 +108,16 @@ export async function stopped(
     emit({ event: "left", version, name, direction, applied, done, total });
     return cause;
   }
-  // Errors such as drift or an unexpected result already state what is wrong.
-  const isStated = isMigrateError(cause) && !isMigrateError(cause, "ERR_ANSWER");
-  const error = isStated ? cause : stepFailed(progress, action, cause);
+  const error = isStated(cause) ? cause : stepFailed(progress, action, cause);
   // If this can't be written either, the lease is not released: the next run takes it over and checks the tables.
   const record = { event: "failed", ...factsNow(progress), detail: error.message } as const;
   await lease.release([record], inDoubt ? version : undefined).catch(() => {});
   return error;
+}
+
+/** Errors such as drift or an unexpected result already state what is wrong. */
+export function isStated(cause: unknown): cause is MigrateError {
+  return isMigrateError(cause) && !isMigrateError(cause, "ERR_ANSWER");
 }
 
 function stepFailed(
@@ -140,7 +143,7 @@ async function startsOf({ actions }: PlannedMigration, target: Target): Promise<
  * Errors after which the ledger must not be written: the lease runs out, and the next run finds out how far this one
  * got.
  */
-function isHeld(cause: unknown): boolean {
+export function isHeld(cause: unknown): boolean {
   return (
     ["ERR_LEASE_LOST", "ERR_ACTED_LATE", "ERR_TARGET_UNREACHABLE", "ERR_CREDENTIALS", "ERR_LEDGER_UNWRITABLE"] as const
   ).some((code) => isMigrateError(cause, code));

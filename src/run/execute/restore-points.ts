@@ -1,6 +1,6 @@
 /** Tracks table versions around a migration for its records, and keeps those that a rollback restores. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import type { LedgerMigration } from "../../ledger/state/fold.ts";
+import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
 import type { OwnVersions, TableVersions } from "../../ledger/state/record.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";

@@ -6,7 +6,7 @@ import type { PlannedAction } from "../../plan/make-plan.ts";
 import { parsePath } from "../../schema/path.ts";
 import { columnPaths } from "../../schema/table.ts";
 import { sendAction, nextTry, type ActionContext, type ActionResult } from "./send-action.ts";
-import { hasColumns } from "./probe-columns.ts";
+import { hasColumns } from "../check/probe-columns.ts";
 
 export async function executeUndescribed(
   planned: PlannedAction,

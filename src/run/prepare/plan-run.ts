@@ -1,6 +1,6 @@
 /** Plans a run from the current files, ledger and tables, and detects whether these change meanwhile. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import { migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
+import { groupInDoubt, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { matchesHash } from "../../migrations/checksum.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
@@ -15,14 +15,16 @@ import {
   checkNotReverting,
   checkUnchanged,
   orderPending,
-  type Choice,
+  type RunChoice,
 } from "../../plan/history/pending.ts";
+import { groupMigrations, isGroup, migrationsOfUnit, type Unit } from "../../plan/group/group-migrations.ts";
 import { makePlan, type Plan, type PlanInput, type PlannedAction } from "../../plan/make-plan.ts";
 import { planSeen } from "../../plan/reconcile/live-commits.ts";
 import { checkPresence, indexedTables, reconcile, touchedTables } from "../../plan/reconcile/reconcile.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { checkConsistent } from "../lease/audited-ledger.ts";
 import type { WriteGuard } from "../execute/write-guard.ts";
+import { beginningOf } from "../execute/execute-group.ts";
 import { lookAlike } from "../check/look-alike.ts";
 import { describeForPlan, readConsistently, readLedger, ifCurrent } from "./consistent-read.ts";
 import type { RunContext } from "../run-context.ts";
@@ -37,6 +39,8 @@ export interface PlanningInput extends Ledger {
 
 export interface Planned {
   readonly plan: Plan;
+  /** The plan's migrations, as they are executed. One by one when absent. */
+  readonly units?: readonly Unit[] | undefined;
   /** All migrations that were loaded for the plan. */
   readonly migrations: readonly Migration[];
   /** The entries to record before the first action. */
@@ -80,15 +84,20 @@ export async function planNow(
 }
 
 /** Plans the chosen pending migrations. */
-export async function planPending(input: PlanningInput, choice: Choice): Promise<Planned> {
+export async function planPending(input: PlanningInput, choice: RunChoice): Promise<Planned> {
   const { context, files, state, besideAnother } = input;
   checkNotReverting(state);
   const inDoubt = migrationsInDoubt(state, context.runner.run);
   const pending = orderPending({ files, state, inDoubt, choice });
-  checkBegun(files, state, besideAnother ? state.holder?.next : undefined);
+  checkBegun(files, state, besideAnother ? state.holder : undefined);
   if (pending.length > 0 || state.late.length > 0) checkMissing(files, state);
   const { plan, migrations } = await planChosen(pending, "up", input);
-  return { plan, migrations, opening: openingEntries(migrations, state, plan) };
+  const units = groupMigrations(plan.migrations, {
+    capabilities: context.target.capabilities,
+    begun: groupInDoubt(state, context.runner.run),
+    stepByStep: choice.stepByStep === true,
+  });
+  return { plan, units, migrations, opening: openingEntries(migrations, state, units) };
 }
 
 /** Plans the chosen migrations, in that order. Also loads all that the ledger knows or that have a late call. */
@@ -122,14 +131,19 @@ export async function planChosen(
 }
 
 /** The plan for the tables, without actions that turn out to be done. Throws ERR_DRIFT. */
-async function planForTables(input: PlanInput, { target, signal }: RunContext, besideAnother: boolean): Promise<Plan> {
+async function planForTables(
+  input: PlanInput,
+  { target, signal, runner }: RunContext,
+  besideAnother: boolean,
+): Promise<Plan> {
   const plan = makePlan(input);
+  const group = groupInDoubt(input.state, runner.run);
   if (target.capabilities.describes) {
     const indexed = indexedTables(plan);
     const settle = async (areStill: boolean): Promise<Plan> => {
       const { looking, requireFound } = seeingDrops(plan, target);
       const seen = await describeForPlan(looking, touchedTables(plan), indexed, areStill, signal);
-      const settled = reconcile(plan, seen);
+      const settled = reconcile(plan, seen, group);
       requireFound(settled);
       await requireOwn(plan, settled, target);
       return indexed.size === 0 ? settled : planSeen(settled, seen, target.capabilities);
@@ -196,13 +210,14 @@ function seeingDrops({ migrations }: Plan, target: Target) {
 function openingEntries(
   migrations: readonly Migration[],
   { holder, migrations: ran }: LedgerState,
-  plan: Plan,
+  [first]: readonly Unit[],
 ): readonly LedgerEntry[] {
-  const next = plan.migrations[0]?.migration.version;
+  const next = first && migrationsOfUnit(first)[0]!.migration.version;
   const notes = migrations.flatMap(({ version, textHash }): readonly LedgerEntry[] => {
     const known = ran.get(version);
     if (known?.status !== "applied" || matchesHash(textHash, known.textHash)) return [];
     return [{ event: "noted", next, ...repeatedFacts(known), textHash }];
   });
+  if (first !== undefined && isGroup(first)) return [...notes, beginningOf(first)];
   return notes.length === 0 && holder?.next !== next ? [{ event: "renewed", next }] : notes;
 }

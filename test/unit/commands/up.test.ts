@@ -177,6 +177,8 @@ const renamed = (path: string, name: string): Action => ({
   alterations: [{ path, rename: name }],
 });
 
+const stepByStep = { stepByStep: true };
+
 /** A world in which migration 1 has created t(a, b). */
 async function aWorldWithT() {
   const world = aWorld();
@@ -190,7 +192,7 @@ test("what is pending is applied in order, recorded, and released", async () => 
   const world = aWorld();
   world.migration("0001_create", [createT]);
   world.migration("0002_rename", [rename("a", "c"), rename("b", "d")]);
-  expect(await up(world.runner())).toEqual({ applied: 2, total: 2 });
+  expect(await up(world.runner(), stepByStep)).toEqual({ applied: 2, total: 2 });
   expect(world.columns("t")).toEqual(["c", "d"]);
   expect(await world.events()).toEqual(["1.0 taken", "1.1 applied 1", "1.2 applied 2", "1.3 released"]);
 });
@@ -246,7 +248,7 @@ test("two runners that start at once do the work once", async () => {
   const world = aWorld();
   world.migration("0001_create", [createT]);
   world.migration("0002_rename", [rename("a", "c")]);
-  const results = await Promise.all([up(world.runner()), up(world.runner())]);
+  const results = await Promise.all([up(world.runner(), stepByStep), up(world.runner(), stepByStep)]);
   expect(results.map(({ applied }) => applied).toSorted()).toEqual([0, 2]);
   expect(world.sent).toHaveLength(2);
 });
@@ -342,7 +344,7 @@ test("an interrupted run reports how many migrations it has applied", async () =
   world.migration("0003_rename", [rename("b", "d")]);
   const interrupt = new AbortController();
   const emit = ({ event }: RunEvent) => event === "applied" && interrupt.abort();
-  const interrupted = up(world.runner({}, { signal: interrupt.signal, emit }));
+  const interrupted = up(world.runner({}, { signal: interrupt.signal, emit }), stepByStep);
   await expect(interrupted).rejects.toThrow("1 migration was applied; run migrate up to continue");
 });
 
@@ -429,7 +431,7 @@ test.each([1, 2, 3])("an action whose answer was lost after it worked is not sen
     await work();
     throw new Error("connection reset");
   };
-  expect(await up(world.runner({ execute: { [lost]: reset } }))).toEqual({ applied: 1, total: 2 });
+  expect(await up(world.runner({ execute: { [lost]: reset } }), stepByStep)).toEqual({ applied: 1, total: 2 });
   expect(world.sent).toEqual(threeActions);
 });
 
@@ -450,13 +452,13 @@ test("a failed action is recorded with how far the migration got, and the next r
   const refuse = () => {
     throw new Error("no space left");
   };
-  await expect(up(world.runner({ execute: { 2: refuse } }))).rejects.toMatchObject({
+  await expect(up(world.runner({ execute: { 2: refuse } }), stepByStep)).rejects.toMatchObject({
     code: "ERR_STEP_FAILED",
     details: { file: "0002_three.mjs", step: 2, done: 1, total: 3, applied: 0 },
   });
   expect(foldLedger(await world.records())).toMatchObject({ holder: undefined, inDoubt: new Set() });
   world.sent.length = 0;
-  expect(await up(world.runner())).toEqual({ applied: 1, total: 2 });
+  expect(await up(world.runner(), stepByStep)).toEqual({ applied: 1, total: 2 });
   expect(world.sent).toEqual(threeActions.slice(1));
 });
 
@@ -478,10 +480,10 @@ test("an interrupted run stops between two actions, releases, and is gone on wit
     await work();
     controller.abort();
   };
-  const interrupted = up(world.runner({ execute: { 1: stop } }, { signal: controller.signal }));
+  const interrupted = up(world.runner({ execute: { 1: stop } }, { signal: controller.signal }), stepByStep);
   await expect(interrupted).rejects.toMatchObject({ code: "ERR_INTERRUPTED" });
   expect((await world.events()).slice(-2)).toEqual(["2.1 interrupted 2", "2.2 released"]);
-  expect(await up(world.runner())).toEqual({ applied: 1, total: 2 });
+  expect(await up(world.runner(), stepByStep)).toEqual({ applied: 1, total: 2 });
   expect(world.sent).toEqual(threeActions);
 });
 

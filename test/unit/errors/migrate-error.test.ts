@@ -107,6 +107,8 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_RESOLVE_UNKNOWN: { choice: "--reverted 0006_y", where: "the ledger", there: "0006_x" },
   ERR_NUMBER_USED: { file: "0006_y.ts", version: 6, other: "0006_x", is: "is applied" },
   ERR_OUT_OF_ORDER: { file, last: "0004_later" },
+  ERR_GROUP_CHANGED: { from: "0002_a", until: "0009_b" },
+  ERR_GROUP_FAILED: { ...place, problem, from: "0002_a", until: "0009_b", done: 1, calls: 3, applied: 0 },
   ERR_DRIFT: { table: "documents", differences, hint: "put it back" },
   ERR_VERSION_UNKNOWN: { version: "0009", known: "from 0001_a to 0003_b" },
   ERR_ADOPT_REFUSED: { problem: "schema.ts exists already", hint: "rename it" },

@@ -122,6 +122,7 @@ test("an epoch whose answer was lost is no lease: it must be waited out", async 
     run: "epoch 1",
     lease: 0,
     next: undefined,
+    group: new Set(),
   });
 });
 

@@ -1,7 +1,19 @@
 import * as fc from "../../../support/fast-check.ts";
 import { expect, test } from "vitest";
-import { appliedIn, foldLedger, migrationsInDoubt, isHalfDone } from "../../../../src/ledger/state/fold.ts";
-import { isNamed, type LedgerEvent, type LedgerRecord } from "../../../../src/ledger/state/record.ts";
+import {
+  appliedIn,
+  foldLedger,
+  groupInDoubt,
+  migrationsInDoubt,
+  isHalfDone,
+} from "../../../../src/ledger/state/fold.ts";
+import {
+  groupEntry,
+  groupOf,
+  isNamed,
+  type LedgerEvent,
+  type LedgerRecord,
+} from "../../../../src/ledger/state/record.ts";
 
 function aRecord(place: `${number}.${number}`, event: LedgerEvent, more: Partial<LedgerRecord> = {}): LedgerRecord {
   const [epoch = 0, number = 0] = place.split(".").map(Number);
@@ -88,6 +100,7 @@ test("a ledger without records has nobody holding it and nothing applied", () =>
     holder: undefined,
     migrations: new Map(),
     inDoubt: new Set(),
+    group: new Set(),
     late: [],
   });
 });
@@ -101,7 +114,7 @@ test("a held epoch names its holder, the length of its lease and where it is", (
     aRecord("2.1", "applied", { ...about(4, 3), next: 5 }),
     renewed,
   ]);
-  expect(state.holder).toEqual({ by: "holder 2", run: "run 2", lease: 9_000, next: 5 });
+  expect(state.holder).toEqual({ by: "holder 2", run: "run 2", lease: 9_000, next: 5, group: new Set() });
   expect([state.epoch, state.head]).toEqual([2, renewed]);
 });
 
@@ -502,4 +515,57 @@ test.each([
   { known: { name: "widen", isNameCut: true as const }, name: "narrow_ids", is: false },
 ])("whether $known is named $name: $is", ({ known, name, is }) => {
   expect(isNamed(known, name)).toBe(is);
+});
+
+const group = (place: `${number}.${number}`, versions: readonly number[]) =>
+  aRecord(place, "renewed", groupEntry(versions));
+
+test("the versions of a group are recorded as ranges", () => {
+  expect(groupEntry([2, 3, 4, 7, 20260101120000]).steps).toEqual(["2-4", "7", "20260101120000"]);
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.nat(), { minLength: 1 }), (versions) => {
+      const sorted = versions.toSorted((one, other) => one - other);
+      expect(groupOf(group("1.1", sorted))).toEqual(sorted);
+    }),
+  );
+});
+
+test("a holder works on all migrations of its group until they are recorded", () => {
+  const begun = [aRecord("1.0", "taken", { next: 1 }), group("1.1", [1, 2, 3])];
+  const seenBy = (run: string, records: readonly LedgerRecord[]) => {
+    const state = foldLedger(records);
+    return [[...migrationsInDoubt(state, run)], [...groupInDoubt(state, run)]];
+  };
+  expect(seenBy("another", begun)).toEqual([
+    [1, 2, 3],
+    [1, 2, 3],
+  ]);
+  expect(seenBy("run 1", begun)).toEqual([[], []]);
+  const renewed = [...begun, aRecord("1.2", "renewed", { next: 1 })];
+  expect(seenBy("another", renewed)[1]).toEqual([1, 2, 3]);
+  const ended = [
+    ...renewed,
+    ...[1, 2, 3].map((one) => aRecord(`1.${one + 2}`, "applied", { ...about(one, 3), next: 4 })),
+  ];
+  expect(seenBy("another", ended)).toEqual([[4], []]);
+});
+
+test("a group stays in doubt until its migrations are recorded, whatever epochs come in between", () => {
+  const lost = [aRecord("1.0", "taken", { next: 1 }), group("1.1", [1, 2, 3]), aRecord("2.0", "taken", { next: 1 })];
+  const released = [...lost, group("2.1", [1, 2, 3]), aRecord("2.2", "failed", { ...about(2, 0), next: 1 })];
+  const records = [...released, aRecord("2.3", "released", { next: 1 })];
+  for (const known of [lost, records]) expect([...foldLedger(known).group]).toEqual([1, 2, 3]);
+  const settled = [1, 2, 3].map((one) => aRecord(`3.${one}`, "applied", about(one, 3)));
+  const all = [...records, aRecord("3.0", "taken", { next: 1 }), ...settled, aRecord("3.4", "released")];
+  expect(foldLedger(all)).toMatchObject({ group: new Set(), inDoubt: new Set() });
+});
+
+test("a group that was released before its first call is in doubt no more", () => {
+  const records = [
+    aRecord("1.0", "taken", { next: 1 }),
+    group("1.1", [1, 2]),
+    aRecord("1.2", "interrupted", about(1, 0)),
+    aRecord("1.3", "released"),
+  ];
+  expect(foldLedger(records)).toMatchObject({ group: new Set(), inDoubt: new Set() });
 });

@@ -1,7 +1,8 @@
 import { dropColumn, int32, utf8 } from "lance-migrate";
 import { expect, test } from "vitest";
 import { checksumOf, stepHash } from "../../../../src/migrations/checksum.ts";
-import { foldLedger, type LedgerMigration } from "../../../../src/ledger/state/fold.ts";
+import { foldLedger } from "../../../../src/ledger/state/fold.ts";
+import type { LedgerMigration } from "../../../../src/ledger/state/fold-migration.ts";
 import { downRun, reversalOf } from "../../../../src/plan/history/migration-run.ts";
 import { rollbackOf } from "../../../../src/plan/rollback/rollback.ts";
 import { columnsOf } from "../../../../src/schema/declare/type-builders.ts";

@@ -15,7 +15,8 @@ import {
   type Step,
 } from "lance-migrate";
 import { expect, test } from "vitest";
-import type { LedgerMigration, LedgerState } from "../../../../src/ledger/state/fold.ts";
+import type { LedgerState } from "../../../../src/ledger/state/fold.ts";
+import type { LedgerMigration } from "../../../../src/ledger/state/fold-migration.ts";
 import { checksumOf, stepHash } from "../../../../src/migrations/checksum.ts";
 import { downRun } from "../../../../src/plan/history/migration-run.ts";
 import { replayHistory } from "../../../../src/plan/history/replay.ts";
@@ -118,6 +119,7 @@ function aState(reversal?: LedgerMigration["reversal"]): LedgerState {
     lastStatement: undefined,
     holder: undefined,
     inDoubt: new Set<number>(),
+    group: new Set<number>(),
     late: [],
   };
   return { ...nothing, epoch: 1, migrations };

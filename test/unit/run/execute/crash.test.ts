@@ -3,11 +3,14 @@ import { join } from "node:path";
 import * as fc from "../../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { isMigrateError } from "../../../../src/errors/migrate-error.ts";
-import { up } from "../../../../src/commands/up.ts";
+import { up as upAs } from "../../../../src/commands/up.ts";
 import { history, status } from "../../../../src/commands/status.ts";
 import type { MigratorOptions } from "../../../../src/run/run-context.ts";
 import { aMemoryDatabase, type Fate } from "../../../support/memory-database.ts";
 import { temporaryFolder } from "../../../support/project.ts";
+
+/** A run that makes each call by itself: how often each took effect can be counted. Groups: group-crash.test.ts. */
+const up = async (options: MigratorOptions) => await upAs(options, { stepByStep: true });
 
 type Step = Readonly<Record<string, unknown>>;
 

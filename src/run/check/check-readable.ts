@@ -9,7 +9,7 @@ import { sameColumns } from "../../schema/data-type.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
 import type { Table } from "../../schema/table.ts";
 import type { Target, Versions } from "../../targets/contract/target.ts";
-import type { LeasedTarget } from "./side-effects.ts";
+import type { LeasedTarget } from "../execute/side-effects.ts";
 
 /** At most this many versions are searched for the one that dropped the columns. */
 const mostVersions = 1_000;

@@ -1,0 +1,93 @@
+/** What one record states about a migration, on top of what earlier records state. Pure. */
+import {
+  isNothingReverted,
+  saysApplied,
+  type LedgerRecord,
+  type MigrationFacts,
+  type PartialAction,
+} from "./record.ts";
+
+/** How far the rollback of a migration has got. */
+export interface Reversal extends Pick<MigrationFacts, "step" | "total" | "checksum" | "steps" | "attempt" | "tables"> {
+  readonly detail?: string | undefined;
+  readonly midway?: PartialAction | undefined;
+}
+
+/** What the ledger records about a migration. */
+export interface LedgerMigration extends MigrationFacts {
+  /** `partial`: it has begun and is not applied; `step` of its actions are done. */
+  readonly status: "applied" | "partial";
+  /** The index of its record in the ledger. Migrations count in the order in which they ran, not by their numbers. */
+  readonly order: number;
+  /** `name` is only the beginning of the name. */
+  readonly isNameCut?: true | undefined;
+  /** It counts as applied although it never ran. */
+  readonly isBaselined?: true;
+  readonly at: number;
+  readonly by: string;
+  readonly detail?: string | undefined;
+  /** Set if the action after those that are done has begun. */
+  readonly midway?: PartialAction | undefined;
+  /** Set while it is being rolled back; `step` is then how many of its actions had been done before. */
+  readonly reversal?: Reversal | undefined;
+}
+
+/** Undefined if the migration was rolled back: it counts as never run. `isReverting`: its epoch rolls it back. */
+export function foldMigration(
+  known: LedgerMigration | undefined,
+  record: LedgerRecord,
+  facts: MigrationFacts,
+  { order, isReverting }: { readonly order: number; readonly isReverting: boolean },
+): LedgerMigration | undefined {
+  if (record.event === "reverted") return undefined;
+  const isBack = isReverting || known?.reversal !== undefined;
+  // `known` is undefined if a late record of an older epoch states that the migration is rolled back.
+  if (isBack && ["reverting", "failed", "interrupted"].includes(record.event))
+    return known && { ...known, reversal: reversalOf(known.reversal, record, facts) };
+  const { at, by, detail, isNameCut } = record;
+  const cut = isNameCut === true && { isNameCut };
+  // A late record of an older epoch counts, and newer epochs override it; but what is applied stays applied.
+  if (record.event === "noted" && known !== undefined) return { ...known, textHash: facts.textHash };
+  if (known?.status === "applied") return known;
+  if (saysApplied(record)) {
+    const neverRan = record.event === "baselined" && { isBaselined: true as const };
+    return { ...facts, ...cut, status: "applied", order, at, by, ...neverRan };
+  }
+  return { ...facts, ...cut, status: "partial", order, at, by, detail, midway: midwayOf(known, record, facts) };
+}
+
+/** Undefined if the rollback stopped before anything was done: the migration is as it was. */
+function reversalOf(known: Reversal | undefined, record: LedgerRecord, facts: MigrationFacts): Reversal | undefined {
+  const { step, total, checksum, steps, attempt, tables } = facts;
+  const midway = midwayOf(known, record, facts);
+  return isNothingReverted({ ...record, midway })
+    ? undefined
+    : { step, total, checksum, steps, attempt, tables, detail: record.detail, midway };
+}
+
+function midwayOf(
+  known: Pick<LedgerMigration, "step" | "midway"> | undefined,
+  record: LedgerRecord,
+  { step, version }: MigrationFacts,
+): PartialAction | undefined {
+  // An action that failed and left nothing in doubt was undone.
+  const goesOn = known?.step === step && (record.event !== "failed" || record.next === version);
+  return record.midway ?? (goesOn ? known.midway : undefined);
+}
+
+export function factsOf(record: LedgerRecord): MigrationFacts | undefined {
+  const { version, name, step, total, checksum, steps, textHash, attempt, duration, tables } = record;
+  if (version === undefined || name === undefined || record.event === "late") return undefined;
+  return {
+    version,
+    name,
+    step: step ?? 0,
+    total: total ?? 0,
+    checksum: checksum ?? "",
+    steps: steps ?? [],
+    textHash: textHash ?? "",
+    attempt: attempt ?? 1,
+    duration: duration ?? 0,
+    tables: tables ?? {},
+  };
+}

@@ -1,0 +1,167 @@
+/** Executes a group of migrations: one call for each table, several at a time. */
+import { count, MigrateError } from "../../errors/migrate-error.ts";
+import { groupEntry, type LedgerEntry, type TableVersions } from "../../ledger/state/record.ts";
+import { formatMigration } from "../../migrations/file-name.ts";
+import { factsOf } from "../../plan/history/record-facts.ts";
+import type { GroupCall, MigrationGroup } from "../../plan/group/group-migrations.ts";
+import type { PlannedMigration } from "../../plan/make-plan.ts";
+import { executeAction, lostMetadata } from "./execute-action.ts";
+import { isHeld, isStated, type Progress } from "./migration-progress.ts";
+import { trackVersions, type VersionsTrack } from "./restore-points.ts";
+import type { FailedCall } from "./send-action.ts";
+
+/** How many calls are made at a time. */
+const mostAtOnce = 8;
+
+/** The entry that must be in the ledger before the first call of the group. */
+export function beginningOf({ migrations }: MigrationGroup): LedgerEntry {
+  return groupEntry(migrations.map(({ migration }) => migration.version));
+}
+
+interface GroupProgress {
+  readonly group: MigrationGroup;
+  readonly execution: Progress["execution"];
+  /** How many migrations this run has ended before. */
+  readonly applied: number;
+  readonly started: number;
+  readonly versions: VersionsTrack;
+  /** How many of the calls are made. */
+  done: number;
+}
+
+/** Returns the records of the migrations' ends. If the group is stopped, records that, and throws. */
+export async function executeGroup(
+  group: MigrationGroup,
+  applied: number,
+  execution: Progress["execution"],
+): Promise<readonly LedgerEntry[]> {
+  const { clock, emit, target } = execution;
+  const versions = trackVersions({ restores: [], tables: {}, done: 0, inDoubt: false, midway: undefined });
+  const progress: GroupProgress = { group, execution, applied, started: clock.steady(), versions, done: 0 };
+  for (const { migration, direction, total } of group.migrations)
+    emit({ event: "started", version: migration.version, name: migration.name, direction, done: 0, total });
+  await makeCalls(progress);
+  await versions.date(target);
+  const tables = versionsByMigration(progress);
+  const duration = elapsed(progress);
+  return group.migrations.map((planned) => {
+    const { migration, total, attempt, units } = planned;
+    const done = { step: total, total, attempt, duration, tables: tables.get(planned) ?? {} };
+    return { event: "applied", ...factsOf(migration, units, done) };
+  });
+}
+
+/** Makes the calls. After the first that fails, no other begins; those under way are waited for. */
+async function makeCalls(progress: GroupProgress): Promise<void> {
+  const { group, execution } = progress;
+  const left = [...group.calls];
+  const failures: { readonly call: GroupCall; readonly failed: FailedCall }[] = [];
+  const worker = async (): Promise<void> => {
+    while (failures.length === 0 && execution.signal?.aborted !== true) {
+      const call = left.shift();
+      if (call === undefined) return;
+      const failed = await makeCall(call, progress);
+      if (failed !== undefined) failures.push({ call, failed });
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(mostAtOnce, left.length) }, worker));
+  const [first] = failures;
+  if (first !== undefined)
+    throw await stopped(
+      progress,
+      first.call,
+      first.failed.error,
+      failures.some(({ failed }) => failed.inDoubt),
+    );
+  if (left.length > 0) throw await interrupted(progress);
+}
+
+/** Returns what went wrong, if anything did. */
+async function makeCall({ action, of, number }: GroupCall, progress: GroupProgress): Promise<FailedCall | undefined> {
+  const { group, execution, versions } = progress;
+  const { version, name } = of.migration;
+  const place = { version, name, action: number, total: of.total };
+  const ending = await executeAction(action, group.inDoubt, {
+    ...execution,
+    midway: undefined,
+    note: noteNothing,
+    place,
+    bound: execution.bound.get(action.action.table),
+    pending: [],
+    mayLose: true,
+  });
+  if ("error" in ending) return ending;
+  versions.note(action, ending);
+  progress.done++;
+  const lost = lostMetadata(place, ending.harm);
+  return lost && { error: lost, inDoubt: false };
+}
+
+/** A call of a group is one commit, so it is never between two of them. */
+async function noteNothing(): Promise<void> {
+  throw new TypeError("a call of a group is one commit");
+}
+
+/** The versions of each table, with the last migration of the group that changes it. */
+function versionsByMigration({ group, versions }: GroupProgress): ReadonlyMap<PlannedMigration, TableVersions> {
+  const tables = versions.tables();
+  const all = new Map<PlannedMigration, TableVersions>();
+  for (const { of, action } of group.calls) {
+    const { table } = action.action;
+    const own = tables[table];
+    if (own !== undefined) all.set(of, { ...all.get(of), [table]: own });
+  }
+  return all;
+}
+
+/** Milliseconds. */
+function elapsed({ execution, started }: GroupProgress): number {
+  return Math.round(execution.clock.steady() - started);
+}
+
+/** The error that the run ends with. It is recorded here if the ledger may be written. */
+async function stopped(progress: GroupProgress, call: GroupCall, cause: unknown, inDoubt: boolean): Promise<unknown> {
+  const { group, execution, applied, done } = progress;
+  const { target, emit } = execution;
+  const { migration, direction, total } = call.of;
+  if (isHeld(cause)) {
+    const { version, name } = migration;
+    emit({ event: "left", version, name, direction, applied, done: 0, total });
+    return cause;
+  }
+  const details = { ...call.action.place, problem: target.explain(cause), applied, ...partOf(group, done) };
+  const error = isStated(cause) ? cause : new MigrateError("ERR_GROUP_FAILED", details, { cause });
+  await release(progress, call.of, { event: "failed", detail: error.message }, inDoubt).catch(() => {});
+  return error;
+}
+
+async function interrupted(progress: GroupProgress): Promise<MigrateError> {
+  const { group, applied, done } = progress;
+  await release(progress, group.migrations[0]!, { event: "interrupted" }, false);
+  const { from, until, calls } = partOf(group, done);
+  const part = done === 0 ? "" : `, ${done} of ${count(calls, "call")} for ${from} to ${until} were made`;
+  const were = applied === 1 ? "migration was" : "migrations were";
+  return new MigrateError("ERR_INTERRUPTED", {
+    done: `${applied} ${were} applied${part}; run migrate up to continue`,
+  });
+}
+
+/** Ends the epoch. The group stays in doubt if a call may have been made. */
+async function release(
+  progress: GroupProgress,
+  planned: PlannedMigration,
+  entry: LedgerEntry,
+  inDoubt: boolean,
+): Promise<void> {
+  const { group, execution, done } = progress;
+  const isBegun = group.inDoubt || inDoubt || done > 0;
+  const first = isBegun ? group.migrations[0]!.migration.version : undefined;
+  const { migration, total, attempt } = planned;
+  const nothing = factsOf(migration, [], { step: 0, total, attempt, duration: elapsed(progress), tables: {} });
+  await execution.lease.release([{ ...entry, ...nothing }], first);
+}
+
+function partOf({ migrations, calls }: MigrationGroup, done: number) {
+  const [from, until] = [migrations[0]!, migrations.at(-1)!].map(({ migration }) => formatMigration(migration));
+  return { from: from!, until: until!, done, calls: calls.length };
+}

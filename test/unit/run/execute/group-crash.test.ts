@@ -1,0 +1,217 @@
+/** Groups of migrations whose runs are killed, stopped and outlived at every call. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as fc from "../../../support/fast-check.ts";
+import { expect, test } from "vitest";
+import { isMigrateError } from "../../../../src/errors/migrate-error.ts";
+import { up } from "../../../../src/commands/up.ts";
+import { down } from "../../../../src/commands/down.ts";
+import { history, status } from "../../../../src/commands/status.ts";
+import { groupOf } from "../../../../src/ledger/state/record.ts";
+import type { MigratorOptions } from "../../../../src/run/run-context.ts";
+import { aMemoryDatabase } from "../../../support/memory-database.ts";
+import { temporaryFolder } from "../../../support/project.ts";
+
+type Step = Readonly<Record<string, unknown>>;
+
+const column = (name: string, nullable = true) => ({ name, type: { kind: "int32" }, nullable });
+const createTable = (table: string) => ({ kind: "createTable", table, columns: [column("a"), column("b", false)] });
+
+/** Migrations over three tables; `t` and `u` exist before any of them is pending. */
+const changes = fc.array(
+  fc.array(fc.record({ table: fc.constantFrom("t", "u", "v"), what: fc.nat({ max: 4 }) }), {
+    minLength: 1,
+    maxLength: 4,
+  }),
+  { minLength: 2, maxLength: 6 },
+);
+
+/** Steps that can be applied in this order. */
+function stepsOf(migrations: readonly (readonly { readonly table: string; readonly what: number }[])[]) {
+  const tables = new Map(["t", "u"].map((table) => [table, { a: "a", b: "int32", nullable: false, added: 0 }]));
+  const stepOf = ({ table, what }: { readonly table: string; readonly what: number }): Step => {
+    const now = tables.get(table);
+    if (now === undefined) {
+      tables.set(table, { a: "a", b: "int32", nullable: false, added: 0 });
+      return createTable(table);
+    }
+    const isWide = now.b === "int64";
+    switch (what) {
+      case 0:
+      case 1: {
+        const path = now.a;
+        now.a = path === "a" ? "c" : path === "c" ? "d" : "a";
+        return { kind: "renameColumn", table, path, name: now.a };
+      }
+      case 2:
+        now.nullable = !now.nullable;
+        return { kind: "setNullable", table, path: "b", nullable: now.nullable };
+      case 3:
+        now.b = isWide ? "int32" : "int64";
+        return { kind: "retypeColumn", table, path: "b", type: { kind: now.b } };
+      default:
+        return { kind: "addColumn", table, ...column(`n${now.added++}`) };
+    }
+  };
+  return migrations.map((steps) => steps.map(stepOf));
+}
+
+/** A folder with these pending migrations, and a database in which the first one is applied. */
+async function scene(pending: readonly (readonly Step[])[]) {
+  const folder = temporaryFolder();
+  const write = (version: number, steps: readonly Step[]) =>
+    writeFileSync(
+      join(folder, `${String(version).padStart(4, "0")}_m.mjs`),
+      `export const up = ${JSON.stringify(steps)};\n`,
+    );
+  write(1, [createTable("t"), createTable("u")]);
+  const database = async () => {
+    const made = aMemoryDatabase(folder);
+    await up(made.aProcess(), { to: 1 });
+    return made;
+  };
+  for (const [index, steps] of pending.entries()) write(index + 2, steps);
+  return { database };
+}
+
+type Database = Awaited<ReturnType<Awaited<ReturnType<typeof scene>>["database"]>>;
+
+const columnsOf = (database: Database) =>
+  database
+    .tables()
+    .map(({ name, columns }) => [name, columns] as const)
+    .toSorted();
+
+/** How often each table was created. */
+function timesMade(database: Database): readonly number[] {
+  return database
+    .tables()
+    .map(({ effects }) => effects.flatMap(([, all]) => all.filter((one) => one.startsWith("made for"))).length);
+}
+
+async function groupsOf(database: Database): Promise<readonly (readonly number[])[]> {
+  return (await history(database.aProcess())).flatMap((record) => [groupOf(record)].filter((one) => one !== undefined));
+}
+
+async function ended(options: MigratorOptions, choice = {}): Promise<string> {
+  try {
+    await up(options, choice);
+    return "well";
+  } catch (error) {
+    if (isMigrateError(error)) return error.code;
+    throw error;
+  }
+}
+
+const lateEnds = ["well", "ERR_LEASE_LOST", "ERR_ACTED_LATE"];
+
+const rename = (path: string, name: string, table = "t") => ({ kind: "renameColumn", table, path, name });
+const four: readonly (readonly Step[])[] = [
+  [rename("a", "c"), rename("a", "c", "u")],
+  [rename("c", "d"), createTable("v")],
+  [rename("a", "z", "v"), { kind: "setNullable", table: "v", path: "b", nullable: true }],
+  [rename("c", "d", "u")],
+];
+
+test("migrations that only rename and create make one call for each table, and are recorded one by one", async () => {
+  const { database } = await scene(four);
+  const grouped = await database();
+  await up(grouped.aProcess());
+  const oneByOne = await database();
+  await up(oneByOne.aProcess(), { stepByStep: true });
+  expect(columnsOf(grouped)).toEqual(columnsOf(oneByOne));
+  expect(await groupsOf(grouped)).toEqual([[2, 3, 4, 5]]);
+  expect(await groupsOf(oneByOne)).toEqual([]);
+  const { applied, pending } = await status(grouped.aProcess());
+  expect([applied.map(({ version }) => version), pending]).toEqual([[1, 2, 3, 4, 5], []]);
+  const effects = grouped.tables().map(({ name, effects }) => [name, Object.fromEntries(effects)]);
+  expect(effects).toEqual([
+    ["t", { "": ["made for time 1"], b: [], d: ["renamed to d"] }],
+    ["u", { "": ["made for time 1"], b: [], d: ["renamed to d"] }],
+    ["v", { "": ["made for time 1"], b: [], z: [] }],
+  ]);
+});
+
+test("however often and wherever runs are killed, the next one makes the calls that are left", async () => {
+  const aFate = fc.record({ at: fc.integer({ min: 1, max: 40 }), after: fc.boolean() });
+  let grouped = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      changes,
+      fc.array(fc.tuple(aFate, fc.option(fc.constant(2), { nil: undefined })), { maxLength: 6 }),
+      fc.boolean(),
+      async (given, deaths, isLastStepByStep) => {
+        const { database } = await scene(stepsOf(given));
+        const undisturbed = await database();
+        await up(undisturbed.aProcess(), { stepByStep: true });
+        const killed = await database();
+        for (const [kill, to] of deaths) await up(killed.aProcess(kill), { to }).catch(() => {});
+        await up(killed.aProcess(), { stepByStep: isLastStepByStep });
+        grouped += (await groupsOf(killed)).length;
+        expect(columnsOf(killed)).toEqual(columnsOf(undisturbed));
+        expect(await status(killed.aProcess())).toMatchObject({ pending: [], holder: undefined });
+        expect(timesMade(killed).every((times) => times === 1)).toBe(true);
+      },
+    ),
+    { numRuns: 60 },
+  );
+  expect(grouped).toBeGreaterThan(20);
+});
+
+test.each([
+  { what: "is killed", stops: false },
+  { what: "is stopped for longer than its lease while another does the work", stops: true },
+])("a run with a group that $what at every call in turn does everything once", async ({ stops }) => {
+  const { database } = await scene(four);
+  const undisturbed = await database();
+  await up(undisturbed.aProcess());
+  const calls = undisturbed.calls();
+  expect(calls).toBeGreaterThan(20);
+  for (let at = 1; at <= calls; at++)
+    for (const after of [false, true]) {
+      const killed = await database();
+      const meanwhile = async () => {
+        await killed.oversleep();
+        await up(killed.aProcess());
+      };
+      const end = await ended(killed.aProcess({ at, after, ...(stops && { meanwhile }) })).catch(() => "killed");
+      await up(killed.aProcess());
+      expect({ at, after, end, columns: columnsOf(killed), made: timesMade(killed) }).toEqual({
+        at,
+        after,
+        end: stops ? expect.toBeOneOf(lateEnds) : expect.anything(),
+        columns: columnsOf(undisturbed),
+        made: [1, 1, 1],
+      });
+    }
+});
+
+/** A run that is killed after its first call of the group. */
+async function halfDone(): Promise<Database> {
+  const { database } = await scene(four);
+  const whole = await database();
+  await up(whole.aProcess());
+  for (let at = 1; at <= whole.calls(); at++) {
+    const killed = await database();
+    await up(killed.aProcess({ at, after: true })).catch(() => {});
+    const made = columnsOf(killed).filter(
+      (table, index) => JSON.stringify(table) === JSON.stringify(columnsOf(whole)[index]),
+    );
+    if (made.length > 0 && made.length < 3) return killed;
+  }
+  throw new Error("no run was killed within the group");
+}
+
+test("a group that has begun is finished as a group, also by a run that goes step by step", async () => {
+  const killed = await halfDone();
+  await killed.oversleep();
+  expect(await ended(killed.aProcess(), { stepByStep: true })).toBe("well");
+  expect(await status(killed.aProcess())).toMatchObject({ pending: [], holder: undefined });
+});
+
+test("no run stops in the middle of a group that has begun, and none rolls back before it is finished", async () => {
+  const killed = await halfDone();
+  await killed.oversleep();
+  expect(await ended(killed.aProcess(), { to: 3 })).toBe("ERR_BEGUN");
+  await expect(down(killed.aProcess())).rejects.toMatchObject({ code: "ERR_UNSETTLED" });
+});
