@@ -8,8 +8,14 @@ import type { PlannedAction } from "../../plan/make-plan.ts";
 import { sameColumns } from "../../schema/data-type.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
 import type { Table } from "../../schema/table.ts";
+import type { Lease } from "../../ledger/lease/lease.ts";
 import type { Target, Versions } from "../../targets/contract/target.ts";
-import type { LeasedTarget } from "../execute/side-effects.ts";
+
+/** A target, and the lease under which what was lost is put back. */
+export interface LeasedTarget {
+  readonly target: Target;
+  readonly lease: Pick<Lease, "check" | "isSure">;
+}
 
 /** At most this many versions are searched for the one that dropped the columns. */
 const mostVersions = 1_000;

@@ -9,9 +9,9 @@ import type { Action, ActionKind, MetadataUpdate } from "../../actions/model/act
 import { sameColumns } from "../../schema/data-type.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
 import type { Table } from "../../schema/table.ts";
-import type { Lease } from "../../ledger/lease/lease.ts";
 import { mostRepeats } from "../../targets/contract/retry.ts";
 import type { TableSnapshot, Target, UndoResult, Versions } from "../../targets/contract/target.ts";
+import type { LeasedTarget } from "../check/check-readable.ts";
 import { isOtherInstance } from "../check/table-identity.ts";
 
 /**
@@ -21,12 +21,6 @@ import { isOtherInstance } from "../check/table-identity.ts";
 export interface Harm {
   readonly code: "ERR_TABLE_RECREATED" | "ERR_METADATA_LOST";
   readonly problem: string;
-}
-
-/** The target to check, and the lease under which lost metadata is set again. */
-export interface LeasedTarget {
-  readonly target: Target;
-  readonly lease: Pick<Lease, "check" | "isSure">;
 }
 
 /**
