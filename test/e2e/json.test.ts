@@ -263,7 +263,7 @@ describe("one document", () => {
 describe("events of up", () => {
   test("are one a line, in the order of what happens", async () => {
     const fresh = project({ ...first, ...second });
-    const { code, stdout, stderr } = await fresh.migrate(["up", "--json"]);
+    const { code, stdout, stderr } = await fresh.migrate(["up", "--json", "--step-by-step"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const action = (event: string, version: number, at: number, total: number, text: unknown) => ({
       event,
@@ -300,6 +300,23 @@ describe("events of up", () => {
       action("action", 2, 2, 2, retype),
       action("done", 2, 2, 2, retype),
       { event: "applied", version: 2, name: "headlines", duration: number },
+      { event: "finished", applied: 2, duration: number },
+    ]);
+  });
+
+  test("state which migrations ran as a group", async () => {
+    const fresh = project({ ...first, ...second });
+    const { stdout } = await fresh.migrate(["up", "--json"]);
+    const events = eventsOf(stdout).filter(({ event }) => event !== "running");
+    const text = "create table documents (id int64, headline utf8)";
+    const call = { version: 2, name: "headlines", action: 2, total: 2, text };
+    expect(events.slice(2)).toEqual([
+      { event: "started", direction: "up", version: 1, name: "documents", done: 0, total: 1 },
+      { event: "started", direction: "up", version: 2, name: "headlines", done: 0, total: 2 },
+      { event: "action", ...call },
+      { event: "done", ...call, duration: number },
+      { event: "applied", version: 1, name: "documents", duration: number, group: 2 },
+      { event: "applied", version: 2, name: "headlines", duration: number, group: 2 },
       { event: "finished", applied: 2, duration: number },
     ]);
   });

@@ -40,7 +40,7 @@ describe("a signal", () => {
     const project = await manyRenames();
     const { documents: before } = await versionsOf(project.database);
 
-    const running = project.start(["up"]);
+    const running = project.start(["up", "--step-by-step"]);
     await printed(running, "rename documents.title_2 to title_3");
     running.process.kill(signal);
     const stopped = await running.finished;
@@ -52,7 +52,7 @@ describe("a signal", () => {
     expect((await versionsOf(project.database)).documents).toBe(before! + Number(done));
 
     // The lease was given back, so that nobody has to wait for it.
-    const again = await project.migrate(["up", "--wait", "0"]);
+    const again = await project.migrate(["up", "--wait", "0", "--step-by-step"]);
     expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining("1 migration applied") });
     expect(again.stderr).toContain(`${done} of 60 actions done already`);
     expect((await versionsOf(project.database)).documents).toBe(before! + many);
@@ -75,7 +75,7 @@ describe("a signal", () => {
 
   test("that suspends a run leaves it the lease, and status says who holds it", async () => {
     const project = await manyRenames();
-    const running = project.start(["up"]);
+    const running = project.start(["up", "--step-by-step"]);
     await printed(running, "rename documents.title_2 to title_3");
     running.process.kill("SIGSTOP");
     try {
@@ -93,7 +93,7 @@ describe("a reader that goes away", () => {
   test.each(["stdout", "stderr"] as const)("from %s does not stop the run", async (stream) => {
     const project = await manyRenames();
     project.migration("0003_more.ts", `m.setNullable("documents", "id", true)`);
-    const running = project.start(["up"]);
+    const running = project.start(["up", "--step-by-step"]);
     await printed(running, "rename documents.title to title_1");
     running.process[stream]!.destroy();
     const { code } = await running.finished;

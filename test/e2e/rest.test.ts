@@ -175,7 +175,7 @@ test.each(["service", "namespace"] as const)(
       if (/\/(documents|authors)(\/(create|alter_columns)\/?)?(\?.*)?$/.test(path)) actions++;
       return actions > 2 ? "unsent" : "passes";
     };
-    const gone = await project.migrate(["up"], key);
+    const gone = await project.migrate(["up", "--step-by-step"], key);
     expect(gone.code).toBe(6);
     expect(gone.stderr).toContain(
       "2 migrations applied, 0 of 2 actions of 0003_headlines done; the next migrate up resumes it",

@@ -202,7 +202,7 @@ test.each(["service", "namespace"])("no secret gets into a ledger in the dialect
     const endpoint = await gateway(service.url);
     const own = folder(configured(`{ kind: "rest", endpoint: "${endpoint}", dialect: "${dialect}" }`));
     const env = { MIGRATE_API_KEY: trickyKey };
-    const shown = await own.run("up", ["up", "--verbose"], env);
+    const shown = await own.run("up", ["up", "--verbose", "--step-by-step"], env);
     expect(shown.code).toBe(1);
     const history = await own.run("history", ["history", "--json"], env);
     expect(leaks({ texts: [...shown.texts, ...history.texts, ["log", log.join("\n")]] }, [trickyKey])).toEqual([]);

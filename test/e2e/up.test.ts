@@ -175,7 +175,7 @@ describe("a run", () => {
     const project = aProject();
     project.migration("0001_documents.ts", documents);
     project.migration("0002_required.ts", required);
-    const { stderr } = await project.migrate(["up"]);
+    const { stderr } = await project.migrate(["up", "--step-by-step"]);
     const lines = stderr.trimEnd().split("\n");
     expect(lines).toEqual([
       "2 migrations pending, 2 actions",
@@ -184,6 +184,22 @@ describe("a run", () => {
       "0002_required",
       expect.stringMatching(/^ {2}make documents\.title not null \(\d.*\)$/),
     ]);
+  });
+
+  test("prints the calls of a group, and which migrations ran in it", async () => {
+    const project = aProject();
+    project.migration("0001_documents.ts", documents);
+    project.migration("0002_required.ts", required);
+    const { stdout, stderr } = await project.migrate(["up"]);
+    expect(stderr.trimEnd().split("\n")).toEqual([
+      "2 migrations pending, 2 actions",
+      "0001_documents",
+      "0002_required",
+      expect.stringMatching(/^ {2}create table documents \(id int32 not null, title utf8 not null, .*\) \(\d.*\)$/),
+    ]);
+    expect(stdout).toMatch(
+      /^applied 0001_documents \(in a group of 2, \d.*\)\napplied 0002_required \(in a group of 2, \d.*\)\n2 migrations applied\n$/,
+    );
   });
 
   test("with --quiet prints no progress, and its result all the same", async () => {

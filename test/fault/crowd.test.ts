@@ -120,7 +120,7 @@ async function gather(project: Project, runners: number): Promise<readonly Membe
   const ready = () => readdirSync(join(project.folder, "ready")).length;
   while (crowd.length < runners) {
     const impatient = crowd.length % 4 === 0;
-    const args = impatient ? ["up", "--wait", "1"] : ["up"];
+    const args = ["up", "--step-by-step", ...(impatient ? ["--wait", "1"] : [])];
     crowd.push({ running: project.start(args, { ...environment, CROWD: "1" }), impatient });
     while (crowd.length - ready() > 4) await pause(20);
   }

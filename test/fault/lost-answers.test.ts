@@ -35,7 +35,7 @@ const expected = {
 };
 
 /** Runs the example and gives how many requests it took, and the tables afterwards. */
-async function run(dialect: Dialect, fateOf: Proxy["fate"]) {
+async function run(dialect: Dialect, fateOf: Proxy["fate"], choice = {}) {
   const service = await aService();
   const proxy = await aProxy(service.url);
   proxy.fate = fateOf;
@@ -50,8 +50,8 @@ async function run(dialect: Dialect, fateOf: Proxy["fate"]) {
   const through = await options(proxy.url);
   // What a run can't find out, the next one does.
   let problem: string | undefined;
-  const first = await up(through).catch((error: unknown) => void (problem = String(error)));
-  const { total } = first ?? (await up(through));
+  const first = await up(through, choice).catch((error: unknown) => void (problem = String(error)));
+  const { total } = first ?? (await up(through, choice));
   await through.target.close();
   const requests = proxy.passed.length;
   const again = await options(service.url);
@@ -105,8 +105,10 @@ test.each(["service", "namespace"] as const)(
 
 test("a swap in one call that never reached the service is left to the next run, since it could still be under way", async () => {
   let swaps = 0;
-  const { problem, outcome } = await run("namespace", (_, path, body) =>
-    isSwap(path, body) && ++swaps === 1 ? "unsent" : "passes",
+  const { problem, outcome } = await run(
+    "namespace",
+    (_, path, body) => (isSwap(path, body) && ++swaps === 1 ? "unsent" : "passes"),
+    { stepByStep: true },
   );
   expect(problem).toContain("cut the connection");
   expect([swaps, outcome]).toEqual([2, right]);

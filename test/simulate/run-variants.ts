@@ -65,7 +65,7 @@ export async function carryOut(
 ): Promise<RunResult> {
   const choice: DownChoice = { to: backTo, acceptLoss, ...(keepAppended === true && { keepAppended }) };
   const isUp = direction === "up";
-  let given: Parameters<typeof up>[1] & DownChoice = isUp ? {} : choice;
+  let given: Parameters<typeof up>[1] & DownChoice = isUp ? { stepByStep: true } : choice;
   if (savedFor !== undefined) {
     given = { plan: isUp ? await savePlan(options) : await savePlanDown(options, choice) };
     whenSaved();

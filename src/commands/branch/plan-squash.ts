@@ -98,7 +98,7 @@ async function prove(
 }
 
 async function runAll(scratch: Scratch, options: MigratorOptions, migrations: readonly Migration[]): Promise<void> {
-  await up({
+  const alike: MigratorOptions = {
     ...options,
     target: scratch.target,
     migrations: {
@@ -108,5 +108,7 @@ async function runAll(scratch: Scratch, options: MigratorOptions, migrations: re
     },
     ...alone,
     emit: undefined,
-  });
+  };
+  // As a group, the steps would be folded, which is what is to be compared with them.
+  await up(alike, { stepByStep: true });
 }

@@ -1,7 +1,7 @@
 /** Finds the remedy for a ledger, from the tables or from the records that are left. Changes nothing. */
 import { count, MigrateError } from "../../errors/migrate-error.ts";
-import { appliedIn, migrationsInDoubt } from "../../ledger/state/fold.ts";
-import type { LedgerEntry, LedgerRecord } from "../../ledger/state/record.ts";
+import { appliedIn, groupInDoubt, migrationsInDoubt } from "../../ledger/state/fold.ts";
+import { groupEntry, type LedgerEntry, type LedgerRecord } from "../../ledger/state/record.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { chosenPlace, nearestPlace, placesIn, type HistoryPosition } from "../../plan/history/position.ts";
@@ -51,7 +51,10 @@ function fromTables({ state, agrees, hasRecords, described, differences }: Evide
     const mayHaveRun = following !== undefined && migrationsInDoubt(state, input.runner.run).has(following);
     const next = place.isMidway || mayHaveRun ? following : undefined;
     const words = `the tables are as they were ${place.words}: the ledger ${input.ledger} is to say so`;
-    const entries = entriesFromTables(row, place, state, input.choice !== undefined);
+    const group = [...groupInDoubt(state, input.runner.run)];
+    // The record that the group has begun would be among those that no longer count.
+    const begun = next !== undefined && group.includes(next) ? [groupEntry(group)] : [];
+    const entries = [...entriesFromTables(row, place, state, input.choice !== undefined), ...begun];
     return { kind: "rebuild", words, entries, next };
   };
   if (fits.length === 0) {

@@ -4,7 +4,7 @@ import type { Table, Tables } from "../../schema/table.ts";
 import { compileMigration, type Describing } from "../compile/compile.ts";
 import type { Plan } from "../make-plan.ts";
 import { differencesOf, type TableDifference } from "../history/table-drift.ts";
-import { progressIn, touchedTables } from "./reconcile.ts";
+import { changedByGroup, progressIn, touchedTables } from "./reconcile.ts";
 
 /**
  * The tables to describe: those that exist according to the ledger, those of migrations in doubt, and those that
@@ -24,17 +24,20 @@ export function tablesToCompare(
 
 /**
  * The differences. The plan contains the migrations that are in doubt or that another run is executing: tables that
- * match any state within their actions count as expected. A target that cannot describe its tables shows only whether
+ * match any state within their actions count as expected. `group`: those in doubt that run as one; each of their tables
+ * may be as before all of them or as after. A target that cannot describe its tables shows only whether
  * they exist.
  */
 export function compareTables(
   { now, migrations }: Plan,
   snapshots: Tables,
   { describes }: Describing,
+  group: ReadonlySet<number>,
 ): readonly TableDifference[] {
-  const expected = new Map<string, Table | undefined>(now);
+  const expected = new Map<string, Table | undefined>([...now, ...changedByGroup(migrations, snapshots, group)]);
   const either = new Set<string>();
-  for (const { actions } of migrations) {
+  for (const { actions, migration } of migrations) {
+    if (group.has(migration.version)) continue;
     const { done, midway } = (describes ? progressIn(actions, snapshots) : undefined) ?? { done: 0, midway: false };
     for (const { after } of actions.slice(0, done)) for (const [table, state] of after) expected.set(table, state);
     if (midway) for (const table of actions[done]!.before.keys()) expected.set(table, snapshots.get(table));

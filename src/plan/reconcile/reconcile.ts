@@ -29,7 +29,7 @@ export function indexedTables({ now, migrations }: Plan): ReadonlySet<string> {
  * if a table matches no expected state.
  */
 export function reconcile(plan: Plan, snapshots: Tables, group: ReadonlySet<number> = new Set()): Plan {
-  const changed = changedByGroup(plan, snapshots, group);
+  const changed = changedByGroup(plan.migrations, snapshots, group);
   const accounted = new Set(changed.keys());
   const migrations = plan.migrations.map((planned) => {
     if (group.has(planned.migration.version)) return planned;
@@ -47,8 +47,8 @@ export function reconcile(plan: Plan, snapshots: Tables, group: ReadonlySet<numb
 }
 
 /** The tables that are as the whole group leaves them, although the ledger does not record that. */
-function changedByGroup(
-  { migrations }: Plan,
+export function changedByGroup(
+  migrations: Plan["migrations"],
   snapshots: Tables,
   group: ReadonlySet<number>,
 ): Map<string, Table | undefined> {

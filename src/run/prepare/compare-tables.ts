@@ -1,6 +1,6 @@
 /** Compares the tables with the ledger, and does not take what another run is doing for a change by hand. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
+import { groupInDoubt, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
 import { formatVersion } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { compareTables, tablesToCompare } from "../../plan/reconcile/compare-tables.ts";
@@ -39,7 +39,11 @@ export async function compare(
   const tables = tablesToCompare(plan, migrations, capabilities);
   const besideAnother = state.holder !== undefined && state.holder.run !== run;
   const described = await describeForComparison(target, tables, indexedTables(plan), besideAnother, signal);
-  return { described, differences: compareTables(plan, described, capabilities), expected: plan.now };
+  return {
+    described,
+    differences: compareTables(plan, described, capabilities, groupInDoubt(state, run)),
+    expected: plan.now,
+  };
 }
 
 /** The tables as they are now; without columns if the target can't describe them. */

@@ -34,7 +34,7 @@ export async function aKeptProject(kept: Kept, upTo = 4): Promise<KeptProject> {
   project.write("migrate.config.ts", `export default ${JSON.stringify(config)};\n`);
   for (const [file, steps] of migrations) project.migration(file, steps);
   const run = (...args: readonly string[]) => project.migrate(args);
-  if (upTo > 0) await run("up", "--to", String(upTo));
+  if (upTo > 0) await run("up", "--step-by-step", "--to", String(upTo));
   const made = { folder: project.folder, migration: project.migration, data: service?.data ?? project.database, run };
   // On a slow machine a lease of five seconds may run out, and records stand elsewhere than the tests expect.
   return (await hasSecondEpoch(made, kept)) ? await aKeptProject(kept, upTo) : made;

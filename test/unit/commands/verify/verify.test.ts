@@ -40,22 +40,31 @@ const kinds: readonly { readonly kind: string; readonly make: () => Promise<() =
   { kind: "service", make: () => onService("service") },
 ];
 
-test.each(kinds)("what another run is in the middle of is neither drift nor tampering ($kind)", async ({ make }) => {
-  const folder = temporaryFolder();
-  writeMigrations(folder, migrations);
-  const [open, clock] = [await make(), leapingClock()];
-  const looker = optionsFor(folder, await open(), clock);
-  const seen: object[] = [];
-  // After and before every call of the run, another looks at what there is.
-  const look = async () => {
-    const { differences } = await verifyTables(looker);
-    const { findings } = await verifyLedger(looker);
-    seen.push({ differences, findings });
-  };
-  await up(optionsFor(folder, watched(await open(), { before: look, after: look }), clock));
-  expect(seen.length).toBeGreaterThan(40);
-  expect(seen).toEqual(seen.map(() => ({ differences: [], findings: [] })));
-});
+const modes = kinds.flatMap((one) =>
+  // There are no groups where tables can't be described.
+  [true, false].filter((is) => is || one.kind !== "service").map((stepByStep) => ({ ...one, stepByStep })),
+);
+
+test.each(modes)(
+  "what another run is in the middle of is no drift ($kind, step by step: $stepByStep)",
+  async (mode) => {
+    const { make, stepByStep } = mode;
+    const folder = temporaryFolder();
+    writeMigrations(folder, migrations);
+    const [open, clock] = [await make(), leapingClock()];
+    const looker = optionsFor(folder, await open(), clock);
+    const seen: object[] = [];
+    // After and before every call of the run, another looks at what there is.
+    const look = async () => {
+      const { differences } = await verifyTables(looker);
+      const { findings } = await verifyLedger(looker);
+      seen.push({ differences, findings });
+    };
+    await up(optionsFor(folder, watched(await open(), { before: look, after: look }), clock), { stepByStep });
+    expect(seen.length).toBeGreaterThan(stepByStep ? 40 : 10);
+    expect(seen).toEqual(seen.map(() => ({ differences: [], findings: [] })));
+  },
+);
 
 test("what a run does between two looks at different tables is no drift", async () => {
   const [{ make }] = kinds as readonly [(typeof kinds)[0]];
@@ -74,14 +83,15 @@ test("what a run does between two looks at different tables is no drift", async 
   expect([started, differences]).toEqual([["look"], []]);
 });
 
-test.each(kinds)("how far a run got that was killed is no drift, wherever that was ($kind)", async ({ make }) => {
+test.each(modes)("how far a run got that was killed is no drift ($kind, step by step: $stepByStep)", async (mode) => {
+  const { make, stepByStep } = mode;
   const folder = temporaryFolder();
   writeMigrations(folder, migrations);
   let kills = 0;
   // As far as there are calls: the first run that is not killed is the last.
-  for (let at = 3, ended = false; !ended; at += 4) {
+  for (let at = 3, ended = false; !ended; at += stepByStep ? 4 : 1) {
     const [open, clock] = [await make(), leapingClock()];
-    ended = await up(optionsFor(folder, watched(await open(), killed(at, true)), clock)).then(
+    ended = await up(optionsFor(folder, watched(await open(), killed(at, true)), clock), { stepByStep }).then(
       () => true,
       (error: unknown) => {
         // Nothing else may end it: the call that was cut off is told in the error.
