@@ -5,6 +5,7 @@ import { startService } from "../../src/service/start-service.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
 import { open as openRest } from "../../src/targets/rest/rest.ts";
 import { temporaryFolder } from "../support/project.ts";
+import { aProxy, type Fate } from "../support/proxy.ts";
 import { rowsOf } from "../support/tables.ts";
 import { describeActions, type WholePair } from "./actions-suite.ts";
 import { describeRecords, describeTarget, justSeen } from "./suite.ts";
@@ -56,6 +57,29 @@ test("a type is understood in Arrow's names too", async () => {
   ];
   await one.execute({ kind: "alterColumns", table: "people", alterations }, await one.describeTable("people"));
   expect((await found("people"))?.table.columns.map(({ type }) => type.kind)).toEqual(["int64", "largeUtf8"]);
+});
+
+test("a table that appears while it is described is described", async () => {
+  const folder = temporaryFolder();
+  const data = join(folder, "data");
+  const service = await startService({ data, host: "127.0.0.1", port: 0, workers: 0, apiKey: "a key", log: () => {} });
+  onTestFinished(service.close);
+  const proxy = await aProxy(service.url);
+  const client = async (endpoint: string) =>
+    await openRest({ kind: "rest", endpoint, apiKey: "a key", dialect: "namespace" }, { name: "test", folder });
+  const [one, other] = [await client(proxy.url), await client(service.url)];
+  let created = false;
+  // The first description is answered with 404. The table is created before the list that follows is asked for.
+  proxy.fate = async (_, path): Promise<Fate> => {
+    if (!created && !path.includes("/describe")) {
+      created = true;
+      await other.execute(people, undefined);
+    }
+    return "passes";
+  };
+  const found = await one.describeTable("people");
+  expect([created, found?.table.columns.map(({ name }) => name)]).toEqual([true, ["id", "name"]]);
+  await Promise.all([one.close(), other.close()]);
 });
 
 test.each(["service", "namespace"] as const)(

@@ -90,7 +90,12 @@ async function notice(client: Client, table: string): Promise<TableSnapshot | un
   return (await client.exists(table)) ? { table: { columns: [] }, version: undefined } : undefined;
 }
 
-async function describe(client: Client, table: string, withIndexes: boolean): Promise<TableSnapshot | undefined> {
+async function describe(
+  client: Client,
+  table: string,
+  withIndexes: boolean,
+  isAgain = false,
+): Promise<TableSnapshot | undefined> {
   try {
     const found = await client.ask("describe", table, {}, parseDescription, "description of a table");
     const { withComputed } = await import("../../wire/arrow/computed-column.ts");
@@ -101,6 +106,9 @@ async function describe(client: Client, table: string, withIndexes: boolean): Pr
     return { table: { columns, ...indexes, ...metadata }, version: found.version };
   } catch (error) {
     if (await client.saysMissing(error, table)) return undefined;
+    // Another call may have created the table between the two requests.
+    const mayBeNew = !isAgain && isMigrateError(error, "ERR_ANSWER") && error.details.status === 404;
+    if (mayBeNew) return await describe(client, table, withIndexes, true);
     throw error;
   }
 }
