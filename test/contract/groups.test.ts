@@ -18,6 +18,7 @@ import { open } from "../../src/targets/lance/lance.ts";
 import { anyColumns, columnName, leafType, typeNear } from "../support/drawn-tables.ts";
 import { applyAction } from "../support/fold.ts";
 import { temporaryFolder } from "../support/project.ts";
+import { rounds } from "../support/rounds.ts";
 import { rowsOf } from "../support/tables.ts";
 
 type Step = Readonly<Record<string, unknown>>;
@@ -164,8 +165,8 @@ test("groups leave the same tables, rows and ledger as one migration after the o
       expect(await contentsOf(together)).toEqual(await contentsOf(alone));
       for (const one of [together, alone]) await one.target.close();
     }),
-    { numRuns: 40 },
+    { numRuns: rounds(10, 200) },
   );
-  expect(groups).toBeGreaterThan(5);
-  console.log({ groups, grouped, all });
-});
+  expect(groups).toBeGreaterThan(2);
+  console.log(`${groups} histories with groups, of ${grouped} among ${all} migrations`);
+}, 1_800_000);

@@ -11,6 +11,9 @@ const run = [
   "unit/run/execute/undescribed.test.ts",
 ];
 
+const group = ["unit/plan/group/group-migrations.test.ts"];
+const groupCrash = ["unit/run/execute/group-crash.test.ts"];
+
 export const reviewMutants: readonly Mutant[] = [
   {
     id: "L1",
@@ -87,7 +90,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "F2",
     does: "lets a record of a part make an applied migration half-done",
-    file: "ledger/state/fold.ts",
+    file: "ledger/state/fold-migration.ts",
     find: 'if (known?.status === "applied") return known;',
     replace: "",
     killedBy: fold,
@@ -104,8 +107,8 @@ export const reviewMutants: readonly Mutant[] = [
     id: "F4",
     does: "leaves nothing in doubt after a late call",
     file: "ledger/state/fold.ts",
-    find: "new Set([...inDoubt, ...lateVersions].filter(isOpen))",
-    replace: "new Set([...inDoubt].filter(isOpen))",
+    find: "new Set([...fold.inDoubt, ...lateVersions].filter(isOpen))",
+    replace: "new Set([...fold.inDoubt].filter(isOpen))",
     killedBy: [...fold, ...undescribed],
   },
   {
@@ -192,14 +195,14 @@ export const reviewMutants: readonly Mutant[] = [
     id: "X4",
     does: "does not record which migration comes next",
     file: "run/execute/execute.ts",
-    find: "{ ...ended, next: following.migration.version }",
-    replace: "ended",
+    find: "else await lease.record(leadingTo(following, records));",
+    replace: "else await lease.record(records);",
     killedBy: [...run, "unit/run/execute/crash.test.ts"],
   },
   {
     id: "X5",
     does: "leaves nothing in doubt when a look failed",
-    file: "run/execute/execute.ts",
+    file: "run/execute/execute-action.ts",
     find: "return { error, inDoubt: true };",
     replace: "return { error, inDoubt: false };",
     killedBy: undescribed,
@@ -331,5 +334,61 @@ export const reviewMutants: readonly Mutant[] = [
     find: "status < 500 && status !== 408;",
     replace: "status < 600 && status !== 408;",
     killedBy: ["unit/targets/contract/service-verdict.test.ts"],
+  },
+  {
+    id: "GR1",
+    does: "forgets the other migrations of a dead holder's group",
+    file: "ledger/state/fold.ts",
+    find: "for (const one of [version, ...fold.group]) fold.inDoubt.add(one);",
+    replace: "fold.inDoubt.add(version);",
+    killedBy: fold,
+  },
+  {
+    id: "GR2",
+    does: "begins a group without saying which migrations are in it",
+    file: "run/prepare/plan-run.ts",
+    find: "if (first !== undefined && isGroup(first)) return [...notes, beginningOf(first)];",
+    replace: "",
+    killedBy: groupCrash,
+  },
+  {
+    id: "GR3",
+    does: "finds none of a group's tables as the group leaves them",
+    file: "plan/reconcile/reconcile.ts",
+    find: "filter(({ migration }) => group.has(migration.version))",
+    replace: "filter(({ migration }) => group.has(-migration.version))",
+    killedBy: groupCrash,
+  },
+  {
+    id: "GR4",
+    does: "casts columns of tables with rows in a group",
+    file: "plan/group/fold-actions.ts",
+    find: "(type === undefined && nullable !== false)",
+    replace: "nullable !== false",
+    killedBy: group,
+  },
+  {
+    id: "GR5",
+    does: "makes columns of tables with rows not null in a group",
+    file: "plan/group/fold-actions.ts",
+    find: "(type === undefined && nullable !== false)",
+    replace: "type === undefined",
+    killedBy: group,
+  },
+  {
+    id: "GR6",
+    does: "records the second group without saying which migrations are in it",
+    file: "run/execute/execute.ts",
+    find: "return isGroup(following) ? [...linked, beginningOf(following)] : linked;",
+    replace: "return linked;",
+    killedBy: groupCrash,
+  },
+  {
+    id: "GR7",
+    does: "ends a failed group as if nothing of it had been done",
+    file: "run/execute/execute-group.ts",
+    find: "const isBegun = group.inDoubt || inDoubt || done > 0;",
+    replace: "const isBegun = group.inDoubt || inDoubt;",
+    killedBy: groupCrash,
   },
 ];

@@ -91,7 +91,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "the ledger forgets what a dead holder was at",
     13,
     "ledger/state/fold.ts",
-    "if (!fold.isReleased && mayHaveRun(fold, fold.next)) fold.inDoubt.add(fold.next);",
+    "if (!fold.isReleased) doubt(fold, fold.next);",
     "",
   ),
   bug(
@@ -287,14 +287,14 @@ export const plantedBugs: readonly PlantedBug[] = [
     "a kept version is released before the ledger says that it is no longer needed",
     87,
     "run/execute/execute.ts",
-    "await lease.record([record]);\n      // A run that took over",
-    "await releaseRestorePoints(planned, target, execution.ledger, lease.epoch());\n      await lease.record([record]);\n      // A run that took over",
+    "await lease.record(records);\n      await releaseUnneeded(",
+    "await releaseRestorePoints(unit, execution.target, execution.ledger, lease.epoch());\n      await lease.record(records);\n      await releaseUnneeded(",
   ),
   bug(
     "a kept version is released by a run that was overtaken",
     undefined,
     "run/execute/execute.ts",
-    "await lease.check();\n      if (isSince",
+    "await lease.check();\n  if (isSince",
     "if (isSince",
   ),
   {

@@ -109,6 +109,6 @@ async function runAll(scratch: Scratch, options: MigratorOptions, migrations: re
     ...alone,
     emit: undefined,
   };
-  // As a group, the steps would be folded, which is what is to be compared with them.
+  // A group would fold the steps, and the squash is compared with the steps as they are.
   await up(alike, { stepByStep: true });
 }

@@ -127,6 +127,8 @@ export function savedPlanOf({ event, version, checksum }: LedgerRecord): string 
   return event === "renewed" && version === undefined && checksum !== "" ? checksum : undefined;
 }
 
+const mostInGroup = 1_000_000;
+
 /** The entry that states, before the first call of a group, which migrations run as one. `versions`: in order. */
 export function groupEntry(versions: readonly number[]): LedgerEntry {
   const ranges: [first: number, last: number][] = [];
@@ -144,7 +146,9 @@ export function groupOf({ event, version, steps = [] }: LedgerRecord): readonly 
   if (event !== "renewed" || version !== undefined || steps.length === 0) return undefined;
   return steps.flatMap((range) => {
     const [first = 0, last = first] = range.split("-").map(Number);
-    return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+    // Others can write to the ledger's table too: a range that no run has written must not take all memory.
+    const length = Math.min(last - first + 1, mostInGroup);
+    return Number.isSafeInteger(length) && length > 0 ? Array.from({ length }, (_, index) => first + index) : [];
   });
 }
 

@@ -7,7 +7,7 @@ import { executeInCommits, mayTakeCommits, type PartialNotes } from "./multi-com
 import type { ActionContext, ActionResult } from "./send-action.ts";
 import { executeUndescribed } from "./undescribed-action.ts";
 
-/** After so many milliseconds, a run reports that an action is still running. */
+/** The milliseconds after which a run first reports that an action is still running. */
 const firstWord = 2_000;
 
 /** `mayBeDone`: whether a run that was stopped may have done it. */

@@ -186,6 +186,72 @@ test.each([
     }
 });
 
+/** A process for which one call on `u` is refused. */
+function refusing(options: MigratorOptions): MigratorOptions {
+  const { target } = options;
+  const execute: typeof target.execute = async (action, seen) => {
+    if (action.table === "u") throw new Error("no space left");
+    return await target.execute(action, seen);
+  };
+  return { ...options, target: { ...target, execute, verdict: () => ({ kind: "refused" }) } };
+}
+
+test("if one call of a group fails, the others count, and the next run makes those that are left", async () => {
+  const { database } = await scene(four);
+  const failed = await database();
+  await expect(up(refusing(failed.aProcess()))).rejects.toMatchObject({
+    code: "ERR_GROUP_FAILED",
+    message: expect.stringMatching(
+      /^0005_m\.mjs, step 1 \(renameColumn\) failed: no space left; 0002_m to 0005_m run as one group, of which [12] of 3 calls? (is|are) made, 0 migrations applied before it in this run; fix the cause and run migrate up again$/,
+    ),
+  });
+  const { pending, holder } = await status(failed.aProcess());
+  expect([
+    holder,
+    pending.map(({ version, partial }) => [version, partial?.detail?.includes("no space left")]),
+  ]).toEqual([
+    undefined,
+    [
+      [2, undefined],
+      [3, undefined],
+      [4, undefined],
+      [5, true],
+    ],
+  ]);
+  expect(await ended(failed.aProcess())).toBe("well");
+  expect(await status(failed.aProcess())).toMatchObject({ pending: [], holder: undefined });
+  expect(timesMade(failed)).toEqual([1, 1, 1]);
+});
+
+test("a group of which nothing was done may run in another way next time", async () => {
+  const { database } = await scene([[rename("a", "c", "u")], [rename("c", "d", "u")], [rename("d", "e", "u")]]);
+  const failed = await database();
+  await expect(up(refusing(failed.aProcess()))).rejects.toMatchObject({ code: "ERR_GROUP_FAILED" });
+  expect(await ended(failed.aProcess(), { to: 2, stepByStep: true })).toBe("well");
+  expect((await status(failed.aProcess())).pending.map(({ version }) => version)).toEqual([3, 4]);
+});
+
+test("an interrupted group stops between two calls and is resumed", async () => {
+  const { database } = await scene(four);
+  const stopped = await database();
+  const controller = new AbortController();
+  const { target, ...options } = stopped.aProcess();
+  const execute: typeof target.execute = async (action, seen) => {
+    controller.abort();
+    return await target.execute(action, seen);
+  };
+  const run = up({ ...options, target: { ...target, execute }, signal: controller.signal });
+  const end = await run.then(
+    () => "well",
+    (error: unknown) => (isMigrateError(error) ? error.message : String(error)),
+  );
+  // All three calls may be under way already.
+  if (end !== "well")
+    expect(end).toMatch(/^interrupted; 0 migrations were applied, [123] of 3 calls for 0002_m to 0005_m were made; /);
+  expect(await ended(stopped.aProcess())).toBe("well");
+  expect(await status(stopped.aProcess())).toMatchObject({ pending: [], holder: undefined });
+});
+
 /** A run that is killed after its first call of the group. */
 async function halfDone(): Promise<Database> {
   const { database } = await scene(four);
