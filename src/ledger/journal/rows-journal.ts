@@ -3,7 +3,7 @@ import { isNumber, isText } from "../../checks/check.ts";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Column, DataType } from "../../schema/data-type.ts";
 import type { RecordTable } from "../../targets/contract/target.ts";
-import type { Row } from "../../wire/rows/ipc-rows.ts";
+import { WrongColumn, type Row } from "../../wire/rows/ipc-rows.ts";
 import { withoutAnswer, type Journal, type LedgerHead } from "./journal.ts";
 import { recordIdText, recordHash, type LedgerRecord } from "../state/record.ts";
 
@@ -126,7 +126,7 @@ export function rowsJournal(name: string, table: RecordTable): Journal {
 
 /** The column that an error is about: it is missing or has other values. Undefined for other errors. */
 function wrongColumn(cause: unknown): string | undefined {
-  if (cause instanceof WrongColumn) return cause.message;
+  if (cause instanceof WrongColumn) return cause.column;
   const missing = /column (\w+) not found|no field named (\w+)/i.exec(firstLine(cause));
   return missing?.[1] ?? missing?.[2];
 }
@@ -150,9 +150,6 @@ export function toRow(record: LedgerRecord): Row {
   return { key: recordIdText(record), ...Object.fromEntries(values) } as Row;
 }
 
-/** The message is the column's name. */
-class WrongColumn extends Error {}
-
 /** These fields of a record, from its row. Throws WrongColumn. */
 function readFields(row: Row, names: readonly FieldName[]): object {
   return Object.fromEntries(names.map((name) => [name, readField(row[columnOf(name)], name)]));
@@ -161,7 +158,7 @@ function readFields(row: Row, names: readonly FieldName[]): object {
 function readField(value: unknown, name: FieldName): unknown {
   const { holds, read, nullable }: StoredField = fields[name];
   if (value === null && nullable) return undefined;
-  if (!holds(value)) throw new WrongColumn(columnOf(name));
+  if (!holds(value)) throw new WrongColumn(columnOf(name), "has another type");
   return read === undefined ? value : read(value as never);
 }
 

@@ -9,7 +9,7 @@ import { TimeUnit } from "apache-arrow/fb/time-unit";
 import { Timestamp } from "apache-arrow/fb/timestamp";
 import { Type } from "apache-arrow/fb/type";
 import { checkMessages, checkSchema, readMessages, schemaOf, type IpcMessage } from "../arrow/ipc-messages.ts";
-import type { Cell, Row } from "./ipc-rows.ts";
+import { WrongColumn, type Cell, type Row } from "./ipc-rows.ts";
 
 /** How the values of a column are stored: in how many buffers, how many there are, and how one of them is read. */
 interface Layout {
@@ -74,7 +74,8 @@ function place(batch: RecordBatch, index: number) {
 }
 
 function layoutOf(field: Field): Layout {
-  if (field.dictionary() !== null) throw new TypeError(`${field.name()} is encoded in another way`);
+  const name = field.name() ?? "";
+  if (field.dictionary() !== null) throw new WrongColumn(name, "is encoded in another way");
   switch (field.typeType()) {
     case Type.Utf8:
       return texts(4, (offsets, index) => offsets.readInt32LE(index * 4));
@@ -85,7 +86,7 @@ function layoutOf(field: Field): Layout {
     case Type.Timestamp:
       return times(field.type(new Timestamp()) as Timestamp);
     default:
-      throw new TypeError(`${field.name()} is neither a text nor a whole number nor a time`);
+      throw new WrongColumn(name, "is neither a text nor a whole number nor a time");
   }
 }
 

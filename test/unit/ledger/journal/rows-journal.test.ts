@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import * as fc from "../../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { byPlace, recordHash, type LedgerRecord } from "../../../../src/ledger/state/record.ts";
-import { rowsJournal } from "../../../../src/ledger/journal/rows-journal.ts";
+import { ledgerColumns, rowsJournal } from "../../../../src/ledger/journal/rows-journal.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
 import { columnsOf, lancedb, rowsOf } from "../../../support/tables.ts";
 import { recordsOf } from "../../../support/ledger.ts";
@@ -153,6 +153,18 @@ test.each(foreign)("a table of that name with $what is no ledger", async ({ colu
   const journal = await aJournal(folder);
   await expect(journal.head()).rejects.toMatchObject({ code: "ERR_LEDGER_UNREADABLE" });
   await expect(journal.read()).rejects.toMatchObject({ code: "ERR_LEDGER_UNREADABLE" });
+});
+
+test("a column of a type that no ledger has is named", async () => {
+  const folder = temporaryFolder();
+  const row = ledgerColumns.map(({ name, type }) => [name, type.kind === "utf8" ? "a" : 1.5] as const);
+  await (await lancedb.connect(folder)).createTable(ledger, [Object.fromEntries(row)]);
+  const journal = await aJournal(folder);
+  for (const read of [() => journal.head(), () => journal.read()])
+    await expect(read()).rejects.toMatchObject({
+      code: "ERR_LEDGER_UNREADABLE",
+      details: { problem: expect.stringMatching(/^column epoch is not as this version of lance-migrate writes it/) },
+    });
 });
 
 async function anEmptyForeignTable(): Promise<string> {
