@@ -108,12 +108,11 @@ export default defineConfig({
       groups: [
         { name: "start", test: /\/src\/cli\/start\.ts$/, priority: 8 },
         { name: "index", test: /\/src\/index\.ts$/, priority: 7 },
-        { name: "up", test: /\/src\/(cli\/main|cli\/commands\/up|commands\/up)\.ts$/, priority: 6 },
-        // What both kinds of targets need.
+        // With what both kinds of targets need.
         {
-          name: "target",
-          test: /\/src\/(targets\/contract|actions\/(kinds\/rows\/update-rows|rewrite\/retype-whole-structs)|schema\/metadata|wire\/(content-types|lance\/(parse-)?lance-type))/,
-          priority: 5,
+          name: "up",
+          test: /\/src\/(cli\/main\.ts|cli\/commands\/up\.ts|commands\/up\.ts|targets\/contract|actions\/(kinds\/rows\/update-rows|rewrite\/retype-whole-structs)|schema\/metadata|wire\/(content-types|lance\/(parse-)?lance-type))/,
+          priority: 6,
         },
         { name: "lance", test: /\/src\/targets\/lance\/lance\.ts$/, priority: 4 },
         // What imports parts of apache-arrow, which most commands do not need.
