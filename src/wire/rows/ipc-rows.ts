@@ -4,7 +4,7 @@
 export type Cell = string | number | null;
 export type Row = Readonly<Record<string, Cell>>;
 
-/** A column has values of another type than expected. The message says which. */
+/** A column has values of another type than expected. */
 export class WrongColumn extends TypeError {
   readonly column: string;
 
