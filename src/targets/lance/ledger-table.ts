@@ -37,6 +37,8 @@ export function lanceRecords(
 ): RecordTable {
   let opened: EngineTable | undefined;
   let toRead: ReadTable | undefined;
+  /** How many more appends cannot make too many small files. */
+  let room = 0;
 
   async function openToWrite(): Promise<EngineTable> {
     const db = opened === undefined ? await connect() : undefined;
@@ -76,9 +78,11 @@ export function lanceRecords(
     }),
     compact: plainly(async () => {
       cleanUp();
+      if (room-- > 0) return;
       const table = await openToWrite();
-      const { fragmentStats } = await table.stats();
-      if (fragmentStats.numSmallFragments <= mostSmallFiles) return;
+      const { numSmallFragments } = (await table.stats()).fragmentStats;
+      room = mostSmallFiles - numSmallFragments;
+      if (room >= 0) return;
       await table.optimize({ cleanupOlderThan: new Date(Date.now() - versionsStay) });
     }),
   };
