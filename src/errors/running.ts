@@ -42,17 +42,8 @@ export const runningErrors = {
     },
   ),
   ERR_GROUP_FAILED: failed(
-    (
-      d: StepPlace & {
-        problem: string;
-        from: string;
-        until: string;
-        done: number;
-        calls: number;
-        applied: number;
-      },
-    ) =>
-      `${at(d)} failed: ${d.problem}; ${d.from} to ${d.until} run as one group, of which ${d.done} of ${count(d.calls, "call")} ${d.done === 1 ? "is" : "are"} made, ` +
+    (d: { text: string; problem: string; from: string; until: string; done: number; calls: number; applied: number }) =>
+      `${d.text} failed: ${d.problem}; ${d.from} to ${d.until} run as one group, of which ${d.done} of ${count(d.calls, "call")} ${d.done === 1 ? "is" : "are"} made, ` +
       `${count(d.applied, "migration")} applied before it in this run; fix the cause and run migrate up again`,
   ),
   ERR_UNEXPECTED_RESULT: failed(

@@ -65,6 +65,8 @@ export interface PlannedMigration extends Omit<MigrationRun, "actions"> {
   readonly total: number;
   /** The actions that are left, in order. */
   readonly actions: readonly PlannedAction[];
+  /** All of its actions, if it is part of a group in doubt. `actions` then lacks those on tables that the group has done. */
+  readonly whole?: readonly PlannedAction[] | undefined;
   /** Whether its first action is in doubt: it may have run without a record. */
   readonly inDoubt: boolean;
   /** The last action that was found done without a record. Its run may not have checked its effects. */

@@ -36,6 +36,8 @@ export interface MatrixCase {
   readonly before?: readonly Step[];
   /** The migration that is pending. */
   readonly pending: readonly Step[];
+  /** Migrations after that one. Together they may be a group. */
+  readonly following?: readonly (readonly Step[])[];
   /** Somebody's append comes before each call that it could get in the way of; just on the embedded engine. */
   readonly crowded?: boolean;
   /** The other targets can't do it. */
@@ -77,6 +79,16 @@ export const matrixCases: Readonly<Record<StepName, readonly MatrixCase[]>> = {
   renameColumn: [
     { name: "column", before, pending: [renameColumn(table, "first", "given")] },
     { name: "nested field", before, pending: [renameColumn(table, "place.town", "city")] },
+    {
+      name: "in a group with other tables",
+      before,
+      pending: [renameColumn(table, "first", "given"), createTable("towns", { name: utf8() })],
+      following: [
+        [renameColumn(table, "given", "name"), setNullable(table, "id", true)],
+        [renameColumn("towns", "name", "town"), createTable("streets", { name: utf8() })],
+        [renameColumn("streets", "name", "street"), addColumn("streets", "town", utf8())],
+      ],
+    },
   ],
   retypeColumn: [
     { name: "not null", before, pending: [retypeColumn(table, "id", int64())] },

@@ -9,7 +9,7 @@ import { calm } from "./draw-faults.ts";
 
 const untroubled: Trouble = { mishaps: [], clockStops: false, offset: 0 };
 
-export const upwards: Order = { direction: "up", acceptLoss: true, savedFor: undefined };
+export const upwards: Order = { direction: "up", acceptLoss: true, savedFor: undefined, grouped: false };
 export const backwards: Order = { ...upwards, direction: "down" };
 
 export async function runCalmly(

@@ -17,6 +17,7 @@ const expected: readonly ErrorCode[] = [
   "ERR_LEDGER_UNREADABLE",
   "ERR_LEDGER_UNWRITABLE",
   "ERR_STEP_FAILED",
+  "ERR_GROUP_FAILED",
   "ERR_INTERRUPTED",
   "ERR_MIGRATION_MISSING",
   "ERR_BEGUN",
@@ -55,7 +56,7 @@ export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined
   if (isOneOf(["ERR_LEASE_HELD"]) && patience >= longWait * scene.lease && isCalm) return said;
   const isHarmless = isOneOf(["ERR_LEASE_HELD", ...older]);
   // A call may be refused by the data, or because its table is dropped while it runs.
-  const data = isOneOf(["ERR_STEP_FAILED"]) && (scene.refused.size > 0 || hasRecreated(scene));
+  const data = isOneOf(["ERR_STEP_FAILED", "ERR_GROUP_FAILED"]) && (scene.refused.size > 0 || hasRecreated(scene));
   if (!hasTrouble(weather) && trouble.mishaps.length === 0 && !isHarmless && !data)
     return `${said}, without any trouble of its own`;
   return undefined;
@@ -149,7 +150,7 @@ export async function checkAfterTrouble(scene: Scene): Promise<string | undefine
     owners.set(epoch, run);
   }
   // Where some apply what others roll back, any part of it may be there; and what is sent twice may come in another order.
-  if (scene.orders.has("opposite") || scene.repeated) return undefined;
+  if (scene.orders.has("opposite") || scene.orders.grouped || scene.repeated) return undefined;
   if (wasLate(scene) || mayHaveBeenLate(scene)) {
     scene.watcher.count("maybeLate");
     return undefined;
@@ -239,10 +240,11 @@ export function checkAtEnd(scene: Scene, run: SimulatedRun, standsInTheWay: bool
   const { ended, machine } = run;
   if (ended === undefined) return `${machine.name} waits for ever`;
   if ("error" in ended) {
-    if (standsInTheWay && isMigrateError(ended.error, "ERR_STEP_FAILED")) return undefined;
+    const isFailed = isMigrateError(ended.error, "ERR_STEP_FAILED") || isMigrateError(ended.error, "ERR_GROUP_FAILED");
+    if (standsInTheWay && isFailed) return undefined;
     return `${machine.name} ends with ${wordsOf(ended.error)}`;
   }
-  if (standsInTheWay && refused.size > 0 && !wasLate(scene))
+  if (standsInTheWay && !scene.orders.grouped && refused.size > 0 && !wasLate(scene))
     return `${machine.name} ends well, though the data stands in its way`;
   if (ended.result.total !== goal.total)
     return `${machine.name} says that ${ended.result.total} of ${goal.total} are applied`;
@@ -252,7 +254,7 @@ export function checkAtEnd(scene: Scene, run: SimulatedRun, standsInTheWay: bool
   const found = textOf(tables).without(strays);
   const wanted = reference.after(reference.actions.length).without(strays);
   if (found.schema() !== wanted.schema()) return `the tables are not as they should be: ${found.schema()}`;
-  if (isComparable(scene) && found.effects() !== wanted.effects())
+  if (isComparable(scene) && !scene.orders.grouped && found.effects() !== wanted.effects())
     return `a step took effect more than once: ${found.effects()}`;
   return undefined;
 }

@@ -78,7 +78,7 @@ async function checkBackAgain(scene: Scene): Promise<string | undefined> {
   const found = textOf(tables).without(strays);
   const wanted = reference.after(reference.actions.length).without(strays);
   if (found.schema() !== wanted.schema()) return `the tables are not as before they were applied: ${found.schema()}`;
-  return isComparable(scene) && found.effects() !== wanted.effects()
+  return isComparable(scene) && !scene.orders.grouped && found.effects() !== wanted.effects()
     ? `what was rolled back is not as before it was applied: ${found.effects()} and not ${wanted.effects()}`
     : undefined;
 }

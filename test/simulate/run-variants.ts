@@ -26,9 +26,13 @@ export interface Order {
   readonly keepAppended?: boolean | undefined;
   /** Milliseconds between the plan and the run that carries it out; undefined where no plan is saved. */
   readonly savedFor: number | undefined;
+  /** Whether it may run migrations as groups. */
+  readonly grouped: boolean;
 }
 
 export interface Orders {
+  /** Whether some runs may run migrations as groups. Then the tables may never be as between two migrations. */
+  readonly grouped: boolean;
   readonly has: (one: Variety) => boolean;
   readonly next: () => Order;
 }
@@ -40,14 +44,17 @@ export function drawOrders(seed: number, { backTo }: Goal, lease: number): Order
   const drawn = new Set(Object.entries(rates).flatMap(([one, rate]) => (chance.happens(rate) ? [one] : [])));
   const has = (one: Variety) => drawn.has(one) && (isBack || one === "saved");
   const kept = chanceOf(seed ^ 0x2545_f491);
+  const group = chanceOf(seed ^ 0x61c8_8647);
+  const grouped = group.happens(0.3);
   const next = (): Order => {
     const order = drawOrder(chance, has, isBack, lease);
-    return { ...order, keepAppended: !order.acceptLoss && kept.happens(keeping) };
+    const mayGroup = grouped && group.happens(0.8);
+    return { ...order, keepAppended: !order.acceptLoss && kept.happens(keeping), grouped: mayGroup };
   };
-  return { has, next };
+  return { has, next, grouped };
 }
 
-function drawOrder(chance: Chance, has: Orders["has"], isBack: boolean, lease: number): Order {
+function drawOrder(chance: Chance, has: Orders["has"], isBack: boolean, lease: number): Omit<Order, "grouped"> {
   return {
     direction: !isBack || (has("opposite") && chance.happens(0.5)) ? "up" : "down",
     acceptLoss: !(has("careful") && chance.happens(0.7)),
@@ -57,7 +64,7 @@ function drawOrder(chance: Chance, has: Orders["has"], isBack: boolean, lease: n
 
 /** Carries out the order. `whenSaved`: called when the plan is saved, where one is. */
 export async function carryOut(
-  { direction, acceptLoss, keepAppended, savedFor }: Order,
+  { direction, acceptLoss, keepAppended, savedFor, grouped }: Order,
   options: MigratorOptions,
   { backTo }: Goal,
   whenSaved: () => void,
@@ -65,7 +72,7 @@ export async function carryOut(
 ): Promise<RunResult> {
   const choice: DownChoice = { to: backTo, acceptLoss, ...(keepAppended === true && { keepAppended }) };
   const isUp = direction === "up";
-  let given: Parameters<typeof up>[1] & DownChoice = isUp ? { stepByStep: true } : choice;
+  let given: Parameters<typeof up>[1] & DownChoice = isUp ? { stepByStep: !grouped } : choice;
   if (savedFor !== undefined) {
     given = { plan: isUp ? await savePlan(options) : await savePlanDown(options, choice) };
     whenSaved();

@@ -86,8 +86,8 @@ function emptyFold() {
     lastEpochs: new Map<number, number>(),
     /** By version, direction and action. */
     midways: new Map<string, PartialAction>(),
-    /** By epoch, also those that were checked. */
-    late: new Map<number, LateCall>(),
+    /** Also those that were checked. The calls of a group may all come late. */
+    late: [] as LateCall[],
     /** The epochs whose late call was checked. */
     checked: new Set<number>(),
   };
@@ -95,9 +95,11 @@ function emptyFold() {
 
 function beginEpoch(fold: Fold, record: LedgerRecord): void {
   if (!fold.isReleased) doubt(fold, fold.next);
-  fold.group = new Set();
-  // A run that takes a further epoch still rolls back what it did in the one before.
-  if (record.run !== fold.taken?.run) fold.reverting = new Set();
+  // A run that takes a further epoch still rolls back what it did in the one before, and has the same group.
+  if (record.run !== fold.taken?.run) {
+    fold.reverting = new Set();
+    fold.group = new Set();
+  }
   fold.taken = record;
   fold.own = new Map();
   fold.isReleased = false;
@@ -108,8 +110,32 @@ function beginEpoch(fold: Fold, record: LedgerRecord): void {
 /** Puts the migration in doubt, with its group. */
 function doubt(fold: Fold, version: number | undefined): void {
   if (!mayHaveRun(fold, version)) return;
-  if (fold.group.size > 0) fold.doubtedGroup = fold.group;
+  if (fold.group.size > 0) fold.doubtedGroup = new Set(fold.group);
   for (const one of [version, ...fold.group]) fold.inDoubt.add(one);
+}
+
+/**
+ * The group that the record begins or ends. A holder states what it runs after it has seen the tables, so members of an
+ * older group that it does not name have never run: that group was stated too late for any call.
+ */
+function foldGroup(fold: Fold, record: LedgerRecord): void {
+  const { next } = record;
+  const stated = groupOf(record);
+  if (stated !== undefined) {
+    settle(fold, fold.doubtedGroup);
+    fold.group = new Set(stated);
+  } else if (next === undefined || !fold.group.has(next)) {
+    // What the holder does not leave in doubt itself is settled.
+    settle(fold, fold.group);
+    fold.group = new Set();
+  }
+}
+
+function settle({ inDoubt, doubtedGroup }: Fold, versions: ReadonlySet<number>): void {
+  for (const version of versions) {
+    inDoubt.delete(version);
+    doubtedGroup.delete(version);
+  }
 }
 
 function mayHaveRun({ reverting, migrations }: Fold, version: number | undefined): version is number {
@@ -120,9 +146,7 @@ function mayHaveRun({ reverting, migrations }: Fold, version: number | undefined
 function foldHolder(fold: Fold, record: LedgerRecord): void {
   const { epoch, event, next, lease } = record;
   fold.next = next;
-  const group = groupOf(record);
-  if (group !== undefined) fold.group = new Set(group);
-  else if (next === undefined || !fold.group.has(next)) fold.group = new Set();
+  foldGroup(fold, record);
   fold.lease = lease ?? fold.lease;
   fold.longestLease = Math.max(fold.longestLease, fold.lease);
   if (event === "released") {
@@ -135,7 +159,8 @@ function foldHolder(fold: Fold, record: LedgerRecord): void {
 }
 
 /** Only what this epoch records counts. Late calls remain: one may take effect after the run that rebuilt the ledger. */
-function rebuild({ migrations, own, inDoubt }: Fold): void {
+function rebuild({ migrations, own, inDoubt, doubtedGroup }: Fold): void {
+  doubtedGroup.clear();
   migrations.clear();
   for (const [version, migration] of own) migrations.set(version, migration);
   inDoubt.clear();
@@ -150,8 +175,7 @@ function foldWork(fold: Fold, record: LedgerRecord): void {
     fold.reverting.has(version) || fold.migrations.get(version)?.reversal !== undefined || fold.rolledBack.has(version);
   const keyOf = (action: number) => `${version}.${isBack ? "back." : ""}${action}`;
   if (midway !== undefined) fold.midways.set(keyOf(step + 1), midway);
-  if (event === "late")
-    fold.late.set(epoch, { epoch, version, action: step, isBack, midway: fold.midways.get(keyOf(step)) });
+  if (event === "late") fold.late.push({ epoch, version, action: step, isBack, midway: fold.midways.get(keyOf(step)) });
   if (late !== undefined) fold.checked.add(late);
 }
 
@@ -160,7 +184,9 @@ function foldMigrations(fold: Fold, record: LedgerRecord, order: number): void {
   if (facts === undefined) return;
   const { version } = facts;
   const isReverting = fold.reverting.has(version);
-  fold.inDoubt.delete(version);
+  // A record about a member by a run that does not have the group: nobody has run it.
+  if (fold.doubtedGroup.has(version) && !fold.group.has(version)) settle(fold, fold.doubtedGroup);
+  settle(fold, new Set([version]));
   if (record.event === "reverted") fold.rolledBack.add(version);
   else if (!isReverting) fold.rolledBack.delete(version);
   for (const all of [fold.migrations, fold.own]) {
@@ -178,7 +204,7 @@ function stateOf(fold: Fold, sorted: readonly LedgerRecord[]): LedgerState {
     return known?.status !== "applied" || known.reversal !== undefined;
   };
   const upcoming = mayHaveRun(fold, next) && isOpen(next) ? next : undefined;
-  const late = [...fold.late.values()].filter(({ epoch }) => !fold.checked.has(epoch));
+  const late = fold.late.filter(({ epoch }) => !fold.checked.has(epoch));
   const lateVersions = late.filter((call) => !isDone(migrations.get(call.version), call)).map(({ version }) => version);
   const inDoubt = new Set([...fold.inDoubt, ...lateVersions].filter(isOpen));
   const working = new Set(upcoming === undefined ? [] : [...group].filter(isOpen));

@@ -61,7 +61,7 @@ export interface MigrationFacts {
   readonly checksum: string;
   /**
    * A short hash of each of these steps, so that an error can name the step that was changed later. On `renewed`,
-   * without a migration: the versions of the group that `next` begins, as ranges.
+   * without a migration: the versions of the group that `next` begins, as ranges, or that `next` runs alone.
    */
   readonly steps: readonly string[];
   /** SHA-256 of the file's text. */
@@ -131,17 +131,25 @@ const mostInGroup = 1_000_000;
 
 /** The entry that states, before the first call of a group, which migrations run as one. `versions`: in order. */
 export function groupEntry(versions: readonly number[]): LedgerEntry {
+  return { event: "renewed", next: versions[0], steps: rangesOf(versions) };
+}
+
+/** The entry that states that a migration runs by itself, whatever older records state of it. */
+export function aloneEntry(version: number): LedgerEntry {
+  return { event: "renewed", next: version, steps: ["alone"] };
+}
+
+function rangesOf(versions: readonly number[]): readonly string[] {
   const ranges: [first: number, last: number][] = [];
   for (const version of versions) {
     const open = ranges.at(-1);
     if (open?.[1] === version - 1) open[1] = version;
     else ranges.push([version, version]);
   }
-  const steps = ranges.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`));
-  return { event: "renewed", next: versions[0], steps };
+  return ranges.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`));
 }
 
-/** The versions of the group that a record begins; undefined for other records. */
+/** The versions of the group that a record begins, none if a migration runs alone; undefined for other records. */
 export function groupOf({ event, version, steps = [] }: LedgerRecord): readonly number[] | undefined {
   if (event !== "renewed" || version !== undefined || steps.length === 0) return undefined;
   return steps.flatMap((range) => {

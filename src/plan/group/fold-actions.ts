@@ -1,77 +1,92 @@
 /** Folds several actions on one table into one call with the same result. Pure. */
 import { isMigrateError } from "../../errors/migrate-error.ts";
-import type { Action, ActionFor, AlterColumnsAction } from "../../actions/model/action.ts";
-import type { Alteration } from "../../actions/model/alteration.ts";
-import { describeAction, refAfter, tablesAfter } from "../../actions/apply-action.ts";
+import type { Action, AlterColumnsAction } from "../../actions/model/action.ts";
+import { currentPath, newNames, type Alteration } from "../../actions/model/alteration.ts";
+import { describeAction, tablesAfter } from "../../actions/apply-action.ts";
 import { formatPath, parsePath, type Path } from "../../schema/path.ts";
-import { columnPaths, columnsWithin, findColumn, mayLookAlike, sameTable, type Table } from "../../schema/table.ts";
+import { columnPaths, columnsWithin, mayLookAlike, sameTable, type Table } from "../../schema/table.ts";
+import type { Column } from "../../schema/data-type.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
 import { planCommits } from "../commits/commits.ts";
 import type { PlannedAction } from "../make-plan.ts";
 
-/** The actions of a group on one table, in order. */
+/** The actions of a group on one table. */
 export interface TableActions {
   readonly table: string;
   /** Undefined if the group creates the table. */
   readonly before: Table | undefined;
   readonly after: Table | undefined;
-  readonly actions: readonly Action[];
-  /** The last of them as planned. */
-  readonly last: PlannedAction;
+  /** What kind of call they fold into. */
+  readonly kind: "createTable" | "addColumns" | "alterColumns";
   /** Where the columns from before are now, by their paths from before. */
   readonly moved: ReadonlyMap<string, Path>;
+  /** The action itself, if there is only one. */
+  readonly only: Action | undefined;
+  readonly last: PlannedAction;
 }
 
-/** The actions with one more, or undefined if that action can't be part of a group. */
+/** The actions with one more; undefined if that action can't be part of a group, or needs another call. */
 export function withAction(own: TableActions | undefined, planned: PlannedAction): TableActions | undefined {
   const { action } = planned;
   const { table } = action;
-  const start = own ?? begin(planned);
-  if (!mayJoin(action, start)) return undefined;
-  const moved = new Map(
-    [...start.moved].flatMap(([from, path]) => {
-      const at = refAfter({ table, path }, action);
-      return at === undefined ? [] : [[from, at.path] as const];
-    }),
-  );
-  return { ...start, after: planned.after.get(table), actions: [...start.actions, action], last: planned, moved };
+  const before = own === undefined ? planned.before.get(table) : own.before;
+  const moved = own?.moved ?? originsOf(before);
+  const kind = kindWith(own?.kind, action, before, moved);
+  if (kind === undefined) return undefined;
+  const only = own === undefined ? action : undefined;
+  return { table, before, after: planned.after.get(table), kind, moved: movedBy(action, moved), only, last: planned };
 }
 
-function begin(planned: PlannedAction): TableActions {
-  const { table } = planned.action;
-  const before = planned.before.get(table);
-  const moved = new Map(columnPaths(before?.columns ?? []).map((path) => [formatPath(path), path]));
-  return { table, before, after: before, actions: [], last: planned, moved };
+function originsOf(before: Table | undefined): ReadonlyMap<string, Path> {
+  return new Map(columnPaths(before?.columns ?? []).map((path) => [formatPath(path), path]));
+}
+
+function movedBy(action: Action, moved: ReadonlyMap<string, Path>): ReadonlyMap<string, Path> {
+  if (action.kind !== "alterColumns") return moved;
+  const names = newNames(action.alterations);
+  return names.size === 0 ? moved : new Map([...moved].map(([from, path]) => [from, currentPath(path, names)]));
 }
 
 /**
- * Whether an action can be part of a group. Only those can that neither fail because of rows nor read or write any: if
- * the run is killed, each table is then as before the group or as after it.
+ * The kind of call that the actions fold into. Only actions count that neither fail because of rows nor read or write any:
+ * if the run is killed, the table is then as before the group or as after it.
  */
-function mayJoin(action: Action, { before, moved }: TableActions): boolean {
+function kindWith(
+  kind: TableActions["kind"] | undefined,
+  action: Action,
+  before: Table | undefined,
+  moved: ReadonlyMap<string, Path>,
+): TableActions["kind"] | undefined {
   switch (action.kind) {
     case "createTable":
-      return before === undefined && (action.rows ?? []).length === 0;
+      return before === undefined && (action.rows ?? []).length === 0 ? "createTable" : undefined;
     case "addColumns":
-      return action.columns.every(({ as, computed }) => as === undefined && computed === undefined);
-    case "alterColumns": {
-      const old = new Set([...moved.values()].map(formatPath));
-      return action.alterations.every(
-        ({ path, type, nullable }) =>
-          !old.has(formatPath(parsePath(path))) || (type === undefined && nullable !== false),
-      );
-    }
+      if (action.columns.some(({ as, computed }) => as !== undefined || computed !== undefined)) return undefined;
+      return before === undefined ? kind : kind === "alterColumns" ? undefined : "addColumns";
+    case "alterColumns":
+      if (before === undefined) return kind;
+      return kindOfAlterations(action, moved) === (kind ?? "alterColumns") ? (kind ?? "alterColumns") : undefined;
     default:
-      return false;
+      return undefined;
   }
 }
 
-/**
- * The one action that does what these do, as planned; null if they change nothing together; undefined if there is none.
- */
+/** Columns from before may only get names and become nullable. Undefined if there are both old and new columns. */
+function kindOfAlterations(
+  { alterations }: AlterColumnsAction,
+  moved: ReadonlyMap<string, Path>,
+): "addColumns" | "alterColumns" | undefined {
+  const old = new Set([...moved.values()].map(([name]) => name));
+  const areOld = alterations.map(({ path }) => old.has(parsePath(path)[0]!));
+  if (areOld.every((is) => !is)) return "addColumns";
+  const isAllowed = alterations.every(({ type, nullable }) => type === undefined && nullable !== false);
+  return isAllowed && areOld.every((is) => is) ? "alterColumns" : undefined;
+}
+
+/** The call, as planned; null if nothing changes; undefined if no one call is known to have the same result. */
 export function foldActions(own: TableActions, capabilities: Capabilities): PlannedAction | null | undefined {
-  const { table, before, after, last, actions } = own;
-  const action = actions.length === 1 ? actions[0] : foldedAction(own);
+  const { table, before, after, last } = own;
+  const action = own.only ?? foldedAction(own);
   if (action === null) return sameEitherWay(before, after) ? null : undefined;
   if (action === undefined || !leadsTo(action, own)) return undefined;
   const tables = { before: new Map([[table, before]]), after: new Map([[table, after]]) };
@@ -85,17 +100,12 @@ export function foldActions(own: TableActions, capabilities: Capabilities): Plan
   return { place, action, text, risks: [], commits, ...tables, recordFirst: false, proof: undefined };
 }
 
-/** The candidate. Null if nothing is left to do. */
-function foldedAction({ table, before, after, actions, moved }: TableActions): Action | null | undefined {
+/** The candidate; null if nothing is left to do. */
+function foldedAction({ table, before, after, kind, moved }: TableActions): Action | null | undefined {
   if (after === undefined) return undefined;
   if (before === undefined) return foldedCreate(table, after);
-  if (actions.every(isAlter)) return foldedAlter(table, before, after, moved);
-  const columns = after.columns.slice(before.columns.length);
-  return { kind: "addColumns", table, columns } satisfies ActionFor<"addColumns">;
-}
-
-function isAlter(action: Action): action is AlterColumnsAction {
-  return action.kind === "alterColumns";
+  if (kind === "alterColumns") return foldedAlter(table, before, after, moved);
+  return { kind: "addColumns", table, columns: after.columns.slice(before.columns.length) };
 }
 
 /** Schema metadata and computed columns name other columns, which may have been renamed since. */
@@ -105,28 +115,27 @@ function foldedCreate(table: string, { columns, metadata }: Table): Action | und
 }
 
 function foldedAlter(table: string, before: Table, after: Table, moved: TableActions["moved"]): Action | null {
-  const alterations = [...moved].flatMap(([path, now]): readonly Alteration[] => {
-    const was = parsePath(path);
-    const rename = now.at(-1) === was.at(-1) ? undefined : now.at(-1);
-    const isMade =
-      findColumn(after.columns, now)?.nullable === true && findColumn(before.columns, was)?.nullable === false;
+  const [old, now] = [before, after].map(({ columns }) => byPath(columns));
+  const alterations = [...moved].flatMap(([path, at]): readonly Alteration[] => {
+    const name = at.at(-1)!;
+    const rename = name === parsePath(path).at(-1) ? undefined : name;
+    const isMade = old!.get(path)?.nullable === false && now!.get(formatPath(at))?.nullable === true;
     if (rename === undefined && !isMade) return [];
     return [{ path, ...(rename !== undefined && { rename }), ...(isMade && { nullable: true }) }];
   });
   return alterations.length === 0 ? null : { kind: "alterColumns", table, alterations };
 }
 
+function byPath(columns: readonly Column[]): ReadonlyMap<string, Column> {
+  return new Map(columnsWithin(columns).map(({ path, column }) => [formatPath(path), column]));
+}
+
 /** Whether the action leaves the table, and each column with its values, exactly as the original ones do. */
-function leadsTo(action: Action, { table, before, after, moved }: TableActions): boolean {
+function leadsTo(action: Action, { before, after, moved }: TableActions): boolean {
   const result = resultOf(action, before);
-  const isSame = result !== undefined && sameEitherWay(result, after);
-  return (
-    isSame &&
-    [...moved].every(([from, path]) => {
-      const at = refAfter({ table, path: parsePath(from) }, action);
-      return at !== undefined && formatPath(at.path) === formatPath(path);
-    })
-  );
+  if (result === undefined || !sameEitherWay(result, after)) return false;
+  const there = movedBy(action, originsOf(before));
+  return [...moved].every(([from, path]) => formatPath(there.get(from)!) === formatPath(path));
 }
 
 /** Undefined if the action can't work. */

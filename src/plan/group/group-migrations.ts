@@ -20,8 +20,10 @@ export interface MigrationGroup {
 
 export interface GroupCall {
   readonly action: PlannedAction;
-  /** The last migration that changes the table, and which of its actions does, counted from 1. */
-  readonly of: PlannedMigration;
+  /** The first migration that changes the table. */
+  readonly first: PlannedMigration;
+  /** The last one, and which of its actions does, counted from 1. */
+  readonly last: PlannedMigration;
   readonly number: number;
 }
 
@@ -45,27 +47,27 @@ interface Grouping {
   readonly stepByStep: boolean;
 }
 
-/** Throws ERR_GROUP_CHANGED if the group in doubt can't run as one any more. */
+/** The migrations in their order. Throws ERR_GROUP_CHANGED if the group in doubt can't run as one any more. */
 export function groupMigrations(
   migrations: readonly PlannedMigration[],
   { capabilities, begun, stepByStep }: Grouping,
 ): readonly Unit[] {
-  const isBegun = ({ migration }: PlannedMigration) => begun.has(migration.version);
-  const first = migrations.filter(isBegun);
-  const others = migrations.filter((planned) => !isBegun(planned));
+  const at = migrations.findIndex(({ migration }) => begun.has(migration.version));
+  const before = at === -1 ? [] : migrations.slice(0, at);
+  const rest = migrations.slice(before.length).filter(({ migration }) => !begun.has(migration.version));
+  const members = migrations.filter(({ migration }) => begun.has(migration.version));
   return [
-    ...(first.length === 0 ? [] : [resumedGroup(first, capabilities)]),
+    ...before,
+    ...(members.length === 0 ? [] : [resumedGroup(members, capabilities)]),
     // A target that can't describe its tables would not show which calls of a group were made.
-    ...(stepByStep || !capabilities.describes ? others : grouped(others, capabilities)),
+    ...(stepByStep || !capabilities.describes ? rest : grouped(rest, capabilities)),
   ];
 }
 
 function resumedGroup(migrations: readonly PlannedMigration[], capabilities: Capabilities): MigrationGroup {
-  const group = migrations.reduce<OpenGroup | undefined>(
-    (open, planned) => open && withMigration(open, planned, capabilities),
-    nothing,
-  );
-  if (group !== undefined) return closed(group, true);
+  const open = emptyGroup();
+  const group = migrations.every((planned) => add(planned, open)) ? closed(open, capabilities, true) : undefined;
+  if (group !== undefined) return group;
   const [from, until] = [migrations[0]!, migrations.at(-1)!].map(({ migration }) => formatMigration(migration));
   throw new MigrateError("ERR_GROUP_CHANGED", { from: from!, until: until! });
 }
@@ -73,74 +75,76 @@ function resumedGroup(migrations: readonly PlannedMigration[], capabilities: Cap
 /** Puts as many migrations as possible into each group. */
 function grouped(migrations: readonly PlannedMigration[], capabilities: Capabilities): readonly Unit[] {
   const units: Unit[] = [];
-  let open = nothing;
+  let open = emptyGroup();
   const close = () => {
-    if (isWorthwhile(open)) units.push(closed(open, false));
-    else units.push(...open.migrations);
-    open = nothing;
+    const group = closed(open, capabilities, false);
+    units.push(...(group !== undefined && isWorthwhile(group) ? [group] : open.migrations));
+    open = emptyGroup();
   };
   for (const planned of migrations) {
-    const wider = mayBegin(planned) ? withMigration(open, planned, capabilities) : undefined;
-    if (wider !== undefined) {
-      open = wider;
-      continue;
-    }
-    close();
-    const alone = mayBegin(planned) ? withMigration(nothing, planned, capabilities) : undefined;
-    if (alone === undefined) units.push(planned);
-    else open = alone;
+    if (mayBegin(planned)) {
+      if (add(planned, open)) continue;
+      close();
+      if (add(planned, open)) continue;
+    } else close();
+    units.push(planned);
   }
   close();
   return units;
 }
 
+/** A group to which migrations are still added. */
 interface OpenGroup {
   readonly migrations: PlannedMigration[];
-  readonly tables: ReadonlyMap<string, FoldedTable>;
+  readonly tables: Map<string, OwnTable>;
 }
 
-interface FoldedTable {
+/** What the group does to a table so far. */
+interface OwnTable extends Pick<GroupCall, "first" | "last" | "number"> {
   readonly own: TableActions;
-  /** Null if the table does not change. */
-  readonly call: GroupCall | null;
 }
 
-const nothing: OpenGroup = { migrations: [], tables: new Map() };
+const emptyGroup = (): OpenGroup => ({ migrations: [], tables: new Map() });
 
 /** Whether nothing of the migration has run, and its rollback needs no version from between the group's migrations. */
 function mayBegin({ direction, done, midway, inDoubt, restores }: PlannedMigration): boolean {
   return direction === "up" && done === 0 && midway === undefined && !inDoubt && restores.length === 0;
 }
 
-/** The group with one more migration; undefined if that one can't be part of it. */
-function withMigration(group: OpenGroup, planned: PlannedMigration, capabilities: Capabilities): OpenGroup | undefined {
-  const changed = new Map<string, { readonly own: TableActions; readonly number: number }>();
-  for (const [index, action] of planned.actions.entries()) {
+/** Adds the migration to the group. False, and nothing is added, if that can't be part of it. */
+function add(planned: PlannedMigration, { migrations, tables }: OpenGroup): boolean {
+  const changed = new Map<string, OwnTable>();
+  for (const [index, action] of (planned.whole ?? planned.actions).entries()) {
     const { table } = action.action;
     const isLost = action.rollback?.class === "restore" || action.rollback?.class === "none";
-    if (action.refusal !== undefined || isLost) return undefined;
-    const own = withAction((changed.get(table) ?? group.tables.get(table))?.own, action);
-    if (own === undefined) return undefined;
-    changed.set(table, { own, number: index + 1 });
+    const known = changed.get(table) ?? tables.get(table);
+    const own = action.refusal === undefined && !isLost ? withAction(known?.own, action) : undefined;
+    if (own === undefined) return false;
+    changed.set(table, { own, first: known?.first ?? planned, last: planned, number: index + 1 });
   }
-  const folded = new Map<string, FoldedTable>();
-  for (const [table, { own, number }] of changed) {
+  migrations.push(planned);
+  for (const [table, own] of changed) tables.set(table, own);
+  return true;
+}
+
+/** The group; undefined if a table would need several calls. */
+function closed(
+  { migrations, tables }: OpenGroup,
+  capabilities: Capabilities,
+  inDoubt: boolean,
+): MigrationGroup | undefined {
+  const calls: GroupCall[] = [];
+  for (const { own, first, last, number } of tables.values()) {
     const action = foldActions(own, capabilities);
     if (action === undefined) return undefined;
-    folded.set(table, { own, call: action && { action, of: planned, number } });
+    if (action !== null) calls.push({ action, first, last, number });
   }
-  return { migrations: [...group.migrations, planned], tables: new Map([...group.tables, ...folded]) };
+  return { migrations, calls, inDoubt };
 }
 
 /** Whether the group writes less than its migrations would one by one. It needs a record that states its migrations. */
-function isWorthwhile({ migrations, tables }: OpenGroup): boolean {
+function isWorthwhile({ migrations, calls }: MigrationGroup): boolean {
   const actions = migrations.reduce((sum, planned) => sum + planned.actions.length, 0);
-  const calls = [...tables.values()].filter(({ call }) => call !== null).length;
   const records = 2;
-  return calls + records < actions + migrations.length;
-}
-
-function closed({ migrations, tables }: OpenGroup, inDoubt: boolean): MigrationGroup {
-  const calls = [...tables.values()].flatMap(({ call }) => call ?? []);
-  return { migrations, calls, inDoubt };
+  return calls.length + records < actions + migrations.length;
 }

@@ -82,7 +82,10 @@ export function orderPending({ files, state, inDoubt, choice }: Pending): readon
   const inPart = known.filter(isHalfDone);
   const ran = known.filter(({ status }) => status === "applied").map(({ version }) => version);
   const begun = new Set([...inDoubt, ...inPart.map(({ version }) => version)].filter((one) => !ran.includes(one)));
-  const outside = [...begun].find((version) => !chosen.some((file) => file.version === version));
+  const outside = [...begun]
+    .filter((version) => !chosen.some((file) => file.version === version))
+    .toSorted((one, other) => one - other)
+    .at(-1);
   if (outside !== undefined) {
     const file = files.find(({ version }) => version === outside);
     throw new MigrateError("ERR_BEGUN", { version: formatVersion(outside), file: file?.file });

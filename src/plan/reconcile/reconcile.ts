@@ -32,7 +32,10 @@ export function reconcile(plan: Plan, snapshots: Tables, group: ReadonlySet<numb
   const changed = changedByGroup(plan.migrations, snapshots, group);
   const accounted = new Set(changed.keys());
   const migrations = plan.migrations.map((planned) => {
-    if (group.has(planned.migration.version)) return planned;
+    if (group.has(planned.migration.version)) {
+      const left = planned.actions.filter(({ action }) => !changed.has(action.table));
+      return { ...planned, actions: left, whole: planned.actions };
+    }
     const own = touchedTables({ ...plan, migrations: [planned] });
     const place = planned.inDoubt ? progressIn(planned.actions, snapshots) : undefined;
     if (place === undefined) return planned;

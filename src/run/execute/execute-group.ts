@@ -27,28 +27,42 @@ interface GroupProgress {
   readonly versions: VersionsTrack;
   /** How many of the calls are made. */
   done: number;
+  /** The error if a call has lost something of others. The calls count, so it is reported once they are recorded. */
+  lost: MigrateError | undefined;
 }
 
-/** Returns the records of the migrations' ends. If the group is stopped, records that, and throws. */
+/**
+ * Returns the records of the migrations' ends, and the error that the run must end with after they are recorded, if a call
+ * has lost something of others. If the group is stopped, records that, and throws.
+ */
 export async function executeGroup(
   group: MigrationGroup,
   applied: number,
   execution: Progress["execution"],
-): Promise<readonly LedgerEntry[]> {
+): Promise<{ readonly records: readonly LedgerEntry[]; readonly lost: MigrateError | undefined }> {
   const { clock, emit, target } = execution;
   const versions = trackVersions({ restores: [], tables: {}, done: 0, inDoubt: false, midway: undefined });
-  const progress: GroupProgress = { group, execution, applied, started: clock.steady(), versions, done: 0 };
+  const progress: GroupProgress = {
+    group,
+    execution,
+    applied,
+    started: clock.steady(),
+    versions,
+    done: 0,
+    lost: undefined,
+  };
   for (const { migration, direction, total } of group.migrations)
     emit({ event: "started", version: migration.version, name: migration.name, direction, done: 0, total });
   await makeCalls(progress);
   await versions.date(target);
   const tables = versionsByMigration(progress);
   const duration = elapsed(progress);
-  return group.migrations.map((planned) => {
+  const records = group.migrations.map((planned): LedgerEntry => {
     const { migration, total, attempt, units } = planned;
     const done = { step: total, total, attempt, duration, tables: tables.get(planned) ?? {} };
     return { event: "applied", ...factsOf(migration, units, done) };
   });
+  return { records, lost: progress.lost };
 }
 
 /** Makes the calls. After the first that fails, no other begins; those under way are waited for. */
@@ -77,10 +91,10 @@ async function makeCalls(progress: GroupProgress): Promise<void> {
 }
 
 /** Returns what went wrong, if anything did. */
-async function makeCall({ action, of, number }: GroupCall, progress: GroupProgress): Promise<FailedCall | undefined> {
+async function makeCall({ action, last, number }: GroupCall, progress: GroupProgress): Promise<FailedCall | undefined> {
   const { group, execution, versions } = progress;
-  const { version, name } = of.migration;
-  const place = { version, name, action: number, total: of.total };
+  const { version, name } = last.migration;
+  const place = { version, name, action: number, total: last.total };
   const ending = await executeAction(action, group.inDoubt, {
     ...execution,
     midway: undefined,
@@ -93,8 +107,8 @@ async function makeCall({ action, of, number }: GroupCall, progress: GroupProgre
   if ("error" in ending) return ending;
   versions.note(action, ending);
   progress.done++;
-  const lost = lostMetadata(place, ending.harm);
-  return lost && { error: lost, inDoubt: false };
+  progress.lost ??= lostMetadata(place, ending.harm);
+  return undefined;
 }
 
 /** A call of a group is one commit, so it is never between two of them. */
@@ -102,14 +116,14 @@ async function noteNothing(): Promise<void> {
   throw new TypeError("a call of a group is one commit");
 }
 
-/** The versions of each table, with the last migration of the group that changes it. */
+/** The versions of each table, with the first migration of the group that changes it: it is rolled back last. */
 function versionsByMigration({ group, versions }: GroupProgress): ReadonlyMap<PlannedMigration, TableVersions> {
   const tables = versions.tables();
   const all = new Map<PlannedMigration, TableVersions>();
-  for (const { of, action } of group.calls) {
+  for (const { first, action } of group.calls) {
     const { table } = action.action;
     const own = tables[table];
-    if (own !== undefined) all.set(of, { ...all.get(of), [table]: own });
+    if (own !== undefined) all.set(first, { ...all.get(first), [table]: own });
   }
   return all;
 }
@@ -123,15 +137,16 @@ function elapsed({ execution, started }: GroupProgress): number {
 async function stopped(progress: GroupProgress, call: GroupCall, cause: unknown, inDoubt: boolean): Promise<unknown> {
   const { group, execution, applied, done } = progress;
   const { target, emit } = execution;
-  const { migration, direction, total } = call.of;
+  const { migration, direction, total } = call.last;
   if (isHeld(cause)) {
     const { version, name } = migration;
     emit({ event: "left", version, name, direction, applied, done: 0, total });
     return cause;
   }
-  const details = { ...call.action.place, problem: target.explain(cause), applied, ...partOf(group, done) };
+  const { text } = call.action;
+  const details = { text, problem: target.explain(cause), applied, ...partOf(group, done) };
   const error = isStated(cause) ? cause : new MigrateError("ERR_GROUP_FAILED", details, { cause });
-  await release(progress, call.of, { event: "failed", detail: error.message }, inDoubt).catch(() => {});
+  await release(progress, call.last, { event: "failed", detail: error.message }, inDoubt).catch(() => {});
   return error;
 }
 

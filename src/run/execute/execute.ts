@@ -35,21 +35,22 @@ export async function execute(units: readonly Unit[], given: Execution): Promise
   let ended = 0;
   for (const [index, unit] of units.entries()) {
     const following = units[index + 1];
-    const records = isGroup(unit)
+    const { records, lost } = isGroup(unit)
       ? await executeGroup(unit, ended, execution)
-      : [await executeMigration(unit, ended, execution)];
+      : { records: [await executeMigration(unit, ended, execution)], lost: undefined };
     const own = migrationsOfUnit(unit);
     ended += own.length;
     if (!isGroup(unit) && unit.direction === "down") {
       await lease.record(records);
       await releaseUnneeded(unit, migrations.slice(ended), kept, execution);
-    } else if (following === undefined) await lease.release(records);
+    } else if (following === undefined || lost !== undefined) await lease.release(records);
     else await lease.record(leadingTo(following, records));
-    const group = isGroup(unit) ? { group: own.length } : {};
+    const group = own.length > 1 ? { group: own.length } : {};
     for (const [at, { direction, migration }] of own.entries()) {
       const { version, name } = migration;
       execution.emit({ event: events[direction].end, version, name, duration: records[at]?.duration ?? 0, ...group });
     }
+    if (lost !== undefined) throw lost;
   }
   return ended;
 }

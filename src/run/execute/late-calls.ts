@@ -90,7 +90,9 @@ export async function checkLateCalls(
     await requireRight(table, words);
   }
   const next = plan.migrations[0]?.migration.version;
-  return checked.map(({ epoch }) => ({ event: "looked", next, late: epoch }));
+  const left = new Set(calls.filter((late) => !checked.includes(late)).map(({ epoch }) => epoch));
+  const epochs = new Set(checked.map(({ epoch }) => epoch));
+  return [...epochs].filter((epoch) => !left.has(epoch)).map((epoch) => ({ event: "looked", next, late: epoch }));
 }
 
 /** The actions of the migration, in place of the calls that may have rolled it back: these concern the same tables. */

@@ -1,14 +1,14 @@
 /** Plans a run from the current files, ledger and tables, and detects whether these change meanwhile. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { groupInDoubt, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
-import type { LedgerEntry } from "../../ledger/state/record.ts";
+import { aloneEntry, type LedgerEntry } from "../../ledger/state/record.ts";
 import { matchesHash } from "../../migrations/checksum.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { withStepsThatRan } from "../../plan/history/renumbered.ts";
 import { repeatedFacts } from "../../plan/history/record-facts.ts";
-import type { Direction } from "../../plan/compile/compile.ts";
+import type { Describing, Direction } from "../../plan/compile/compile.ts";
 import {
   checkBegun,
   checkMissing,
@@ -97,7 +97,7 @@ export async function planPending(input: PlanningInput, choice: RunChoice): Prom
     begun: groupInDoubt(state, context.runner.run),
     stepByStep: choice.stepByStep === true,
   });
-  return { plan, units, migrations, opening: openingEntries(migrations, state, units) };
+  return { plan, units, migrations, opening: openingEntries(migrations, state, units, context.target.capabilities) };
 }
 
 /** Plans the chosen migrations, in that order. Also loads all that the ledger knows or that have a late call. */
@@ -209,8 +209,9 @@ function seeingDrops({ migrations }: Plan, target: Target) {
  */
 function openingEntries(
   migrations: readonly Migration[],
-  { holder, migrations: ran }: LedgerState,
+  { holder, inDoubt, migrations: ran }: LedgerState,
   [first]: readonly Unit[],
+  { describes }: Describing,
 ): readonly LedgerEntry[] {
   const next = first && migrationsOfUnit(first)[0]!.migration.version;
   const notes = migrations.flatMap(({ version, textHash }): readonly LedgerEntry[] => {
@@ -219,5 +220,7 @@ function openingEntries(
     return [{ event: "noted", next, ...repeatedFacts(known), textHash }];
   });
   if (first !== undefined && isGroup(first)) return [...notes, beginningOf(first)];
+  // A holder that was overtaken may still state a group of which it has made no call.
+  if (next !== undefined && describes && inDoubt.size > 0) return [...notes, aloneEntry(next)];
   return notes.length === 0 && holder?.next !== next ? [{ event: "renewed", next }] : notes;
 }

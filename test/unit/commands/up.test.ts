@@ -354,7 +354,13 @@ test("a run whose lease another took while it planned writes nothing to the ledg
   // The first look plans before the lease is taken, the second under it.
   const suspended = world.runner({ look: { 2: () => up(world.runner()) } }, { clock: world.still });
   expect(await up(suspended)).toEqual({ applied: 0, total: 2 });
-  expect((await world.events()).slice(3)).toEqual(["2.0 taken", "3.0 taken", "3.1 applied 2", "3.2 released"]);
+  expect((await world.events()).slice(3)).toEqual([
+    "2.0 taken",
+    "3.0 taken",
+    "3.1 renewed",
+    "3.2 applied 2",
+    "3.3 released",
+  ]);
 });
 
 test("a run that was told that it has the lease believes the ledger where that names another", async () => {

@@ -202,7 +202,7 @@ test("if one call of a group fails, the others count, and the next run makes tho
   await expect(up(refusing(failed.aProcess()))).rejects.toMatchObject({
     code: "ERR_GROUP_FAILED",
     message: expect.stringMatching(
-      /^0005_m\.mjs, step 1 \(renameColumn\) failed: no space left; 0002_m to 0005_m run as one group, of which [12] of 3 calls? (is|are) made, 0 migrations applied before it in this run; fix the cause and run migrate up again$/,
+      /^rename u\.a to d failed: no space left; 0002_m to 0005_m run as one group, of which [12] of 3 calls? (is|are) made, 0 migrations applied before it in this run; fix the cause and run migrate up again$/,
     ),
   });
   const { pending, holder } = await status(failed.aProcess());
