@@ -1,6 +1,7 @@
 /** Checks a generated migration: TypeScript must accept it, and Node must load exactly the given steps from it. */
 import { dirname, join } from "node:path";
 import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 import { Project, ts } from "ts-morph";
 import { firstLine, MigrateError } from "../errors/migrate-error.ts";
 import { canonicalJson } from "../migrations/checksum.ts";
@@ -109,9 +110,20 @@ function configOf(from: string, top: string) {
       skipLibCheck: true,
       noEmit: true,
       allowImportingTsExtensions: true,
-      types: [],
-      // Without those of browsers, which take a fifth of the time. The types of this package bring Node's.
+      ...typesOfNode(),
+      // Without those of browsers, which take a fifth of the time.
       lib: ["lib.esnext.d.ts"],
     },
   };
+}
+
+/** The types of Node that apache-arrow depends on: a project without a tsconfig.json need not have its own. */
+function typesOfNode(): Pick<ts.CompilerOptions, "types" | "typeRoots"> {
+  try {
+    const arrow = createRequire(import.meta.url).resolve("apache-arrow");
+    const node = createRequire(arrow).resolve("@types/node/package.json");
+    return { types: ["node"], typeRoots: [dirname(dirname(node))] };
+  } catch {
+    return { types: [] };
+  }
 }

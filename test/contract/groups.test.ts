@@ -19,7 +19,7 @@ import { anyColumns, columnName, leafType, typeNear } from "../support/drawn-tab
 import { applyAction } from "../support/fold.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
-import { rowsOf } from "../support/tables.ts";
+import { lancedb, rowsOf } from "../support/tables.ts";
 
 type Step = Readonly<Record<string, unknown>>;
 
@@ -170,3 +170,57 @@ test("groups leave the same tables, rows and ledger as one migration after the o
   expect(groups).toBeGreaterThan(2);
   console.log(`${groups} histories with groups, of ${grouped} among ${all} migrations`);
 }, 1_800_000);
+
+const rename = (table: string, path: string, name: string) => ({ kind: "renameColumn", table, path, name });
+const column = (name: string, nullable = true) => ({ name, type: { kind: "int32" }, nullable });
+const columns = [column("id", false), column("a"), column("b")];
+
+/** A database with `t(id, a, b)`, which has a row, and `u(id, a, b)`, and what writes its pending migrations. */
+async function aDatabaseWithRow() {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "migrations"));
+  const write = (version: number, steps: readonly Step[]) =>
+    writeFileSync(join(folder, "migrations", `000${version}_m.mjs`), `export const up = ${JSON.stringify(steps)};\n`);
+  const row = { id: 1, a: 1, b: null };
+  write(1, [
+    { kind: "createTable", table: "t", columns, rows: [row] },
+    { kind: "createTable", table: "u", columns },
+  ]);
+  const options = await aDatabase(folder, "db");
+  await up(options);
+  return { options, write };
+}
+
+/** The same, with calls on `u` that fail. */
+function failing(options: MigratorOptions): MigratorOptions {
+  const { target } = options;
+  const execute: typeof target.execute = async (action, seen) => {
+    if (action.table === "u") throw new Error("no space left");
+    return await target.execute(action, seen);
+  };
+  return { ...options, target: { ...target, execute } };
+}
+
+test("after a group was stopped, questions about rows are asked of the columns as they are now", async () => {
+  const { options, write } = await aDatabaseWithRow();
+  write(2, [rename("t", "a", "x"), rename("t", "b", "a"), rename("u", "a", "y")]);
+  write(3, [rename("t", "x", "b"), rename("u", "y", "z")]);
+  // `b` was `a`, which holds no null.
+  write(4, [{ kind: "setNullable", table: "t", path: "b", nullable: false }]);
+  expect(await endOf(up(failing(options), { to: 3 }))).toBe("ERR_GROUP_FAILED");
+  expect(await endOf(up(options))).toBe("well");
+});
+
+test("metadata that a call may have lost is reported once, and the group is finished", async () => {
+  const { options, write } = await aDatabaseWithRow();
+  write(2, [rename("t", "a", "x"), rename("t", "b", "y"), rename("u", "a", "y")]);
+  write(3, [rename("u", "b", "w"), rename("u", "y", "z")]);
+  expect(await endOf(up(failing(options)))).toBe("ERR_GROUP_FAILED");
+  // Others write, and clean up the versions that would tell.
+  const table = await (await lancedb.connect(options.uri)).openTable("t");
+  await table.add([{ id: 2, x: 2, y: 2 }]);
+  await table.optimize({ cleanupOlderThan: new Date() });
+  expect(await endOf(up(options))).toBe("ERR_METADATA_LOST");
+  expect(await endOf(up(options))).toBe("well");
+  expect((await status(options)).pending).toEqual([]);
+});

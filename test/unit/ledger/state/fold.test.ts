@@ -8,6 +8,7 @@ import {
   isHalfDone,
 } from "../../../../src/ledger/state/fold.ts";
 import {
+  aloneEntry,
   groupEntry,
   groupOf,
   isNamed,
@@ -568,4 +569,62 @@ test("a group that was released before its first call is in doubt no more", () =
     aRecord("1.3", "released"),
   ];
   expect(foldLedger(records)).toMatchObject({ group: new Set(), inDoubt: new Set() });
+});
+
+test("a holder that states what it runs overrides a group that an older holder states too late", () => {
+  const late = group("1.1", [2, 3]);
+  const taken = [aRecord("1.0", "taken", { next: 2 }), aRecord("2.0", "taken", { next: 2 })];
+  const alone = aRecord("2.1", "renewed", aloneEntry(2));
+  expect(groupOf(alone)).toEqual([]);
+  const killed = foldLedger([...taken, late, alone]);
+  expect([[...migrationsInDoubt(killed, "another")], [...groupInDoubt(killed, "another")]]).toEqual([[2], []]);
+  const applied = [aRecord("2.2", "applied", about(2, 3)), aRecord("2.3", "released")];
+  expect(foldLedger([...taken, late, alone, ...applied])).toMatchObject({ inDoubt: new Set(), group: new Set() });
+  // Also where the newer holder states nothing before it records a member.
+  expect(foldLedger([...taken, late, ...applied])).toMatchObject({ inDoubt: new Set(), group: new Set() });
+});
+
+test("a holder that takes a further epoch still has its group", () => {
+  const own = { run: "run of both" };
+  const begun = [
+    aRecord("1.0", "taken", { next: 2, ...own }),
+    { ...group("1.1", [2, 3, 4]), ...own },
+    aRecord("2.0", "taken", { next: 2, ...own }),
+  ];
+  const failed = [aRecord("2.1", "failed", { ...about(3, 0), next: 2 }), aRecord("2.2", "released", { next: 2 })];
+  expect([...foldLedger([...begun, ...failed]).group].toSorted()).toEqual([2, 3, 4]);
+  // It has made no call.
+  const nothing = [aRecord("2.1", "failed", about(3, 0)), aRecord("2.2", "released")];
+  expect(foldLedger([...begun, ...nothing])).toMatchObject({ inDoubt: new Set(), group: new Set() });
+});
+
+test("a group that was finished says nothing of later doubts about its members", () => {
+  const finished = [
+    aRecord("1.0", "taken", { next: 2 }),
+    group("1.1", [2, 3]),
+    aRecord("2.0", "taken", { next: 2 }),
+    group("2.1", [2, 3]),
+    aRecord("2.2", "applied", { ...about(2, 3), next: 3 }),
+    aRecord("2.3", "applied", about(3, 3)),
+    aRecord("2.4", "released"),
+  ];
+  const killed = [
+    aRecord("3.0", "taken"),
+    aRecord("3.1", "reverting", { ...about(3, 0), next: 3 }),
+    aRecord("4.0", "taken"),
+  ];
+  expect(foldLedger([...finished, ...killed])).toMatchObject({ inDoubt: new Set([3]), group: new Set() });
+});
+
+test("all late calls of an epoch remain until it was checked", () => {
+  const records = [
+    aRecord("1.0", "taken", { next: 2 }),
+    aRecord("1.1", "late", { version: 2, name: "m2", step: 1, total: 3, next: 2 }),
+    aRecord("1.2", "late", { version: 3, name: "m3", step: 2, total: 3, next: 2 }),
+  ];
+  expect(foldLedger(records).late).toMatchObject([
+    { epoch: 1, version: 2, action: 1 },
+    { epoch: 1, version: 3, action: 2 },
+  ]);
+  expect(foldLedger([...records, aRecord("2.0", "taken"), aRecord("2.1", "looked", { late: 1 })]).late).toEqual([]);
 });

@@ -11,6 +11,11 @@ import { groupOf } from "../../../../src/ledger/state/record.ts";
 import type { MigratorOptions } from "../../../../src/run/run-context.ts";
 import { aMemoryDatabase } from "../../../support/memory-database.ts";
 import { temporaryFolder } from "../../../support/project.ts";
+import { sleepingClock } from "../../../support/clocks.ts";
+import type { Carry } from "../../../simulate/target/carry.ts";
+import { memoryTables } from "../../../simulate/target/memory-tables.ts";
+import { memoryTarget } from "../../../simulate/target/memory-target.ts";
+import { migrationsIn } from "../../../../src/migrations/source.ts";
 
 type Step = Readonly<Record<string, unknown>>;
 
@@ -158,11 +163,21 @@ test("however often and wherever runs are killed, the next one makes the calls t
   expect(grouped).toBeGreaterThan(20);
 });
 
+/** Two groups, and a migration between them that is part of neither. */
+const twoGroups: readonly (readonly Step[])[] = [
+  ...four,
+  [{ kind: "retypeColumn", table: "t", path: "b", type: { kind: "int64" } }],
+  [rename("d", "e", "u")],
+  [rename("e", "f", "u"), rename("z", "y", "v")],
+  [rename("y", "x", "v")],
+];
+
 test.each([
-  { what: "is killed", stops: false },
-  { what: "is stopped for longer than its lease while another does the work", stops: true },
-])("a run with a group that $what at every call in turn does everything once", async ({ stops }) => {
-  const { database } = await scene(four);
+  { what: "one group is killed", pending: four, stops: false },
+  { what: "two groups is killed", pending: twoGroups, stops: false },
+  { what: "one group is stopped for longer than its lease while another does the work", pending: four, stops: true },
+])("a run with $what at every call in turn does everything once", async ({ pending, stops }) => {
+  const { database } = await scene(pending);
   const undisturbed = await database();
   await up(undisturbed.aProcess());
   const calls = undisturbed.calls();
@@ -280,4 +295,81 @@ test("no run stops in the middle of a group that has begun, and none rolls back 
   await killed.oversleep();
   expect(await ended(killed.aProcess(), { to: 3 })).toBe("ERR_BEGUN");
   await expect(down(killed.aProcess())).rejects.toMatchObject({ code: "ERR_UNSETTLED" });
+});
+
+test("a run that is overtaken before it states its group leaves nothing in doubt that the other did not run", async () => {
+  const add = { kind: "addColumn", table: "v", ...column("k") };
+  const { database } = await scene([
+    [createTable("v"), rename("a", "c")],
+    [{ kind: "retypeColumn", table: "v", path: "b", type: { kind: "int64" } }, rename("c", "d"), add],
+  ]);
+  const undisturbed = await database();
+  await up(undisturbed.aProcess());
+  for (let at = 1; at <= undisturbed.calls(); at++)
+    for (const after of [false, true]) {
+      const overtaken = await database();
+      const meanwhile = async () => {
+        await overtaken.oversleep();
+        await ended(overtaken.aProcess(), { to: 2 });
+      };
+      const end = await ended(overtaken.aProcess({ at, after, meanwhile }));
+      const again = await ended(overtaken.aProcess());
+      expect({ at, after, end, again, columns: columnsOf(overtaken) }).toEqual({
+        at,
+        after,
+        end: expect.toBeOneOf(lateEnds),
+        again: "well",
+        columns: columnsOf(undisturbed),
+      });
+    }
+});
+
+test("both late calls of a group are found", async () => {
+  const loose = (table: string, nullable: boolean) => ({ kind: "setNullable", table, path: "b", nullable });
+  const folder = temporaryFolder();
+  const write = (version: number, steps: readonly Step[]) =>
+    writeFileSync(join(folder, `000${version}_m.mjs`), `export const up = ${JSON.stringify(steps)};\n`);
+  const clock = sleepingClock();
+  const tables = memoryTables({ now: clock.wall });
+  const process = (carry?: Carry): MigratorOptions => ({
+    target: memoryTarget({
+      name: "test",
+      model: "namespace",
+      tables,
+      carry: carry ?? (async ({ arrive }) => arrive()()),
+      clock,
+    }),
+    migrations: migrationsIn(folder),
+    ledger: "_migrations",
+    clock,
+    lease: { duration: 30_000, patience: 600_000 },
+  });
+  write(1, [createTable("t"), createTable("u")]);
+  await up(process());
+  write(2, [loose("t", true), loose("u", true), rename("a", "c"), rename("a", "c", "u")]);
+  write(3, [rename("c", "a"), rename("c", "a", "u")]);
+  const gate = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<void>();
+  let held = 0;
+  const late = up(
+    process(async ({ arrive, action }) => {
+      if (action?.kind === "alterColumns" && held < 2) {
+        if (++held === 2) arrived.resolve();
+        await gate.promise;
+      }
+      return arrive()();
+    }),
+  );
+  await arrived.promise;
+  await clock.sleep(60_000);
+  write(4, [loose("t", false), loose("u", false)]);
+  await up(process());
+  gate.resolve();
+  await expect(late).rejects.toMatchObject({ code: "ERR_ACTED_LATE" });
+  for (const table of ["t", "u"]) {
+    await expect(up(process())).rejects.toMatchObject({ code: "ERR_DRIFT", details: { table } });
+    tables.carryOut({ kind: "alterColumns", table, alterations: [{ path: "b", nullable: false }] });
+  }
+  expect(await ended(process())).toBe("well");
+  expect((await status(process())).late).toEqual([]);
 });
