@@ -17,7 +17,7 @@ export interface AppliedHash {
 /** `entries`: in ascending order of version. */
 export function appliedHash(entries: readonly AppliedEntry[]): AppliedHash {
   const hash = createHash("sha256");
-  for (const entry of entries) add(hash, entry);
+  add(hash, entries);
   return running(hash, [...entries], entries.length);
 }
 
@@ -30,7 +30,7 @@ function running(hash: Hash, entries: AppliedEntry[], length: number): AppliedHa
         entry.version > ((index === 0 ? entries[length - 1] : changes[index - 1])?.version ?? -1);
       if (length === entries.length && changes.every(isNext) && gone.size === 0) {
         const next = hash.copy();
-        for (const entry of changes) add(next, entry);
+        add(next, changes);
         entries.push(...changes);
         return running(next, entries, entries.length);
       }
@@ -41,7 +41,7 @@ function running(hash: Hash, entries: AppliedEntry[], length: number): AppliedHa
   };
 }
 
-function add(hash: Hash, { version, textHash }: AppliedEntry): void {
+function add(hash: Hash, entries: readonly AppliedEntry[]): void {
   // The short hash, so that the result is the same whether a journal stores whole hashes or short ones.
-  hash.update(`${version} ${shortHash(textHash)}\n`);
+  hash.update(entries.map(({ version, textHash }) => `${version} ${shortHash(textHash)}\n`).join(""));
 }
