@@ -6,14 +6,20 @@ export function sha256(text: string): string {
   return hash("sha256", text);
 }
 
-/** JSON with sorted keys and without undefined members: equal data gives equal text. */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+/**
+ * JSON with sorted keys and without undefined members: equal data gives equal text. `minusZero`: how -0 is written, which
+ * equals 0 in checksums.
+ */
+export function canonicalJson(value: unknown, minusZero: "0" | "-0" = "0"): string {
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, minusZero)).join(",")}]`;
+  if (Object.is(value, -0)) return minusZero;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   const record = value as Readonly<Record<string, unknown>>;
   const members = Object.keys(record)
     .toSorted()
-    .flatMap((key) => (record[key] === undefined ? [] : `${JSON.stringify(key)}:${canonicalJson(record[key])}`));
+    .flatMap((key) =>
+      record[key] === undefined ? [] : `${JSON.stringify(key)}:${canonicalJson(record[key], minusZero)}`,
+    );
   return `{${members.join(",")}}`;
 }
 

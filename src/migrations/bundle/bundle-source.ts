@@ -8,24 +8,27 @@ import type { MigrationFile } from "../list-files.ts";
 import type { MigrationSource } from "../source.ts";
 import { parseBundle, type BundledMigration } from "./bundle.ts";
 
-interface Contents {
-  readonly files: readonly MigrationFile[];
-  readonly migrations: ReadonlyMap<number, BundledMigration>;
-}
-
 /**
- * The migrations of a bundle. The file is read once, when they are first listed, so that a run works on the same
- * migrations from beginning to end. Throws ERR_BUNDLE_INVALID, and what `MigrationSource` throws.
+ * The migrations of a bundle. Each list reads the file, and what is loaded belongs to the list that it is from. Throws
+ * ERR_BUNDLE_INVALID, and what `MigrationSource` throws.
  */
 export function migrationsInBundle(path: string): MigrationSource {
-  let contents: Contents | undefined;
-  const read = (): Contents => (contents ??= readBundle(path));
+  const listed = new WeakMap<MigrationFile, BundledMigration>();
   return {
-    list: () => read().files,
+    list() {
+      const name = shownName(path);
+      const { migrations } = parseBundle(readText(path, name), name);
+      return migrations.map((one) => {
+        const file = fileOf(one, path);
+        listed.set(file, one);
+        return file;
+      });
+    },
     // Loaded when the first migration is: a run with nothing pending loads none.
     async load(file, reading) {
       const { checkExports } = await import("../load.ts");
-      const one = read().migrations.get(file.version)!;
+      const one = listed.get(file);
+      if (one === undefined) throw new TypeError(`${file.file} is from no list of the bundle`);
       const migration = checkExports(file, one, reading);
       if (migration.checksum !== one.checksum)
         throw new MigrateError("ERR_BUNDLE_INVALID", {
@@ -36,13 +39,6 @@ export function migrationsInBundle(path: string): MigrationSource {
       return { ...migration, after: one.after };
     },
   };
-}
-
-function readBundle(path: string): Contents {
-  const name = shownName(path);
-  const { migrations } = parseBundle(readText(path, name), name);
-  const files = migrations.map((one) => fileOf(one, path));
-  return { files, migrations: new Map(files.map(({ version }, index) => [version, migrations[index]!])) };
 }
 
 function fileOf({ file, textHash, ...lists }: BundledMigration, path: string): MigrationFile {

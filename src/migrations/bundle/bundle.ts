@@ -30,7 +30,7 @@ export interface BundledMigration {
 
 /** The text of a bundle. `migrations`: in ascending order of version. */
 export function bundleText(migrations: readonly Migration[]): string {
-  const lines = migrations.map((migration) => `    ${canonicalJson(bundled(migration))}`);
+  const lines = migrations.map((migration) => `    ${canonicalJson(bundled(migration), "-0")}`);
   const list = lines.length === 0 ? "[]" : `[\n${lines.join(",\n")}\n  ]`;
   const unsealed = `{\n  "migrationBundle": ${format},\n  ${hashMember("")},\n  "migrations": ${list}\n}\n`;
   return unsealed.replace(hashMember(""), hashMember(textHash(unsealed)));

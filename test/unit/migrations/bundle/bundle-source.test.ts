@@ -7,7 +7,7 @@ import { bundleText, isBundle } from "../../../../src/migrations/bundle/bundle.t
 import { migrationsInBundle } from "../../../../src/migrations/bundle/bundle-source.ts";
 import { checksumOf, textHash } from "../../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../../src/migrations/load.ts";
-import type { MigrationSource } from "../../../../src/migrations/source.ts";
+import { loadMigrations, type MigrationSource } from "../../../../src/migrations/source.ts";
 import { compileStep, parseStep, type Step } from "../../../../src/steps/registry.ts";
 import * as m from "../../../../src/steps/index.ts";
 import { int32, int64, utf8 } from "../../../../src/schema/declare/type-builders.ts";
@@ -218,8 +218,8 @@ test("a bundle that is not there, and one that is a folder, are refused", () => 
 
 test("steps from a bundle are checked like those of a file", async () => {
   const bad = { ...rename, name: 5 } as unknown as Step;
-  const [file] = sourceOf(bundleText([aMigration(1, [create, bad])])).list();
-  await expect(sourceOf(bundleText([aMigration(1, [create, bad])])).load(file!)).rejects.toMatchObject({
+  const source = sourceOf(bundleText([aMigration(1, [create, bad])]));
+  await expect(source.load(source.list()[0]!)).rejects.toMatchObject({
     code: "ERR_STEP_INVALID",
     details: { file: "0001_step.ts in all.json", step: 2, kind: "renameColumn" },
   });
@@ -233,12 +233,21 @@ test("a release in which the steps have another checksum asks for a new bundle",
   });
 });
 
-test("a run works on the same migrations, also if the bundle is replaced meanwhile", async () => {
+test("minus zero stays what it is, and has the checksum of zero", async () => {
+  const insert = (x: number) => parsed(m.insertRows("t", [{ id: 1, x }], { key: "id" }));
+  const source = sourceOf(bundleText([aMigration(1, [insert(-0)])]));
+  const { steps, checksum } = await source.load(source.list()[0]!);
+  expect(steps).toEqual([insert(-0)]);
+  expect(checksum).toBe(checksumOf([insert(0)]));
+});
+
+test("each list reads the bundle, and what was listed before is loaded as it was then", async () => {
   const path = join(temporaryFolder(), "all.json");
   writeFileSync(path, text);
   const source = migrationsInBundle(path);
   const files = source.list();
-  writeFileSync(path, bundleText([aMigration(1, [parsed(m.createTable("other", { id: int64() }))])]));
-  expect(source.list()).toEqual(files);
-  expect((await allOf(source)).map(withoutPlace)).toEqual(full.map(withoutPlace));
+  const other = aMigration(1, [parsed(m.createTable("other", { id: int64() }))]);
+  writeFileSync(path, bundleText([other]));
+  expect((await allOf(source)).map(withoutPlace)).toEqual([other].map(withoutPlace));
+  expect((await loadMigrations(source, files)).map(withoutPlace)).toEqual(full.map(withoutPlace));
 });
