@@ -110,7 +110,10 @@ async function dispatcherOf(
   const tls = { timeout: connectTimeout, ...(ca === undefined ? {} : { ca: [...getCACertificates("default"), ca] }) };
   // Over HTTP/2, a request that the server refuses late would be sent again silently.
   const common = { headersTimeout: answerTimeout, bodyTimeout: answerTimeout, allowH2: false, connect: tls };
-  return await makeDispatcher(common, proxies && { ...proxies, requestTls: tls });
+  return await makeDispatcher(
+    common,
+    proxies && { ...proxies, requestTls: tls, proxyTls: { timeout: connectTimeout, allowH2: false } },
+  );
 }
 
 function isSuccess(status: number): boolean {
