@@ -79,7 +79,8 @@ export function inOrder(...checks: readonly Check[]): Check {
 
 export function listOf(item: Check, message: string): Check {
   return inOrder(must(Array.isArray, message), (list) =>
-    (list as readonly unknown[]).flatMap((value, index) => within(index, item(value))),
+    // A hole is a value that is missing.
+    Array.from(list as readonly unknown[]).flatMap((value, index) => within(index, item(value))),
   );
 }
 

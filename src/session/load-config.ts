@@ -157,6 +157,10 @@ function parseConfig(value: unknown, file: string): ReturnType<typeof withDefaul
 function withDefaults(given: Config): Omit<LoadedConfig, "file" | "folder"> {
   return {
     ...given,
+    // Members may be inherited.
+    target: given.target,
+    types: given.types,
+    lint: given.lint,
     migrations: given.migrations ?? "migrations",
     schema: given.schema ?? "schema.ts",
     ledger: given.ledger ?? usualLedger,
