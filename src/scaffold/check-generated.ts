@@ -117,11 +117,10 @@ function configOf(from: string, top: string) {
   };
 }
 
-/** The types of Node that apache-arrow depends on: a project without a tsconfig.json need not have its own. */
+/** The types of Node that the engine's package brings: a project without a tsconfig.json need not have its own. */
 function typesOfNode(): Pick<ts.CompilerOptions, "types" | "typeRoots"> {
   try {
-    const arrow = createRequire(import.meta.url).resolve("apache-arrow");
-    const node = createRequire(arrow).resolve("@types/node/package.json");
+    const node = createRequire(import.meta.url).resolve("@types/node/package.json");
     return { types: ["node"], typeRoots: [dirname(dirname(node))] };
   } catch {
     return { types: [] };
