@@ -1,8 +1,8 @@
 /** Marks one migration as reverted or as adopted in the ledger. Changes no table. */
 import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import { foldLedger, migrationsBegun, type LedgerState } from "../../ledger/state/fold.ts";
+import { foldLedger, groupInDoubt, migrationsBegun, type LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
-import { isNamed, type LedgerEntry } from "../../ledger/state/record.ts";
+import { groupEntry, isNamed, type LedgerEntry } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion, type MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
@@ -91,7 +91,10 @@ async function findResolution(context: RunContext, choice: ResolveChoice, state:
   checkNamesOfNow(files, state);
   const { version, name, as } = chosen(choice);
   const begun = migrationsBegun(state, runner.run);
-  const other = begun.find((one) => one !== version);
+  const group = groupInDoubt(state, runner.run);
+  // The others of its group go on as a group without it.
+  const rest = as === "reverted" && group.has(version) ? [...group].filter((one) => one !== version) : [];
+  const other = begun.find((one) => one !== version && !rest.includes(one));
   const unfinished = files.find((file) => file.version === other);
   if (unfinished !== undefined)
     throw refused(`${formatMigration(unfinished)} was begun but not finished; run migrate up or migrate down first`);
@@ -113,7 +116,8 @@ async function findResolution(context: RunContext, choice: ResolveChoice, state:
   const means = [...now, ...(as === "adopted" ? adoptedWords(migration, target) : revertedWords(file, compared))];
   const lease = state.holder?.run === runner.run ? undefined : holderWords(state, clock);
   const resolution = { migration, as, means, differences: compared.differences, lease };
-  return { resolution, entries: marking.entries, next: other };
+  const left = rest.length === 0 ? [] : [groupEntry(rest)];
+  return { resolution, entries: [...marking.entries, ...left], next: other ?? rest[0] };
 }
 
 function chosen({ reverted, adopted }: ResolveChoice): Pick<Resolution, "as"> & { version: number; name?: string } {

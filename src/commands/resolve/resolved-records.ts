@@ -35,12 +35,15 @@ export function markAdopted(state: LedgerState, migration: Migration, capabiliti
 }
 
 function withoutDoubt(state: LedgerState, version: number): LedgerState {
-  const { holder, late, inDoubt } = state;
+  const { holder, late, inDoubt, group } = state;
+  const others = (versions: ReadonlySet<number>) => new Set([...versions].filter((one) => one !== version));
+  const next = holder?.next === version ? [...others(holder.group)][0] : holder?.next;
   return {
     ...state,
-    holder: holder?.next === version ? { ...holder, next: undefined } : holder,
+    holder: holder && { ...holder, next, group: others(holder.group) },
     late: late.filter((call) => call.version !== version),
-    inDoubt: new Set([...inDoubt].filter((one) => one !== version)),
+    inDoubt: others(inDoubt),
+    group: others(group),
   };
 }
 

@@ -1,11 +1,12 @@
 /** Groups of migrations whose runs are killed, stopped and outlived at every call. */
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "../../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { isMigrateError } from "../../../../src/errors/migrate-error.ts";
 import { up } from "../../../../src/commands/up.ts";
 import { down } from "../../../../src/commands/down.ts";
+import { resolve } from "../../../../src/commands/resolve/resolve.ts";
 import { history, status } from "../../../../src/commands/status.ts";
 import { groupOf } from "../../../../src/ledger/state/record.ts";
 import type { MigratorOptions } from "../../../../src/run/run-context.ts";
@@ -76,7 +77,7 @@ async function scene(pending: readonly (readonly Step[])[]) {
     return made;
   };
   for (const [index, steps] of pending.entries()) write(index + 2, steps);
-  return { database };
+  return { database, folder };
 }
 
 type Database = Awaited<ReturnType<Awaited<ReturnType<typeof scene>>["database"]>>;
@@ -268,8 +269,8 @@ test("an interrupted group stops between two calls and is resumed", async () => 
 });
 
 /** A run that is killed after its first call of the group. */
-async function halfDone(): Promise<Database> {
-  const { database } = await scene(four);
+async function halfDone(pending = four): Promise<Database & { readonly folder: string }> {
+  const { database, folder } = await scene(pending);
   const whole = await database();
   await up(whole.aProcess());
   for (let at = 1; at <= whole.calls(); at++) {
@@ -278,7 +279,7 @@ async function halfDone(): Promise<Database> {
     const made = columnsOf(killed).filter(
       (table, index) => JSON.stringify(table) === JSON.stringify(columnsOf(whole)[index]),
     );
-    if (made.length > 0 && made.length < 3) return killed;
+    if (made.length > 0 && made.length < columnsOf(whole).length) return { ...killed, folder };
   }
   throw new Error("no run was killed within the group");
 }
@@ -372,4 +373,18 @@ test("both late calls of a group are found", async () => {
   }
   expect(await ended(process())).toBe("well");
   expect((await status(process())).late).toEqual([]);
+});
+
+test("if the file of a member is lost, it is marked as reverted, and the group goes on without it", async () => {
+  const killed = await halfDone([...four, [createTable("w")]]);
+  rmSync(join(killed.folder, "0006_m.mjs"));
+  await killed.oversleep();
+  expect(await ended(killed.aProcess())).toBe("ERR_BEGUN");
+  expect(await resolve(killed.aProcess(), { reverted: "6", yes: true })).toMatchObject({ done: true });
+  expect(await ended(killed.aProcess())).toBe("well");
+  expect(await status(killed.aProcess())).toMatchObject({ pending: [], begun: [], holder: undefined });
+  expect((await groupsOf(killed)).slice(-2)).toEqual([
+    [2, 3, 4, 5],
+    [2, 3, 4, 5],
+  ]);
 });
