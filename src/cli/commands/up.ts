@@ -16,7 +16,7 @@ export const upCommand = defineCommand({
     accept: acceptFlag("consent to losing data in this run: lossy or irreversible"),
     plan: textFlag("run exactly the plan that migrate plan --out saved in this file"),
     ...bundleFlags,
-    "step-by-step": switchFlag("run one migration after the other, and never several as a group"),
+    "step-by-step": switchFlag("run one migration after the other, except to finish a group that has begun"),
     ...leaseFlags,
   },
   conflicts: [["plan", "to", "accept", "allow-out-of-order", "step-by-step"]],
