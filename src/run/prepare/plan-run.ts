@@ -209,7 +209,7 @@ function seeingDrops({ migrations }: Plan, target: Target) {
  */
 function openingEntries(
   migrations: readonly Migration[],
-  { holder, inDoubt, migrations: ran }: LedgerState,
+  { holder, inDoubt, group, migrations: ran }: LedgerState,
   [first]: readonly Unit[],
   { describes }: Describing,
 ): readonly LedgerEntry[] {
@@ -220,7 +220,7 @@ function openingEntries(
     return [{ event: "noted", next, ...repeatedFacts(known), textHash }];
   });
   if (first !== undefined && isGroup(first)) return [...notes, beginningOf(first)];
-  // A holder that was overtaken may still state a group of which it has made no call.
-  if (next !== undefined && describes && inDoubt.size > 0) return [...notes, aloneEntry(next)];
+  // A holder that was overtaken may still state a group of which it has made no call. A group that is known stays in doubt.
+  if (next !== undefined && describes && inDoubt.size > 0 && group.size === 0) return [...notes, aloneEntry(next)];
   return notes.length === 0 && holder?.next !== next ? [{ event: "renewed", next }] : notes;
 }

@@ -375,7 +375,7 @@ test("both late calls of a group are found", async () => {
   expect((await status(process())).late).toEqual([]);
 });
 
-test("if the file of a member is lost, it is marked as reverted, and the group goes on without it", async () => {
+test("if the file of a member is lost, it is marked as reverted, and the group continues without it", async () => {
   const killed = await halfDone([...four, [createTable("w")]]);
   rmSync(join(killed.folder, "0006_m.mjs"));
   await killed.oversleep();
