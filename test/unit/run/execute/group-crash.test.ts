@@ -8,8 +8,11 @@ import { up } from "../../../../src/commands/up.ts";
 import { down } from "../../../../src/commands/down.ts";
 import { resolve } from "../../../../src/commands/resolve/resolve.ts";
 import { history, status } from "../../../../src/commands/status.ts";
+import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import { groupOf } from "../../../../src/ledger/state/record.ts";
-import type { MigratorOptions } from "../../../../src/run/run-context.ts";
+import { takeLease } from "../../../../src/ledger/lease/lease.ts";
+import { firstFacts } from "../../../../src/plan/history/record-facts.ts";
+import { runContext, type MigratorOptions } from "../../../../src/run/run-context.ts";
 import { aMemoryDatabase } from "../../../support/memory-database.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 import { sleepingClock } from "../../../support/clocks.ts";
@@ -268,18 +271,21 @@ test("an interrupted group stops between two calls and is resumed", async () => 
   expect(await status(stopped.aProcess())).toMatchObject({ pending: [], holder: undefined });
 });
 
-/** A run that is killed after its first call of the group. */
-async function halfDone(pending = four): Promise<Database & { readonly folder: string }> {
+/** A run that is killed after its first call of the group. `from`: none of its calls before this one is that call. */
+async function halfDone(
+  pending = four,
+  from = 1,
+): Promise<Database & { readonly folder: string; readonly at: number }> {
   const { database, folder } = await scene(pending);
   const whole = await database();
   await up(whole.aProcess());
-  for (let at = 1; at <= whole.calls(); at++) {
+  for (let at = from; at <= whole.calls(); at++) {
     const killed = await database();
     await up(killed.aProcess({ at, after: true })).catch(() => {});
     const made = columnsOf(killed).filter(
       (table, index) => JSON.stringify(table) === JSON.stringify(columnsOf(whole)[index]),
     );
-    if (made.length > 0 && made.length < columnsOf(whole).length) return { ...killed, folder };
+    if (made.length > 0 && made.length < columnsOf(whole).length) return { ...killed, folder, at };
   }
   throw new Error("no run was killed within the group");
 }
@@ -387,4 +393,34 @@ test("if the file of a member is lost, it is marked as reverted, and the group c
     [2, 3, 4, 5],
     [2, 3, 4, 5],
   ]);
+});
+
+/** Carries out the first step of a migration, and records that it is half-done. */
+async function leaveHalfDone(options: MigratorOptions, number: number, step: Step): Promise<void> {
+  const { journal, target, migrations, runner, clock, lease: terms } = runContext(options);
+  await target.execute(step as never, undefined);
+  const migration = await migrations.load(migrations.list().find(({ version }) => version === number)!);
+  const facts = firstFacts(migration, migration.steps.slice(0, 1), { step: 1, total: 2 }, undefined);
+  const lease = await takeLease(journal, foldLedger(await journal.read()), runner, undefined, { ...terms, clock });
+  await lease!.release([{ event: "interrupted", ...facts }]);
+}
+
+test("a group in doubt stays in doubt while a half-done migration before it runs first", async () => {
+  const { at: first } = await halfDone();
+  const killedTwice = async (at: number) => {
+    const killed = await halfDone(four, first);
+    await killed.oversleep();
+    const steps = [createTable("w"), rename("a", "c", "w")];
+    writeFileSync(join(killed.folder, "0000_m.mjs"), `export const up = ${JSON.stringify(steps)};\n`);
+    await leaveHalfDone(killed.aProcess(), 0, steps[0]!);
+    const end = await ended(killed.aProcess({ at, after: true })).catch(() => "killed");
+    const calls = killed.calls();
+    await killed.oversleep();
+    const again = await ended(killed.aProcess());
+    return { end, calls, left: { again, columns: columnsOf(killed), made: timesMade(killed) } };
+  };
+  const undisturbed = await killedTwice(Infinity);
+  expect(undisturbed).toMatchObject({ end: "well", left: { again: "well", made: [1, 1, 1, 1] } });
+  for (let at = 1; at <= undisturbed.calls; at++)
+    expect({ at, ...(await killedTwice(at)).left }).toEqual({ at, ...undisturbed.left });
 });
