@@ -191,6 +191,12 @@ export async function otherTargets(config: LoadedConfig, chosen: string): Promis
   return others.map(({ name, capabilities }) => ({ name, capabilities }));
 }
 
+/** Throws ERR_TARGET_UNKNOWN. */
+export function checkTarget({ targets }: LoadedConfig, name: string): void {
+  if (!Object.hasOwn(targets, name))
+    throw new MigrateError("ERR_TARGET_UNKNOWN", { name, known: Object.keys(targets) });
+}
+
 /** Opens the target named `chosen`, else the configured or only one. */
 export async function openTarget(config: LoadedConfig, chosen?: string): Promise<Target> {
   const known = Object.keys(config.targets);
@@ -200,7 +206,7 @@ export async function openTarget(config: LoadedConfig, chosen?: string): Promise
       file: config.file,
       problem: `has several targets (${known.join(", ")}) and does not choose one; set "target" or pass --target`,
     });
-  if (!Object.hasOwn(config.targets, name)) throw new MigrateError("ERR_TARGET_UNKNOWN", { name, known });
+  checkTarget(config, name);
   const { guards: _, ...given } = config.targets[name]!;
   const module = await loadTarget(given.kind);
   if (module === undefined)

@@ -296,6 +296,16 @@ describe("build", () => {
     expect(await project.migrate(["build"])).toMatchObject({ code: 0, stderr: "" });
   });
 
+  test("refuses a target that the configuration does not have, and writes nothing", async () => {
+    const project = written();
+    expect(await project.migrate(["build", "--target", "nope"])).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining('there is no target "nope" in the configuration'),
+    });
+    expect(existsSync(join(project.folder, name))).toBe(false);
+  });
+
   test.each([
     { what: "has no steps yet", up: "[]", says: "0003_bad.ts exports no steps in up" },
     { what: "has an invalid step", up: "[5]", says: "0003_bad.ts, step 1: is not a step" },

@@ -4,6 +4,7 @@ import { build } from "../../commands/build.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { bundleName, isBundle } from "../../migrations/bundle/bundle.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
+import { checkTarget } from "../../session/load-config.ts";
 import { openProject } from "../../session/session.ts";
 import { defineCommand } from "../command/command.ts";
 import { switchFlag, textFlag } from "../command/flags.ts";
@@ -17,8 +18,9 @@ export const buildCommand = defineCommand({
     check: switchFlag("write nothing; exit with 3 if the file is missing or out of date"),
   },
   async run({ flags, output, underWay }) {
-    const { config: file, "load-timeout": loadSeconds, out, check } = flags;
+    const { config: file, "load-timeout": loadSeconds, out, check, target } = flags;
     const { config, migrations: source } = await openProject({ config: file, loadSeconds });
+    if (target !== undefined) checkTarget(config, target);
     const path = out === undefined ? resolve(config.folder, bundleName) : resolve(out);
     const { text, migrations } = await build(source);
     const found = readOurs(path);
