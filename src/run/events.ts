@@ -18,8 +18,15 @@ export type RunEvent =
   | { readonly event: "accepted"; readonly words: string }
   /** A migration that ran under other names is recorded under its own name from now on. */
   | ({ readonly event: "recognised"; readonly was: readonly string[] } & MigrationName)
-  /** These migrations are applied and have no file here: a newer release has run, or the files are lost. */
-  | { readonly event: "missing"; readonly migrations: readonly MigrationName[] }
+  /**
+   * These migrations are applied and have no file here: a newer release has run, or the files are lost. `bundle`: what
+   * the migrations were read from, if not from files.
+   */
+  | {
+      readonly event: "missing";
+      readonly migrations: readonly MigrationName[];
+      readonly bundle?: string | undefined;
+    }
   /** `lease`: milliseconds of silence after which the lease is taken over. */
   | { readonly event: "waiting"; readonly by: string; readonly lease: number }
   | { readonly event: "takenOver"; readonly by: string }

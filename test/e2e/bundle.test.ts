@@ -89,7 +89,22 @@ describe.each(["lance", "namespace", "service"] as const)("on %s", (way) => {
 
     migration("0003_number.ts", `m.renameColumn("documents", "id", "number")`);
     expect(await files("up")).toMatchObject({ code: 0, stdout: expect.stringContaining("applied 0003_number") });
-    expect((await deploy("status")).stdout).toMatch(/^applied {2}0003_number .*its file is not here$/m);
+    expect((await deploy("status")).stdout).toMatch(
+      /^applied {2}0003_number .*it is not in migrations\.bundle\.json$/m,
+    );
+    expect(await deploy("up")).toEqual({
+      ...done,
+      stderr: "note: applied here and not in migrations.bundle.json: 0003_number\n",
+    });
+    expect(await deploy("verify")).toEqual({
+      code: 4,
+      stdout: "",
+      stderr:
+        "0003_number was applied, but migrations.bundle.json does not contain it; make a new bundle with migrate build where its file is, or deploy a release that has it; if the file is lost, see migrate resolve --help\n",
+    });
+    expect((await deploy("resolve", "--reverted", "3")).stdout).toMatch(
+      /^0003_number is applied here; it is not in migrations\.bundle\.json$/m,
+    );
     await build();
     expect(await deploy("up")).toEqual(done);
     expect(await deploy("status", "--check")).toMatchObject({ code: 0 });

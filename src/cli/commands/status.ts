@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { status, type StatusResult } from "../../commands/status.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
@@ -21,16 +22,14 @@ export const statusCommand = defineCommand({
     const { applied, reverting, pending, missing, lease, late, problem, changed } = found;
     const gone = new Set(missing);
     const begun = begunIn(found);
+    const absence = flags.bundle === undefined ? "its file is not here" : `it is not in ${basename(flags.bundle)}`;
     const rows = [
       ...applied.map((one) => [
         "applied",
         formatMigration(one),
         renderTime(one.at),
         one.isBaselined ? "" : renderDuration(one.duration),
-        [
-          ...(one.isBaselined ? ["never ran here, baselined"] : []),
-          ...(gone.has(one) ? ["its file is not here"] : []),
-        ].join(", "),
+        [...(one.isBaselined ? ["never ran here, baselined"] : []), ...(gone.has(one) ? [absence] : [])].join(", "),
       ]),
       ...reverting.map((one) => ["reverting", formatMigration(one), "", "", reversalText(one)]),
       ...begun.map(({ version, known }) => [
@@ -38,7 +37,7 @@ export const statusCommand = defineCommand({
         known === undefined ? formatVersion(version) : formatMigration(known),
         "",
         "",
-        `its file is not here, ${known === undefined ? "and how far it ran is not recorded" : partText(known)}`,
+        `${absence}, ${known === undefined ? "and how far it ran is not recorded" : partText(known)}`,
       ]),
       ...pending.map((one) => ["pending", formatMigration(one), "", "", partText(one.partial)]),
     ];

@@ -69,8 +69,10 @@ function progressLines(event: RunEvent): readonly string[] {
       return [`note: ${event.words}`];
     case "recognised":
       return [`${formatMigration(event)} ran here as ${event.was.join(", ")}: recorded`];
-    case "missing":
-      return [`note: applied here without a file: ${event.migrations.map(formatMigration).join(", ")}`];
+    case "missing": {
+      const where = event.bundle === undefined ? "without a file" : `and not in ${event.bundle}`;
+      return [`note: applied here ${where}: ${event.migrations.map(formatMigration).join(", ")}`];
+    }
     case "waiting":
       return [
         `waiting for ${event.by}, which holds the lease; this run takes over after ${renderDuration(event.lease)} without a record of it`,

@@ -5,6 +5,7 @@ import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { groupEntry, isNamed, type LedgerEntry } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion, type MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
+import { bundleOf } from "../../migrations/list-files.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { checkFilesOfRan } from "../../plan/history/pending.ts";
 import { describeDifference, howToFix, type TableDifference } from "../../plan/history/table-drift.ts";
@@ -89,6 +90,7 @@ async function findResolution(context: RunContext, choice: ResolveChoice, state:
   const { target, migrations: source, clock, runner } = context;
   const files = source.list();
   checkNamesOfNow(files, state);
+  const bundle = bundleOf(files);
   const { version, name, as } = chosen(choice);
   const begun = migrationsBegun(state, runner.run);
   const group = groupInDoubt(state, runner.run);
@@ -106,13 +108,13 @@ async function findResolution(context: RunContext, choice: ResolveChoice, state:
   if (wanted === undefined || (name !== undefined && !isNamed(wanted, name)))
     throw new MigrateError("ERR_RESOLVE_UNKNOWN", {
       choice: `--${as} ${name === undefined ? formatVersion(version) : formatMigration({ version, name })}`,
-      where: as === "adopted" ? "the migrations folder" : "the ledger",
+      where: as === "adopted" ? (bundle ?? "the migrations folder") : "the ledger",
       there: wanted && formatMigration(wanted),
     });
   const migration = { version, name: wanted.name };
   const marking = as === "adopted" ? markAdopted(state, file!, target.capabilities) : markReverted(state, migration);
   const compared = await comparedAfter(marking, loaded, context, { as, migration });
-  const now = recorded === undefined ? [] : [ledgerWords(known, recorded, file)];
+  const now = recorded === undefined ? [] : [ledgerWords(known, recorded, file, bundle)];
   const means = [...now, ...(as === "adopted" ? adoptedWords(migration, target) : revertedWords(file, compared))];
   const lease = state.holder?.run === runner.run ? undefined : holderWords(state, clock);
   const resolution = { migration, as, means, differences: compared.differences, lease };
@@ -164,9 +166,15 @@ async function comparedAfter(
 
 type Recorded = MigrationName & Pick<LedgerMigration, "isNameCut">;
 
-function ledgerWords(known: LedgerMigration | undefined, recorded: Recorded, file: Migration | undefined): string {
+function ledgerWords(
+  known: LedgerMigration | undefined,
+  recorded: Recorded,
+  file: Migration | undefined,
+  bundle: string | undefined,
+): string {
   const isIt = file !== undefined && isNamed(recorded, file.name);
-  const here = isIt ? "its file is here" : "its file is not here";
+  const is = isIt ? "is" : "is not";
+  const here = bundle === undefined ? `its file ${is} here` : `it ${is} in ${bundle}`;
   const words = (status: string) => `${formatMigration(recorded)} ${status}; ${here}`;
   if (known === undefined) return words("has begun, and how far it ran is not recorded");
   const { status, step, total, reversal } = known;

@@ -5,7 +5,7 @@ import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { isNamed } from "../../ledger/state/record.ts";
 import { checksumOf, matchesHash, stepHash } from "../../migrations/checksum.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
-import type { MigrationFile } from "../../migrations/list-files.ts";
+import { bundleOf, type MigrationFile } from "../../migrations/list-files.ts";
 import type { Acceptance } from "../../migrations/acceptance.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Step } from "../../steps/registry.ts";
@@ -88,7 +88,8 @@ export function orderPending({ files, state, inDoubt, choice }: Pending): readon
     .at(-1);
   if (outside !== undefined) {
     const file = files.find(({ version }) => version === outside);
-    throw new MigrateError("ERR_BEGUN", { version: formatVersion(outside), file: file?.file });
+    if (file === undefined) throw begunWithoutFile(formatVersion(outside), files);
+    throw new MigrateError("ERR_BEGUN", { version: formatVersion(outside), file: file.file });
   }
   const firsts = firstNumbers(files);
   const firstOf = (version: number) => firsts.get(version) ?? version;
@@ -138,6 +139,7 @@ export function checkMissing(files: readonly MigrationFile[], state: LedgerState
       version: formatVersion(missing.version),
       name: missing.name,
       ...(missing.status === "partial" && { begun: true }),
+      bundle: bundleOf(files),
     });
 }
 
@@ -164,7 +166,12 @@ export function checkBegun(files: readonly MigrationFile[], state: LedgerState, 
   if (version === undefined) return;
   const known = state.migrations.get(version);
   const migration = known === undefined ? formatVersion(version) : formatMigration(known);
-  throw new MigrateError("ERR_BEGUN", { version: migration, file: undefined });
+  throw begunWithoutFile(migration, files);
+}
+
+/** The error for a migration that was begun and has no file here. */
+export function begunWithoutFile(version: string, files: Parameters<typeof bundleOf>[0]): MigrateError {
+  return new MigrateError("ERR_BEGUN", { version, file: undefined, bundle: bundleOf(files) });
 }
 
 /**

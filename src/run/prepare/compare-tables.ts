@@ -1,9 +1,9 @@
 /** Compares the tables with the ledger, and does not take what another run is doing for a change by hand. */
-import { MigrateError } from "../../errors/migrate-error.ts";
 import { groupInDoubt, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
 import { formatVersion } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { compareTables, tablesToCompare } from "../../plan/reconcile/compare-tables.ts";
+import { begunWithoutFile } from "../../plan/history/pending.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import type { TableDifference } from "../../plan/history/table-drift.ts";
 import { indexedTables } from "../../plan/reconcile/reconcile.ts";
@@ -33,7 +33,7 @@ export async function compare(
   const inDoubt = migrationsInDoubt(state, run);
   const begun = migrations.filter(({ version }) => inDoubt.has(version));
   const unknown = [...inDoubt].find((version) => !migrations.some((migration) => migration.version === version));
-  if (unknown !== undefined) throw new MigrateError("ERR_BEGUN", { version: formatVersion(unknown), file: undefined });
+  if (unknown !== undefined) throw begunWithoutFile(formatVersion(unknown), migrations);
   // A migration that is being rolled back is planned in that direction.
   const plan = makePlan({ migrations, pending: begun, state, inDoubt, target, ledger });
   const tables = tablesToCompare(plan, migrations, capabilities);

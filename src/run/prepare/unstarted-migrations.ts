@@ -6,6 +6,7 @@ import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { migrationsInDoubt } from "../../ledger/state/fold.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
+import { begunWithoutFile } from "../../plan/history/pending.ts";
 import { factsOf } from "../../plan/history/record-facts.ts";
 import type { PlannedMigration } from "../../plan/make-plan.ts";
 import { sameTables } from "../../schema/table.ts";
@@ -25,7 +26,7 @@ export async function unstartedEntries(input: PlanningInput): Promise<readonly L
   const inDoubt = migrationsInDoubt(state, runner.run);
   const begun = [...inDoubt].filter((version) => !state.migrations.has(version));
   const unfiled = begun.find((version) => !files.some((file) => file.version === version));
-  if (unfiled !== undefined) throw new MigrateError("ERR_BEGUN", { version: formatVersion(unfiled), file: undefined });
+  if (unfiled !== undefined) throw begunWithoutFile(formatVersion(unfiled), files);
   const unknown = files.filter(({ version }) => begun.includes(version));
   const entries: LedgerEntry[] = [];
   for (const file of unknown) {

@@ -225,6 +225,23 @@ test.each([
   else expect(check).toThrow(expect.objectContaining({ code: "ERR_BEGUN", message: expect.stringContaining(words) }));
 });
 
+test("where migrations are read from a bundle, one that it lacks is missing in the bundle", () => {
+  const bundled = files.map((one) => ({
+    ...one,
+    file: `${one.file} in all.json`,
+    bundledFile: one.file,
+    path: "/all.json",
+  }));
+  const words =
+    "0009_m9 was begun but not finished, and all.json does not contain it; make a new bundle with migrate build where its file is, or deploy a release that has it; if the file is lost, see migrate resolve --help";
+  const state = aLedger(["failed", aMigration(9), 1]);
+  expect(() => checkBegun(bundled, state)).toThrow(words);
+  expect(() => checkMissing(bundled, state)).toThrow("but all.json does not contain it; make a new bundle");
+  expect(() => orderPending({ files: bundled, state, inDoubt: new Set([9]), choice: { to: 2 } })).toThrow(
+    "0009 was begun but not finished, and all.json does not contain it",
+  );
+});
+
 test.each<{ what: string; done: number; now: readonly Step[] }>([
   { what: "the step that failed changed", done: 1, now: [create, other, tighten] },
   { what: "the steps after it changed", done: 1, now: [create, rename, setNullable("documents", "headline", false)] },
