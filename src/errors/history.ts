@@ -31,10 +31,10 @@ export const historyErrors = {
     (d: { file: string; last: string }) =>
       `${d.file} is pending, but ${d.last} with a higher number has already run; renumber it, or pass --allow-out-of-order`,
   ),
-  ERR_BEGUN: refused((d: { version: string; file?: string | undefined; bundle?: string | undefined }) =>
+  ERR_BEGUN: refused((d: { version: string; file?: string | undefined; bundle?: string | undefined; group?: string }) =>
     d.file === undefined
       ? `${d.version} was begun but not finished, and ${absence(d.bundle, "its file is not here")}`
-      : `${d.file} was begun but not finished, so it must be finished first; leave out --to, or go up to ${d.version}`,
+      : `${d.group ?? d.file} was begun but not finished, so it must be finished first; leave out --to, or go up to ${d.version}`,
   ),
   ERR_GROUP_CHANGED: refused(
     (d: { from: string; until: string }) =>

@@ -30,3 +30,10 @@ export function formatVersion(version: number): string {
 export function formatMigration({ version, name }: MigrationName): string {
   return `${formatVersion(version)}_${name}`;
 }
+
+/** The group of these versions, one at least, in messages: `the group 0002 to 0005`. */
+export function formatGroup(versions: Iterable<number>): string {
+  const sorted = [...versions].toSorted((one, other) => one - other);
+  const [from, until] = [sorted[0]!, sorted.at(-1)!].map(formatVersion);
+  return from === until ? from! : `the group ${from} to ${until}`;
+}

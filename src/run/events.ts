@@ -29,6 +29,7 @@ export type RunEvent =
     }
   /** `lease`: milliseconds of silence after which the lease is taken over. */
   | { readonly event: "waiting"; readonly by: string; readonly lease: number }
+  /** The run is about to take the lease from a holder that was silent for a whole lease. */
   | { readonly event: "takenOver"; readonly by: string }
   | ({
       readonly event: "started";

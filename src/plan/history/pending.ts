@@ -4,7 +4,7 @@ import { isHalfDone, workOf, type LedgerState } from "../../ledger/state/fold.ts
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { isNamed } from "../../ledger/state/record.ts";
 import { checksumOf, matchesHash, stepHash } from "../../migrations/checksum.ts";
-import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
+import { formatGroup, formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { bundleOf, type MigrationFile } from "../../migrations/list-files.ts";
 import type { Acceptance } from "../../migrations/acceptance.ts";
 import type { Migration } from "../../migrations/load.ts";
@@ -67,6 +67,8 @@ interface Pending {
   readonly state: LedgerState;
   /** The versions of the migrations in doubt. */
   readonly inDoubt: ReadonlySet<number>;
+  /** The versions of the group in doubt. */
+  readonly group: ReadonlySet<number>;
   readonly choice: Choice;
 }
 
@@ -75,7 +77,7 @@ interface Pending {
  * chosen, this throws ERR_BEGUN, because no other migration can run in the middle of it. Throws ERR_OUT_OF_ORDER for
  * one below a migration that has run, or may have run, unless that is allowed.
  */
-export function orderPending({ files, state, inDoubt, choice }: Pending): readonly MigrationFile[] {
+export function orderPending({ files, state, inDoubt, group, choice }: Pending): readonly MigrationFile[] {
   const chosen = pendingFiles(chosenFiles(files, choice), state);
   if (chosen.length === 0) return chosen;
   const known = [...state.migrations.values()];
@@ -89,7 +91,8 @@ export function orderPending({ files, state, inDoubt, choice }: Pending): readon
   if (outside !== undefined) {
     const file = files.find(({ version }) => version === outside);
     if (file === undefined) throw begunWithoutFile(formatVersion(outside), files);
-    throw new MigrateError("ERR_BEGUN", { version: formatVersion(outside), file: file.file });
+    const begunAs = group.has(outside) ? { group: formatGroup(group) } : {};
+    throw new MigrateError("ERR_BEGUN", { version: formatVersion(outside), file: file.file, ...begunAs });
   }
   const firsts = firstNumbers(files);
   const firstOf = (version: number) => firsts.get(version) ?? version;

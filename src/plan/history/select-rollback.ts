@@ -2,7 +2,7 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { isHalfDone, type LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
-import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
+import { formatGroup, formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
 import { versionUnknown } from "./pending.ts";
@@ -57,6 +57,7 @@ export function checkNothingHalfDone(
   const version = half?.version ?? [...group][0] ?? begun;
   if (version === undefined) return;
   const known = migrations.get(version);
-  const name = known === undefined ? formatVersion(version) : formatMigration(known);
+  const single = known === undefined ? formatVersion(version) : formatMigration(known);
+  const name = group.has(version) ? formatGroup(group) : single;
   throw new MigrateError("ERR_UNSETTLED", { version: name });
 }

@@ -42,7 +42,6 @@ export function waitingFor({ journal, lease, clock, signal, emit }: RunContext):
         throw error;
       }
       waited += clock.steady() - from;
-      if (silentSince !== undefined) emit({ event: "takenOver", by });
     },
   };
 }

@@ -93,6 +93,8 @@ export async function withLease<Result>(
       // Preparing takes time. Of many runs that start together, most find here that another one was faster.
       if (!(await journal.isNewest(state.head ?? start))) continue;
       throwIfInterrupted(signal);
+      // Its holder is silent, or this run would still wait.
+      if (state.holder !== undefined) emit({ event: "takenOver", by: state.holder.by });
       emit({ event: "taking" });
       lease = await takeLease(journal, state, runner, prepared.first, { ...context.lease, clock });
       ledger = lease?.ledger;

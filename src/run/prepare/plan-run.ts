@@ -88,13 +88,14 @@ export async function planPending(input: PlanningInput, choice: RunChoice): Prom
   const { context, files, state, besideAnother } = input;
   checkNotReverting(state);
   const inDoubt = migrationsInDoubt(state, context.runner.run);
-  const pending = orderPending({ files, state, inDoubt, choice });
+  const group = groupInDoubt(state, context.runner.run);
+  const pending = orderPending({ files, state, inDoubt, group, choice });
   checkBegun(files, state, besideAnother ? state.holder : undefined);
   if (pending.length > 0 || state.late.length > 0) checkMissing(files, state);
   const { plan, migrations } = await planChosen(pending, "up", input);
   const units = groupMigrations(plan.migrations, {
     capabilities: context.target.capabilities,
-    begun: groupInDoubt(state, context.runner.run),
+    begun: group,
     stepByStep: choice.stepByStep === true,
   });
   return { plan, units, migrations, opening: openingEntries(migrations, state, units, context.target.capabilities) };

@@ -232,7 +232,7 @@ test("a runner waits for the one who holds the lease and then has nothing left t
   const events: RunEvent[] = [];
   const result = await up(world.runner({ read: { 2: finish } }, { emit: (event) => events.push(event) }));
   expect(result).toEqual({ applied: 0, total: 2 });
-  expect(events.map(({ event }) => event)).toEqual(["waiting", "takenOver", "finished"]);
+  expect(events.map(({ event }) => event)).toEqual(["waiting", "finished"]);
   expect(world.sent).toEqual([]);
 });
 

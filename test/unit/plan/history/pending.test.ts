@@ -69,7 +69,7 @@ test.each([
 
 test("a pending migration below an applied one is refused, naming both", () => {
   const state = aLedger(["applied", aMigration(1)], ["applied", aMigration(3)]);
-  expect(() => orderPending({ files, state, inDoubt: none, choice: {} })).toThrow(
+  expect(() => orderPending({ files, state, inDoubt: none, group: none, choice: {} })).toThrow(
     expect.objectContaining({ code: "ERR_OUT_OF_ORDER", details: { file: "0002_m2.ts", last: "0003_m3" } }),
   );
 });
@@ -80,20 +80,20 @@ test.each([
   { why: "nothing is applied", state: aLedger(), allowed: false, order: [1, 2, 3] },
   { why: "one that begun comes first", state: aLedger(["failed", aMigration(2), 1]), allowed: true, order: [2, 1, 3] },
 ])("pending migrations run in the order $order when $why", ({ state, allowed, order }) => {
-  const pending = orderPending({ files, state, inDoubt: none, choice: { allowOutOfOrder: allowed } });
+  const pending = orderPending({ files, state, inDoubt: none, group: none, choice: { allowOutOfOrder: allowed } });
   expect(versionsOf(pending)).toEqual(order);
 });
 
 test("a pending migration below one in doubt is refused", () => {
   const state = aLedger(["applied", aMigration(1)]);
-  expect(() => orderPending({ files, state, inDoubt: new Set([3]), choice: {} })).toThrow(
+  expect(() => orderPending({ files, state, inDoubt: new Set([3]), group: none, choice: {} })).toThrow(
     expect.objectContaining({ code: "ERR_OUT_OF_ORDER", details: { file: "0002_m2.ts", last: "0003_m3" } }),
   );
 });
 
 test("a pending migration below one that is done in part is refused", () => {
   const state = aLedger(["failed", aMigration(3), 1]);
-  expect(() => orderPending({ files, state, inDoubt: none, choice: {} })).toThrow(
+  expect(() => orderPending({ files, state, inDoubt: none, group: none, choice: {} })).toThrow(
     expect.objectContaining({ code: "ERR_OUT_OF_ORDER" }),
   );
 });
@@ -104,9 +104,9 @@ test.each([
   { what: "one in doubt of another release", state: aLedger(), inDoubt: [9], file: undefined },
 ])("$what that is not chosen must be finished first, allowed out of order or not", ({ state, inDoubt, file }) => {
   for (const allowOutOfOrder of [false, true])
-    expect(() => orderPending({ files, state, inDoubt: new Set(inDoubt), choice: { to: 2, allowOutOfOrder } })).toThrow(
-      expect.objectContaining({ code: "ERR_BEGUN", details: expect.objectContaining({ file }) }),
-    );
+    expect(() =>
+      orderPending({ files, state, inDoubt: new Set(inDoubt), group: none, choice: { to: 2, allowOutOfOrder } }),
+    ).toThrow(expect.objectContaining({ code: "ERR_BEGUN", details: expect.objectContaining({ file }) }));
 });
 
 test.each([
@@ -237,7 +237,7 @@ test("where migrations are read from a bundle, one that it lacks is missing in t
   const state = aLedger(["failed", aMigration(9), 1]);
   expect(() => checkBegun(bundled, state)).toThrow(words);
   expect(() => checkMissing(bundled, state)).toThrow("but all.json does not contain it; make a new bundle");
-  expect(() => orderPending({ files: bundled, state, inDoubt: new Set([9]), choice: { to: 2 } })).toThrow(
+  expect(() => orderPending({ files: bundled, state, inDoubt: new Set([9]), group: none, choice: { to: 2 } })).toThrow(
     "0009 was begun but not finished, and all.json does not contain it",
   );
 });
@@ -258,7 +258,13 @@ test("a migration that was renumbered behind another one holds it up no more tha
   const renumbered = { ...aMigration(3), was: [{ version: 2, name: "m3" }] };
   const state = aLedger(["applied", aMigration(1)], ["applied", aMigration(3)]);
   const pending = (last: object) =>
-    orderPending({ files: [aMigration(1), aMigration(2), last as never], state, inDoubt: none, choice: {} });
+    orderPending({
+      files: [aMigration(1), aMigration(2), last as never],
+      state,
+      inDoubt: none,
+      group: none,
+      choice: {},
+    });
   expect(versionsOf(pending(renumbered))).toEqual([2]);
   expect(() => pending(aMigration(3))).toThrow(expect.objectContaining({ code: "ERR_OUT_OF_ORDER" }));
 });

@@ -12,6 +12,7 @@ import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import { groupOf } from "../../../../src/ledger/state/record.ts";
 import { takeLease } from "../../../../src/ledger/lease/lease.ts";
 import { firstFacts } from "../../../../src/plan/history/record-facts.ts";
+import type { RunEvent } from "../../../../src/run/events.ts";
 import { runContext, type MigratorOptions } from "../../../../src/run/run-context.ts";
 import { aMemoryDatabase } from "../../../support/memory-database.ts";
 import { temporaryFolder } from "../../../support/project.ts";
@@ -300,8 +301,22 @@ test("a group that has begun is finished as a group, also by a run that goes ste
 test("no run stops in the middle of a group that has begun, and none rolls back before it is finished", async () => {
   const killed = await halfDone();
   await killed.oversleep();
-  expect(await ended(killed.aProcess(), { to: 3 })).toBe("ERR_BEGUN");
-  await expect(down(killed.aProcess())).rejects.toMatchObject({ code: "ERR_UNSETTLED" });
+  const events: string[] = [];
+  const refused = () => ({ ...killed.aProcess(), emit: ({ event }: RunEvent) => void events.push(event) });
+  await expect(up(refused(), { to: 3 })).rejects.toMatchObject({
+    code: "ERR_BEGUN",
+    message:
+      "the group 0002 to 0005 was begun but not finished, so it must be finished first; leave out --to, or go up to 0005",
+  });
+  await expect(down(refused())).rejects.toMatchObject({
+    code: "ERR_UNSETTLED",
+    message:
+      "the group 0002 to 0005 may have run further than is recorded; run migrate up first, which finds out and resumes it",
+  });
+  // Neither takes over.
+  expect(events).toEqual(["waiting", "waiting"]);
+  await up(refused(), { to: 5 });
+  expect(events.slice(2, 5)).toEqual(["waiting", "takenOver", "taking"]);
 });
 
 test("a run that is overtaken before it states its group leaves nothing in doubt that the other did not run", async () => {
