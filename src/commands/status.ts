@@ -1,6 +1,6 @@
 /** Which migrations are applied and pending, and all records of the ledger. Changes nothing. */
 import { isMigrateError } from "../errors/migrate-error.ts";
-import { appliedIn, foldLedger, workOf, type LateCall, type LedgerState } from "../ledger/state/fold.ts";
+import { appliedIn, foldLedger, migrationsInDoubt, type LateCall, type LedgerState } from "../ledger/state/fold.ts";
 import type { LedgerMigration } from "../ledger/state/fold-migration.ts";
 import { byPlace, type LedgerRecord } from "../ledger/state/record.ts";
 import type { MigrationName } from "../migrations/file-name.ts";
@@ -8,7 +8,7 @@ import type { MigrationFile } from "../migrations/list-files.ts";
 import { begunElsewhere, checkUnchanged, missingFiles, pendingFiles } from "../plan/history/pending.ts";
 import { recognisedState } from "../run/prepare/record-renumbered.ts";
 import { contradiction } from "../run/lease/audited-ledger.ts";
-import { holderWords, isSilent } from "../run/lease/describe-holder.ts";
+import { doubtWords, holderWords, underWay } from "../run/lease/describe-holder.ts";
 import { runContext, type MigratorOptions } from "../run/run-context.ts";
 import { loadChanged } from "../run/prepare/load-changed.ts";
 
@@ -16,7 +16,7 @@ export interface StatusResult {
   readonly applied: readonly LedgerMigration[];
   /** Migrations that are being rolled back; the next `down` resumes. */
   readonly reverting: readonly LedgerMigration[];
-  readonly pending: readonly (MigrationFile & { readonly partial: LedgerMigration | undefined })[];
+  readonly pending: readonly PendingMigration[];
   /** Applied or begun migrations whose files are not here: a newer release has run, or the files are lost. */
   readonly missing: readonly LedgerMigration[];
   /**
@@ -30,10 +30,20 @@ export interface StatusResult {
   readonly holder: string | undefined;
   /** How long the holder has been silent and what follows from that, as text. */
   readonly lease: string | undefined;
+  /** The migrations in doubt or under way, as text. */
+  readonly doubts: readonly string[];
   /** Late calls; the next `up` checks their tables first. */
   readonly late: readonly LateCall[];
   /** Why the ledger can't be trusted; undefined if it can. */
   readonly problem: string | undefined;
+}
+
+export interface PendingMigration extends MigrationFile {
+  readonly partial: LedgerMigration | undefined;
+  /** Whether a run may have begun it without recording the outcome. */
+  readonly inDoubt: boolean;
+  /** Whether that run holds an unexpired lease. */
+  readonly underWay: boolean;
 }
 
 export interface Begun extends Pick<LedgerMigration, "version"> {
@@ -44,16 +54,22 @@ export interface Begun extends Pick<LedgerMigration, "version"> {
 /** Evaluates only files whose text differs from the one that ran. */
 export async function status(options: MigratorOptions): Promise<StatusResult> {
   const context = runContext(options);
-  const { journal, clock } = context;
+  const { journal, clock, runner } = context;
   const files = context.migrations.list();
   const recorded = foldLedger(await journal.read());
   const state = await recognisedState(recorded, files, context).catch(() => recorded);
-  const atWork = isSilent(state, clock) || state.holder === undefined ? [] : workOf(state.holder);
+  const atWork = underWay(state, clock);
+  const inDoubt = migrationsInDoubt(state, runner.run);
   const begun = begunElsewhere(files, state).filter((version) => !atWork.includes(version));
   return {
     applied: appliedIn(state),
     reverting: [...state.migrations.values()].filter(({ reversal }) => reversal !== undefined),
-    pending: pendingFiles(files, state).map((file) => ({ ...file, partial: state.migrations.get(file.version) })),
+    pending: pendingFiles(files, state).map((file) => ({
+      ...file,
+      partial: state.migrations.get(file.version),
+      inDoubt: inDoubt.has(file.version),
+      underWay: atWork.includes(file.version),
+    })),
     missing: missingFiles(files, state).filter(
       ({ status: is, version }) => is === "applied" || begun.includes(version),
     ),
@@ -61,6 +77,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
     changed: await changedFiles(context, files, state),
     holder: state.holder?.by,
     lease: holderWords(state, clock),
+    doubts: doubtWords(state, runner.run, clock),
     late: state.late,
     problem: (await contradiction(context, state))?.message,
   };
@@ -69,6 +86,12 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
 /** All records of the ledger, in their order. */
 export async function history(options: MigratorOptions): Promise<readonly LedgerRecord[]> {
   return (await runContext(options).journal.read()).toSorted(byPlace);
+}
+
+/** The migrations in doubt or under way by these records, as text. */
+export function doubtsIn(records: readonly LedgerRecord[], options: MigratorOptions): readonly string[] {
+  const { runner, clock } = runContext(options);
+  return doubtWords(foldLedger(records), runner.run, clock);
 }
 
 async function changedFiles(

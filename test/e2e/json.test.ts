@@ -61,7 +61,10 @@ describe("one document", () => {
       reverting: [],
       begun: [],
       changed: [],
-      pending: [{ version: 2, name: "headlines", file: "0002_headlines.ts", done: 0 }],
+      pending: [
+        { version: 2, name: "headlines", file: "0002_headlines.ts", done: 0, inDoubt: false, underWay: false },
+      ],
+      doubts: [],
       late: [],
     });
   });

@@ -1,7 +1,7 @@
-import { history } from "../../commands/status.ts";
-import { savedPlanOf, type LedgerRecord } from "../../ledger/state/record.ts";
+import { doubtsIn, history } from "../../commands/status.ts";
+import { groupOf, savedPlanOf, type LedgerRecord } from "../../ledger/state/record.ts";
 import { shortHash } from "../../migrations/checksum.ts";
-import { formatMigration } from "../../migrations/file-name.ts";
+import { formatGroup, formatMigration } from "../../migrations/file-name.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
 import { renderDuration, renderTable, renderTime } from "../render/events.ts";
 
@@ -11,18 +11,28 @@ export const historyCommand = defineCommand({
   flags: {},
   async run(context) {
     const { output } = context;
-    const [records, target] = await withTarget(context, history);
-    output.data({ target, records: records.map((record) => ({ ...record, at: new Date(record.at).toISOString() })) });
+    const [{ records, doubts }, target] = await withTarget(context, async (options) => {
+      const records = await history(options);
+      return { records, doubts: doubtsIn(records, options) };
+    });
+    output.data({
+      target,
+      records: records.map((record) => ({ ...record, at: new Date(record.at).toISOString() })),
+      doubts,
+    });
     // Records about the lease matter only if something went wrong, so they need --verbose.
     const shown = records.filter(
       (record) =>
         output.verbose ||
         record.version !== undefined ||
         record.event === "rebuilt" ||
+        groupIn(record) !== undefined ||
         savedPlanOf(record) !== undefined,
     );
     for (const line of renderTable(shown.map(toRow))) output.result(line);
-    if (shown.length === 0) output.result("the ledger is empty");
+    if (records.length === 0) output.result("the ledger is empty");
+    else if (shown.length === 0) output.result("no record is about a migration; --verbose shows all records");
+    for (const words of doubts) output.result(words);
     return undefined;
   },
 });
@@ -30,6 +40,7 @@ export const historyCommand = defineCommand({
 function toRow(record: LedgerRecord): readonly string[] {
   const { epoch, number, at, event, version, name, duration, by, detail } = record;
   const plan = savedPlanOf(record);
+  const group = groupIn(record);
   return [
     `${epoch}.${number}`,
     // A marker that takes an epoch has the same name for every runner at every time, so it records no time.
@@ -38,6 +49,16 @@ function toRow(record: LedgerRecord): readonly string[] {
     version === undefined || name === undefined ? "" : formatMigration({ version, name }),
     duration === undefined || event === "baselined" ? "" : renderDuration(duration),
     by,
-    plan === undefined ? (detail ?? "") : `runs the saved plan ${shortHash(plan)}`,
+    plan !== undefined
+      ? `runs the saved plan ${shortHash(plan)}`
+      : group !== undefined
+        ? `begins ${group}`
+        : (detail ?? ""),
   ];
+}
+
+/** The group that the record begins, as text. */
+function groupIn(record: LedgerRecord): string | undefined {
+  const versions = groupOf(record) ?? [];
+  return versions.length === 0 ? undefined : formatGroup(versions);
 }

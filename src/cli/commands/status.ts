@@ -19,7 +19,7 @@ export const statusCommand = defineCommand({
     const { flags, output } = context;
     const [found, target] = await withTarget(context, status);
     output.data(toDocument(found, target));
-    const { applied, reverting, pending, missing, lease, late, problem, changed } = found;
+    const { applied, reverting, pending, missing, lease, doubts, late, problem, changed } = found;
     const gone = new Set(missing);
     const begun = begunIn(found);
     const absence = flags.bundle === undefined ? "its file is not here" : `it is not in ${basename(flags.bundle)}`;
@@ -39,11 +39,12 @@ export const statusCommand = defineCommand({
         "",
         `${absence}, ${known === undefined ? "and how far it ran is not recorded" : partText(known)}`,
       ]),
-      ...pending.map((one) => ["pending", formatMigration(one), "", "", partText(one.partial)]),
+      ...pending.map((one) => ["pending", formatMigration(one), "", "", pendingText(one)]),
     ];
     for (const line of renderTable(rows)) output.result(line);
     output.result(`${count(applied.length, "migration")} applied, ${pending.length} pending on ${target}`);
     if (lease !== undefined) output.result(lease);
+    for (const words of doubts) output.result(words);
     for (const { version, action } of late)
       output.result(
         `action ${action} of ${formatVersion(version)} may have come late; the next migrate up looks at its table`,
@@ -63,13 +64,19 @@ function begunIn({ begun }: StatusResult): StatusResult["begun"] {
   return begun.filter(({ known }) => known?.reversal === undefined);
 }
 
-function partText(partial: StatusResult["pending"][number]["partial"]): string {
+function pendingText({ partial, inDoubt, underWay }: StatusResult["pending"][number]): string {
+  const doubt = underWay ? "under way" : inDoubt ? "in doubt" : "";
+  return [doubt, partText(partial, underWay ? "" : undefined)].filter((words) => words !== "").join(", ");
+}
+
+/** `otherwise`: why it is partly done, if the ledger does not state that. */
+function partText(partial: StatusResult["pending"][number]["partial"], otherwise = ": interrupted"): string {
   if (partial === undefined) return "";
-  const { step, total, midway, detail = "interrupted" } = partial;
+  const { step, total, midway, detail } = partial;
   // Other writers must know this: a column that their appends name may be missing, or there may be one that they do not
   // name.
   const between = midway === undefined ? "" : `, and it stopped between two commits of action ${step + 1}`;
-  return `${step} of ${count(total, "action")} done${between}: ${detail}`;
+  return `${step} of ${count(total, "action")} done${between}${detail === undefined ? otherwise : `: ${detail}`}`;
 }
 
 function reversalText({ reversal }: StatusResult["reverting"][number]): string {
@@ -83,7 +90,7 @@ function progressOf(partial: StatusResult["pending"][number]["partial"]) {
 }
 
 function toDocument(found: StatusResult, target: string) {
-  const { applied, reverting, pending, missing, holder, lease, late, problem, changed } = found;
+  const { applied, reverting, pending, missing, holder, lease, doubts, late, problem, changed } = found;
   const gone = new Set(missing.map(({ version }) => version));
   return {
     target,
@@ -103,14 +110,17 @@ function toDocument(found: StatusResult, target: string) {
     }),
     begun: begunIn(found).map(({ version, known }) => ({ version, name: known?.name, ...progressOf(known) })),
     changed,
-    pending: pending.map(({ version, name, file, bundledFile = file, partial }) => ({
+    pending: pending.map(({ version, name, file, bundledFile = file, partial, inDoubt, underWay }) => ({
       version,
       name,
       file: bundledFile,
       ...progressOf(partial),
+      inDoubt,
+      underWay,
     })),
     holder,
     lease,
+    doubts,
     late,
     problem,
   };

@@ -59,10 +59,11 @@ function toDocument({ since, ...difference }: TableDifference) {
 }
 async function verifyTheTables(context: Context): Promise<CommandResult> {
   const { output } = context;
-  const [{ tables, columns, differences, hint }, target] = await withTarget(context, verifyTables);
-  output.data({ target, tables, columns, differences: differences.map(toDocument), hint });
+  const [{ tables, columns, differences, hint, doubts }, target] = await withTarget(context, verifyTables);
+  output.data({ target, tables, columns, differences: differences.map(toDocument), hint, doubts });
   renderDifferences(differences, context);
   if (!columns) output.result(onlyNamesCompared(target));
+  for (const words of doubts) output.result(words);
   if (differences.length === 0) output.result(`${count(tables, "table")} of ${target} as the ledger records`);
   else output.result(`${count(differences.length, "table")} of ${target} not as the ledger records; ${hint}`);
   return differences.length === 0 ? undefined : "refused";

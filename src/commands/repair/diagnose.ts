@@ -2,7 +2,7 @@
 import { count, isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
 import { auditLedger } from "../../ledger/audit/audit.ts";
 import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
-import { foldLedger, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
+import { foldLedger, groupInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { checkFilesOfRan } from "../../plan/history/pending.ts";
@@ -14,7 +14,7 @@ import { withLost, type RestoredLedger } from "./lost-records.ts";
 import type { Tables } from "../../schema/table.ts";
 import { compare, describeForComparison, type Compared } from "../../run/prepare/compare-tables.ts";
 import { remedyFor, type Remedy, type RepairInput } from "./remedy.ts";
-import { holderWords } from "../../run/lease/describe-holder.ts";
+import { doubtWords, holderWords } from "../../run/lease/describe-holder.ts";
 
 export interface Diagnosis {
   readonly state: LedgerState;
@@ -40,7 +40,7 @@ export async function diagnose(input: RepairInput): Promise<Diagnosis> {
     ),
     ...leaseAndDoubts(state, input),
     // Otherwise the tables show how far each migration has run.
-    ...(isSound || !input.target.capabilities.describes ? unfinished(state) : []),
+    ...(isSound || !input.target.capabilities.describes ? unfinished(state, input) : []),
   ];
   if (isSound && isAtChoice(state, input)) return { state, sees, remedy: { kind: "nothing" } };
   const hasRecords = records.some(({ version, event }) => version !== undefined || event === "rebuilt");
@@ -69,19 +69,14 @@ function stateOf({ records, migrations, target: { capabilities } }: RepairInput)
 /** The holder of the lease, and the migrations in doubt, as text. */
 function leaseAndDoubts(state: LedgerState, { clock, runner: { run } }: RepairInput): readonly string[] {
   const held = state.holder?.run === run ? undefined : holderWords(state, clock);
-  return [
-    ...(held === undefined ? [] : [held]),
-    ...[...migrationsInDoubt(state, run)].map(
-      (version) =>
-        `${nameIn(state, version)} may have run further than is recorded; the next migrate ${state.migrations.get(version)?.reversal === undefined ? "up" : "down"} finds out and resumes it`,
-    ),
-  ];
+  return [...(held === undefined ? [] : [held]), ...doubtWords(state, run, clock)];
 }
 
 /** What the next run resolves by itself, as text. */
-function unfinished(state: LedgerState): readonly string[] {
+function unfinished(state: LedgerState, { runner: { run } }: RepairInput): readonly string[] {
   const known = [...state.migrations.values()];
-  const partial = known.filter(({ status }) => status === "partial");
+  const group = groupInDoubt(state, run);
+  const partial = known.filter(({ status, version }) => status === "partial" && !group.has(version));
   const progress = ({ step, total }: Pick<LedgerMigration, "step" | "total">) =>
     `${step} of ${count(total, "action")} done`;
   return [

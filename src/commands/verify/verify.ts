@@ -12,6 +12,7 @@ import type { Target } from "../../targets/contract/target.ts";
 import type { Ledger } from "../../run/lease/with-lease.ts";
 import { readLedger, readCurrent } from "../../run/prepare/consistent-read.ts";
 import { auditConsistently, checkConsistent } from "../../run/lease/audited-ledger.ts";
+import { doubtWords } from "../../run/lease/describe-holder.ts";
 import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
 import { dateOf } from "./date-drift.ts";
 import { runContext, type MigratorOptions } from "../../run/run-context.ts";
@@ -24,12 +25,14 @@ interface TablesVerdict {
   readonly differences: readonly TableDifference[];
   /** What to do about the differences; undefined if there are none. */
   readonly hint: string | undefined;
+  /** The migrations in doubt or under way, as text. What they change is no difference. */
+  readonly doubts: readonly string[];
 }
 
 /** Compares all tables of migrations with what the ledger implies. Throws ERR_LEDGER_CHANGED. */
 export async function verifyTables(options: MigratorOptions): Promise<TablesVerdict> {
   const context = runContext(options);
-  const { target, migrations: source } = context;
+  const { target, migrations: source, runner, clock } = context;
   const files = source.list();
   const loaded = await loadMigrations(source, files);
   const compareAll = async ({ state }: Ledger) => {
@@ -53,7 +56,8 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
   const tables = [...described.values()].filter((table) => table !== undefined).length;
   const hint =
     differences.length === 0 ? undefined : hintFor({ described, differences }, files, migrations, state, target);
-  return { tables, columns: target.capabilities.describes, differences: dated, hint };
+  const doubts = doubtWords(state, runner.run, clock);
+  return { tables, columns: target.capabilities.describes, differences: dated, hint, doubts };
 }
 
 /** `repair` helps if the tables are at another position in history, or if records were lost. */

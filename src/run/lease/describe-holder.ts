@@ -1,7 +1,8 @@
-/** Describes the holder of the lease as text. */
+/** Describes the holder of the lease, and what is in doubt, as text. */
 import type { Clock } from "../../time/clock.ts";
 import { count } from "../../errors/migrate-error.ts";
-import type { LedgerState } from "../../ledger/state/fold.ts";
+import { groupInDoubt, migrationsInDoubt, workOf, type LedgerState } from "../../ledger/state/fold.ts";
+import { formatGroup, formatMigration } from "../../migrations/file-name.ts";
 
 /** Whether the holder has been silent for longer than its lease, by this clock. */
 export function isSilent({ holder, head }: LedgerState, clock: Clock): boolean {
@@ -20,6 +21,27 @@ export function holderWords(state: LedgerState, clock: Clock): string | undefine
   const silence = clock.wall() - head.at;
   const heard = `${holds}, last heard of ${ago(silence)} by this clock`;
   return isSilent(state, clock) ? `${heard}: its lease has run out, and ${takesOver}` : `${heard}; ${whenSilent}`;
+}
+
+/** The migrations that a holder with an unexpired lease works on. */
+export function underWay(state: LedgerState, clock: Clock): readonly number[] {
+  return isSilent(state, clock) || state.holder === undefined ? [] : workOf(state.holder);
+}
+
+/** The migrations in doubt or under way, as seen by `run`: one text for each, and one for a group. */
+export function doubtWords(state: LedgerState, run: string, clock: Clock): readonly string[] {
+  const { migrations } = state;
+  const atWork = underWay(state, clock);
+  const group = groupInDoubt(state, run);
+  const single = [...migrationsInDoubt(state, run)].filter((version) => !group.has(version));
+  return [...(group.size === 0 ? [] : [[...group]]), ...single.map((version) => [version])].map((versions) => {
+    const [version] = versions as [number];
+    const known = migrations.get(version);
+    const name = known === undefined || versions.length > 1 ? formatGroup(versions) : formatMigration(known);
+    if (atWork.includes(version)) return `${name} is under way`;
+    const verb = known?.reversal === undefined ? "up" : "down";
+    return `${name} may have run further than is recorded; the next migrate ${verb} finds out and resumes it`;
+  });
 }
 
 function ago(milliseconds: number): string {
