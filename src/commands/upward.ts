@@ -1,7 +1,7 @@
 /** What a run upward does differently from a rollback. The run itself is in migrate.ts. */
 import { sameRecord, type LedgerHead } from "../ledger/journal/journal.ts";
 import { saysApplied } from "../ledger/state/record.ts";
-import { bundleOf, type MigrationFile } from "../migrations/list-files.ts";
+import type { MigrationFile } from "../migrations/list-files.ts";
 import {
   begunElsewhere,
   checkBegun,
@@ -37,7 +37,7 @@ function upRules(choice: RunChoice, context: RunContext, files: readonly Migrati
       if (begunElsewhere(files, state).length > 0 && sameRecord(first, state.head)) return false;
       checkUnchanged(await loadChanged(source, files, state), state, target.capabilities);
       const missing = missingFiles(files, state).map(({ version, name }) => ({ version, name }));
-      if (missing.length > 0) emit({ event: "missing", migrations: missing, bundle: bundleOf(files) });
+      if (missing.length > 0) emit({ event: "missing", migrations: missing, bundle: files[0]?.bundle });
       return true;
     },
     until(state) {

@@ -1,6 +1,6 @@
 /** Lists the files of the migrations folder and hashes them, without evaluating them. */
 import { readdirSync, readFileSync } from "node:fs";
-import { basename, join, sep } from "node:path";
+import { join, sep } from "node:path";
 import { catchMigrateError, firstLine, MigrateError } from "../errors/migrate-error.ts";
 import { textHash } from "./checksum.ts";
 import { formatVersion, parseFileName, type MigrationName } from "./file-name.ts";
@@ -11,6 +11,8 @@ export interface MigrationFile extends MigrationName {
   readonly file: string;
   /** The file's name alone, if it was read from a bundle. */
   readonly bundledFile?: string | undefined;
+  /** The bundle's name, likewise. */
+  readonly bundle?: string | undefined;
   readonly path: string;
   readonly textHash: string;
   /** The names that it had before. A database may know it by any of them. */
@@ -79,11 +81,6 @@ function readFolder(folder: string): readonly string[] {
       code === "ENOENT" ? "does not exist" : code === "ENOTDIR" ? "is a file" : `can't be read (${firstLine(cause)})`;
     throw new MigrateError("ERR_MIGRATIONS_FOLDER", { folder, problem }, { cause });
   }
-}
-
-/** The bundle that the files are from, for messages; undefined if they are from a folder, or if there are none. */
-export function bundleOf([first]: readonly Pick<MigrationFile, "bundledFile" | "path">[]): string | undefined {
-  return first?.bundledFile === undefined ? undefined : basename(first.path);
 }
 
 /** The text of a file, without a byte order mark; undefined if it can't be read. */

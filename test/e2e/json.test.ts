@@ -61,9 +61,7 @@ describe("one document", () => {
       reverting: [],
       begun: [],
       changed: [],
-      pending: [
-        { version: 2, name: "headlines", file: "0002_headlines.ts", done: 0, inDoubt: false, underWay: false },
-      ],
+      pending: [{ version: 2, name: "headlines", file: "0002_headlines.ts", done: 0, inDoubt: false, underWay: false }],
       doubts: [],
       late: [],
     });

@@ -5,7 +5,6 @@ import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { groupEntry, isNamed, type LedgerEntry } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion, type MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
-import { bundleOf } from "../../migrations/list-files.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { checkFilesOfRan } from "../../plan/history/pending.ts";
 import { describeDifference, howToFix, type TableDifference } from "../../plan/history/table-drift.ts";
@@ -90,7 +89,7 @@ async function findResolution(context: RunContext, choice: ResolveChoice, state:
   const { target, migrations: source, clock, runner } = context;
   const files = source.list();
   checkNamesOfNow(files, state);
-  const bundle = bundleOf(files);
+  const bundle = files[0]?.bundle;
   const { version, name, as } = chosen(choice);
   const begun = migrationsBegun(state, runner.run);
   const group = groupInDoubt(state, runner.run);

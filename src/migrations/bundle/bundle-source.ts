@@ -45,9 +45,11 @@ function fileOf({ file, textHash, ...lists }: BundledMigration, path: string): M
   const former = Object.fromEntries(
     formerLists.flatMap((list) => (lists[list] === undefined ? [] : [[list, lists[list].flatMap(parseFormer)]])),
   );
+  const bundle = basename(path);
   return {
     ...parseFileName(file)!,
-    file: `${file} in ${basename(path)}`,
+    file: `${file} in ${bundle}`,
+    bundle,
     bundledFile: file,
     path,
     textHash,

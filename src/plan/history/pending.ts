@@ -5,7 +5,7 @@ import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { isNamed } from "../../ledger/state/record.ts";
 import { checksumOf, matchesHash, stepHash } from "../../migrations/checksum.ts";
 import { formatGroup, formatMigration, formatVersion } from "../../migrations/file-name.ts";
-import { bundleOf, type MigrationFile } from "../../migrations/list-files.ts";
+import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Acceptance } from "../../migrations/acceptance.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Step } from "../../steps/registry.ts";
@@ -142,7 +142,7 @@ export function checkMissing(files: readonly MigrationFile[], state: LedgerState
       version: formatVersion(missing.version),
       name: missing.name,
       ...(missing.status === "partial" && { begun: true }),
-      bundle: bundleOf(files),
+      bundle: files[0]?.bundle,
     });
 }
 
@@ -172,9 +172,9 @@ export function checkBegun(files: readonly MigrationFile[], state: LedgerState, 
   throw begunWithoutFile(migration, files);
 }
 
-/** The error for a migration that was begun and has no file here. */
-export function begunWithoutFile(version: string, files: Parameters<typeof bundleOf>[0]): MigrateError {
-  return new MigrateError("ERR_BEGUN", { version, file: undefined, bundle: bundleOf(files) });
+/** The error for a migration that was begun and has none of these files. */
+export function begunWithoutFile(version: string, files: readonly Pick<MigrationFile, "bundle">[]): MigrateError {
+  return new MigrateError("ERR_BEGUN", { version, file: undefined, bundle: files[0]?.bundle });
 }
 
 /**

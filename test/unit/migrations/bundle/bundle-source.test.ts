@@ -61,7 +61,7 @@ async function allOf(source: MigrationSource): Promise<readonly Migration[]> {
 
 /** A migration as it is in a file, without what tells where it was read. */
 function withoutPlace({ bundledFile, ...migration }: Migration) {
-  return { ...migration, file: bundledFile ?? migration.file, path: undefined };
+  return { ...migration, file: bundledFile ?? migration.file, bundle: undefined, path: undefined };
 }
 
 test("a bundle has all that its migrations have, with the same hashes", async () => {
@@ -79,6 +79,7 @@ test("messages name the bundle beside the file", () => {
   expect(first).toMatchObject({
     file: "0001_step.ts in all.json",
     bundledFile: "0001_step.ts",
+    bundle: "all.json",
     version: 1,
     name: "step",
   });

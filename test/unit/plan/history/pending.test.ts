@@ -229,8 +229,7 @@ test("where migrations are read from a bundle, one that it lacks is missing in t
   const bundled = files.map((one) => ({
     ...one,
     file: `${one.file} in all.json`,
-    bundledFile: one.file,
-    path: "/all.json",
+    bundle: "all.json",
   }));
   const words =
     "0009_m9 was begun but not finished, and all.json does not contain it; make a new bundle with migrate build where its file is, or deploy a release that has it; if the file is lost, see migrate resolve --help";
