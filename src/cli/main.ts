@@ -1,9 +1,9 @@
 /** The command line: takes flags, and ends the process with an exit code. */
 import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { keepSecret } from "../secrets/redact.ts";
-import type { Command } from "./command/command.ts";
+import { refusedFlags, type Command } from "./command/command.ts";
 import { endingCode, exitCodeOf } from "./command/exit-code.ts";
-import { commonFlags, configFlags, parseFlags } from "./command/flags.ts";
+import { commonFlags, parseFlags } from "./command/flags.ts";
 import { interruptible } from "./interruptible.ts";
 import { createOutput, keepSecretsOut, type Output, type OutputOptions } from "./command/output.ts";
 import { parsePlainly, type GivenCommand } from "./arguments/parse-plainly.ts";
@@ -44,18 +44,20 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
   choose(output);
   // What a migration or a configuration prints itself goes to stderr, so that it does not mix with results.
   console.log = console.info = console.debug = console.error;
-  if (command.readsConfig === false) refuseConfigFlags(command, typed);
-  const flags = parseFlags({ ...command.flags, ...commonFlags }, typed, command.conflicts);
+  refuseConfigFlags(command, typed);
+  const flags = parseFlags({ ...commonFlags, ...command.flags }, typed, command.conflicts);
   const ending = await interruptible({ flags, words: args, output }, command);
   if (isMigrateError(ending)) output.problem(ending.message);
   return endingCode(ending);
 }
 
 /** They are flags of every command, and this one would ignore them. */
-function refuseConfigFlags({ usage }: Command, typed: GivenCommand["typed"]): void {
-  const given = Object.keys(configFlags).find((name) => typed[name] !== undefined);
+function refuseConfigFlags(command: Command, typed: GivenCommand["typed"]): void {
+  const given = refusedFlags(command).find((name) => typed[name] !== undefined);
   if (given !== undefined)
-    throw new MigrateError("ERR_USAGE", { problem: `migrate ${usage} reads no configuration and takes no --${given}` });
+    throw new MigrateError("ERR_USAGE", {
+      problem: `migrate ${command.usage} reads no configuration and takes no --${given}`,
+    });
 }
 
 /** Loaded only for what `parsePlainly` leaves to it: loading yargs takes longer than a run with nothing pending. */

@@ -1,5 +1,5 @@
 /** Errors about usage and configuration. */
-import { failed, usage } from "./entry.ts";
+import { count, failed, usage } from "./entry.ts";
 
 export const usageErrors = {
   ERR_USAGE: usage((d: { problem: string }) => d.problem),
@@ -11,6 +11,14 @@ export const usageErrors = {
   ERR_TARGET_UNKNOWN: usage(
     (d: { name: string; known: readonly string[] }) =>
       `there is no target ${JSON.stringify(d.name)} in the configuration; it has ${d.known.join(", ") || "none"}`,
+  ),
+  ERR_DATABASE_UNKNOWN: usage(
+    (d: { name: string; target: string; count: number; similar: string | undefined }) =>
+      `target ${d.target} has no database ${JSON.stringify(d.name)} among its ${count(d.count, "database")}${d.similar === undefined ? "" : `; did you mean ${d.similar}?`}`,
+  ),
+  ERR_DATABASE_NEEDED: usage(
+    (d: { target: string }) =>
+      `target ${d.target} has several databases; choose one with --database NAME (migrate up and migrate status run on all of them)`,
   ),
   ERR_MIGRATIONS_FOLDER: usage(
     (d: { folder: string; problem: string }) =>

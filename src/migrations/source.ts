@@ -28,6 +28,21 @@ export function migrationsIn(folder: string, loadSeconds?: number): MigrationSou
   };
 }
 
+/** The same migrations, listed once and each loaded once. */
+export function remembered(source: MigrationSource): MigrationSource {
+  let files: readonly MigrationFile[] | undefined;
+  const loaded = new Map<MigrationFile, Promise<Migration>>();
+  const load = (file: MigrationFile): Promise<Migration> => {
+    const loading = loaded.get(file) ?? source.load(file);
+    loaded.set(file, loading);
+    return loading;
+  };
+  return {
+    list: (refuse) => (refuse === undefined ? (files ??= source.list()) : source.list(refuse)),
+    load: async (file, reading) => await (reading === undefined ? load(file) : source.load(file, reading)),
+  };
+}
+
 type MigrationHash = Pick<MigrationFile, "version" | "textHash">;
 
 /** After this many files, work that is under way gets its turn: reading them takes a millisecond. */

@@ -2,6 +2,7 @@
 import type { RuleSettings } from "../commands/lint/findings.ts";
 import type { Guards } from "../plan/assess/guards.ts";
 import type { TargetConfig } from "../targets/index.ts";
+import type { Databases } from "./databases.ts";
 
 export interface Config {
   /** The migrations folder, relative to the configuration file; "migrations" by default. */
@@ -14,13 +15,20 @@ export interface Config {
   readonly ledger?: string;
   /** The target to use without `--target`. */
   readonly target?: string;
-  readonly targets?: Readonly<Record<string, TargetConfig & { readonly guards?: Guards }>>;
+  readonly targets?: Readonly<Record<string, TargetConfig & TargetSettings>>;
   /** Seconds without a new record after which another run may take over the lease; 30 by default. */
   readonly leaseSeconds?: number;
   /** Seconds to wait for another run; 600 by default. */
   readonly waitSeconds?: number;
   /** The severity of each rule of `lint`. */
   readonly lint?: { readonly rules?: RuleSettings };
+}
+
+/** What any target can have. */
+interface TargetSettings {
+  readonly guards?: Guards;
+  /** The databases of a target that has several; `up` and `status` run on all of them. */
+  readonly databases?: Databases;
 }
 
 /**

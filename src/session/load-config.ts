@@ -26,12 +26,11 @@ import { evaluate, importProblem, withoutSource } from "../migrations/evaluate.t
 import type { Guards } from "../plan/assess/guards.ts";
 import type { RollbackClass } from "../plan/rollback/rollback-class.ts";
 import type { RuleId, RuleSettings } from "../commands/lint/findings.ts";
-import type { OtherTarget } from "../commands/lint/rules/rule.ts";
 import { defaultSeconds, type Config } from "./config.ts";
 import { usualLedger } from "../run/execute/version-names.ts";
 import { similarName, tableNameProblem } from "../schema/names.ts";
-import { loadTarget, targetKinds } from "../targets/index.ts";
-import type { Target } from "../targets/contract/target.ts";
+import { targetKinds } from "../targets/index.ts";
+import { databasesCheck } from "./databases.ts";
 
 const classes = ["exact", "checked", "restore", "none"] as const satisfies readonly RollbackClass[];
 const levels = ["off", "note", "warning", "error"] as const satisfies readonly NonNullable<RuleSettings[RuleId]>[];
@@ -81,6 +80,7 @@ const configShape: Shape<Config> = {
           {
             kind: text(`must be one of ${targetKinds.join(", ")}`),
             guards: optional(exactObject(guardsShape, "must be an object")),
+            databases: optional(databasesCheck),
           },
           "must be an object with a kind",
         ),
@@ -180,42 +180,4 @@ export function problemInSettings(problems: readonly WrongValue[]): string | und
   const similar = similarName(unknown.key, unknown.known);
   const place = path.length === 0 ? "" : `${path.join(".")}: `;
   return `${place}there is no setting ${unknown.key}${similar === undefined ? "" : `; did you mean ${similar}?`}`;
-}
-
-/** All targets but the chosen one, by their capabilities. Leaves out those that can't be opened, as without an API key. */
-export async function otherTargets(config: LoadedConfig, chosen: string): Promise<readonly OtherTarget[]> {
-  const names = Object.keys(config.targets).filter((name) => name !== chosen);
-  const opened = await Promise.allSettled(names.map(async (name) => await openTarget(config, name)));
-  const others = opened.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-  await Promise.all(others.map(async (target) => await target.close()));
-  return others.map(({ name, capabilities }) => ({ name, capabilities }));
-}
-
-/** Throws ERR_TARGET_UNKNOWN. */
-export function checkTarget({ targets }: LoadedConfig, name: string): void {
-  if (!Object.hasOwn(targets, name))
-    throw new MigrateError("ERR_TARGET_UNKNOWN", { name, known: Object.keys(targets) });
-}
-
-/** Opens the target named `chosen`, else the configured or only one. */
-export async function openTarget(config: LoadedConfig, chosen?: string): Promise<Target> {
-  const known = Object.keys(config.targets);
-  const name = chosen ?? config.target ?? (known.length === 1 ? known[0]! : undefined);
-  if (name === undefined)
-    throw new MigrateError("ERR_CONFIG_INVALID", {
-      file: config.file,
-      problem: `has several targets (${known.join(", ")}) and does not choose one; set "target" or pass --target`,
-    });
-  checkTarget(config, name);
-  const { guards: _, ...given } = config.targets[name]!;
-  const module = await loadTarget(given.kind);
-  if (module === undefined)
-    throw new MigrateError("ERR_CONFIG_INVALID", {
-      file: config.file,
-      problem: `targets.${name}.kind is ${JSON.stringify(given.kind)}; it must be one of ${targetKinds.join(", ")}`,
-    });
-  const problem = problemInSettings(module.options(given));
-  if (problem !== undefined)
-    throw new MigrateError("ERR_CONFIG_INVALID", { file: config.file, problem: `targets.${name}: ${problem}` });
-  return await module.open(given, { name, folder: config.folder });
 }

@@ -3,7 +3,9 @@ import { resolve } from "node:path";
 import { exactObject, must, optional, seconds, text, type Check, type Shape } from "../checks/check.ts";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { migrationsIn, type MigrationSource } from "../migrations/source.ts";
-import { loadConfig, openTarget, problemInSettings, type LoadedConfig } from "./load-config.ts";
+import { databaseNamed, listDatabases, type NamedDatabase } from "./databases.ts";
+import { loadConfig, problemInSettings, type LoadedConfig } from "./load-config.ts";
+import { openTarget, targetNamed } from "./open-target.ts";
 import type { Emit } from "../run/events.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
 
@@ -16,6 +18,8 @@ export interface SessionOptions {
   readonly bundle?: string | undefined;
   /** The name of a target in the configuration. */
   readonly target?: string | undefined;
+  /** One of the databases of a target that has several. */
+  readonly database?: string | undefined;
   /** Seconds to wait for another run. */
   readonly waitSeconds?: number | undefined;
   /** Seconds without a new record after which another run may take over the lease. */
@@ -31,6 +35,7 @@ const sessionShape: Shape<SessionOptions> = {
   config: text("must be a file's path"),
   bundle: text("must be a file's path"),
   target: text("must be the name of a target"),
+  database: text("must be the name of a database"),
   waitSeconds: seconds(0),
   leaseSeconds: seconds(1),
   loadSeconds: seconds(0.1),
@@ -57,8 +62,21 @@ export interface Project {
 }
 
 export interface Session extends Pick<Project, "config" | "folder"> {
+  /** The name of the target in the configuration. */
+  readonly target: string;
   readonly options: MigratorOptions;
+  /** Set if the target has several databases and none was chosen. Then `options.target` throws ERR_DATABASE_NEEDED. */
+  readonly databases: SessionDatabases | undefined;
   close(): Promise<void>;
+}
+
+/** The session of a target that has several databases of which none was chosen. */
+export type SessionOfSeveral = Session & { readonly databases: SessionDatabases };
+
+export interface SessionDatabases {
+  list(): Promise<readonly NamedDatabase[]>;
+  /** Opens one of them; its target must be closed. */
+  open(database: NamedDatabase): Promise<MigratorOptions>;
 }
 
 /** Opens no target, so it needs no credentials. */
@@ -76,24 +94,48 @@ export async function openProject(
 export async function openSession(wanted: SessionOptions): Promise<Session> {
   checkOptions(wanted, sessionShape);
   const { config, folder, migrations } = await openProject(wanted);
-  const target = await openTarget(config, wanted.target);
+  const name = targetNamed(config, wanted.target);
+  const { databases } = config.targets[name]!;
+  const list = databases === undefined ? undefined : () => listDatabases(databases, { ...config, target: name });
+  const open = async (database?: NamedDatabase): Promise<MigratorOptions> => ({
+    target: await openTarget(config, name, database),
+    migrations,
+    ledger: config.ledger,
+    guards: config.targets[name]!.guards ?? {},
+    lease: {
+      duration: milliseconds(wanted.leaseSeconds ?? config.leaseSeconds),
+      patience: milliseconds(wanted.waitSeconds ?? config.waitSeconds),
+    },
+    signal: wanted.signal,
+    emit: wanted.emit,
+  });
+  const chosen = await databaseChosen(wanted.database, name, list);
+  const options = chosen === undefined ? await open() : withName(await open(chosen), `${name}/${chosen.name}`);
   return {
     config,
     folder,
-    options: {
-      target,
-      migrations,
-      ledger: config.ledger,
-      guards: config.targets[target.name]?.guards ?? {},
-      lease: {
-        duration: milliseconds(wanted.leaseSeconds ?? config.leaseSeconds),
-        patience: milliseconds(wanted.waitSeconds ?? config.waitSeconds),
-      },
-      signal: wanted.signal,
-      emit: wanted.emit,
-    },
-    close: () => target.close(),
+    target: name,
+    options,
+    databases: list === undefined || wanted.database !== undefined ? undefined : { list, open },
+    close: () => options.target.close(),
   };
+}
+
+/** Throws ERR_USAGE, ERR_DATABASE_UNKNOWN. `list`: undefined if the target is one database. */
+async function databaseChosen(
+  chosen: string | undefined,
+  target: string,
+  list: SessionDatabases["list"] | undefined,
+): Promise<NamedDatabase | undefined> {
+  if (chosen === undefined) return undefined;
+  if (list === undefined)
+    throw new MigrateError("ERR_USAGE", { problem: `target ${target} is one database, so --database can't be used` });
+  return databaseNamed(await list(), chosen, target);
+}
+
+/** A message names the database; where all are worked on, the report does. */
+function withName({ target, ...options }: MigratorOptions, name: string): MigratorOptions {
+  return { ...options, target: { ...target, name } };
 }
 
 function milliseconds(seconds: number): number {

@@ -8,6 +8,8 @@ interface TargetModule {
   readonly options: Check;
   /** `options`: those that `options` has checked. */
   readonly open: (options: object, context: OpenContext) => Promise<Target>;
+  /** The options of one of several databases; `own` are the options that it has instead of those of the target. */
+  readonly inDatabase: (options: object, name: string, own: object) => object | { readonly problem: string };
 }
 
 const targets = {

@@ -4,8 +4,8 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { similarName } from "../../schema/names.ts";
 import { loadCommands } from "../commands/index.ts";
-import type { Command } from "../command/command.ts";
-import { commonFlags, configFlags, withFlags, type FlagTable } from "../command/flags.ts";
+import { refusedFlags, type Command } from "../command/command.ts";
+import { commonFlags, withFlags, type FlagTable } from "../command/flags.ts";
 import type { GivenCommand } from "./parse-plainly.ts";
 
 /** The command that was given, and its flags; undefined if help or the version was printed. Throws ERR_USAGE. */
@@ -54,11 +54,12 @@ function commandLine(
         command.usage,
         command.describe,
         (builder) => {
+          const own = optionsIn(command.flags);
+          const common = optionsIn(commonFlags).filter((name) => !own.includes(name));
           const shown = withFlags(builder, command.flags)
-            .group(optionsIn(command.flags), "Options:")
-            .group([...optionsIn(commonFlags), "help", "version"], "Common options:");
-          const refused = command.readsConfig === false ? optionsIn(configFlags) : [];
-          return refused.reduce((one, name) => one.hide(name), shown);
+            .group(own, "Options:")
+            .group([...common, "help", "version"], "Common options:");
+          return refusedFlags(command).reduce((one, name) => one.hide(name), shown);
         },
         (typed) => choose({ command, typed }),
       ),

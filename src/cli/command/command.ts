@@ -1,8 +1,18 @@
 /** The interface of a command. */
 import type { Emit } from "../../run/events.ts";
-import { openSession, type Session } from "../../session/session.ts";
+import { MigrateError } from "../../errors/migrate-error.ts";
+import type { DatabasesChoice } from "../../session/on-all-databases.ts";
+import { openSession, type Session, type SessionOfSeveral } from "../../session/session.ts";
 import type { CommandResult } from "./exit-code.ts";
-import type { bundleFlags, commonFlags, FlagTable, FlagValues, leaseFlags } from "./flags.ts";
+import {
+  configFlags,
+  type bundleFlags,
+  type commonFlags,
+  type databasesFlags,
+  type FlagTable,
+  type FlagValues,
+  type leaseFlags,
+} from "./flags.ts";
 import type { Output } from "./output.ts";
 
 export interface Command<Table extends FlagTable = FlagTable> {
@@ -36,19 +46,58 @@ export function defineCommand<Table extends FlagTable>(command: Command<Table>):
   return command as unknown as Command;
 }
 
+/** The flags of the configuration that a command refuses because it reads none. It may have flags of the same names. */
+export function refusedFlags({ readsConfig, flags }: Command): readonly string[] {
+  return readsConfig === false ? Object.keys(configFlags).filter((name) => !Object.hasOwn(flags, name)) : [];
+}
+
 /** Opens the configured target, runs `work` and closes the target. */
 export async function withSession<Result>(
   { flags, signal }: Context,
   work: (session: Session) => Promise<Result>,
   emit?: Emit,
 ): Promise<Result> {
-  const { target, config, bundle, "load-timeout": loadSeconds, wait: waitSeconds, lease: leaseSeconds } = flags;
-  const session = await openSession({ target, config, bundle, loadSeconds, waitSeconds, leaseSeconds, signal, emit });
+  const {
+    target,
+    database,
+    config,
+    bundle,
+    "load-timeout": loadSeconds,
+    wait: waitSeconds,
+    lease: leaseSeconds,
+  } = flags;
+  const seconds = { loadSeconds, waitSeconds, leaseSeconds };
+  const session = await openSession({ target, database, config, bundle, ...seconds, signal, emit });
   try {
     return await work(session);
   } finally {
     await session.close();
   }
+}
+
+/** Runs `onOne`, or `onAll` if the target has several databases and none was chosen. */
+export async function withDatabases(
+  context: Context<FlagValues<typeof databasesFlags>>,
+  onOne: (session: Session) => Promise<CommandResult>,
+  onAll: (session: SessionOfSeveral, choice: DatabasesChoice) => Promise<CommandResult>,
+  emit?: Emit,
+): Promise<CommandResult> {
+  const { concurrency, canaries, "max-failures": maxFailures } = context.flags;
+  const choice = { concurrency, canaries, "max-failures": maxFailures };
+  const given = Object.entries(choice).find(([, value]) => value !== undefined)?.[0];
+  return await withSession(
+    context,
+    async ({ databases, ...session }) => {
+      if (databases !== undefined)
+        return await onAll({ ...session, databases }, { concurrency, canaries, maxFailures });
+      if (given !== undefined)
+        throw new MigrateError("ERR_USAGE", {
+          problem: `--${given} is for a target with several databases, all of which the command works on`,
+        });
+      return await onOne({ ...session, databases });
+    },
+    emit,
+  );
 }
 
 /** Runs `work` with the configured target. Returns its result and the target's name. */

@@ -87,6 +87,7 @@ function oneText(typed: unknown): string {
 /** The flags of a command that reads the configuration. */
 export const configFlags = {
   target: textFlag("the target of the configuration to use", "t"),
+  database: textFlag("the database to use, of a target with several"),
   config: textFlag("the configuration file (migrate.config.ts)", "c"),
   "load-timeout": secondsFlag("seconds to evaluate the configuration and each migration (60)", 0.1),
 };
@@ -108,6 +109,13 @@ export const leaseFlags = {
     `seconds without a record of this run after which another run may take over (leaseSeconds, or ${defaultSeconds.lease})`,
     1,
   ),
+};
+
+/** The flags of a command that runs on all databases of a target. */
+export const databasesFlags = {
+  concurrency: wholeFlag("how many databases to work on at a time, of a target with several (8)", 1, 1000),
+  canaries: wholeFlag("how many databases must succeed before the others begin (1)", 0),
+  "max-failures": wholeFlag("begin no other database after this many have failed", 1),
 };
 
 /** The flag of a command that reads migrations and writes no file of them. */

@@ -4,7 +4,7 @@ import { build } from "../../commands/build.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { bundleName, isBundle } from "../../migrations/bundle/bundle.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
-import { checkTarget } from "../../session/load-config.ts";
+import { checkTarget } from "../../session/open-target.ts";
 import { openProject } from "../../session/session.ts";
 import { defineCommand } from "../command/command.ts";
 import { switchFlag, textFlag } from "../command/flags.ts";

@@ -3,7 +3,7 @@ import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { findingsOf, noRule, ruleIds, type LintFinding, type Findings } from "../../commands/lint/findings.ts";
 import { lockName } from "../../migrations/schema-lock.ts";
 import type { MigrationSource } from "../../migrations/source.ts";
-import { otherTargets } from "../../session/load-config.ts";
+import { otherTargets } from "../../session/open-target.ts";
 import type { Session } from "../../session/session.ts";
 import { defineCommand, withSession, type Context } from "../command/command.ts";
 import { switchFlag, versionFlag, type FlagValues } from "../command/flags.ts";
@@ -69,7 +69,7 @@ async function lintFindings(session: Session, context: Context<FlagValues<typeof
   if (unknown !== undefined)
     throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: `lint.rules: ${noRule(unknown)}` });
   const typed = await typedTables(session);
-  const others = await otherTargets(config, options.target.name);
+  const others = await otherTargets(config, session.target);
   return await findingsOf(options, { rules, since, schema: resolve(folder, schema), typed, others, loadSeconds });
 }
 

@@ -1,8 +1,16 @@
 import { up } from "../../commands/up.ts";
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { defineCommand, withSession } from "../command/command.ts";
-import { acceptFlag, bundleFlags, leaseFlags, switchFlag, textFlag, versionFlag } from "../command/flags.ts";
+import { defineCommand, withDatabases } from "../command/command.ts";
+import {
+  acceptFlag,
+  bundleFlags,
+  databasesFlags,
+  leaseFlags,
+  switchFlag,
+  textFlag,
+  versionFlag,
+} from "../command/flags.ts";
 import { renderDuration, runEvents } from "../render/events.ts";
 
 export const upCommand = defineCommand({
@@ -18,6 +26,7 @@ export const upCommand = defineCommand({
     ...bundleFlags,
     "step-by-step": switchFlag("run one migration after the other, except to finish a group that has begun"),
     ...leaseFlags,
+    ...databasesFlags,
   },
   conflicts: [["plan", "to", "accept", "allow-out-of-order", "step-by-step"]],
   async run(context) {
@@ -43,8 +52,12 @@ export const upCommand = defineCommand({
         output.result(event.applied === 0 ? "nothing to do" : `${count(event.applied, "migration")} applied`);
     });
     const choice = plan === undefined ? { to, allowOutOfOrder, accept, stepByStep } : { plan };
-    await withSession(context, ({ options }) => up(options, choice), emit);
-    return undefined;
+    return await withDatabases(
+      context,
+      async ({ options }) => void (await up(options, choice)),
+      async (session, limits) => await (await import("../databases/up-all.ts")).upAll(context, session, choice, limits),
+      emit,
+    );
   },
 });
 

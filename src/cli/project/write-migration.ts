@@ -6,7 +6,7 @@ import type { MigrationSource } from "../../migrations/source.ts";
 import { problemsElsewhere } from "../../commands/lint/rules/not-everywhere.ts";
 import { planNext, stepsBack } from "../../commands/generate/next-migration.ts";
 import { nextMigration, writeMigration } from "../../scaffold/create-migration.ts";
-import { otherTargets } from "../../session/load-config.ts";
+import { otherTargets } from "../../session/open-target.ts";
 import type { Session } from "../../session/session.ts";
 import type { Step } from "../../steps/registry.ts";
 import type { Context } from "../command/command.ts";
@@ -57,7 +57,7 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
         output.progress(
           "note: migrate down does not look for rows that block a written down: it loses rows and values that were written since; without a written down, migrate down checks that",
         );
-      const others = planned === undefined ? [] : await otherTargets(session.config, options.target.name);
+      const others = planned === undefined ? [] : await otherTargets(session.config, session.target);
       for (const one of planned?.actions ?? [])
         for (const words of problemsElsewhere(one, others)) output.progress(`note: step ${one.place.step}: ${words}`);
       for (const { place: at, risks } of planned?.actions ?? [])

@@ -7,7 +7,8 @@
  * 4. `execute`: executes each action as one atomic commit, which the target itself never repeats.
  * 5. `call`: the exact call that `execute` makes, as text, for plans.
  * 6. `ledger`: a small table of rows, or else tables whose names are the records.
- * 7. Add it to targets/index.ts and run the contract suite on it (test/contract).
+ * 7. `inDatabase`: the options of one database, for a target that has several.
+ * 8. Add it to targets/index.ts and run the contract suite on it (test/contract).
  */
 import type { Action, ActionKind, AddedColumn } from "../../actions/model/action.ts";
 import type { Column } from "../../schema/data-type.ts";
@@ -251,6 +252,9 @@ export interface RecordTable {
    */
   compact(): Promise<void>;
 }
+
+/** The part of an address that the name of each database replaces. */
+export const databaseSlot = "{database}";
 
 /** What every target is opened with. */
 export interface OpenContext {

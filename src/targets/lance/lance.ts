@@ -37,7 +37,7 @@ import { describeVersion } from "../contract/restore-versions.ts";
 import { sampledWidths, type ReadRows } from "../contract/sampled-widths.ts";
 import { writtenSince } from "../contract/written-since.ts";
 
-export { options } from "./options.ts";
+export { inDatabase, options } from "./options.ts";
 
 interface LanceSnapshot extends TableSnapshot {
   readonly handle: EngineTable;

@@ -12,6 +12,7 @@ import {
   type Shape,
 } from "../../checks/check.ts";
 import { uriProblem } from "../../engine/location.ts";
+import { databaseSlot } from "../contract/target.ts";
 import { dataStorageVersions, type NewTables } from "../../schema/table-format.ts";
 
 /** The configuration of a database that the embedded engine opens. */
@@ -58,4 +59,16 @@ export const options: Check = exactObject(shape, "must be an object");
 
 function isWebAddress(text: string): boolean {
   return /^https?:/i.test(text) && URL.canParse(text);
+}
+
+/** The options of one of several databases, in whose URI the name replaces `{database}`. */
+export function inDatabase(
+  target: LanceConfig,
+  name: string,
+  own: Partial<LanceConfig>,
+): LanceConfig | { readonly problem: string } {
+  const { uri, ...others } = { ...target, ...own };
+  if (own.uri === undefined && !uri.includes(databaseSlot))
+    return { problem: `uri must contain ${databaseSlot}, which is replaced by the name of each database` };
+  return { ...others, uri: uri.replaceAll(databaseSlot, name) };
 }

@@ -18,7 +18,7 @@ import { restRecords } from "./ledger-table.ts";
 import { keepsVersions } from "./options/dialects.ts";
 import { restVersions, versionedTable } from "./versions.ts";
 
-export { options } from "./options/options.ts";
+export { inDatabase, options } from "./options/options.ts";
 
 export async function open(given: RestConfig, context: OpenContext): Promise<Target> {
   const settings = settingsOf(given, context);
@@ -137,8 +137,11 @@ async function columnsOfRows(client: Client, table: string, described: readonly 
   }
 }
 
+/** Kept, because finding a loaded module again takes as long as encoding a row. */
+let encoding: Promise<typeof import("../../wire/rows/encode-rows.ts")> | undefined;
+
 async function createMarker(client: Client, name: string, columns: readonly Column[], row: Row): Promise<boolean> {
-  const { rowsToIpc } = await import("../../wire/rows/encode-rows.ts");
+  const { rowsToIpc } = await (encoding ??= import("../../wire/rows/encode-rows.ts"));
   try {
     await client.write("create", name, { body: { type: streamType, bytes: rowsToIpc(columns, [row]) } });
     return true;

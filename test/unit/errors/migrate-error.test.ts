@@ -23,6 +23,8 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_CONFIG_UNREADABLE: { file: "migrate.config.ts", problem },
   ERR_CONFIG_INVALID: { file: "migrate.config.ts", problem: "there is no setting ledgr" },
   ERR_TARGET_UNKNOWN: { name: "prod", known: [] },
+  ERR_DATABASE_UNKNOWN: { name: "acne", target: "tenants", count: 12, similar: "acme" },
+  ERR_DATABASE_NEEDED: { target: "tenants" },
   ERR_MIGRATIONS_FOLDER: { folder: "/app/migrations", problem: "does not exist" },
   ERR_NAME_INVALID: { name: "a/b" },
   ERR_SCHEMA_MISSING: { file: "schema.ts" },

@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { defineConfig } from "../../../src/session/config.ts";
-import { loadConfig, openTarget } from "../../../src/session/load-config.ts";
+import { loadConfig } from "../../../src/session/load-config.ts";
+import { openTarget, targetNamed } from "../../../src/session/open-target.ts";
 import { isMigrateError } from "../../../src/errors/migrate-error.ts";
 import { openSession } from "../../../src/session/session.ts";
 import { temporaryFolder } from "../../support/project.ts";
@@ -34,6 +35,11 @@ async function thrownBy(work: () => Promise<unknown>): Promise<{ code: string; m
     throw error;
   }
   throw new Error("nothing was thrown");
+}
+
+async function opened(folder: string, chosen?: string) {
+  const config = await loadConfig(folder);
+  return await openTarget(config, targetNamed(config, chosen));
 }
 
 test("without a configuration file the target is lance on .lancedb", async () => {
@@ -156,7 +162,7 @@ const badTargets: readonly { readonly config: string; readonly chosen?: string; 
 
 test.each(badTargets)("a target of $config is refused: $says", async ({ config, says }) => {
   const folder = withConfig(config);
-  expect(await thrownBy(async () => openTarget(await loadConfig(folder)))).toEqual({
+  expect(await thrownBy(async () => opened(folder))).toEqual({
     code: "ERR_CONFIG_INVALID",
     message: `migrate.config.mjs: ${says}`,
   });
@@ -169,7 +175,7 @@ test.each([
   { what: "an endpoint that is no address", config: local("uri: 's3://b', storageOptions: { endpoint: 'a:9' }") },
 ])("$what is refused in words that name the setting", async ({ config }) => {
   const folder = withConfig(config);
-  const { code, message } = await thrownBy(async () => openTarget(await loadConfig(folder)));
+  const { code, message } = await thrownBy(async () => opened(folder));
   expect(code).toBe("ERR_CONFIG_INVALID");
   expect(message).toMatch(
     /^migrate\.config\.mjs: targets\.local: (uri|storageOptions\.(timeout|endpoint)) must be(gin)? /,
@@ -182,7 +188,7 @@ test.each([
   { chosen: "toString", config: "{ targets: { one: { kind: 'lance', uri: 'a' } } }", name: "toString" },
 ])("an unknown target $name is refused, naming those that there are", async ({ chosen, config, name }) => {
   const folder = withConfig(config);
-  expect(await thrownBy(async () => openTarget(await loadConfig(folder), chosen))).toEqual({
+  expect(await thrownBy(async () => opened(folder, chosen))).toEqual({
     code: "ERR_TARGET_UNKNOWN",
     message: `there is no target "${name}" in the configuration; it has one`,
   });
@@ -195,7 +201,7 @@ test.each([
   const folder = withConfig(
     `{ ${config}, targets: { one: { kind: "lance", uri: "a" }, two: { kind: "lance", uri: "b" } } }`,
   );
-  const target = await openTarget(await loadConfig(folder), chosen);
+  const target = await opened(folder, chosen);
   expect(target.name).toBe(name);
   await target.close();
 });

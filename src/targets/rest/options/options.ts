@@ -22,7 +22,7 @@ import { keepSecret } from "../../../secrets/redact.ts";
 import { withoutSecrets } from "../../../secrets/encoded-forms.ts";
 import { secretsOfAddress, secretsOfSettings } from "../../../secrets/find-in-settings.ts";
 import { headerValue } from "../../../wire/content-types.ts";
-import type { OpenContext } from "../../contract/target.ts";
+import { databaseSlot, type OpenContext } from "../../contract/target.ts";
 import { dialects, endpoint, operations, type Dialect, type Operation } from "./dialects.ts";
 import { baseUrl } from "./base-url.ts";
 import type { Vocabulary } from "./alter-types.ts";
@@ -133,6 +133,24 @@ const shape: Shape<RestConfig> = {
 };
 
 export const options: Check = exactObject(shape, "must be an object");
+
+/**
+ * The options of one of several databases. Its name replaces `{database}` in the address. If the address has no such
+ * part, the name is sent as `database`.
+ */
+export function inDatabase(
+  target: RestConfig,
+  name: string,
+  own: Partial<RestConfig>,
+): RestConfig | { readonly problem: string } {
+  const merged = { ...target, ...own };
+  const endpoint = merged.endpoint ?? process.env["MIGRATE_ENDPOINT"] ?? "";
+  if (endpoint.includes(databaseSlot)) return { ...merged, endpoint: endpoint.replaceAll(databaseSlot, name) };
+  if (own.endpoint !== undefined) return merged;
+  if (target.database !== undefined)
+    return { problem: `database can't be set beside databases, whose names are sent in its place` };
+  return { database: name, ...merged };
+}
 
 /** Everything that requests need. */
 export interface Settings {

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { loadConfig, openTarget } from "../../../../../src/session/load-config.ts";
+import { loadConfig } from "../../../../../src/session/load-config.ts";
+import { openTarget } from "../../../../../src/session/open-target.ts";
 import { isMigrateError } from "../../../../../src/errors/migrate-error.ts";
 import { options, settingsOf } from "../../../../../src/targets/rest/options/options.ts";
 
@@ -28,7 +29,7 @@ function settings(given: object) {
 async function sentenceFor(given: object): Promise<string> {
   const config = await loadConfig(home);
   try {
-    await openTarget({ ...config, file: "migrate.config.ts", targets: { cloud: { kind: "rest", ...given } } });
+    await openTarget({ ...config, file: "migrate.config.ts", targets: { cloud: { kind: "rest", ...given } } }, "cloud");
     // What is missing is said at the first request: migrations can be checked without.
     const { missing } = settings(given);
     if (missing !== undefined) throw missing;

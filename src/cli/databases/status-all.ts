@@ -1,0 +1,51 @@
+/** `migrate status` of all databases of a target, grouped by their histories. */
+import { status, type StatusResult } from "../../commands/status.ts";
+import { formatMigration } from "../../migrations/file-name.ts";
+import { onAllDatabases, type DatabasesChoice } from "../../session/on-all-databases.ts";
+import type { SessionOfSeveral } from "../../session/session.ts";
+import type { Context } from "../command/command.ts";
+import type { CommandResult } from "../command/exit-code.ts";
+import { checkedStatus, statusDocument } from "../render/status.ts";
+import { databasesReport } from "./report.ts";
+
+export async function statusOfAll(
+  context: Context<{ readonly check?: boolean | undefined }>,
+  session: SessionOfSeveral,
+  { canaries = 0, ...choice }: DatabasesChoice,
+): Promise<CommandResult> {
+  const { flags } = context;
+  const { target } = session;
+  const checks = new Set<CommandResult>();
+  const report = databasesReport<StatusResult>(context, historyWords, (found) => statusDocument(found, target));
+  const untried = await onAllDatabases(
+    session,
+    status,
+    { ...choice, canaries },
+    {
+      begin: report.begin,
+      end(one) {
+        if ("result" in one) checks.add(checkedStatus(one.result));
+        report.end(one);
+      },
+    },
+  );
+  const ending = report.finish(target, untried);
+  if (ending !== undefined || flags.check !== true) return ending;
+  return checks.has("refused") ? "refused" : checks.has("pending") ? "pending" : undefined;
+}
+
+/** Databases with the same words have the same history, and the same problems. */
+function historyWords(found: StatusResult): string {
+  const { applied, pending, reverting, missing, late, changed, problem } = found;
+  const last = applied.at(-1);
+  const begun = pending.filter(({ partial }) => partial !== undefined);
+  return [
+    `${applied.length} applied${last === undefined ? "" : ` (last ${formatMigration(last)})`}, ${pending.length} pending`,
+    ...begun.map((one) => `${formatMigration(one)} is interrupted`),
+    ...reverting.map((one) => `${formatMigration(one)} is being rolled back`),
+    ...missing.map((one) => `the file of ${formatMigration(one)} is not here`),
+    ...(late.length === 0 ? [] : ["a call may have come late"]),
+    ...changed.map((one) => one.problem),
+    ...(problem === undefined ? [] : [problem]),
+  ].join("; ");
+}

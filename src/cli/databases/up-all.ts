@@ -1,0 +1,51 @@
+/** `migrate up` on all databases of a target. */
+import { up, type UpChoice, type UpResult } from "../../commands/up.ts";
+import { count, MigrateError } from "../../errors/migrate-error.ts";
+import type { RunEvent } from "../../run/events.ts";
+import { onAllDatabases, type DatabasesChoice } from "../../session/on-all-databases.ts";
+import type { SessionOfSeveral } from "../../session/session.ts";
+import type { Context } from "../command/command.ts";
+import type { CommandResult } from "../command/exit-code.ts";
+import { renderEvent } from "../render/events.ts";
+import { databasesReport } from "./report.ts";
+
+/** Only --verbose shows them: many databases run at a time. */
+const details: ReadonlySet<RunEvent["event"]> = new Set([
+  "planned",
+  "started",
+  "action",
+  "running",
+  "done",
+  "recognised",
+]);
+
+export async function upAll(
+  context: Pick<Context, "output" | "signal" | "underWay">,
+  session: SessionOfSeveral,
+  choice: UpChoice,
+  limits: DatabasesChoice,
+): Promise<CommandResult> {
+  const { output, underWay } = context;
+  const { target } = session;
+  // A saved plan is for the tables of one database.
+  if (choice.plan !== undefined) throw new MigrateError("ERR_DATABASE_NEEDED", { target });
+  const report = databasesReport<UpResult>(context, resultWords, (result) => result);
+  const untried = await onAllDatabases(session, (options) => up(options, choice), limits, {
+    ...report,
+    emit(event, database) {
+      if (event.event === "taking") underWay(true);
+      output.data({ database, ...event });
+      if (output.verbose || !details.has(event.event))
+        renderEvent(event, {
+          ...output,
+          passing: () => {},
+          progress: (line) => output.progress(`${database}: ${line}`),
+        });
+    },
+  });
+  return report.finish(target, untried);
+}
+
+function resultWords({ applied, total }: UpResult): string {
+  return applied === 0 ? "nothing to do" : `${count(applied, "migration")} applied, ${total} in total`;
+}

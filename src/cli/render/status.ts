@@ -1,0 +1,57 @@
+/** What `migrate status` makes of a status. */
+import type { StatusResult } from "../../commands/status.ts";
+
+/**
+ * Migrations that another release has begun and not finished. Those that are being rolled back are listed separately.
+ */
+export function begunIn({ begun }: StatusResult): StatusResult["begun"] {
+  return begun.filter(({ known }) => known?.reversal === undefined);
+}
+
+/** How `--check` ends. */
+export function checkedStatus(found: StatusResult): "refused" | "pending" | undefined {
+  const { problem, reverting, changed, pending } = found;
+  if (problem !== undefined || [begunIn(found), reverting, changed].some(({ length }) => length > 0)) return "refused";
+  return pending.length > 0 ? "pending" : undefined;
+}
+
+function progressOf(partial: StatusResult["pending"][number]["partial"]) {
+  return { done: partial?.step ?? 0, detail: partial?.detail };
+}
+
+export function statusDocument(found: StatusResult, target: string) {
+  const { applied, reverting, pending, missing, holder, lease, doubts, late, problem, changed } = found;
+  const gone = new Set(missing.map(({ version }) => version));
+  return {
+    target,
+    applied: applied.map(({ version, name, at, duration, by, checksum, isBaselined = false }) => ({
+      version,
+      name,
+      at: new Date(at).toISOString(),
+      duration,
+      by,
+      checksum,
+      baselined: isBaselined,
+      missing: gone.has(version),
+    })),
+    reverting: reverting.map(({ version, name, reversal }) => {
+      const { step, total, detail } = reversal!;
+      return { version, name, done: step, total, detail };
+    }),
+    begun: begunIn(found).map(({ version, known }) => ({ version, name: known?.name, ...progressOf(known) })),
+    changed,
+    pending: pending.map(({ version, name, file, bundledFile = file, partial, inDoubt, underWay }) => ({
+      version,
+      name,
+      file: bundledFile,
+      ...progressOf(partial),
+      inDoubt,
+      underWay,
+    })),
+    holder,
+    lease,
+    doubts,
+    late,
+    problem,
+  };
+}

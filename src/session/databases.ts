@@ -1,0 +1,136 @@
+/** A target that has several databases, such as one for each customer: which they are, and the settings of each. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { isObject, isText, must, type Check } from "../checks/check.ts";
+import { fileReason, firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
+import { similarName } from "../schema/names.ts";
+import type { TargetConfig } from "../targets/index.ts";
+import type { Target } from "../targets/contract/target.ts";
+
+type Settings<Config> = Config extends unknown ? Partial<Omit<Config, "kind">> : never;
+
+/** A database: its name, or its name with the settings in which it differs from the target. */
+export type ListedDatabase = string | ({ readonly name: string } & Settings<TargetConfig>);
+
+/** A list, the path of a file with one name per line, or a function that returns a list. */
+export type Databases = string | readonly ListedDatabase[] | (() => Listed | Promise<Listed>);
+
+type Listed = Iterable<ListedDatabase> | AsyncIterable<ListedDatabase>;
+
+export const databasesCheck: Check = must(
+  (value) => (isText(value) && value !== "") || Array.isArray(value) || typeof value === "function",
+  "must be a list of names, the path of a file with one name per line, or a function that returns a list",
+);
+
+/** Names become parts of paths and addresses. */
+const usualName = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}$/;
+
+export interface NamedDatabase {
+  readonly name: string;
+  /** The settings in which it differs from its target. */
+  readonly own: Readonly<Record<string, unknown>>;
+}
+
+/** Where the setting stands, for messages, and the folder that relative paths start from. */
+interface Place {
+  readonly file: string;
+  readonly folder: string;
+  readonly target: string;
+}
+
+/** In the order of the list. Throws ERR_CONFIG_INVALID. */
+export async function listDatabases(databases: Databases, place: Place): Promise<readonly NamedDatabase[]> {
+  const refuse = (problem: string): never => {
+    throw new MigrateError("ERR_CONFIG_INVALID", {
+      file: place.file,
+      problem: `targets.${place.target}.databases ${problem}`,
+    });
+  };
+  const names = new Set<string>();
+  return (await itemsOf(databases, place.folder, refuse)).map((item) => {
+    const { name, ...own } = isText(item) ? { name: item } : isObject(item) ? item : { name: undefined };
+    if (!isText(name) || !usualName.test(name))
+      return refuse(
+        `holds ${shown(name ?? item)}; the name of a database consists of letters, digits, "_", "-" and ".", and begins with a letter, a digit or "_"`,
+      );
+    if (names.has(name)) return refuse(`holds ${name} twice`);
+    names.add(name);
+    return { name, own };
+  });
+}
+
+function shown(value: unknown): string {
+  return isText(value)
+    ? JSON.stringify(value)
+    : `a value that is no name (${Array.isArray(value) ? "array" : typeof value})`;
+}
+
+async function itemsOf(
+  databases: Databases,
+  folder: string,
+  refuse: (problem: string) => never,
+): Promise<readonly unknown[]> {
+  if (Array.isArray(databases)) return Array.from(databases as readonly unknown[]);
+  if (isText(databases)) return namesIn(databases, folder, refuse);
+  let listed: unknown;
+  try {
+    listed = await (databases as () => unknown)();
+    if (isObject(listed) || Array.isArray(listed)) return await collected(listed as object as Listed);
+  } catch (error) {
+    if (isMigrateError(error)) throw error;
+    return refuse(`can't be listed: ${firstLine(error)}`);
+  }
+  return refuse("must return a list");
+}
+
+async function collected(listed: Listed): Promise<readonly unknown[]> {
+  const items: unknown[] = [];
+  for await (const item of listed) items.push(item);
+  return items;
+}
+
+/** One name per line. Empty lines and lines that begin with # are ignored. */
+function namesIn(file: string, folder: string, refuse: (problem: string) => never): readonly string[] {
+  let text: string;
+  try {
+    text = readFileSync(resolve(folder, file), "utf8");
+  } catch (error) {
+    return refuse(`is the file ${file}, which can't be read: ${fileReason(error)}`);
+  }
+  return text
+    .replace(/^\uFEFF/, "")
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("#"));
+}
+
+/** The database of that name. Throws ERR_DATABASE_UNKNOWN. */
+export function databaseNamed(databases: readonly NamedDatabase[], name: string, target: string): NamedDatabase {
+  const found = databases.find((one) => one.name === name);
+  if (found !== undefined) return found;
+  const similar = similarName(
+    name,
+    databases.map((one) => one.name),
+  );
+  throw new MigrateError("ERR_DATABASE_UNKNOWN", { name, target, count: databases.length, similar });
+}
+
+/**
+ * A target none of whose databases was chosen. Its capabilities are known; all that needs a database throws
+ * ERR_DATABASE_NEEDED.
+ */
+export function withoutDatabase(target: Target): Target {
+  const refuse = () => {
+    throw new MigrateError("ERR_DATABASE_NEEDED", { target: target.name });
+  };
+  const refusing = (value: unknown): unknown => {
+    if (typeof value === "function") return refuse;
+    return isObject(value) ? mapped(value, (_, member) => refusing(member)) : value;
+  };
+  const kept: readonly string[] = ["capabilities", "close"] satisfies readonly (keyof Target)[];
+  return mapped(target, (name, member) => (kept.includes(name) ? member : refusing(member))) as Target;
+}
+
+function mapped(object: object, change: (name: string, member: unknown) => unknown): object {
+  return Object.fromEntries(Object.entries(object).map(([name, member]) => [name, change(name, member)]));
+}
