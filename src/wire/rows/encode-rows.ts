@@ -22,14 +22,28 @@ export function valuesToIpc(
 
 /** Rows of a small table as a stream of one batch, which may be empty. `key`: the column whose values are unique. */
 export function rowsToIpc(columns: readonly Column[], rows: readonly Row[], key?: string): Uint8Array {
-  const { schema } = arrow.tableFromIPC(toIpcFile(columns));
-  const fields = schema.fields.map((field) => (field.name === key ? field.clone({ metadata: keyMark }) : field));
   const times = columns.flatMap(({ name, type }) => (type.kind === "timestamp" ? [name] : []));
   const values = rows.map((row) => ({
     ...row,
     ...Object.fromEntries(times.map((name) => [name, isoTime(row[name])])),
   }));
-  return toIpc(new arrow.Schema(fields), values, "stream");
+  return toIpc(schemaOf(columns, key), values, "stream");
+}
+
+/** The schemas of small tables. There are few, and a ledger's is needed for each of its records. */
+const schemas = new WeakMap<readonly Column[], Map<string | undefined, arrow.Schema>>();
+
+function schemaOf(columns: readonly Column[], key: string | undefined): arrow.Schema {
+  const known = schemas.get(columns) ?? new Map<string | undefined, arrow.Schema>();
+  schemas.set(columns, known);
+  const found = known.get(key) ?? makeSchema(columns, key);
+  known.set(key, found);
+  return found;
+}
+
+function makeSchema(columns: readonly Column[], key: string | undefined): arrow.Schema {
+  const { fields } = arrow.tableFromIPC(toIpcFile(columns)).schema;
+  return new arrow.Schema(fields.map((field) => (field.name === key ? field.clone({ metadata: keyMark }) : field)));
 }
 
 function isoTime(milliseconds: Row[string] | undefined): string | null {
@@ -83,6 +97,9 @@ function toData(values: Values, type: arrow.DataType): arrow.Data {
   // The package omits the bits of bools that are all null, but not bytes, so the bits are passed as bytes.
   if (arrow.DataType.isBool(type))
     return arrow.makeData({ ...common, type: new arrow.Uint8(), data: bitsOf(values.map((value) => value === true)) });
+  if (arrow.DataType.isUtf8(type)) return arrow.makeData({ ...common, type, ...textBuffers(values) });
+  if (arrow.DataType.isInt(type) && type.bitWidth === 64 && type.isSigned)
+    return arrow.makeData({ ...common, type, data: BigInt64Array.from(values, toInteger) });
   const { data } = arrow.vectorFromArray(
     values.map((value) => toValue(value, type)),
     type,
@@ -90,6 +107,18 @@ function toData(values: Values, type: arrow.DataType): arrow.Data {
   const built = data[0] ?? arrow.makeData({ type, length: 0 });
   const buffers = [built.valueOffsets, built.values, nullBitmap, built.typeIds] as const;
   return built.clone(type, 0, common.length, common.nullCount, [...buffers]);
+}
+
+/** Each text is encoded on its own: halves of a character in two texts are no character. */
+function textBuffers(values: Values): { readonly valueOffsets: Int32Array; readonly data: Uint8Array } {
+  const texts = values.map((value) => Buffer.from((value as string | null) ?? ""));
+  const valueOffsets = new Int32Array(texts.length + 1);
+  for (const [index, { length }] of texts.entries()) valueOffsets[index + 1] = valueOffsets[index]! + length;
+  return { valueOffsets, data: Buffer.concat(texts) };
+}
+
+function toInteger(value: RowValue): bigint {
+  return BigInt((value as string | number | null) ?? 0);
 }
 
 function bitsOf(flags: readonly boolean[]): Uint8Array {
@@ -101,7 +130,7 @@ function bitsOf(flags: readonly boolean[]): Uint8Array {
 /** One value for the package's builder; for a null, a value of the same width. */
 function toValue(value: RowValue, type: arrow.DataType): unknown {
   if (arrow.DataType.isUtf8(type) || arrow.DataType.isLargeUtf8(type)) return value ?? "";
-  if (arrow.DataType.isInt(type) && type.bitWidth === 64) return BigInt((value as string | number | null) ?? 0);
+  if (arrow.DataType.isInt(type) && type.bitWidth === 64) return toInteger(value);
   if (arrow.DataType.isDate(type)) return value === null ? new Date(0) : new Date(`${value as string}T00:00:00Z`);
   // Integers may be given as text.
   return Number(value);

@@ -11,7 +11,7 @@ import type { CallOutcome } from "../../contract/target.ts";
 import { makeDispatcher, type Dispatcher } from "./undici.ts";
 import type { Settings } from "../options/options.ts";
 import { answerProblem, connectionProblem, isWorthAnotherRead, pauseAskedFor, excessiveAnswer } from "./http-errors.ts";
-import { proxiesOf, type Proxies } from "./proxies.ts";
+import { proxiesOf, proxyVariables, type Proxies } from "./proxies.ts";
 import { withoutData } from "../../../secrets/redact.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 
@@ -20,16 +20,17 @@ const longestRead = 60_000;
 
 /** `read` and `write` throw a MigrateError for anything but a 2xx. */
 export function openHttp(settings: Settings) {
-  let dispatcher: Promise<Dispatcher> | undefined;
+  const { connections, release } = connectionsFor(settings);
   let answered = false;
 
   const send = async (request: HttpRequest, id: string, limit: number): Promise<HttpResponse> => {
     if (settings.missing !== undefined) throw settings.missing;
     const [method, path] = request.endpoint.split(" ") as [Dispatcher.HttpMethod, string];
     const { origin, pathname } = new URL(settings.base);
-    const proxies = proxiesOf(process.env, settings.target);
-    dispatcher ??= dispatcherOf(settings, proxies);
-    const deadline = AbortSignal.timeout(limit);
+    const { dispatcher, proxied } = (connections.opened ??= openConnections(settings));
+    const deadline = new AbortController();
+    // Not AbortSignal.timeout, which keeps all of a request in memory until its time is over.
+    const timer = setTimeout(() => deadline.abort(new DOMException("no answer", "TimeoutError")), limit).unref();
     try {
       const answering = (await dispatcher).request({
         origin,
@@ -42,20 +43,22 @@ export function openHttp(settings: Settings) {
           ...settings.headers,
         },
         body: request.body?.bytes ?? null,
-        signal: deadline,
+        signal: deadline.signal,
       });
       // The signal does not end a request to a proxy that accepts the connection and never answers.
-      const { statusCode, headers, body } = await Promise.race([answering, failure(deadline)]);
+      const { statusCode, headers, body } = await Promise.race([answering, failure(deadline.signal)]);
       answered = true;
       const excessive = (problem: string) => excessiveAnswer(request, settings, statusCode, problem);
       const collected = isSuccess(statusCode) ? await collect(body, excessive) : await beginningOf(body);
       return { status: statusCode, headers, body: collected };
     } catch (thrown) {
       if (isMigrateError(thrown)) throw thrown;
-      const problem = connectionProblem(thrown, settings, limit, { proxied: proxies !== undefined, answered });
+      const problem = connectionProblem(thrown, settings, limit, { proxied, answered });
       // The error's cause must not contain what the service has echoed.
       const cause = withoutData(thrown, settings.secrets);
       throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: settings.target, problem }, { cause });
+    } finally {
+      clearTimeout(timer);
     }
   };
 
@@ -78,9 +81,34 @@ export function openHttp(settings: Settings) {
     },
     /** Sends a request once. */
     write: async (request: HttpRequest) => checked(await send(request, randomUUID(), settings.answerTimeout), request),
-    // No request that is still under way is awaited by anyone.
-    close: async () => await dispatcher?.then((made) => made.destroy()),
+    close: release,
   };
+}
+
+interface Connections {
+  opened: { readonly dispatcher: Promise<Dispatcher>; readonly proxied: boolean } | undefined;
+  users: number;
+}
+
+/** The open connections, by all that they depend on. The databases of a service share them. */
+const allConnections = new Map<string, Connections>();
+
+/** `release`: closes them if nobody else uses them. */
+function connectionsFor({ ca, connectTimeout, answerTimeout }: Settings) {
+  const key = JSON.stringify([ca, connectTimeout, answerTimeout, proxyVariables.map((name) => process.env[name])]);
+  const connections = allConnections.get(key) ?? { opened: undefined, users: 0 };
+  allConnections.set(key, connections);
+  connections.users++;
+  let isReleased = false;
+  const release = async (): Promise<void> => {
+    if (isReleased) return;
+    isReleased = true;
+    if (--connections.users > 0) return;
+    allConnections.delete(key);
+    // No request that is still under way is awaited by anyone.
+    await connections.opened?.dispatcher.then((made) => made.destroy());
+  };
+  return { connections, release };
 }
 
 /** The outcome of a request that changes nothing. `answer`: undefined if there was none. */
@@ -101,6 +129,11 @@ function failure(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
   });
+}
+
+function openConnections(settings: Settings): NonNullable<Connections["opened"]> {
+  const proxies = proxiesOf(process.env, settings.target);
+  return { dispatcher: dispatcherOf(settings, proxies), proxied: proxies !== undefined };
 }
 
 async function dispatcherOf(

@@ -6,6 +6,9 @@ export interface Proxies {
   readonly httpsProxy?: string;
 }
 
+/** The environment variables that proxies depend on. */
+export const proxyVariables = ["http_proxy", "https_proxy", "no_proxy"].flatMap((name) => [name, name.toUpperCase()]);
+
 /** Undefined if there are none. Throws ERR_TARGET_UNREACHABLE, without the address: it may contain a password. */
 export function proxiesOf(environment: NodeJS.ProcessEnv, target: string): Proxies | undefined {
   const http = proxyOf(environment, "http_proxy", target);
