@@ -36,7 +36,7 @@ export async function statusOfAll(
 
 /** Databases with the same words have the same history, and the same problems. */
 function historyWords(found: StatusResult): string {
-  const { applied, pending, reverting, missing, late, changed, problem } = found;
+  const { applied, pending, reverting, missing, doubts, late, changed, problem } = found;
   const last = applied.at(-1);
   const begun = pending.filter(({ partial }) => partial !== undefined);
   return [
@@ -44,6 +44,7 @@ function historyWords(found: StatusResult): string {
     ...begun.map((one) => `${formatMigration(one)} is interrupted`),
     ...reverting.map((one) => `${formatMigration(one)} is being rolled back`),
     ...missing.map((one) => `the file of ${formatMigration(one)} is not here`),
+    ...doubts,
     ...(late.length === 0 ? [] : ["a call may have come late"]),
     ...changed.map((one) => one.problem),
     ...(problem === undefined ? [] : [problem]),
