@@ -10,7 +10,7 @@ export interface DatabasesChoice {
   readonly concurrency?: number | undefined;
   /** How many of the first databases must succeed before the others begin; 1 by default. */
   readonly canaries?: number | undefined;
-  /** After so many failures, no other database begins; no limit by default. */
+  /** The number of failures after which no other database begins; no limit by default. */
   readonly maxFailures?: number | undefined;
 }
 
@@ -81,7 +81,7 @@ export async function onAllDatabases<Result>(
   };
 }
 
-/** Works on the items in their order, so many at a time, until `isOver`. Returns how many have begun. */
+/** Works on the items in their order, several at a time, until `isOver`. Returns how many have begun. */
 async function severally<Item>(
   items: readonly Item[],
   concurrency: number,

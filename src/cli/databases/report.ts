@@ -5,7 +5,7 @@ import type { CommandResult } from "../command/exit-code.ts";
 import type { Context } from "../command/command.ts";
 import { renderDuration } from "../render/events.ts";
 
-/** So many names of databases are printed in one line. With --json, all are. */
+/** The most names of databases in one line. */
 const mostNames = 10;
 /** Milliseconds between two lines of progress where no terminal shows a passing one. */
 const progressPause = 10_000;
@@ -16,14 +16,14 @@ const reasons: Readonly<Record<Untried["why"], string>> = {
   failures: ", because others failed (--max-failures)",
 };
 
-/** Databases of which the same can be said. */
+/** Databases with the same result. */
 interface Group {
   count: number;
   /** The first of them. */
   readonly names: string[];
 }
 
-/** `groupOf`: what is said of a database that succeeded, such as "nothing to do". */
+/** `groupOf`: the result of a database as text, such as "nothing to do". */
 export function databasesReport<Result>(
   { output, signal }: Pick<Context, "output" | "signal">,
   groupOf: (result: Result) => string,
