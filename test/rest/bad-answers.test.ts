@@ -9,7 +9,7 @@ import type { Action } from "../../src/actions/model/action.ts";
 import type { Column } from "../../src/schema/data-type.ts";
 import { open } from "../../src/targets/rest/rest.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
-import { rowsToIpc } from "../../src/wire/rows/encode-rows.ts";
+import { rowsToIpc } from "../../src/wire/rows/encode-small-rows.ts";
 import { answered, answers, bytes, html, json, quick, text, unreachable, type Bad } from "./bad-answers.ts";
 import {
   anAuthority,

@@ -137,11 +137,8 @@ async function columnsOfRows(client: Client, table: string, described: readonly 
   }
 }
 
-/** Kept, because finding a loaded module again takes as long as encoding a row. */
-let encoding: Promise<typeof import("../../wire/rows/encode-rows.ts")> | undefined;
-
 async function createMarker(client: Client, name: string, columns: readonly Column[], row: Row): Promise<boolean> {
-  const { rowsToIpc } = await (encoding ??= import("../../wire/rows/encode-rows.ts"));
+  const { rowsToIpc } = await import("../../wire/rows/encode-small-rows.ts");
   try {
     await client.write("create", name, { body: { type: streamType, bytes: rowsToIpc(columns, [row]) } });
     return true;

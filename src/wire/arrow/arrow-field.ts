@@ -11,7 +11,7 @@ import { FixedSizeBinary } from "apache-arrow/fb/fixed-size-binary";
 import { FixedSizeList } from "apache-arrow/fb/fixed-size-list";
 import { FloatingPoint } from "apache-arrow/fb/floating-point";
 import { Int } from "apache-arrow/fb/int";
-import type { KeyValue } from "apache-arrow/fb/key-value";
+import { KeyValue } from "apache-arrow/fb/key-value";
 import { LargeBinary } from "apache-arrow/fb/large-binary";
 import { LargeList } from "apache-arrow/fb/large-list";
 import { LargeUtf8 } from "apache-arrow/fb/large-utf8";
@@ -35,8 +35,15 @@ import {
   type PlainKind,
 } from "../../schema/data-type.ts";
 
+export type Metadata = Readonly<Record<string, string>>;
+
 /** `dictionaries` gives every dictionary of a schema an id of its own. */
-export function writeField(builder: Builder, column: Column, dictionaries: { next: bigint }): Offset {
+export function writeField(
+  builder: Builder,
+  column: Column,
+  dictionaries: { next: bigint },
+  metadata: Metadata = {},
+): Offset {
   const { type } = column;
   const stored = type.kind === "dictionary" ? type.value : type;
   const name = builder.createString(column.name);
@@ -45,6 +52,7 @@ export function writeField(builder: Builder, column: Column, dictionaries: { nex
     builder,
     childColumns(stored).map((child) => writeField(builder, child, dictionaries)),
   );
+  const marks = writeMetadata(builder, metadata);
   const dictionary = type.kind === "dictionary" ? writeDictionary(builder, type.index, dictionaries) : 0;
   Field.startField(builder);
   Field.addName(builder, name);
@@ -53,7 +61,16 @@ export function writeField(builder: Builder, column: Column, dictionaries: { nex
   Field.addType(builder, typeOffset);
   if (dictionary !== 0) Field.addDictionary(builder, dictionary);
   Field.addChildren(builder, children);
+  if (marks !== 0) Field.addCustomMetadata(builder, marks);
   return Field.endField(builder);
+}
+
+/** Returns 0 if there is none. */
+export function writeMetadata(builder: Builder, metadata: Metadata): Offset {
+  const pairs = Object.entries(metadata).map(([key, value]) =>
+    KeyValue.createKeyValue(builder, builder.createString(key), builder.createString(value)),
+  );
+  return pairs.length === 0 ? 0 : Field.createCustomMetadataVector(builder, pairs);
 }
 
 function writeDictionary(builder: Builder, index: DataType, dictionaries: { next: bigint }): Offset {

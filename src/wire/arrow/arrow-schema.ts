@@ -4,20 +4,17 @@
  * (https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc).
  */
 import { Footer } from "apache-arrow/fb/footer";
-import { KeyValue } from "apache-arrow/fb/key-value";
 import { Message } from "apache-arrow/fb/message";
 import { MessageHeader } from "apache-arrow/fb/message-header";
 import { MetadataVersion } from "apache-arrow/fb/metadata-version";
 import { Schema } from "apache-arrow/fb/schema";
 import { Builder, ByteBuffer, type Offset } from "flatbuffers";
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { emptyBatch } from "./empty-batch.ts";
+import { emptyBatch } from "./record-batch.ts";
 import type { Column } from "../../schema/data-type.ts";
-import { metadataOf, toColumn, writeField } from "./arrow-field.ts";
+import { metadataOf, toColumn, writeField, writeMetadata, type Metadata } from "./arrow-field.ts";
 import { fileOf } from "./ipc-footer.ts";
 import { checkSchema, continuation, endOfStream, invalid, isIpcFile, magic, readMessages } from "./ipc-messages.ts";
-
-type Metadata = Readonly<Record<string, string>>;
 
 /** An Arrow IPC stream without rows: the schema, an empty batch (none if there is a dictionary) and the end mark. */
 export function toIpcStream(columns: readonly Column[], metadata: Metadata = {}): Buffer {
@@ -73,9 +70,14 @@ function schemaOfStream(bytes: Buffer): Schema {
   return Message.getRootAsMessage(new ByteBuffer(message)).header(new Schema()) as Schema;
 }
 
-function schemaMessage(columns: readonly Column[], metadata: Metadata): Buffer {
+/** `fields`: the metadata of columns by name. */
+export function schemaMessage(
+  columns: readonly Column[],
+  metadata: Metadata,
+  fields: Readonly<Record<string, Metadata>> = {},
+): Buffer {
   const builder = new Builder();
-  const schema = writeSchema(builder, columns, metadata);
+  const schema = writeSchema(builder, columns, metadata, fields);
   Message.finishMessageBuffer(
     builder,
     Message.createMessage(builder, MetadataVersion.V5, MessageHeader.Schema, schema, 0n, 0),
@@ -84,7 +86,7 @@ function schemaMessage(columns: readonly Column[], metadata: Metadata): Buffer {
 }
 
 /** A message in the frame that streams need. Its length, prefix included, must be a multiple of eight bytes. */
-function framed(message: Uint8Array): Buffer {
+export function framed(message: Uint8Array): Buffer {
   const padded = Math.ceil(message.length / 8) * 8;
   const frame = Buffer.alloc(8 + padded);
   frame.writeUInt32LE(continuation, 0);
@@ -93,16 +95,17 @@ function framed(message: Uint8Array): Buffer {
   return frame;
 }
 
-function writeSchema(builder: Builder, columns: readonly Column[], metadata: Metadata): Offset {
+function writeSchema(
+  builder: Builder,
+  columns: readonly Column[],
+  metadata: Metadata,
+  ofFields: Readonly<Record<string, Metadata>>,
+): Offset {
   // Every dictionary of a schema needs an id of its own.
   const dictionaries = { next: 0n };
   const fields = Schema.createFieldsVector(
     builder,
-    columns.map((column) => writeField(builder, column, dictionaries)),
+    columns.map((column) => writeField(builder, column, dictionaries, ofFields[column.name])),
   );
-  const pairs = Object.entries(metadata).map(([key, value]) =>
-    KeyValue.createKeyValue(builder, builder.createString(key), builder.createString(value)),
-  );
-  const given = pairs.length === 0 ? 0 : Schema.createCustomMetadataVector(builder, pairs);
-  return Schema.createSchema(builder, 0, fields, given, 0);
+  return Schema.createSchema(builder, 0, fields, writeMetadata(builder, metadata), 0);
 }

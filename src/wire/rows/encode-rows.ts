@@ -4,10 +4,6 @@ import { timeUnits, type Column } from "../../schema/data-type.ts";
 import { ticksOf } from "../../schema/iso-time.ts";
 import { valueIn, type RowValue, type RowValues } from "../../schema/row-values.ts";
 import { toIpcFile } from "../arrow/arrow-schema.ts";
-import type { Row } from "./ipc-rows.ts";
-
-/** Marks a column as the engine's primary key: a merge then inserts a row only if its key does not exist yet. */
-const keyMark = new Map([["lance-schema:unenforced-primary-key", "true"]]);
 
 /** Encodes the given columns of the rows. `metadata` is that of the schema. */
 export function valuesToIpc(
@@ -18,36 +14,6 @@ export function valuesToIpc(
 ): Uint8Array {
   const { schema } = arrow.tableFromIPC(toIpcFile(columns, metadata));
   return toIpc(schema, rows, format);
-}
-
-/** Rows of a small table as a stream of one batch, which may be empty. `key`: the column whose values are unique. */
-export function rowsToIpc(columns: readonly Column[], rows: readonly Row[], key?: string): Uint8Array {
-  const times = columns.flatMap(({ name, type }) => (type.kind === "timestamp" ? [name] : []));
-  const values = rows.map((row) => ({
-    ...row,
-    ...Object.fromEntries(times.map((name) => [name, isoTime(row[name])])),
-  }));
-  return toIpc(schemaOf(columns, key), values, "stream");
-}
-
-/** The schemas of small tables. There are few, and a ledger's is needed for each of its records. */
-const schemas = new WeakMap<readonly Column[], Map<string | undefined, arrow.Schema>>();
-
-function schemaOf(columns: readonly Column[], key: string | undefined): arrow.Schema {
-  const known = schemas.get(columns) ?? new Map<string | undefined, arrow.Schema>();
-  schemas.set(columns, known);
-  const found = known.get(key) ?? makeSchema(columns, key);
-  known.set(key, found);
-  return found;
-}
-
-function makeSchema(columns: readonly Column[], key: string | undefined): arrow.Schema {
-  const { fields } = arrow.tableFromIPC(toIpcFile(columns)).schema;
-  return new arrow.Schema(fields.map((field) => (field.name === key ? field.clone({ metadata: keyMark }) : field)));
-}
-
-function isoTime(milliseconds: Row[string] | undefined): string | null {
-  return typeof milliseconds === "number" ? new Date(milliseconds).toISOString() : null;
 }
 
 /** The columns for which some row has a value. A merge itself fills the other columns with nulls. */
