@@ -42,9 +42,23 @@ export const runningErrors = {
     },
   ),
   ERR_GROUP_FAILED: failed(
-    (d: { text: string; problem: string; from: string; until: string; done: number; calls: number; applied: number }) =>
-      `${d.text} failed: ${d.problem}; ${d.from} to ${d.until} run as one group, of which ${d.done} of ${count(d.calls, "call")} ${d.done === 1 ? "is" : "are"} made, ` +
-      `${count(d.applied, "migration")} applied before it in this run; fix the cause and run migrate up again`,
+    (d: {
+      text: string;
+      problem: string;
+      table: string;
+      /** Those whose steps on the table make up the call. */
+      migrations: string;
+      from: string;
+      until: string;
+      done: number;
+      calls: number;
+      applied: number;
+      /** Whether it must be finished as a group. */
+      isBegun?: boolean;
+    }) =>
+      `${d.text} failed: ${d.problem}; ${d.from} to ${d.until} run as one group, so none of them is applied; ${d.done} of ${count(d.calls, "call")} ${d.done === 1 ? "is" : "are"} made, ` +
+      `${count(d.applied, "migration")} applied before it in this run; fix the cause, or the steps on ${d.table} in ${d.migrations}, and run migrate up again` +
+      (d.isBegun === true ? "" : "; with --step-by-step it applies the migrations before the one that fails"),
   ),
   ERR_UNEXPECTED_RESULT: failed(
     (d: StepPlace & { table: string; differences: readonly string[] }) =>

@@ -387,8 +387,8 @@ export const reviewMutants: readonly Mutant[] = [
     id: "GR7",
     does: "ends a failed group as if nothing of it had been done",
     file: "run/execute/execute-group.ts",
-    find: "const isBegun = group.inDoubt || inDoubt || done > 0;",
-    replace: "const isBegun = group.inDoubt || inDoubt;",
+    find: "return group.inDoubt || inDoubt || done > 0;",
+    replace: "return group.inDoubt || inDoubt;",
     killedBy: groupCrash,
   },
 ];

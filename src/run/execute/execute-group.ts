@@ -143,8 +143,17 @@ async function stopped(progress: GroupProgress, call: GroupCall, cause: unknown,
     emit({ event: "left", version, name, direction, applied, done: 0, total });
     return cause;
   }
-  const { text } = call.action;
-  const details = { text, problem: target.explain(cause), applied, ...partOf(group, done) };
+  const { text, action } = call.action;
+  const [first, last] = [call.first, call.last].map((planned) => formatMigration(planned.migration));
+  const details = {
+    text,
+    table: action.table,
+    migrations: first === last ? last! : `${first} to ${last}`,
+    problem: target.explain(cause),
+    applied,
+    ...partOf(group, done),
+    isBegun: isBegun(progress, inDoubt),
+  };
   const error = isStated(cause) ? cause : new MigrateError("ERR_GROUP_FAILED", details, { cause });
   await release(progress, call.last, { event: "failed", detail: error.message }, inDoubt).catch(() => {});
   return error;
@@ -161,6 +170,11 @@ async function interrupted(progress: GroupProgress): Promise<MigrateError> {
   });
 }
 
+/** Whether a call may have been made, so that the group must be finished as a group. */
+function isBegun({ group, done }: GroupProgress, inDoubt: boolean): boolean {
+  return group.inDoubt || inDoubt || done > 0;
+}
+
 /** Ends the epoch. The group stays in doubt if a call may have been made. */
 async function release(
   progress: GroupProgress,
@@ -168,9 +182,8 @@ async function release(
   entry: LedgerEntry,
   inDoubt: boolean,
 ): Promise<void> {
-  const { group, execution, done } = progress;
-  const isBegun = group.inDoubt || inDoubt || done > 0;
-  const first = isBegun ? group.migrations[0]!.migration.version : undefined;
+  const { group, execution } = progress;
+  const first = isBegun(progress, inDoubt) ? group.migrations[0]!.migration.version : undefined;
   const { migration, total, attempt } = planned;
   const nothing = factsOf(migration, [], { step: 0, total, attempt, duration: elapsed(progress), tables: {} });
   await execution.lease.release([{ ...entry, ...nothing }], first);

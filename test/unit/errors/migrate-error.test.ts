@@ -113,6 +113,8 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_GROUP_FAILED: {
     text: "rename t.a to b",
     problem,
+    table: "t",
+    migrations: "0002_a to 0003_c",
     from: "0002_a",
     until: "0009_b",
     done: 1,

@@ -222,7 +222,7 @@ test("if one call of a group fails, the others count, and the next run makes tho
   await expect(up(refusing(failed.aProcess()))).rejects.toMatchObject({
     code: "ERR_GROUP_FAILED",
     message: expect.stringMatching(
-      /^rename u\.a to d failed: no space left; 0002_m to 0005_m run as one group, of which [12] of 3 calls? (is|are) made, 0 migrations applied before it in this run; fix the cause and run migrate up again$/,
+      /^rename u\.a to d failed: no space left; 0002_m to 0005_m run as one group, so none of them is applied; [12] of 3 calls? (is|are) made, 0 migrations applied before it in this run; fix the cause, or the steps on u in 0002_m to 0005_m, and run migrate up again$/,
     ),
   });
   const { pending, holder } = await status(failed.aProcess());
@@ -246,9 +246,28 @@ test("if one call of a group fails, the others count, and the next run makes tho
 test("a group of which nothing was done may run in another way next time", async () => {
   const { database } = await scene([[rename("a", "c", "u")], [rename("c", "d", "u")], [rename("d", "e", "u")]]);
   const failed = await database();
-  await expect(up(refusing(failed.aProcess()))).rejects.toMatchObject({ code: "ERR_GROUP_FAILED" });
+  await expect(up(refusing(failed.aProcess()))).rejects.toMatchObject({
+    code: "ERR_GROUP_FAILED",
+    message: expect.stringMatching(
+      /or the steps on u in 0002_m to 0004_m, and run migrate up again; with --step-by-step it applies the migrations before the one that fails$/,
+    ),
+  });
   expect(await ended(failed.aProcess(), { to: 2, stepByStep: true })).toBe("well");
   expect((await status(failed.aProcess())).pending.map(({ version }) => version)).toEqual([3, 4]);
+});
+
+test("if a call of a group can never succeed, the steps that it consists of may be changed", async () => {
+  const { database, folder } = await scene([...four, [rename("z", "y", "v")]]);
+  const failed = await database();
+  const refused = await up(refusing(failed.aProcess())).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ message: expect.stringContaining("the steps on u in 0002_m to 0005_m, and run") });
+  writeFileSync(join(folder, "0005_m.mjs"), `export const up = ${JSON.stringify([rename("c", "e", "u")])};\n`);
+  expect(await ended(failed.aProcess())).toBe("well");
+  expect(columnsOf(failed)).toMatchObject([
+    ["t", [{ name: "d" }, { name: "b" }]],
+    ["u", [{ name: "e" }, { name: "b" }]],
+    ["v", [{ name: "y" }, { name: "b" }]],
+  ]);
 });
 
 test("an interrupted group stops between two calls and is resumed", async () => {
