@@ -61,6 +61,7 @@ export type { UpResult } from "./commands/up.ts";
 export type { UpChoice } from "./commands/up.ts";
 export type { StatusResult } from "./commands/status.ts";
 export type { Plan, PlannedAction, PlannedMigration } from "./plan/make-plan.ts";
+export type { GroupCall, GroupedPlan, MigrationGroup } from "./plan/group/group-migrations.ts";
 export type { PlanDocument } from "./plan/assess/plan-document.ts";
 export type { SavedPlan } from "./plan/assess/saved-plan.ts";
 export type { ActionRollback, RollbackClass } from "./plan/rollback/rollback-class.ts";

@@ -8,6 +8,7 @@ import type { MigrationFile } from "../migrations/list-files.ts";
 import { checkRefusals } from "../plan/assess/guards.ts";
 import type { SavedPlan } from "../plan/assess/saved-plan.ts";
 import type { Direction } from "../plan/compile/compile.ts";
+import { groupsIn, type GroupedPlan } from "../plan/group/group-migrations.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import { plannedEvent } from "../run/events.ts";
 import { execute } from "../run/execute/execute.ts";
@@ -116,6 +117,7 @@ function choiceOf<Chosen>({ plan: saved, ...given }: Wanted<Chosen>): Chosen {
 
 /** A plan with the ledger and the files that it was made from. */
 export interface PlannedOn extends Planned, Ledger {
+  readonly plan: GroupedPlan;
   readonly files: readonly MigrationFile[];
 }
 
@@ -134,5 +136,6 @@ export async function planOn<Chosen>(
     const input: PlanningInput = { context, files, ...ledger, besideAnother };
     return await binding.keep(() => planIfCurrent(input, rules.plan));
   });
-  return { ...made, files, plan: rules.withRefusals === undefined ? made.plan : await rules.withRefusals(made.plan) };
+  const plan = rules.withRefusals === undefined ? made.plan : await rules.withRefusals(made.plan);
+  return { ...made, files, plan: { ...plan, groups: groupsIn(made.units) } };
 }

@@ -1,5 +1,6 @@
 /** Plans a run against the current tables, and saves plans. Changes nothing. */
 import type { Choice } from "../plan/history/pending.ts";
+import type { GroupedPlan } from "../plan/group/group-migrations.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import type { SavedPlan } from "../plan/assess/saved-plan.ts";
 import { bind, boundTables } from "../run/prepare/bind-saved-plan.ts";
@@ -11,7 +12,7 @@ import type { UpChoice } from "./up.ts";
 import { upward } from "./upward.ts";
 
 /** Plans `up`. Given a saved plan, throws ERR_PLAN_STALE if that plan no longer holds. */
-export async function plan(options: MigratorOptions, choice: UpChoice = {}): Promise<Plan> {
+export async function plan(options: MigratorOptions, choice: UpChoice = {}): Promise<GroupedPlan> {
   return (await planOn(runContext(options), upward, choice)).plan;
 }
 

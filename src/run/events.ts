@@ -37,6 +37,8 @@ export type RunEvent =
       readonly done: number;
       readonly total: number;
     } & MigrationName)
+  /** In place of `started` for each migration of the group. `calls`: one for each table, several at a time. */
+  | { readonly event: "group"; readonly migrations: readonly MigrationName[]; readonly calls: number }
   | ({ readonly event: "action"; readonly text: string } & ActionRef)
   | ({ readonly event: "running"; readonly text: string; readonly elapsed: number } & ActionRef)
   | ({

@@ -3,6 +3,7 @@ import { isText, must, wholeNumber, yesOrNo, type Check, type Shape } from "../c
 import { MigrateError } from "../errors/migrate-error.ts";
 import { acceptances } from "../migrations/acceptance.ts";
 import type { Choice, RunChoice } from "../plan/history/pending.ts";
+import type { GroupedPlan } from "../plan/group/group-migrations.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import { parseSavedPlan, type SavedPlan } from "../plan/assess/saved-plan.ts";
 import { baseline, type Baseline, type BaselineChoice } from "../commands/adopt/baseline.ts";
@@ -45,7 +46,7 @@ export interface Migrator {
   up(choice?: UpChoice): Promise<UpResult>;
   down(choice?: DownChoice): Promise<DownResult>;
   /** Plans `up`. Given a saved plan, it throws ERR_PLAN_STALE if that plan no longer holds. */
-  plan(choice?: UpChoice): Promise<Plan>;
+  plan(choice?: UpChoice): Promise<GroupedPlan>;
   /** Plans `down`. Blockers are not thrown: they are in the result's `blocked`. */
   planDown(choice?: DownChoice): Promise<Plan>;
   /** A plan that can be stored as JSON. `up({ plan })` executes exactly this plan, once. */
@@ -82,7 +83,7 @@ export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrato
   return {
     up: checked({ ...runShape, ...plan }, up),
     down: checked({ ...downShape, ...plan }, down),
-    plan: checked({ ...upShape, ...plan }, planUp),
+    plan: checked({ ...runShape, ...plan }, planUp),
     planDown: checked({ ...downShape, ...plan }, planDown),
     savePlan: checked({ ...upShape, ...noPlan }, savePlan),
     savePlanDown: checked({ ...downShape, ...noPlan }, savePlanDown),

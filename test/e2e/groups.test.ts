@@ -1,5 +1,6 @@
 /** What people see of migrations that run as a group, with the built command. */
 import { expect, test } from "vitest";
+import { planDocumentShape } from "../../src/plan/assess/plan-document.ts";
 import { aProjectWithGroup, killAfter } from "./support/killed-group.ts";
 
 const anHour = 3_600_000;
@@ -17,7 +18,7 @@ test("status, history, verify and repair state that the group of a killed run is
   expect(await said("status")).toEqual({ code: 0, lines: [...rows, doubt] });
   expect(await said("verify")).toEqual({ code: 0, lines: [doubt] });
   expect(await said("repair")).toEqual({ code: 0, lines: [doubt] });
-  const beginning = expect.stringMatching(/^2\.1 .* renewed .* begins the group 0002 to 0005$/);
+  const beginning = expect.stringMatching(/^\d\.\d .* renewed .* begins the group 0002 to 0005$/);
   expect(await said("history")).toEqual({ code: 0, lines: [beginning, doubt] });
 
   const document = async (command: string) =>
@@ -48,7 +49,7 @@ test("history of a run that was killed before it changed anything states what is
   const project = await aProjectWithGroup(0);
   await killAfter(0, project, anHour);
   expect((await project.migrate(["history"])).stdout).toMatch(
-    /^1\.1 .* begins the group 0001 to 0005\nthe group 0001 to 0005 may have run further than is recorded; .*\n$/,
+    /^\d\.\d .* begins the group 0001 to 0005\nthe group 0001 to 0005 may have run further than is recorded; .*\n$/,
   );
 });
 
@@ -64,4 +65,116 @@ test("a single migration of a killed run is in doubt too", async () => {
   expect(stdout).toMatch(/^pending {2}0001_m +in doubt\npending {2}0002_m\n/);
   expect(stdout).toContain(doubt);
   expect((await project.migrate(["verify"])).stdout).toContain(doubt);
+});
+
+const rollbacks = `  in place of the actions of its migrations:
+  0002_m
+    rename t.a to c
+      back: rename t.c to a (exact, metadata only, 1 version)
+        t.alterColumns([{"path":"c","rename":"a"}])
+    rename u.a to c
+      back: rename u.c to a (exact, metadata only, 1 version)
+        u.alterColumns([{"path":"c","rename":"a"}])
+  0003_m
+`;
+const oneByOne =
+  /^0002_m\n {2}rename t\.a to c \(.*\n {4}t\.alterColumns.*\n[^]*\n4 migrations, 6 actions: metadata only, 6 versions\n/;
+
+test("plan and up show the calls that a group makes, and plan also what each migration does", async () => {
+  const project = await aProjectWithGroup();
+  const { stdout } = await project.migrate(["plan"]);
+  expect(
+    stdout.startsWith(`0002_m to 0005_m, as a group: 3 calls
+  rename t.a to d (metadata only, 1 version)
+    t.alterColumns([{"path":"a","rename":"d"}])
+  rename u.a to d (metadata only, 1 version)
+    u.alterColumns([{"path":"a","rename":"d"}])
+  create table v (z int32, b int32) (metadata only, 1 version)
+    db.createEmptyTable("v", <2 columns>)
+${rollbacks}`),
+  ).toBe(true);
+  expect(stdout.endsWith("\n4 migrations, 6 actions: metadata only, 3 versions\n")).toBe(true);
+  expect((await project.migrate(["up", "--dry-run"])).stdout).toBe(stdout);
+
+  const document = planDocumentShape.parse(JSON.parse((await project.migrate(["plan", "--json"])).stdout));
+  expect(document.groups).toMatchObject([
+    {
+      versions: [2, 3, 4, 5],
+      done: 0,
+      total: 3,
+      actions: [
+        { text: "rename t.a to d", calls: ['t.alterColumns([{"path":"a","rename":"d"}])'], cost: { versions: 1 } },
+        { text: "rename u.a to d", action: { kind: "alterColumns", table: "u" } },
+        { text: "create table v (z int32, b int32)" },
+      ],
+    },
+  ]);
+  const own = document.pending!.flatMap(({ actions }) => actions);
+  expect(own).toHaveLength(6);
+  for (const action of own) expect(action).not.toHaveProperty("calls");
+
+  for (const flags of [
+    ["plan", "--step-by-step"],
+    ["up", "--dry-run", "--step-by-step"],
+  ])
+    expect((await project.migrate(flags)).stdout).toMatch(oneByOne);
+  const { stderr } = await project.migrate(["up"]);
+  expect(
+    stderr
+      .replaceAll(/ \(\d.*\)$/gm, "")
+      .split("\n")
+      .toSorted(),
+  ).toEqual([
+    "",
+    "  create table v (z int32, b int32)",
+    "  rename t.a to d",
+    "  rename u.a to d",
+    "0002_m to 0005_m, as a group: 3 calls",
+    "4 migrations pending, 6 actions",
+  ]);
+});
+
+test("a saved plan runs one by one, and its text says so if up would run a group", async () => {
+  const project = await aProjectWithGroup();
+  const words = "a saved plan runs its migrations one by one; migrate up without it runs some of them as a group\n";
+  for (const flags of [
+    ["plan", "--out", "plan.json"],
+    ["plan", "--plan", "plan.json"],
+  ]) {
+    const { stdout } = await project.migrate(flags);
+    expect(stdout).toMatch(oneByOne);
+    expect(stdout).toContain(words);
+  }
+  expect(await project.migrate(["up", "--plan", "plan.json"])).toMatchObject({
+    code: 0,
+    stdout: expect.not.stringContaining("group"),
+  });
+  project.write(
+    "migrations/0006_m.mjs",
+    'export const up = [{ kind: "renameColumn", table: "u", path: "d", name: "e" }];',
+  );
+  const { stdout } = await project.migrate(["plan", "--out", "plan.json"]);
+  expect(stdout).toMatch(/^0006_m\n/);
+  expect(stdout).not.toContain(words);
+});
+
+test("plan of a group that has begun shows the calls that are left, and can be saved", async () => {
+  const project = await aProjectWithGroup();
+  await killAfter(1, project, anHour);
+  for (const flags of [
+    ["plan"],
+    ["plan", "--step-by-step"],
+    ["plan", "--out", "plan.json"],
+    ["plan", "--plan", "plan.json"],
+  ])
+    expect(await project.migrate(flags)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^0002_m to 0005_m, as a group: 3 calls \(1 done already\)\n {2}rename t[^]*\n4 migrations, 4 actions: metadata only, 2 versions\n$/,
+      ),
+    });
+  expect(await project.migrate(["up", "--plan", "plan.json"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("applied 0005_m (in a group of 4"),
+  });
 });

@@ -307,13 +307,22 @@ describe("events of up", () => {
 
   test("state which migrations ran as a group", async () => {
     const fresh = project({ ...first, ...second });
+    // The call rewrites no rows, although a step would.
+    const unwritten = { risks: [], action: expect.anything() };
+    expect(await documentOf(fresh, ["plan"])).toMatchObject({
+      pending: [{ actions: [unwritten] }, { actions: [unwritten, unwritten] }],
+      groups: [{ versions: [1, 2], total: 1 }],
+    });
     const { stdout } = await fresh.migrate(["up", "--json"]);
     const events = eventsOf(stdout).filter(({ event }) => event !== "running");
     const text = "create table documents (id int64, headline utf8)";
     const call = { version: 2, name: "headlines", action: 2, total: 2, text };
+    const migrations = [
+      { version: 1, name: "documents" },
+      { version: 2, name: "headlines" },
+    ];
     expect(events.slice(2)).toEqual([
-      { event: "started", direction: "up", version: 1, name: "documents", done: 0, total: 1 },
-      { event: "started", direction: "up", version: 2, name: "headlines", done: 0, total: 2 },
+      { event: "group", migrations, calls: 1 },
       { event: "action", ...call },
       { event: "done", ...call, duration: number },
       { event: "applied", version: 1, name: "documents", duration: number, group: 2 },

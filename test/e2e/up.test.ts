@@ -193,8 +193,7 @@ describe("a run", () => {
     const { stdout, stderr } = await project.migrate(["up"]);
     expect(stderr.trimEnd().split("\n")).toEqual([
       "2 migrations pending, 2 actions",
-      "0001_documents",
-      "0002_required",
+      "0001_documents to 0002_required, as a group: 1 call",
       expect.stringMatching(/^ {2}create table documents \(id int32 not null, title utf8 not null, .*\) \(\d.*\)$/),
     ]);
     expect(stdout).toMatch(

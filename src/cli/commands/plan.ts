@@ -1,8 +1,8 @@
 import type { DownChoice } from "../../commands/down.ts";
 import { plan, planDown, savePlan, savePlanDown } from "../../commands/plan.ts";
-import type { UpChoice } from "../../commands/up.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { failureIn } from "../../plan/assess/guards.ts";
+import type { Choice } from "../../plan/history/pending.ts";
 import { migrationsOf, planDocument } from "../../plan/assess/plan-document.ts";
 import { survey } from "../../run/prepare/estimate.ts";
 import { defineCommand, withSession, type Context } from "../command/command.ts";
@@ -24,6 +24,7 @@ const flags = {
   to: versionFlag("plan up to this number only, or with --down, down to it"),
   "allow-out-of-order": switchFlag("also plan migrations with a lower number than an applied one"),
   accept: acceptFlag("plan as with up --accept: lossy or irreversible"),
+  "step-by-step": switchFlag("plan as with up --step-by-step"),
   steps: wholeFlag("with --down: roll back this many migrations (1)", 1),
   "accept-loss": switchFlag("with --down: roll back even if data that was written after the migration is lost"),
   "keep-appended": switchFlag("with --down: insert the rows again that were added after the migration"),
@@ -39,10 +40,10 @@ export const planCommand = defineCommand({
   describe: "show what up or down would do, checked against the tables; changes nothing",
   flags,
   conflicts: [
-    ["plan", "to", "steps", "accept", "allow-out-of-order", "accept-loss", "keep-appended", "out"],
+    ["plan", "to", "steps", "accept", "allow-out-of-order", "accept-loss", "keep-appended", "step-by-step", "out"],
     ["steps", "to"],
     ["accept-loss", "keep-appended"],
-    ["down", "allow-out-of-order", "accept"],
+    ["down", "allow-out-of-order", "accept", "step-by-step"],
   ],
   async run(context) {
     const other = (["steps", "accept-loss", "keep-appended"] as const).find(
@@ -57,7 +58,7 @@ export const planCommand = defineCommand({
 /** Prints the plan, also for the --dry-run of `up` and `down`. */
 export async function showPlan(context: Context<PlanFlags>): Promise<CommandResult> {
   const { output, flags } = context;
-  const { out } = flags;
+  const { out, "step-by-step": stepByStep } = flags;
   const given = flags.plan === undefined ? undefined : readPlan(flags.plan);
   const direction = flags.down === true ? "down" : (given?.plan.direction ?? "up");
   const [upChoice, downChoice] = choicesOf(flags);
@@ -69,10 +70,11 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
     }
     const made =
       direction === "up"
-        ? await plan(options, given === undefined ? upChoice : { plan: given })
+        ? await plan(options, given === undefined ? { ...upChoice, stepByStep } : { plan: given })
         : await planDown(options, given === undefined ? downChoice : { plan: given });
     const document = planDocument(made, target.name, direction, await survey(made, target));
-    return { saved: undefined, document, failure: failureIn(made) };
+    const ofSaved = { stepByStep: given?.plan.stepByStep };
+    return { saved: undefined, document: { ...document, ...ofSaved }, failure: failureIn(made) };
   });
   output.data(document);
   renderPlan(document, output);
@@ -90,7 +92,7 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
   return blocked === undefined ? failure : new MigrateError("ERR_ROLLBACK_BLOCKED", blocked);
 }
 
-function choicesOf({ to, steps, accept, ...flags }: PlanFlags): readonly [UpChoice, DownChoice] {
+function choicesOf({ to, steps, accept, ...flags }: PlanFlags): readonly [Choice, DownChoice] {
   return [
     { to, accept, allowOutOfOrder: flags["allow-out-of-order"] },
     { to, steps, acceptLoss: flags["accept-loss"], keepAppended: flags["keep-appended"] },

@@ -84,6 +84,10 @@ function progressLines(event: RunEvent): readonly string[] {
       const part = done > 0 ? `: ${done} of ${count(total, "action")} done already` : "";
       return [`${direction === "up" ? "" : "rolling back "}${formatMigration(event)}${part}`];
     }
+    case "group": {
+      const [first, last] = [event.migrations[0]!, event.migrations.at(-1)!].map(formatMigration);
+      return [`${first} to ${last}, as a group: ${count(event.calls, "call")}`];
+    }
     case "running":
       return [`  ${event.text}: still running after ${renderDuration(event.elapsed)}`];
     case "retried":

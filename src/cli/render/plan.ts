@@ -1,7 +1,7 @@
 /** Renders a plan for people. */
 import { byteCount, count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { migrationsOf, type PlanDocument } from "../../plan/assess/plan-document.ts";
+import { migrationsOf, type DocumentGroup, type PlanDocument } from "../../plan/assess/plan-document.ts";
 import type { Output } from "../command/output.ts";
 
 type Migration = ReturnType<typeof migrationsOf>[number];
@@ -15,31 +15,61 @@ export function renderPlan(plan: PlanDocument, output: Output): void {
   const migrations = migrationsOf(plan);
   if (migrations.length === 0) output.result(plan.direction === "up" ? "nothing to do" : "nothing to roll back");
   for (const migration of migrations) {
-    const { done, total, actions, down } = migration;
-    const part = done === 0 ? "" : ` (${done} of ${count(total, "action")} done already)`;
-    output.result([{ style: "bold", text: formatMigration(migration) }, part]);
-    for (const action of actions) renderAction(action, output);
-    if (down !== undefined)
-      output.result({ style: "dim", text: `  back, as its file exports: ${down.join(", then ")}` });
+    const group = plan.groups?.find(({ versions }) => versions.includes(migration.version));
+    if (group?.versions[0] === migration.version) renderGroup(group, migrations, output);
+    renderMigration(migration, group === undefined ? "" : "  ", output);
   }
+  if (plan.stepByStep === true)
+    output.result("a saved plan runs its migrations one by one; migrate up without it runs some of them as a group");
   for (const words of plan.accepted ?? []) output.result({ style: "yellow", text: words });
   if (plan.totals === undefined || migrations.length === 0) return;
   const { migrations: all, actions, ...cost } = plan.totals;
   output.result(`${count(all, "migration")}, ${count(actions, "action")}: ${renderCost(cost)}`);
 }
 
-function renderAction({ text, calls = [], cost, risks, rollback, refusal }: Action, output: Output): void {
-  const line = (style: "dim" | "yellow" | "red", text: string) => output.result({ style, text });
-  output.result(`  ${text}${cost === undefined ? "" : ` (${renderCost(cost)})`}`);
-  for (const call of numbered(calls)) line("dim", `    ${call}`);
-  for (const { text: risk, rows } of risks)
-    line("yellow", `    ${risk}${rows === undefined ? "" : `: ${rowsNow(rows)}`}`);
-  if (rollback?.class === "none") line("yellow", `    can't be rolled back: ${rollback.reason}`);
+/** The calls that the group makes. Its migrations follow. */
+function renderGroup(
+  { versions, done, total, actions }: DocumentGroup,
+  all: readonly Migration[],
+  output: Output,
+): void {
+  const ends = [versions[0], versions.at(-1)].map((version) => all.find((one) => one.version === version)!);
+  const part = done === 0 ? "" : ` (${done} done already)`;
+  output.result([
+    { style: "bold", text: ends.map(formatMigration).join(" to ") },
+    `, as a group: ${count(total, "call")}${part}`,
+  ]);
+  for (const action of actions) renderCalls(action, "  ", output);
+  output.result("  in place of the actions of its migrations:");
+}
+
+function renderMigration(migration: Migration, indent: string, output: Output): void {
+  const { done, total, actions, down } = migration;
+  const part = done === 0 ? "" : ` (${done} of ${count(total, "action")} done already)`;
+  output.result([indent, { style: "bold", text: formatMigration(migration) }, part]);
+  for (const action of actions) renderAction(action, `${indent}  `, output);
+  if (down !== undefined)
+    output.result({ style: "dim", text: `${indent}  back, as its file exports: ${down.join(", then ")}` });
+}
+
+type Called = Pick<Action, "text" | "calls" | "cost">;
+
+function renderCalls({ text, calls = [], cost }: Called, indent: string, output: Output): void {
+  output.result(`${indent}${text}${cost === undefined ? "" : ` (${renderCost(cost)})`}`);
+  for (const call of numbered(calls)) output.result({ style: "dim", text: `${indent}  ${call}` });
+}
+
+function renderAction(action: Action, indent: string, output: Output): void {
+  const { risks, rollback, refusal } = action;
+  const line = (style: "dim" | "yellow" | "red", text: string) => output.result({ style, text: `${indent}  ${text}` });
+  renderCalls(action, indent, output);
+  for (const { text: risk, rows } of risks) line("yellow", `${risk}${rows === undefined ? "" : `: ${rowsNow(rows)}`}`);
+  if (rollback?.class === "none") line("yellow", `can't be rolled back: ${rollback.reason}`);
   else if (rollback !== undefined) {
-    line("dim", `    back: ${rollback.text} (${aboutBack(rollback)})`);
-    for (const call of numbered(rollback.calls ?? [])) line("dim", `      ${call}`);
+    line("dim", `back: ${rollback.text} (${aboutBack(rollback)})`);
+    for (const call of numbered(rollback.calls ?? [])) line("dim", `  ${call}`);
   }
-  if (refusal !== undefined) line("red", `    ${refusalText(refusal)}`);
+  if (refusal !== undefined) line("red", `${refusalText(refusal)}`);
 }
 
 function aboutBack({ class: is, reason, cost }: NonNullable<Action["rollback"]>): string {

@@ -3,7 +3,8 @@ import { z } from "zod";
 import { stepHash } from "../../migrations/checksum.ts";
 import { costShape, totalOf, type ActionEstimate, type Survey } from "./cost.ts";
 import type { Direction } from "../compile/compile.ts";
-import type { Plan, PlannedAction, PlannedMigration } from "../make-plan.ts";
+import { callsLeft, type GroupedPlan, type MigrationGroup } from "../group/group-migrations.ts";
+import type { PlannedAction, PlannedMigration } from "../make-plan.ts";
 
 const text = z.string();
 const whole = z.int().min(0);
@@ -66,6 +67,15 @@ const plannedMigration = z.object({
   actions: z.array(plannedAction),
 });
 
+const plannedGroup = z.object({
+  versions: z.array(whole).describe("Its migrations."),
+  done: whole.describe("How many of its calls are made already."),
+  total: whole,
+  actions: z
+    .array(z.object({ text, calls: calls.optional(), cost: costShape.optional(), action }))
+    .describe("The calls that are left, in place of those of its migrations."),
+});
+
 export const planDocumentShape = z.object({
   target: text,
   direction: z.enum(["up", "down"]),
@@ -74,6 +84,16 @@ export const planDocumentShape = z.object({
     .array(plannedMigration)
     .optional()
     .describe("With the direction down: what is rolled back, in this order."),
+  groups: z
+    .array(plannedGroup)
+    .optional()
+    .describe(
+      "With the direction up: migrations that run as one. Their own actions have no commits, calls and cost here.",
+    ),
+  stepByStep: z
+    .literal(true)
+    .optional()
+    .describe("Of a saved plan: its migrations run one by one, although migrate up would run some of them as a group."),
   accepted: z
     .array(text)
     .optional()
@@ -89,6 +109,7 @@ export const planDocumentShape = z.object({
 
 export type PlanDocument = z.output<typeof planDocumentShape>;
 type DocumentMigration = z.output<typeof plannedMigration>;
+export type DocumentGroup = z.output<typeof plannedGroup>;
 export type DocumentAction = z.output<typeof plannedAction>;
 
 /** The migrations of the document, in either direction. */
@@ -98,27 +119,48 @@ export function migrationsOf({ pending, reverting }: PlanDocument): readonly Doc
 
 /** `survey`: the estimates for the plan's actions, if the target was asked. */
 export function planDocument(
-  { migrations, accepted = [], blocked }: Plan,
+  { migrations, groups = [], accepted = [], blocked }: GroupedPlan,
   target: string,
   direction: Direction,
   survey?: Survey,
 ): PlanDocument {
+  const grouped = new Set(groups.flatMap(versionsOf));
+  const isGrouped = ({ migration }: PlannedMigration) => grouped.has(migration.version);
+  const actions = migrations.flatMap((one) => one.actions);
+  const alone = migrations.filter((one) => !isGrouped(one)).flatMap((one) => one.actions);
+  const executed = [...groups.flatMap(callsLeft), ...alone];
   return {
     target,
     direction,
-    [direction === "up" ? "pending" : "reverting"]: migrations.map((one) => ofMigration(one, survey)),
+    [direction === "up" ? "pending" : "reverting"]: migrations.map((one) => ofMigration(one, isGrouped(one), survey)),
+    ...(groups.length > 0 && { groups: groups.map((group) => ofGroup(group, survey)) }),
     ...(accepted.length > 0 && { accepted: [...accepted] }),
     ...(blocked && { blocked: { ...blocked, problems: [...blocked.problems] } }),
     totals: survey && {
       migrations: migrations.length,
-      actions: survey.size,
-      ...totalOf([...survey.values()].map(({ cost }) => cost)),
+      actions: actions.length,
+      ...totalOf(executed.map((one) => survey.get(one)!.cost)),
     },
   };
 }
 
+function versionsOf({ migrations }: MigrationGroup): number[] {
+  return migrations.map(({ migration }) => migration.version);
+}
+
+function ofGroup(group: MigrationGroup, survey: Survey | undefined): DocumentGroup {
+  const left = callsLeft(group);
+  const total = group.calls.length;
+  const actions = left.map((one) => {
+    const { text: words, action: own } = one;
+    return { text: words, calls: survey?.get(one)?.calls, cost: survey?.get(one)?.cost, action: { ...own } };
+  });
+  return { versions: versionsOf(group), done: total - left.length, total, actions };
+}
+
 function ofMigration(
   { migration, actions, done, total, writtenDown }: PlannedMigration,
+  isGrouped: boolean,
   survey: Survey | undefined,
 ): DocumentMigration {
   const { version, name, file, bundledFile = file, checksum, steps } = migration;
@@ -131,22 +173,26 @@ function ofMigration(
     done,
     total,
     ...(writtenDown && { down: [...writtenDown] }),
-    actions: actions.map((one) => ofAction(one, survey?.get(one))),
+    actions: actions.map((one) => ofAction(one, isGrouped, survey?.get(one))),
   };
 }
 
 function ofAction(
   { place, action: own, text: words, commits, risks, rollback: back, refusal: refused }: PlannedAction,
+  isGrouped: boolean,
   estimate: ActionEstimate | undefined,
 ) {
+  const isCalled = commits.length > 1 && !isGrouped;
   return {
     step: place.step,
     kind: place.kind,
     text: words,
-    ...(commits.length > 1 && { commits: commits.map((one) => ({ text: one.text, action: { ...one.action } })) }),
-    calls: estimate?.calls,
-    cost: estimate?.cost,
-    risks: risks.map(({ kind, text: words }, index) => ({ kind, text: words, rows: estimate?.rows[index] })),
+    ...(isCalled && { commits: commits.map((one) => ({ text: one.text, action: { ...one.action } })) }),
+    ...(!isGrouped && { calls: estimate?.calls, cost: estimate?.cost }),
+    risks: risks
+      .map(({ kind, text: words }, index) => ({ kind, text: words, rows: estimate?.rows[index] }))
+      // The others concern rows, which the call of a group neither reads nor writes.
+      .filter(({ kind }) => !isGrouped || kind === "embedding"),
     ...(back && {
       rollback: {
         ...back,

@@ -6,7 +6,7 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
-import type { PlannedAction, PlannedMigration } from "../make-plan.ts";
+import type { Plan, PlannedAction, PlannedMigration } from "../make-plan.ts";
 import { foldActions, withAction, type TableActions } from "./fold-actions.ts";
 
 /** Migrations that run as one, in order. */
@@ -37,6 +37,21 @@ export function isGroup(unit: Unit): unit is MigrationGroup {
 /** The migrations of a unit. */
 export function migrationsOfUnit(unit: Unit): readonly PlannedMigration[] {
   return isGroup(unit) ? unit.migrations : [unit];
+}
+
+/** A plan with the groups as which its migrations would run. */
+export interface GroupedPlan extends Plan {
+  readonly groups?: readonly MigrationGroup[] | undefined;
+}
+
+export function groupsIn(units: readonly Unit[] = []): readonly MigrationGroup[] {
+  return units.filter(isGroup);
+}
+
+/** The calls that no run has made yet: those on tables that its migrations still change. */
+export function callsLeft({ migrations, calls }: MigrationGroup): readonly PlannedAction[] {
+  const left = new Set(migrations.flatMap(({ actions }) => actions.map(({ action }) => action.table)));
+  return calls.map(({ action }) => action).filter(({ action }) => left.has(action.table));
 }
 
 interface Grouping {

@@ -51,8 +51,8 @@ export async function executeGroup(
     done: 0,
     lost: undefined,
   };
-  for (const { migration, direction, total } of group.migrations)
-    emit({ event: "started", version: migration.version, name: migration.name, direction, done: 0, total });
+  const migrations = group.migrations.map(({ migration: { version, name } }) => ({ version, name }));
+  emit({ event: "group", migrations, calls: group.calls.length });
   await makeCalls(progress);
   await versions.date(target);
   const tables = versionsByMigration(progress);

@@ -5,6 +5,7 @@ import { loadMigrations } from "../../migrations/source.ts";
 import type { Direction } from "../../plan/compile/compile.ts";
 import { migrationsOf, planDocument } from "../../plan/assess/plan-document.ts";
 import { checkRefusals } from "../../plan/assess/guards.ts";
+import { groupsIn, type GroupedPlan } from "../../plan/group/group-migrations.ts";
 import type { Plan } from "../../plan/make-plan.ts";
 import {
   asStale,
@@ -78,7 +79,7 @@ export function bindingOf(
       });
       if (made === undefined) return undefined;
       // The saved document was cleaned of secrets, so the new one is cleaned before they are compared.
-      checkPlan(saved, cleaned(planDocument(made.plan, target.name, direction)));
+      checkPlan(saved, cleaned(planDocument({ ...made.plan, groups: groupsIn(made.units) }, target.name, direction)));
       checkTables(saved, await tablesNow(saved, target));
       return made;
     },
@@ -97,12 +98,16 @@ function tablesOf({ tables, times }: SavedPlan): Binding["tables"] {
  * of the plan would be refused.
  */
 export async function bind(
-  { plan, records }: { readonly plan: Plan; readonly records: readonly LedgerRecord[] },
+  { plan: made, records }: { readonly plan: GroupedPlan; readonly records: readonly LedgerRecord[] },
   direction: Direction,
   choice: SavedPlan["choice"],
   { target, ledger, journal, clock, runner: { tool } }: RunContext,
   tables?: BoundTables,
 ): Promise<SavedPlan> {
+  // A saved plan lists its calls, so it runs no group but one that has begun.
+  const plan = { ...made, groups: made.groups?.filter(({ inDoubt }) => inDoubt) };
+  const isOther = plan.groups?.length !== made.groups?.length;
+  const document = planDocument(plan, target.name, direction, await survey(plan, target));
   checkRefusals(plan, target.name);
   return sealed({
     at: new Date(clock.wall()).toISOString(),
@@ -111,7 +116,7 @@ export async function bind(
     place: target.place,
     ledger: { table: ledger, head: headOf(records, journal.hashOf) },
     ...(tables ?? (await boundTables(plan, target))),
-    plan: cleaned(planDocument(plan, target.name, direction, await survey(plan, target))),
+    plan: cleaned(isOther ? { ...document, stepByStep: true } : document),
   });
 }
 

@@ -16,14 +16,15 @@ import {
   type Widths,
 } from "../../plan/assess/cost.ts";
 import { askAfter } from "../../plan/assess/row-questions.ts";
+import { callsLeft, type GroupedPlan } from "../../plan/group/group-migrations.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import type { ActionRollback } from "../../plan/rollback/rollback-class.ts";
 import { writtenValues, type WrittenValue } from "../../plan/assess/written-values.ts";
 import type { Target } from "../../targets/contract/target.ts";
 
 /** Queries the size of every table that the plan writes to, and the rows that each risk and condition concerns. */
-export async function survey(plan: Plan, target: Target): Promise<Survey> {
-  const { now } = plan;
+export async function survey(plan: GroupedPlan, target: Target): Promise<Survey> {
+  const { now, groups = [] } = plan;
   const known = await costs(plan, target);
   const found = new Map<PlannedAction, ActionEstimate>();
   const before: Action[] = [];
@@ -39,6 +40,11 @@ export async function survey(plan: Plan, target: Target): Promise<Survey> {
     const callsBack = back && (await callsOf(commitsBack(rollback!, after, target)!, target));
     found.set(one, { calls, cost, rows, back: back && { calls: callsBack!, cost: back.cost } });
     before.push(action);
+  }
+  for (const call of groups.flatMap(callsLeft)) {
+    // It writes no rows, so what it costs does not depend on sizes.
+    const cost = costOf(call.commits, new Map(), new Map());
+    found.set(call, { calls: await callsOf(call.commits, target), cost, rows: [], back: undefined });
   }
   return found;
 }

@@ -28,7 +28,7 @@ export async function aProjectWithGroup(applied: 0 | 1 = 1): Promise<Project> {
   );
   for (const [index, steps] of migrations.entries())
     project.write(`migrations/000${index + 1}_m.mjs`, `export const up = ${JSON.stringify(steps)};\n`);
-  if (applied > 0) await project.migrate(["up", "--to", "1"]);
+  if (applied > 0) await project.migrate(["up", "--to", "1", "--lease", "30"]);
   return project;
 }
 

@@ -1,8 +1,11 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { count } from "../../../../src/errors/migrate-error.ts";
 import type { Output } from "../../../../src/cli/command/output.ts";
 import { renderDuration, renderEvent, renderTable, renderTime } from "../../../../src/cli/render/events.ts";
 import type { RunEvent } from "../../../../src/run/events.ts";
+import { root } from "../../../support/project.ts";
 
 test("a table's columns are as wide as their widest cell, and no line ends in spaces", () => {
   expect(
@@ -89,6 +92,10 @@ test.each<{ event: RunEvent; line: string }>([
     line: "0003_widen_ids: 1 of 2 actions done already",
   },
   {
+    event: { event: "group", migrations: [name, { version: 7, name: "names" }], calls: 3 },
+    line: "0003_widen_ids to 0007_names, as a group: 3 calls",
+  },
+  {
     event: { event: "retried", ...place, text: "rename t.a to b", reason: "conflict", problem: "preempted" },
     line: "  rename t.a to b: another writer came first, trying again",
   },
@@ -116,6 +123,21 @@ test.each<{ event: RunEvent; line: string }>([
   { event: { event: "done", ...place, text: "rename t.a to b", duration: 7 }, line: "  rename t.a to b (7 ms)" },
 ])("$event.event is told as progress: $line", ({ event, line }) => {
   expect(shown(event)).toEqual([["progress", line]]);
+});
+
+test("every event is described", () => {
+  const events = readFileSync(join(root, "src", "run", "events.ts"), "utf8").matchAll(/readonly event: "(\w+)"/g);
+  const names = new Set([...events].map((match) => match[1]!));
+  expect(names.size).toBeGreaterThan(15);
+  const section = readFileSync(join(root, "docs", "cli.md"), "utf8")
+    .split(/^## /m)
+    .find((one) => one.startsWith("JSON output"));
+  const rows = section!
+    .split("\n")
+    .filter((line) => line.startsWith("| `"))
+    .map((line) => line.split("|")[1]!);
+  const described = rows.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map((match) => match[1]!));
+  expect(described.toSorted()).toEqual([...names].toSorted());
 });
 
 test("of the risks of a plan, those that lose values are told", () => {
