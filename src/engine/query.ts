@@ -1,4 +1,5 @@
 /** Queries and searches. Their results stay in the form in which the engine returns them: Arrow IPC files. */
+import type { Column } from "../schema/data-type.ts";
 import { nativeTable, type EngineTable } from "./engine.ts";
 
 export interface Search {
@@ -57,6 +58,12 @@ export async function explain(table: EngineTable, search: Search, verbose: boole
 /** Performs a search; gives how the engine did it and what each part took, as text. */
 export async function analyze(table: EngineTable, search: Search): Promise<string> {
   return await prepare(nativeTable(table).query(), search).analyzePlan();
+}
+
+/** The columns of a search's result, without running it. */
+export async function resultColumns(table: EngineTable, search: Search): Promise<readonly Column[]> {
+  const { tableFromIpc } = await import("../wire/arrow/arrow-schema.ts"); // Arrow is slow to load
+  return tableFromIpc(await prepare(nativeTable(table).query(), search).outputSchema()).columns;
 }
 
 /** Runs a search. Problems of the search are thrown here, not while the other batches are read. */

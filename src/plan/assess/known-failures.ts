@@ -7,7 +7,7 @@ import { formatPath, isWithin, parsePath, type Path } from "../../schema/path.ts
 import { isNull } from "../../actions/model/risk.ts";
 import { namesIn } from "../../schema/sql.ts";
 import { columnPaths, findColumn } from "../../schema/table.ts";
-import { sqlOf } from "../../wire/arrow/arrow-cast.ts";
+import { castSql, mayBeNull } from "../../wire/arrow/arrow-cast.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { originOf } from "../../actions/follow.ts";
 import type { ColumnRef } from "../../actions/model/action-model.ts";
@@ -126,7 +126,7 @@ function computed(table: string, column: Column, { earlier, now }: Asking): read
     (one) => one.kind === "addColumns" && !one.columns.some(({ name }) => read.has(name.toLowerCase())),
   );
   if (!now.has(table) || !isSame) return [];
-  const predicate = `${sqlOf({ ...column, as: column.computed })} IS NULL`;
+  const predicate = `${computedValue(column.computed!, column.type)} IS NULL`;
   return [{ ask: { table, predicate }, problem: () => undefined, isSame }];
 }
 
@@ -148,7 +148,7 @@ function given({ table, path, as, type, where, isStrict }: Given, asking: Asking
     return allRows(table, `${place} is not null, and null is given to it; give it another value`, asking);
   const touching = asking.earlier.filter((one) => tablesOfAction(one).includes(table));
   if (!asking.now.has(table) || !touching.every(({ kind }) => keepsValues.has(kind))) return [];
-  const value = type === undefined ? `(${as})` : sqlOf({ name: path, type, nullable: true, as });
+  const value = type === undefined ? `(${as})` : computedValue(as, type);
   const predicate = `${where === undefined ? "" : `(${where}) AND `}${value} IS NULL`;
   const problem = (rows: number) =>
     isStrict && rows > 0
@@ -156,6 +156,11 @@ function given({ table, path, as, type, where, isStrict }: Given, asking: Asking
       : undefined;
   const isSame = type !== undefined && touching.length === 0;
   return [{ ask: { table, predicate }, problem, isSame }];
+}
+
+/** The value as a column of that type. The engine must compute it to know whether it is null. */
+function computedValue(as: string, type: DataType): string {
+  return mayBeNull(castSql(`(${as})`, type), type);
 }
 
 /** After actions of these kinds, an expression reads the same values of existing columns as now. */

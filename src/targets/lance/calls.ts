@@ -7,15 +7,14 @@ import { addNullColumns, mergeRows } from "../../engine/write-rows.ts";
 import { putBack, restoreVersion } from "../contract/restore-versions.ts";
 import type { Capabilities } from "../contract/target.ts";
 import type { VersionedTable } from "../contract/versioned-table.ts";
-import type { Action, ActionFor, ActionKind, AddedColumn } from "../../actions/model/action.ts";
+import type { Action, ActionFor, ActionKind } from "../../actions/model/action.ts";
 import { assignments } from "../../actions/kinds/rows/update-rows.ts";
 import { formatColumn, type Column, type DataType } from "../../schema/data-type.ts";
 import { parsePath, type Path } from "../../schema/path.ts";
 import type { Table } from "../../schema/table.ts";
 import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
-import { sqlOf } from "../../wire/arrow/arrow-cast.ts";
-import { computedSql } from "../../wire/arrow/computed-column.ts";
 import { toLanceType } from "../../wire/lance/lance-type.ts";
+import { cheapestSql, cheapestSqlBefore, newColumns } from "./new-columns.ts";
 
 /** The table of a snapshot. To create a table, none is needed. */
 interface On {
@@ -34,12 +33,11 @@ interface EngineCall<Kind extends ActionKind> {
   /** One commit. Returns the table's new version if the engine reports it. */
   readonly execute: (action: ActionFor<Kind>, on: On, database: LanceDatabase) => Promise<number | undefined>;
   /** The engine's JavaScript method with its arguments. */
-  readonly describe: (action: ActionFor<Kind>, before: Table) => string;
+  readonly describe: (action: ActionFor<Kind>, before: Table) => string | Promise<string>;
 }
 
 /** The methods of a table that take one argument and return its new version. */
 interface Methods {
-  addColumns(columns: Parameters<EngineTable["addColumns"]>[0]): Promise<{ readonly version: number }>;
   delete(where: string): Promise<{ readonly version: number }>;
   refreshColumn(name: string): Promise<{ readonly version: number }>;
   update(update: { valuesSql: Record<string, string>; where?: string }): Promise<{ readonly version: number }>;
@@ -68,7 +66,12 @@ function written({ table }: Action, name: string, ...given: readonly unknown[]):
 
 /** By kind of action; for a kind that is not supported, the reason. */
 const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
-  addColumns: method("addColumns", ({ columns }) => newColumns(columns)),
+  addColumns: {
+    execute: async ({ columns }, { handle }) =>
+      (await handle.addColumns(newColumns(columns, await cheapestSql(columns, handle)))).version,
+    describe: async (action, before) =>
+      written(action, "addColumns", newColumns(action.columns, await cheapestSqlBefore(action.columns, before))),
+  },
   addField: {
     async execute({ path, type }, { handle }) {
       const { toIpcFile } = await import("../../wire/arrow/arrow-schema.ts"); // Arrow is slow to load
@@ -169,8 +172,8 @@ export async function execute(action: Action, on: On, database: LanceDatabase): 
   return await callFor(action).execute(action, on, database);
 }
 
-export function describeCall(action: Action, before: Table = { columns: [] }): string {
-  return callFor(action).describe(action, before);
+export async function describeCall(action: Action, before: Table = { columns: [] }): Promise<string> {
+  return await callFor(action).describe(action, before);
 }
 
 function callFor({ kind }: Action): EngineCall<ActionKind> {
@@ -184,13 +187,6 @@ function callFor({ kind }: Action): EngineCall<ActionKind> {
 function fieldAlone([name, ...rest]: Path, type: DataType): Column {
   const own: DataType = rest.length === 0 ? type : { kind: "struct", fields: [fieldAlone(rest, type)] };
   return { name: name!, type: own, nullable: true };
-}
-
-/** The columns as one call of the engine's method accepts them: all computed, or all filled from expressions. */
-export function newColumns(columns: readonly AddedColumn[]): Parameters<EngineTable["addColumns"]>[0] {
-  if (columns.some(({ computed }) => computed === undefined))
-    return columns.map((column) => ({ name: column.name, valueSql: sqlOf(column) }));
-  return { computed: columns.map((column) => ({ name: column.name, valueSql: computedSql(column) })) };
 }
 
 async function fileOf({ columns, rows = [], metadata }: ActionFor<"createTable">): Promise<Buffer> {

@@ -13,9 +13,10 @@ import { instanceIn } from "../../engine/table-instance.ts";
 import { cloneTables } from "../../engine/clone-tables.ts";
 import { createTable, leftoverIn } from "../../engine/create-table.ts";
 import { dropTable, removeDropped } from "../../engine/drop-table.ts";
-import { describeCall, execute, newColumns, supported } from "./calls.ts";
+import { describeCall, execute, supported } from "./calls.ts";
 import { lazyConnection } from "./connection.ts";
 import { lanceRecords } from "./ledger-table.ts";
+import { newColumns } from "./new-columns.ts";
 import type { LanceConfig } from "./options.ts";
 import { undoCommit } from "./undo-commit.ts";
 import { readIndexes } from "../../engine/read-indexes.ts";
@@ -171,7 +172,7 @@ export async function open(
       return await calling(() => execute(action, seen as LanceSnapshot, { create, drop, oldVersions }));
     },
     undo: ({ table }, seen, made) => calling(() => undoCommit((seen as LanceSnapshot).handle, made, opening(table))),
-    call: async (action, before) => describeCall(action, before),
+    call: describeCall,
     size: (table) => reaching(async () => ({ rows: (await (await opening(table)()).stats()).numRows })),
     widths: (table, expressions, rows) =>
       reaching(async () => await sampledWidths(rowsOf(await opening(table)()), expressions, rows)),
