@@ -14,6 +14,7 @@ import {
 } from "../plan/history/pending.ts";
 import { acceptedOf, withRefusals } from "../plan/assess/guards.ts";
 import type { Plan } from "../plan/make-plan.ts";
+import { countingOnce } from "../run/prepare/count-once.ts";
 import { costs } from "../run/prepare/estimate.ts";
 import { withKnownFailures } from "../run/prepare/find-known-failures.ts";
 import { loadChanged } from "../run/prepare/load-changed.ts";
@@ -25,6 +26,7 @@ export const upward: RunDirection<RunChoice> = { direction: "up", rules: upRules
 
 function upRules(choice: RunChoice, context: RunContext, files: readonly MigrationFile[]): RunRules {
   const { target, migrations: source, emit, guards } = context;
+  const asked = countingOnce(target);
   const chosen = chosenFiles(files, choice);
   let first: LedgerHead | undefined;
   return {
@@ -46,13 +48,17 @@ function upRules(choice: RunChoice, context: RunContext, files: readonly Migrati
       return (seen) => saysApplied(seen) && (seen.version ?? 0) >= last;
     },
     plan: (input) => planPending(input, choice),
-    withRefusals: (plan) => withAllRefusals(plan, context, choice),
+    withRefusals: (plan) => withAllRefusals(plan, { guards, target: asked }, choice),
     mayBeLost: ({ migration }) =>
       guards === undefined || acceptedOf(migration, guards, choice.accept).has("irreversible"),
   };
 }
 
-async function withAllRefusals(plan: Plan, { guards, target }: RunContext, { accept }: RunChoice): Promise<Plan> {
+async function withAllRefusals(
+  plan: Plan,
+  { guards, target }: Pick<RunContext, "guards" | "target">,
+  { accept }: RunChoice,
+): Promise<Plan> {
   const limited = guards?.maxRewriteBytes === undefined ? undefined : await costs(plan, target);
   return await withKnownFailures(guards === undefined ? plan : withRefusals(plan, guards, accept, limited), target);
 }

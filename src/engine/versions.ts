@@ -7,7 +7,7 @@ import { readColumns, readSchema, type EngineTable } from "./engine.ts";
 import { isUnreadable } from "./problem/engine-problem.ts";
 import { readIndexes } from "./read-indexes.ts";
 import { addRows } from "./write-rows.ts";
-import { search } from "./query.ts";
+import { countUpTo, search } from "./query.ts";
 
 /** Opens a new handle, which may be checked out at another version. */
 export type OpenTable = () => Promise<EngineTable>;
@@ -81,8 +81,10 @@ export function versionsOf(open: OpenTable, place?: Omit<ManifestPlace, "version
       }
     },
     columns: async (version: number): Promise<readonly Column[]> => await readColumns(await at(version)),
-    count: async (version: number | undefined, filter?: string): Promise<number> =>
-      await (version === undefined ? await open() : await at(version)).countRows(filter),
+    async count(version: number | undefined, filter?: string, most?: number): Promise<number> {
+      const then = version === undefined ? await open() : await at(version);
+      return most === undefined ? await then.countRows(filter) : await countUpTo(most, then, filter);
+    },
     async *batches(version: number, columns: readonly string[]): AsyncGenerator<Buffer> {
       const { first, others } = await search(await at(version), { columns });
       yield first;

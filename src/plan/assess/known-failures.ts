@@ -23,6 +23,8 @@ export type FailureQuestion = {
   readonly ask: Ask;
   /** Whether the query fails whenever the action would, because it computes the same values for the same rows. */
   readonly isSame?: boolean;
+  /** If there are as many rows, more make no difference. */
+  readonly most?: number | undefined;
   /** The problem and its solution for that number of rows; undefined if the action would succeed. */
   readonly problem: (rows: number) => string | undefined;
 };
@@ -81,7 +83,8 @@ function obstacleQuestions({ risks }: PlannedAction, { earlier, now }: Asking): 
     const ask = askAfter(obstacle, earlier, now);
     if (ask === undefined || isWrittenBefore(ask, earlier, obstacle.kind === "vectors")) return [];
     const column = `${ask.table}.${ask.column!}`;
-    return [{ ask, problem: (rows) => kindOf(obstacle).failure?.(obstacle, column, rows) }];
+    const most = obstacle.kind === "vectors" ? obstacle.least : undefined;
+    return [{ ask, most, problem: (rows) => kindOf(obstacle).failure?.(obstacle, column, rows) }];
   });
 }
 

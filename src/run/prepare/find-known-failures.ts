@@ -64,11 +64,11 @@ async function refusedExpression(
   return undefined;
 }
 
-async function answerOf({ ask, isSame, problem }: FailureQuestion, target: Target): Promise<string | undefined> {
+async function answerOf({ ask, isSame, most, problem }: FailureQuestion, target: Target): Promise<string | undefined> {
   const { count, explain } = target;
   if (count === undefined) return undefined;
   try {
-    return problem(await count(ask.table, ask.predicate));
+    return problem(await count(ask.table, ask.predicate, undefined, most));
   } catch (error) {
     if (isSame !== true) return undefined;
     const isThere = await count(ask.table).then(

@@ -94,10 +94,12 @@ export interface Target {
   /** Set if the target keeps old versions of tables and can restore them. */
   readonly versions?: Versions | undefined;
   /**
-   * Counts the rows of a table, or of one of its versions, that match an SQL predicate, or all of them. Absent if the
-   * target can't count.
+   * Counts the rows of a table, or of one of its versions, that match an SQL predicate, or all of them. It may stop at
+   * `most`. Absent if the target can't count.
    */
-  readonly count?: ((table: string, predicate?: string, version?: number) => Promise<number>) | undefined;
+  readonly count?:
+    | ((table: string, predicate?: string, version?: number, most?: number) => Promise<number>)
+    | undefined;
   /**
    * Whether a table with the description that it has after an action also holds what the description does not show:
    * rows or values, now or when it got that description. Undefined if unknown; absent if the target can't be asked.

@@ -1,0 +1,35 @@
+/** A run plans twice, before it has the lease and under it. What it has counted, it counts again only if rows may differ. */
+import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
+import { isAnother } from "../check/table-identity.ts";
+
+/** The target, which remembers what it has counted in the newest version of a table. */
+export function countingOnce(target: Target): Target {
+  const { count } = target;
+  if (count === undefined) return target;
+  const known = new Map<string, { readonly seen: TableSnapshot; readonly rows: number }>();
+  return {
+    ...target,
+    async count(table, predicate, version, most) {
+      // Without a predicate, a target knows the number without reading rows.
+      if (predicate === undefined || version !== undefined) return await count(table, predicate, version, most);
+      const seen = await target.describeTable(table);
+      const question = JSON.stringify([table, predicate, most]);
+      const before = known.get(question);
+      if (before !== undefined && (await isUnchanged(table, before.seen, seen, target))) return before.rows;
+      const rows = await count(table, predicate, version, most);
+      // The table was described before. So if it still has that version later, that is the version that was counted.
+      if (seen !== undefined) known.set(question, { seen, rows });
+      return rows;
+    },
+  };
+}
+
+async function isUnchanged(
+  table: string,
+  before: TableSnapshot,
+  now: TableSnapshot | undefined,
+  target: Target,
+): Promise<boolean> {
+  const isSame = before.version !== undefined && before.version === now?.version;
+  return isSame && !(await isAnother(table, before, now, target));
+}

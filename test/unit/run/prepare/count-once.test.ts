@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { countingOnce } from "../../../../src/run/prepare/count-once.ts";
+import { open } from "../../../../src/targets/lance/lance.ts";
+import type { Target } from "../../../../src/targets/contract/target.ts";
+import { temporaryFolder } from "../../../support/project.ts";
+import { addRows, lancedb } from "../../../support/tables.ts";
+
+/** A folder with a table, and its target, which notes what it counts. */
+async function aTarget() {
+  const folder = temporaryFolder();
+  const db = await lancedb.connect(folder);
+  await db.createTable("t", [{ a: 1 }, { a: 2 }]);
+  const engine = await open({ kind: "lance", uri: folder }, { name: "local", folder });
+  const asked: string[] = [];
+  const count: Target["count"] = async (table, predicate, version, most) => {
+    asked.push(predicate ?? "all");
+    return await engine.count!(table, predicate, version, most);
+  };
+  return { folder, db, asked, target: countingOnce({ ...engine, count }) };
+}
+
+test("the same rows of a table that nobody has changed are counted once", async () => {
+  const { asked, target } = await aTarget();
+  expect(await target.count!("t", "a > 1")).toBe(1);
+  expect(await target.count!("t", "a > 1")).toBe(1);
+  expect(await target.count!("t", "a > 0")).toBe(2);
+  expect(asked).toEqual(["a > 1", "a > 0"]);
+});
+
+test("they are counted again once somebody has written to the table", async () => {
+  const { folder, asked, target } = await aTarget();
+  expect(await target.count!("t", "a > 1")).toBe(1);
+  await addRows(folder, "t", [{ a: 3 }]);
+  expect(await target.count!("t", "a > 1")).toBe(2);
+  expect(asked).toHaveLength(2);
+});
+
+test("they are counted again in another table of that name, even if it has the same version", async () => {
+  const { db, target } = await aTarget();
+  expect(await target.count!("t", "a > 1")).toBe(1);
+  await db.dropTable("t");
+  await db.createTable("t", [{ a: 5 }, { a: 6 }, { a: 7 }]);
+  expect(await target.count!("t", "a > 1")).toBe(3);
+});
+
+test("a question about an old version, all rows or so many rows is another question", async () => {
+  const { folder, target } = await aTarget();
+  await addRows(folder, "t", [{ a: 3 }]);
+  expect(await target.count!("t", "a > 0")).toBe(3);
+  expect(await target.count!("t", "a > 0", 1)).toBe(2);
+  expect(await target.count!("t")).toBe(3);
+  expect(await target.count!("t", "a > 0", undefined, 1)).toBe(1);
+});
