@@ -5,7 +5,9 @@
 import { appliedIn } from "../ledger/state/fold.ts";
 import type { Lease } from "../ledger/lease/lease.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
+import type { MigrateError } from "../errors/migrate-error.ts";
 import { checkRefusals } from "../plan/assess/guards.ts";
+import { showsItself } from "../plan/assess/known-failures.ts";
 import type { SavedPlan } from "../plan/assess/saved-plan.ts";
 import type { Direction } from "../plan/compile/compile.ts";
 import { groupsIn, type GroupedPlan } from "../plan/group/group-migrations.ts";
@@ -32,8 +34,10 @@ export interface RunRules extends Pick<Execution, "mayBeLost"> {
   readonly isNothing: (ledger: Ledger) => Promise<boolean>;
   readonly until?: LeasedWork<unknown>["until"];
   readonly plan: (input: PlanningInput) => Promise<Planned>;
-  /** Adds the refusals that are not part of a saved plan. */
-  readonly withRefusals?: (plan: Plan) => Promise<Plan>;
+  /** Adds the refusals that are not part of a saved plan. `isFirstTried`: without those that the first call shows. */
+  readonly withRefusals?: (plan: Plan, isFirstTried: boolean) => Promise<Plan>;
+  /** Why the first call was refused, if the tables show it. */
+  readonly whyRefused?: (plan: Plan) => Promise<MigrateError | undefined>;
 }
 
 /** The options of a run: either a choice, or a saved plan, which includes one. */
@@ -73,18 +77,22 @@ export async function migrate<Chosen>(
       const input: PlanningInput = { context, files, records, state, besideAnother: false };
       const planned = await binding.keep(() => planIfCurrent(input, rules.plan));
       if (planned === undefined) return undefined;
-      const plan = rules.withRefusals === undefined ? planned.plan : await rules.withRefusals(planned.plan);
+      const { units = planned.plan.migrations } = planned;
+      // A saved plan is used up by the first call.
+      const isFirstTried = saved === undefined && showsItself(units, context.target.capabilities);
+      const plan = (await rules.withRefusals?.(planned.plan, isFirstTried)) ?? planned.plan;
       checkRefusals(plan, context.target.name);
       // Of a rollback, no migration is in doubt until a record states that it has begun.
       const first = toward.direction === "up" ? plan.migrations[0]?.migration.version : undefined;
-      const run: PreparedRun = { ...toward, ...rules, binding, state, planned: { ...planned, plan }, first };
+      const whyRefused = isFirstTried ? async () => await rules.whyRefused?.(plan) : undefined;
+      const run = { ...toward, ...rules, binding, state, planned: { ...planned, plan }, first, whyRefused };
       return { first, act: (lease) => carryOut(context, run, lease) };
     },
   });
 }
 
 interface PreparedRun
-  extends Pick<RunDirection<unknown>, "direction">, Pick<Execution, "mayBeLost">, Pick<Ledger, "state"> {
+  extends Pick<RunDirection<unknown>, "direction">, Pick<Execution, "mayBeLost" | "whyRefused">, Pick<Ledger, "state"> {
   readonly binding: Binding;
   readonly planned: Planned;
   /** The migration that is in doubt if the run dies. */
@@ -93,7 +101,7 @@ interface PreparedRun
 
 async function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Promise<RunResult> {
   const { target, clock, emit } = context;
-  const { direction, binding, state, first, mayBeLost } = run;
+  const { direction, binding, state, first, mayBeLost, whyRefused } = run;
   const { plan, units = plan.migrations, migrations, writeGuard } = run.planned;
   emit(plannedEvent(plan, direction));
   for (const words of plan.accepted ?? []) emit({ event: "accepted", words });
@@ -105,7 +113,7 @@ async function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Pr
   const planned = new Set(plan.migrations.map(({ migration }) => migration.version));
   const others = appliedIn(state).filter(({ version }) => !planned.has(version)).length;
   if (opening.length > 0) await lease.record(opening);
-  const changed = await execute(units, { ...context, lease, mayBeLost, writeGuard, bound: binding.tables });
+  const changed = await execute(units, { ...context, lease, mayBeLost, whyRefused, writeGuard, bound: binding.tables });
   return { changed, total: direction === "up" ? others + changed : others };
 }
 
@@ -136,6 +144,6 @@ export async function planOn<Chosen>(
     const input: PlanningInput = { context, files, ...ledger, besideAnother };
     return await binding.keep(() => planIfCurrent(input, rules.plan));
   });
-  const plan = rules.withRefusals === undefined ? made.plan : await rules.withRefusals(made.plan);
+  const plan = (await rules.withRefusals?.(made.plan, false)) ?? made.plan;
   return { ...made, files, plan: { ...plan, groups: groupsIn(made.units) } };
 }

@@ -16,7 +16,7 @@ import { acceptedOf, withRefusals } from "../plan/assess/guards.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import { countingOnce } from "../run/prepare/count-once.ts";
 import { costs } from "../run/prepare/estimate.ts";
-import { withKnownFailures } from "../run/prepare/find-known-failures.ts";
+import { firstFailure, withKnownFailures } from "../run/prepare/find-known-failures.ts";
 import { loadChanged } from "../run/prepare/load-changed.ts";
 import { planPending } from "../run/prepare/plan-run.ts";
 import type { RunContext } from "../run/run-context.ts";
@@ -48,7 +48,8 @@ function upRules(choice: RunChoice, context: RunContext, files: readonly Migrati
       return (seen) => saysApplied(seen) && (seen.version ?? 0) >= last;
     },
     plan: (input) => planPending(input, choice),
-    withRefusals: (plan) => withAllRefusals(plan, { guards, target: asked }, choice),
+    withRefusals: (plan, isFirstTried) => withAllRefusals(plan, { guards, target: asked }, choice, isFirstTried),
+    whyRefused: (plan) => firstFailure(plan, asked),
     mayBeLost: ({ migration }) =>
       guards === undefined || acceptedOf(migration, guards, choice.accept).has("irreversible"),
   };
@@ -58,7 +59,9 @@ async function withAllRefusals(
   plan: Plan,
   { guards, target }: Pick<RunContext, "guards" | "target">,
   { accept }: RunChoice,
+  isFirstTried: boolean,
 ): Promise<Plan> {
   const limited = guards?.maxRewriteBytes === undefined ? undefined : await costs(plan, target);
-  return await withKnownFailures(guards === undefined ? plan : withRefusals(plan, guards, accept, limited), target);
+  const refused = guards === undefined ? plan : withRefusals(plan, guards, accept, limited);
+  return await withKnownFailures(refused, target, isFirstTried);
 }

@@ -111,6 +111,52 @@ test("a saved plan is refused, and not used up, where the application has added 
   expect(await rowsOf(project.database, "t")).toHaveLength(1);
 });
 
+test.each([
+  ["a null", `m.setNullable("t", "a", false),`, "t.a is null in 1 row now", "a = 0"],
+  ["a value that does not fit", `m.retypeColumn("t", "big", m.int8()),`, "1 row of t.big can't become int8", "big = 1"],
+  [
+    "a value that can't be worked out",
+    `m.addColumn("t", "n", m.int8(), { as: "cast(s as int)" }),`,
+    "its values can't be worked out: ",
+    "s = '7'",
+  ],
+])(
+  "%s in the first call of a run refuses the run as plan does, and leaves nothing",
+  async (_, step, problem, fixed) => {
+    const project = aProject();
+    project.migration(
+      "0001_create.ts",
+      `m.createTable("t", { big: m.int64().notNull(), a: m.int64(), s: m.utf8() }, { rows: [{ big: 1000, s: "seven" }] }),`,
+    );
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    project.migration("0002_first.ts", step);
+    const { t: before } = await versionsOf(project.database);
+    const { stderr: expected } = await project.migrate(["plan"]);
+    expect(expected).toContain(problem);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 4, stderr: expect.stringContaining(expected) });
+    expect(await versionsOf(project.database)).toMatchObject({ t: before });
+    expect((await project.migrate(["status"])).stdout).toContain("pending  0002_first\n");
+    expect((await project.migrate(["history"])).stdout).not.toContain("0002");
+    const t = await (await lancedb.connect(project.database)).openTable("t");
+    const [column, value] = fixed.split(" = ") as [string, string];
+    await t.update({ valuesSql: new Map([[column, value]]) });
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  },
+);
+
+test("what a saved plan does first is asked before, so that a refusal does not use it up", async () => {
+  const project = aProject();
+  project.migration("0001_create.ts", `m.createTable("t", { a: m.int64() }, { rows: [{ a: 1 }] }),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  project.migration("0002_first.ts", `m.setNullable("t", "a", false),`);
+  expect(await project.migrate(["plan", "--out", "p.json"])).toMatchObject({ code: 0 });
+  const t = await (await lancedb.connect(project.database)).openTable("t");
+  await t.add([{ a: null }]);
+  expect(await project.migrate(["up", "--plan", "p.json"])).toMatchObject({ code: 4 });
+  await t.delete("a is null");
+  expect(await project.migrate(["up", "--plan", "p.json"])).toMatchObject({ code: 0 });
+});
+
 /** A table `t(a, b)` into which an application appended only `a`. */
 async function aTableOfOneColumn(): Promise<Project> {
   const project = aProject();

@@ -9,11 +9,13 @@ import { namesIn } from "../../schema/sql.ts";
 import { columnPaths, findColumn } from "../../schema/table.ts";
 import { castSql, mayBeNull } from "../../wire/arrow/arrow-cast.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
+import type { Capabilities } from "../../targets/contract/target.ts";
 import { originOf } from "../../actions/follow.ts";
 import type { ColumnRef } from "../../actions/model/action-model.ts";
 import { kindOf } from "../rollback/blocker-kinds.ts";
 import { askAfter, type Ask } from "./row-questions.ts";
 import type { Plan, PlannedAction } from "../make-plan.ts";
+import { isGroup, type Unit } from "../group/group-migrations.ts";
 import { trialsOf, type Trials } from "./trials.ts";
 import { bareBefore, emptyFor, vectorsProblem } from "../compile/vector-index-check.ts";
 
@@ -69,6 +71,21 @@ export function suspicionsOf({ now, migrations }: Plan): ReadonlyMap<PlannedActi
   }
   return found;
 }
+
+/**
+ * Whether the first call of a run itself shows what questions about its rows would: nothing is changed before it, and a
+ * call that the engine refuses changes nothing.
+ */
+export function showsItself([first]: readonly Unit[], { fences }: Pick<Capabilities, "fences">): boolean {
+  // A service may be of another make, and accept a null in a column that must hold none.
+  if (!fences || first === undefined || isGroup(first)) return false;
+  const { direction, done, midway, inDoubt, restores, actions } = first;
+  const isFresh = direction === "up" && done === 0 && midway === undefined && !inDoubt && restores.length === 0;
+  const [action] = actions;
+  return isFresh && action?.commits.length === 1 && changesColumns.has(action.action.kind);
+}
+
+const changesColumns: ReadonlySet<Action["kind"]> = new Set(["addColumns", "alterColumns"]);
 
 interface Asking {
   readonly earlier: readonly Action[];

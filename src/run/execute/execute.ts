@@ -15,6 +15,7 @@ import {
   events,
   factsNow,
   recordProgress,
+  refusedAtOnce,
   stopIfInterrupted,
   stopped,
   type Execution,
@@ -131,7 +132,9 @@ async function executeNextAction(progress: Progress, action: PlannedAction, isFi
   const mayBeDone = planned.inDoubt && isFirst;
   const place = { version, name, action: progress.done + 1, total: planned.total };
   let unwritten: unknown;
+  let isNoted = false;
   const note: PartialNotes["note"] = async ({ indexes, metadata }, commit) => {
+    isNoted = true;
     const step = stepHash(planned.units[planned.begun[progress.done]! - 1]!);
     await recordProgress(progress, { step, commit, indexes, metadata }).catch((cause: unknown) => {
       unwritten = cause;
@@ -150,7 +153,11 @@ async function executeNextAction(progress: Progress, action: PlannedAction, isFi
       mayLose: writeGuard === undefined,
     });
   const ending = await executeGuarded(run, planned, action, progress.done, writeGuard);
-  if ("error" in ending) throw await stopped(progress, action, ending, unwritten);
+  if ("error" in ending)
+    throw (
+      (isNoted ? undefined : await refusedAtOnce(progress, ending)) ??
+      (await stopped(progress, action, ending, unwritten))
+    );
   versions.note(action, ending);
   // From here on, the name may belong to another table.
   if (replacesTable.has(action.action.kind)) bound.delete(action.action.table);

@@ -21,6 +21,8 @@ export interface Execution extends Pick<RunContext, "target" | "ledger" | "clock
   readonly writeGuard?: WriteGuard | undefined;
   /** The tables for which a saved plan was made. */
   readonly bound?: ReadonlyMap<string, SeenTable> | undefined;
+  /** Why the first call of the run was refused, if the tables show it. Set if they were not asked before. */
+  readonly whyRefused?: (() => Promise<unknown>) | undefined;
   /** Whether a migration may lose what can't be brought back; when absent, every one may. */
   readonly mayBeLost?: ((planned: PlannedMigration) => boolean) | undefined;
 }
@@ -113,6 +115,18 @@ export async function stopped(
   const record = { event: "failed", ...factsNow(progress), detail: error.message } as const;
   await lease.release([record], inDoubt ? version : undefined).catch(() => {});
   return error;
+}
+
+/**
+ * Why the first call of the run was refused. Nothing was changed and nothing recorded, so the run ends as if that had
+ * been known before. Undefined if it is another call, or if the tables do not show it.
+ */
+export async function refusedAtOnce(
+  { execution, applied, done }: Progress,
+  { error, inDoubt }: FailedCall,
+): Promise<unknown> {
+  if (applied + done > 0 || inDoubt || isStated(error)) return undefined;
+  return await execution.whyRefused?.();
 }
 
 /** Errors such as drift or an unexpected result already state what is wrong. */

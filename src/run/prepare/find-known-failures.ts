@@ -1,18 +1,22 @@
 /** Marks the actions of a plan that are known to fail. The tables are queried before anything is changed. */
-import { isMigrateError } from "../../errors/migrate-error.ts";
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { isInKey, suspicionsOf, type FailureQuestion, type Suspicion } from "../../plan/assess/known-failures.ts";
 import { asWhole } from "../../actions/kinds/columns/add-field.ts";
 import { parsePath } from "../../schema/path.ts";
 import { withoutNewFields } from "../../schema/table-format.ts";
-import type { Plan } from "../../plan/make-plan.ts";
+import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import type { Target } from "../../targets/contract/target.ts";
 
-/** What can't be queried is unknown, and does not refuse an action. */
-export async function withKnownFailures(plan: Plan, target: Target): Promise<Plan> {
+/**
+ * What can't be queried is unknown, and does not refuse an action. `isFirstTried`: the rows of the first action are not
+ * queried, because its call shows the same.
+ */
+export async function withKnownFailures(plan: Plan, target: Target, isFirstTried = false): Promise<Plan> {
   const suspicions = suspicionsOf(plan);
   const problems = new Map<unknown, string>();
   for (const [action, suspicion] of suspicions) {
-    const problem = await problemWith(suspicion, target);
+    const isTried = isFirstTried && action === firstOf(plan);
+    const problem = await problemWith(isTried ? { ...suspicion, questions: [] } : suspicion, target);
     if (problem !== undefined) problems.set(action, problem);
   }
   if (problems.size === 0) return plan;
@@ -24,6 +28,18 @@ export async function withKnownFailures(plan: Plan, target: Target): Promise<Pla
     }),
   }));
   return { ...plan, migrations };
+}
+
+/** Why the first action of the plan was refused, if the tables show it. */
+export async function firstFailure(plan: Plan, target: Target): Promise<MigrateError | undefined> {
+  const first = firstOf(plan);
+  const suspicion = first && suspicionsOf(plan).get(first);
+  const problem = suspicion && (await problemWith(suspicion, target));
+  return problem === undefined ? undefined : new MigrateError("ERR_STEP_WOULD_FAIL", { ...first!.place, problem });
+}
+
+function firstOf({ migrations }: Plan): PlannedAction | undefined {
+  return migrations[0]?.actions[0];
 }
 
 async function problemWith(

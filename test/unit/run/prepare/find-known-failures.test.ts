@@ -1,0 +1,95 @@
+/** Which questions about rows a run asks before it changes anything: as few as possible, since tables may be large. */
+import {
+  addColumn,
+  createIndex,
+  createTable,
+  decimal128,
+  int32,
+  int64,
+  ivfFlat,
+  retypeColumn,
+  setNullable,
+  vector,
+} from "lance-migrate";
+import type { Step } from "lance-migrate";
+import { expect, test } from "vitest";
+import { plan } from "../../../../src/commands/plan.ts";
+import { up } from "../../../../src/commands/up.ts";
+import { showsItself } from "../../../../src/plan/assess/known-failures.ts";
+import type { PlannedMigration } from "../../../../src/plan/make-plan.ts";
+import { open } from "../../../../src/targets/lance/lance.ts";
+import type { Target } from "../../../../src/targets/contract/target.ts";
+import { aMigration } from "../../../simulate/history.ts";
+import { sourceOf } from "../../../simulate/start-run.ts";
+import { memoryTables } from "../../../simulate/target/memory-tables.ts";
+import { memoryTarget } from "../../../simulate/target/memory-target.ts";
+import { temporaryFolder } from "../../../support/project.ts";
+
+const columns = { id: int64().notNull(), a: int64(), v: vector(2) };
+const rows = [
+  { id: 1, a: 1, v: [1, 2] },
+  { id: 2, a: 2, v: [3, 4] },
+];
+
+/** What each command asks about rows, if these steps are the second migration. */
+async function asked(
+  steps: readonly Step[],
+  command: typeof up | typeof plan = up,
+  isFenced = true,
+): Promise<readonly string[]> {
+  const folder = temporaryFolder();
+  const engine = await open({ kind: "lance", uri: folder }, { name: "local", folder });
+  const questions: string[] = [];
+  const count: Target["count"] = async (table, predicate, version, most) => {
+    questions.push(most === undefined ? predicate! : `${predicate}, up to ${most}`);
+    return await engine.count!(table, predicate, version, most);
+  };
+  const first = aMigration(1, [
+    createTable("t", columns, { rows }),
+    addColumn("t", "price", decimal128(10, 2).notNull(), { as: "1.25" }),
+  ]);
+  const options = { ledger: "_migrations", lease: { duration: 600_000, patience: 0 } };
+  await up({ ...options, target: engine, migrations: sourceOf([first]) });
+  const target: Target = { ...engine, count, capabilities: { ...engine.capabilities, fences: isFenced } };
+  await command({ ...options, target, migrations: sourceOf([first, aMigration(2, steps)]) });
+  await engine.close();
+  return questions;
+}
+
+test.each<[string, Step]>([
+  ["a new column", addColumn("t", "n", int64(), { as: "a * 2" })],
+  ["a retype that some values may not fit", retypeColumn("t", "id", int32())],
+  ["a column that becomes not null", setNullable("t", "a", false)],
+])("the call itself shows whether %s fails, if it is the first of the run", async (_, step) => {
+  expect(await asked([step])).toEqual([]);
+  expect(await asked([step], plan)).toHaveLength(1);
+  expect(await asked([addColumn("t", "first", int32()), step])).toHaveLength(1);
+  // A service may accept what the engine refuses.
+  expect(await asked([step], up, false)).toHaveLength(1);
+});
+
+test.each<[string, Step]>([
+  ["a new column that is not null takes two commits", addColumn("t", "n", int64().notNull(), { as: "a * 2" })],
+  ["a nullable column that becomes narrower takes three commits", retypeColumn("t", "a", int32())],
+  ["a retype that may lose digits first keeps a version", retypeColumn("t", "price", decimal128(8, 1))],
+])("%s, so its rows are asked once before", async (_, step) => {
+  expect(await asked([step])).toHaveLength(1);
+});
+
+test("vectors are counted up to the number that an index needs", async () => {
+  expect(await asked([createIndex("t", "v", ivfFlat({ numPartitions: 2 }))])).toEqual(["`v` IS NOT NULL, up to 2"]);
+});
+
+test("a migration that may have begun, or that is rolled back, does not begin with such a call", async () => {
+  const target = memoryTarget({ name: "memory", model: "embedded", tables: memoryTables() });
+  const given = { target, ledger: "_migrations", lease: { duration: 600_000, patience: 0 } };
+  const first = aMigration(1, [createTable("t", columns)]);
+  await up({ ...given, migrations: sourceOf([first]) });
+  const second = aMigration(2, [setNullable("t", "a", false)]);
+  const [planned] = (await plan({ ...given, migrations: sourceOf([first, second]) })).migrations;
+  const shows = (changed: Partial<PlannedMigration>) => showsItself([{ ...planned!, ...changed }], target.capabilities);
+  expect(shows({})).toBe(true);
+  const midway = { step: "", commit: 0, indexes: {}, metadata: {} };
+  for (const changed of [{ inDoubt: true }, { done: 1 }, { midway }, { direction: "down" as const }])
+    expect(shows(changed)).toBe(false);
+});
