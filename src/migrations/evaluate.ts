@@ -2,11 +2,16 @@
 import { fileURLToPath } from "node:url";
 import { firstLine } from "../errors/migrate-error.ts";
 
+/** Imports a module. */
+export async function evaluate(url: string, seconds?: number): Promise<unknown> {
+  return await settled(() => import(url), seconds);
+}
+
 /**
- * Imports a module. Throws if the module awaits a promise that never settles: Node would exit with 0, or wait forever
- * if something else keeps the process alive. A module that computes endlessly can't be stopped from here.
+ * Runs code of the user. Throws if it awaits a promise that never settles: Node would exit with 0, or wait forever if
+ * something else keeps the process alive. Code that computes endlessly can't be stopped from here.
  */
-export async function evaluate(url: string, seconds = 60): Promise<unknown> {
+export async function settled<Result>(code: () => Promise<Result>, seconds = 60): Promise<Result> {
   let giveUp = () => {};
   let timer: NodeJS.Timeout | undefined;
   const stuck = new Promise<never>((_, reject) => {
@@ -17,7 +22,7 @@ export async function evaluate(url: string, seconds = 60): Promise<unknown> {
   });
   process.once("beforeExit", giveUp);
   try {
-    return await Promise.race([import(url), stuck]);
+    return await Promise.race([code(), stuck]);
   } finally {
     process.off("beforeExit", giveUp);
     clearTimeout(timer);

@@ -6,11 +6,11 @@ const hidden = "***";
 /** The text with every secret replaced: as it is, in base64, or escaped as in JSON or in URLs, even several times. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   // What stands before or after a secret may form an escape with a part of it, so the text is searched as it is too.
-  const pieces = piecesOf(secrets, formsOf, text);
+  const pieces = piecesOf(secrets, formsOf);
   const spans = [
     ...spansIn(lowerCase(text), pieces),
     ...(mayHaveEscapes.test(text) ? spansInUnescaped(text, pieces, /[^]/) : []),
-    ...spansInUnescaped(text, piecesOf(secrets, unbroken, text), /\S/),
+    ...spansInUnescaped(text, piecesOf(secrets, unbroken), /\S/),
   ];
   let shown = "";
   let end = 0;
@@ -30,8 +30,8 @@ interface Span {
 }
 
 /** Searches the characters of the unescaped text that `searched` matches. */
-function spansInUnescaped(original: string, pieces: readonly string[], searched: RegExp): readonly Span[] {
-  if (pieces.length === 0) return [];
+function spansInUnescaped(original: string, pieces: Pieces, searched: RegExp): readonly Span[] {
+  if (pieces.all.length === 0) return [];
   const characters = unescape(original).split("");
   const places = [...characters.keys()].filter((at) => searched.test(characters[at]!));
   const spans = spansIn(places.map((at) => characters[at]).join(""), pieces);
@@ -40,31 +40,53 @@ function spansInUnescaped(original: string, pieces: readonly string[], searched:
   return spans.map(({ from, to }) => ({ from: begins[places[from]!]!, to: ends[places[to - 1]!]! }));
 }
 
-function spansIn(text: string, pieces: readonly string[]): readonly Span[] {
-  return pieces.flatMap((piece) => {
-    const spans: Span[] = [];
-    for (let from = text.indexOf(piece); from !== -1; from = text.indexOf(piece, from + 1))
-      spans.push({ from, to: from + piece.length });
-    return spans;
-  });
+function spansIn(text: string, { all, byStart }: Pieces): readonly Span[] {
+  const spans: Span[] = [];
+  const add = (from: number, { length }: string) => spans.push({ from, to: from + length });
+  // Searching a text for each piece is faster, unless there are thousands, as with many databases that have own keys.
+  if (all.length <= mostSearched)
+    for (const piece of all)
+      for (let from = text.indexOf(piece); from !== -1; from = text.indexOf(piece, from + 1)) add(from, piece);
+  else
+    for (let from = 0; from < text.length; from++)
+      for (const piece of byStart().get(text.slice(from, from + startLength)) ?? [])
+        if (text.startsWith(piece, from)) add(from, piece);
+  return spans;
 }
 
-const known = new Map<(secret: string) => readonly string[], Map<string, readonly string[]>>();
+const mostSearched = 300;
+/** No piece is shorter if there are many: secrets of this process have at least twice as many characters. */
+const startLength = 4;
 
-/**
- * What to search for. A long form is cut into pieces, because a text may cut it off. Forms that are longer than the text
- * are left out.
- */
-function piecesOf(
-  secrets: readonly string[],
-  forms: (secret: string) => readonly string[],
-  { length: most }: string,
-): readonly string[] {
-  const pieces = known.get(forms) ?? new Map<string, readonly string[]>();
-  known.set(forms, pieces);
-  for (const secret of secrets) if (!pieces.has(secret)) pieces.set(secret, forms(secret).flatMap(cut));
-  const all = new Set(secrets.flatMap((secret) => pieces.get(secret)!));
-  return [...all].filter(({ length }) => length > 0 && length <= most);
+/** What to search for. */
+interface Pieces {
+  readonly all: readonly string[];
+  /** By their first characters. */
+  readonly byStart: () => ReadonlyMap<string, readonly string[]>;
+}
+
+type Forms = (secret: string) => readonly string[];
+
+const known = new WeakMap<readonly string[], Map<Forms, Pieces>>();
+const piecesOfSecret = new Map<Forms, Map<string, readonly string[]>>();
+
+/** A long form is cut into pieces, because a text may cut it off. */
+function piecesOf(secrets: readonly string[], forms: Forms): Pieces {
+  const ofSecrets = known.get(secrets) ?? new Map<Forms, Pieces>();
+  known.set(secrets, ofSecrets);
+  const pieces = ofSecrets.get(forms) ?? makePieces(secrets, forms);
+  ofSecrets.set(forms, pieces);
+  return pieces;
+}
+
+function makePieces(secrets: readonly string[], forms: Forms): Pieces {
+  const ofSecret = piecesOfSecret.get(forms) ?? new Map<string, readonly string[]>();
+  piecesOfSecret.set(forms, ofSecret);
+  for (const secret of secrets) if (!ofSecret.has(secret)) ofSecret.set(secret, forms(secret).flatMap(cut));
+  const found = new Set(secrets.flatMap((secret) => ofSecret.get(secret)!));
+  const all = [...found].filter(({ length }) => length > 0);
+  let byStart: ReadonlyMap<string, readonly string[]> | undefined;
+  return { all, byStart: () => (byStart ??= Map.groupBy(all, (piece) => piece.slice(0, startLength))) };
 }
 
 /** For a text in lower case, and for the unescaped text. */

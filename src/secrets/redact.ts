@@ -34,9 +34,18 @@ export function bytesWithoutKnownSecrets(bytes: ArrayBufferView): Buffer {
   return Buffer.from(withoutSecrets(text, [...secrets]), "latin1");
 }
 
+let latest = { learnt: 0, environment: "", secrets: [] as readonly string[] };
+
+/** The same array as long as they are the same, which `withoutSecrets` then needs to prepare only once. */
 function knownSecrets(): readonly string[] {
-  const known = [...learnt, ...secretsOfEnvironment()].flatMap((secret) => [secret, secret.trim()]);
-  return [...new Set(known)].filter(({ length }) => length >= shortestSecret);
+  const environment = secretsOfEnvironment();
+  const joined = environment.join("\0");
+  if (latest.learnt !== learnt.size || latest.environment !== joined) {
+    const known = [...learnt, ...environment].flatMap((secret) => [secret, secret.trim()]);
+    const secrets = [...new Set(known)].filter(({ length }) => length >= shortestSecret);
+    latest = { learnt: learnt.size, environment: joined, secrets };
+  }
+  return latest.secrets;
 }
 
 function secretsOfEnvironment(): readonly string[] {

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { isObject, isText, must, type Check } from "../checks/check.ts";
 import { fileReason, firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { similarName } from "../schema/names.ts";
+import { settled } from "../migrations/evaluate.ts";
 import type { TargetConfig } from "../targets/index.ts";
 import type { Target } from "../targets/contract/target.ts";
 
@@ -31,11 +32,14 @@ export interface NamedDatabase {
   readonly own: Readonly<Record<string, unknown>>;
 }
 
-/** Where the setting stands, for messages, and the folder that relative paths start from. */
 interface Place {
+  /** The configuration's, for messages. */
   readonly file: string;
+  /** The folder that relative paths start from. */
   readonly folder: string;
   readonly target: string;
+  /** The most seconds that a function may take. */
+  readonly loadSeconds?: number | undefined;
 }
 
 /** In the order of the list. Throws ERR_CONFIG_INVALID. */
@@ -47,14 +51,16 @@ export async function listDatabases(databases: Databases, place: Place): Promise
     });
   };
   const names = new Set<string>();
-  return (await itemsOf(databases, place.folder, refuse)).map((item) => {
-    const { name, ...own } = isText(item) ? { name: item } : isObject(item) ? item : { name: undefined };
+  return (await itemsOf(databases, place, refuse)).map((item) => {
+    const { name, ...given } = isText(item) ? { name: item } : isObject(item) ? item : { name: undefined };
     if (!isText(name) || !usualName.test(name))
       return refuse(
         `holds ${shown(name ?? item)}; the name of a database consists of letters, digits, "_", "-" and ".", and begins with a letter, a digit or "_"`,
       );
     if (names.has(name)) return refuse(`holds ${name} twice`);
     names.add(name);
+    // A setting of a row without a value is not given.
+    const own = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
     return { name, own };
   });
 }
@@ -67,25 +73,25 @@ function shown(value: unknown): string {
 
 async function itemsOf(
   databases: Databases,
-  folder: string,
+  { folder, loadSeconds }: Place,
   refuse: (problem: string) => never,
 ): Promise<readonly unknown[]> {
   if (Array.isArray(databases)) return Array.from(databases as readonly unknown[]);
   if (isText(databases)) return namesIn(databases, folder, refuse);
-  let listed: unknown;
   try {
-    listed = await (databases as () => unknown)();
-    if (isObject(listed) || Array.isArray(listed)) return await collected(listed as object as Listed);
+    return (await settled(() => collected(databases as () => unknown), loadSeconds)) ?? refuse("must return a list");
   } catch (error) {
     if (isMigrateError(error)) throw error;
     return refuse(`can't be listed: ${firstLine(error)}`);
   }
-  return refuse("must return a list");
 }
 
-async function collected(listed: Listed): Promise<readonly unknown[]> {
+/** Undefined if what the function returns is no list. */
+async function collected(list: () => unknown): Promise<readonly unknown[] | undefined> {
+  const listed = await list();
+  if (!isObject(listed) && !Array.isArray(listed)) return undefined;
   const items: unknown[] = [];
-  for await (const item of listed) items.push(item);
+  for await (const item of listed as object as Listed) items.push(item);
   return items;
 }
 
@@ -105,7 +111,11 @@ function namesIn(file: string, folder: string, refuse: (problem: string) => neve
 }
 
 /** The database of that name. Throws ERR_DATABASE_UNKNOWN. */
-export function databaseNamed(databases: readonly NamedDatabase[], name: string, target: string): NamedDatabase {
+export function databaseNamed<Named extends { readonly name: string }>(
+  databases: readonly Named[],
+  name: string,
+  target: string,
+): Named {
   const found = databases.find((one) => one.name === name);
   if (found !== undefined) return found;
   const similar = similarName(

@@ -17,7 +17,7 @@ import { resolve, type Resolution, type ResolveChoice } from "../commands/resolv
 import { openScratch } from "../targets/index.ts";
 import { wordsOf } from "./load-config.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
-import { checkOptions, openSession, type SessionOptions } from "./session.ts";
+import { checkOptions, openSession, requireDatabase, type SessionOptions } from "./session.ts";
 
 const to = wholeNumber(0, "must be the number of a migration");
 const migration = must(
@@ -66,7 +66,8 @@ export interface Migrator {
 
 /** See open-migrator.ts. */
 export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrator> {
-  const { options, close } = await openSession(wanted);
+  const session = await openSession(wanted);
+  const { options, close } = session;
   /** The verb, which refuses options that `shape` does not accept. Throws ERR_USAGE. */
   const checked =
     <Given extends object, Result>(
@@ -75,6 +76,7 @@ export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrato
     ) =>
     async (choice: Given = {} as Given): Promise<Result> => {
       checkOptions(choice, shape);
+      requireDatabase(session);
       const { steps, to: last } = choice as DownChoice;
       if (steps !== undefined && last !== undefined)
         throw new MigrateError("ERR_USAGE", { problem: "steps and to can't be used together" });
@@ -91,7 +93,10 @@ export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrato
     prune: checked(pruneShape, prune),
     baseline: checked(baselineShape, baseline),
     resolve: checked(resolveShape, resolve),
-    status: () => status(options),
+    async status() {
+      requireDatabase(session);
+      return await status(options);
+    },
     close,
   };
 }

@@ -1,8 +1,9 @@
 /** Runs one command on all databases of a target: canaries first, then several at a time. */
+import { interruptedEarly } from "../errors/migrate-error.ts";
 import { remembered } from "../migrations/source.ts";
 import type { RunEvent } from "../run/events.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
-import type { NamedDatabase } from "./databases.ts";
+import type { CheckedDatabase } from "./open-target.ts";
 import type { SessionOfSeveral } from "./session.ts";
 
 export interface DatabasesChoice {
@@ -24,6 +25,8 @@ export interface Observer<Result> {
   begin?(total: number): void;
   /** An event of the run on a database. */
   emit?(event: RunEvent, database: string): void;
+  /** Whether some run may hold a lease, which must reach a safe point. */
+  underWay?(something: boolean): void;
   /** Results are not kept: there may be many databases. */
   end(one: DatabaseEnd<Result>): void;
 }
@@ -45,19 +48,29 @@ export async function onAllDatabases<Result>(
   const all = await databases.list();
   // All databases get the same migrations, even if a file changes meanwhile.
   const migrations = remembered(options.migrations);
+  /** The databases whose run may hold the lease. */
+  const holding = new Set<CheckedDatabase>();
   let failures = 0;
   const isOver = () => options.signal?.aborted === true || failures >= maxFailures;
 
-  const workOn = async (database: NamedDatabase): Promise<Result> => {
+  const workOn = async (database: CheckedDatabase): Promise<Result> => {
     const opened = await databases.open(database);
+    const emit = (event: RunEvent) => {
+      if (event.event === "taking") holding.add(database);
+      if (event.event === "waiting") holding.delete(database);
+      observer.underWay?.(holding.size > 0);
+      observer.emit?.(event, database.name);
+    };
     try {
-      const emit = (event: RunEvent) => observer.emit?.(event, database.name);
-      return await work({ ...opened, migrations, emit });
+      const working = work({ ...opened, migrations, emit });
+      return await abandonable(working, () => !holding.has(database), options.signal);
     } finally {
+      holding.delete(database);
+      observer.underWay?.(holding.size > 0);
       await opened.target.close();
     }
   };
-  const outcomeOf = async (database: NamedDatabase): Promise<Outcome<Result>> => {
+  const outcomeOf = async (database: CheckedDatabase): Promise<Outcome<Result>> => {
     try {
       return { result: await workOn(database) };
     } catch (error) {
@@ -65,20 +78,42 @@ export async function onAllDatabases<Result>(
       return { error };
     }
   };
-  const workAndReport = async (database: NamedDatabase): Promise<void> => {
+  const workAndReport = async (database: CheckedDatabase): Promise<void> => {
     const started = performance.now();
     const outcome = await outcomeOf(database);
     observer.end({ database: database.name, duration: Math.round(performance.now() - started), ...outcome });
   };
 
   observer.begin?.(all.length);
-  const first = await severally(all.slice(0, canaries), concurrency, isOver, workAndReport);
+  const isLost = () => failures > 0 || isOver();
+  const first = await severally(all.slice(0, canaries), concurrency, isLost, workAndReport);
   const isCanaryLost = failures > 0;
   const others = isCanaryLost ? 0 : await severally(all.slice(canaries), concurrency, isOver, workAndReport);
   return {
     names: all.slice(first + others).map(({ name }) => name),
     why: options.signal?.aborted === true ? "interrupted" : isCanaryLost ? "canary" : "failures",
   };
+}
+
+/** Milliseconds between two checks of whether work can be given up. A command that is not under way ends after 2 s. */
+const grace = 1_000;
+
+/** Gives up work that does not end after an interruption, such as waiting for an answer, while `mayEnd`. */
+async function abandonable<Result>(
+  work: Promise<Result>,
+  mayEnd: () => boolean,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  const givenUp = Promise.withResolvers<never>();
+  let timer: NodeJS.Timeout | undefined;
+  const onAbort = () => (timer = setInterval(() => mayEnd() && givenUp.reject(interruptedEarly()), grace));
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([work, givenUp.promise]);
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+    clearInterval(timer);
+  }
 }
 
 /** Works on the items in their order, several at a time, until `isOver`. Returns how many have begun. */

@@ -1,9 +1,9 @@
 /** Opens a target of the configuration, or one of its databases. */
 import { MigrateError } from "../errors/migrate-error.ts";
 import type { OtherTarget } from "../commands/lint/rules/rule.ts";
-import type { Target } from "../targets/contract/target.ts";
+import { databaseSlot, type Target } from "../targets/contract/target.ts";
 import { loadTarget, targetKinds } from "../targets/index.ts";
-import { withoutDatabase, type NamedDatabase } from "./databases.ts";
+import { listDatabases, withoutDatabase } from "./databases.ts";
 import { problemInSettings, type LoadedConfig } from "./load-config.ts";
 
 /** The name of the target that is meant: the chosen one, else the configured or only one. */
@@ -25,14 +25,56 @@ export function checkTarget({ targets }: LoadedConfig, name: string): void {
     throw new MigrateError("ERR_TARGET_UNKNOWN", { name, known: Object.keys(targets) });
 }
 
+/** One of the databases of a target, whose settings were checked. */
+export interface CheckedDatabase {
+  readonly name: string;
+  readonly settings: object;
+}
+
 /**
  * Opens a target. `database`: one of its databases, if it has several; without it, the target opens but throws
  * ERR_DATABASE_NEEDED when it is used.
  */
-export async function openTarget(config: LoadedConfig, name: string, database?: NamedDatabase): Promise<Target> {
-  const { guards: _, databases, ...given } = config.targets[name]!;
+export async function openTarget(config: LoadedConfig, name: string, database?: CheckedDatabase): Promise<Target> {
+  const { given, databases, module, refuse, check } = await targetIn(config, name);
+  const context = { name, folder: config.folder };
+  if (database !== undefined) return await module.open(database.settings, context);
+  check(given, "");
+  if (databases === undefined) {
+    if (hasSlot(given)) refuse(` contains ${databaseSlot} and has no databases; list their names in databases`);
+    return await module.open(given, context);
+  }
+  const any = module.inDatabase(given, "database", {}, config.folder);
+  return withoutDatabase(await module.open("problem" in any ? given : any.settings, context));
+}
+
+/** All databases of a target, in their order. Throws ERR_CONFIG_INVALID if the settings of one of them are wrong. */
+export async function databasesOf(
+  config: LoadedConfig,
+  name: string,
+  loadSeconds?: number,
+): Promise<readonly CheckedDatabase[]> {
+  const { given, databases, module, refuse, check } = await targetIn(config, name);
+  const listed = await listDatabases(databases!, { ...config, target: name, loadSeconds });
+  const places = new Map<string, string>();
+  return listed.map(({ name: database, own }) => {
+    const of = `, database ${database}`;
+    check({ ...given, ...own }, of);
+    const found = module.inDatabase(given, database, own, config.folder);
+    if ("problem" in found) return refuse(`${of}: ${found.problem}`);
+    const { settings, place } = found;
+    check(settings, of);
+    const other = places.get(place);
+    if (other !== undefined) refuse(`: ${other} and ${database} are the same database`);
+    places.set(place, database);
+    return { name: database, settings };
+  });
+}
+
+async function targetIn({ targets, file }: LoadedConfig, name: string) {
+  const { guards: _, databases, ...given } = targets[name]!;
   const refuse = (problem: string): never => {
-    throw new MigrateError("ERR_CONFIG_INVALID", { file: config.file, problem: `targets.${name}${problem}` });
+    throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: `targets.${name}${problem}` });
   };
   const module = await loadTarget(given.kind);
   if (module === undefined)
@@ -41,15 +83,11 @@ export async function openTarget(config: LoadedConfig, name: string, database?: 
     const problem = problemInSettings(module.options(settings));
     if (problem !== undefined) refuse(`${of}: ${problem}`);
   };
-  check(given, "");
-  const context = { name, folder: config.folder };
-  if (databases === undefined) return await module.open(given, context);
-  const { name: chosen, own } = database ?? { name: "database", own: {} };
-  const settings = module.inDatabase(given, chosen, own);
-  if ("problem" in settings) return refuse(`: ${settings.problem}`);
-  check(settings, `, database ${chosen}`);
-  const target = await module.open(settings, context);
-  return database === undefined ? withoutDatabase(target) : target;
+  return { given, databases, module, refuse, check };
+}
+
+function hasSlot(settings: object): boolean {
+  return Object.values(settings).some((value) => typeof value === "string" && value.includes(databaseSlot));
 }
 
 /** All targets but the chosen one, by their capabilities. Leaves out those that can't be opened, as without an API key. */

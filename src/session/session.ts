@@ -3,9 +3,9 @@ import { resolve } from "node:path";
 import { exactObject, must, optional, seconds, text, type Check, type Shape } from "../checks/check.ts";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { migrationsIn, type MigrationSource } from "../migrations/source.ts";
-import { databaseNamed, listDatabases, type NamedDatabase } from "./databases.ts";
+import { databaseNamed } from "./databases.ts";
 import { loadConfig, problemInSettings, type LoadedConfig } from "./load-config.ts";
-import { openTarget, targetNamed } from "./open-target.ts";
+import { databasesOf, openTarget, targetNamed, type CheckedDatabase } from "./open-target.ts";
 import type { Emit } from "../run/events.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
 
@@ -74,9 +74,14 @@ export interface Session extends Pick<Project, "config" | "folder"> {
 export type SessionOfSeveral = Session & { readonly databases: SessionDatabases };
 
 export interface SessionDatabases {
-  list(): Promise<readonly NamedDatabase[]>;
+  list(): Promise<readonly CheckedDatabase[]>;
   /** Opens one of them; its target must be closed. */
-  open(database: NamedDatabase): Promise<MigratorOptions>;
+  open(database: CheckedDatabase): Promise<MigratorOptions>;
+}
+
+/** Throws ERR_DATABASE_NEEDED if the target has several databases and none was chosen. */
+export function requireDatabase({ databases, target }: Session): void {
+  if (databases !== undefined) throw new MigrateError("ERR_DATABASE_NEEDED", { target });
 }
 
 /** Opens no target, so it needs no credentials. */
@@ -96,8 +101,8 @@ export async function openSession(wanted: SessionOptions): Promise<Session> {
   const { config, folder, migrations } = await openProject(wanted);
   const name = targetNamed(config, wanted.target);
   const { databases } = config.targets[name]!;
-  const list = databases === undefined ? undefined : () => listDatabases(databases, { ...config, target: name });
-  const open = async (database?: NamedDatabase): Promise<MigratorOptions> => ({
+  const list = databases === undefined ? undefined : () => databasesOf(config, name, wanted.loadSeconds);
+  const open = async (database?: CheckedDatabase): Promise<MigratorOptions> => ({
     target: await openTarget(config, name, database),
     migrations,
     ledger: config.ledger,
@@ -126,7 +131,7 @@ async function databaseChosen(
   chosen: string | undefined,
   target: string,
   list: SessionDatabases["list"] | undefined,
-): Promise<NamedDatabase | undefined> {
+): Promise<CheckedDatabase | undefined> {
   if (chosen === undefined) return undefined;
   if (list === undefined)
     throw new MigrateError("ERR_USAGE", { problem: `target ${target} is one database, so --database can't be used` });

@@ -8,8 +8,16 @@ interface TargetModule {
   readonly options: Check;
   /** `options`: those that `options` has checked. */
   readonly open: (options: object, context: OpenContext) => Promise<Target>;
-  /** The options of one of several databases; `own` are the options that it has instead of those of the target. */
-  readonly inDatabase: (options: object, name: string, own: object) => object | { readonly problem: string };
+  /**
+   * The options of one of several databases, and its place, which no other has. `own`: the options that it has instead of
+   * those of the target. `folder`: the base of relative paths.
+   */
+  readonly inDatabase: (
+    options: object,
+    name: string,
+    own: object,
+    folder: string,
+  ) => { readonly settings: object; readonly place: string } | { readonly problem: string };
 }
 
 const targets = {

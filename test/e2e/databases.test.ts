@@ -1,5 +1,5 @@
 /** `migrate up` and `migrate status` on all databases of a target. */
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { serve } from "../rest/servers.ts";
@@ -122,7 +122,7 @@ test("other commands need the name of one database, and work on it alone", async
     expect([args, code, stderr]).toEqual([
       args,
       2,
-      "target tenants has several databases; choose one with --database NAME (migrate up and migrate status run on all of them)\n",
+      "target tenants has several databases; choose one with --database NAME, or in a program with database (migrate up and migrate status run on all of them)\n",
     ]);
   }
   // These read no database.
@@ -152,10 +152,49 @@ test("no database at all is no failure", async () => {
   expect(code).toBe(0);
 });
 
-test("the databases of a service share its connections", async () => {
+test.each<[target: string, problem: string]>([
+  [
+    `{ kind: "lance", uri: "data/{database}", databases: ["acme", { name: "globex", uri: "data/acme/" }] }`,
+    "targets.tenants: acme and globex are the same database",
+  ],
+  [
+    `{ kind: "lance", uri: "data/{database}", databases: ["acme", { name: "globex", uri: 5 }] }`,
+    "targets.tenants, database globex: uri must be a folder or a URI",
+  ],
+  [
+    `{ kind: "lance", uri: "data/{database}", databases: ["acme", { name: "globex", urj: "data" }] }`,
+    "targets.tenants, database globex: there is no setting urj; did you mean uri?",
+  ],
+  [
+    `{ kind: "lance", uri: "data/{database}" }`,
+    "targets.tenants contains {database} and has no databases; list their names in databases",
+  ],
+  [
+    `{ kind: "lance", uri: "data/{database}", databases: () => new Promise(() => {}) }`,
+    "targets.tenants.databases can't be listed: it awaits something that never comes",
+  ],
+  [
+    `{ kind: "rest", endpoint: "http://127.0.0.1:1", apiKey: "a-key-for-all", databases: ["Acme", { name: "acme", database: "Acme" }] }`,
+    "targets.tenants: Acme and acme are the same database",
+  ],
+])("the target %s is refused before anything is done", async (target, problem) => {
+  const project = aFleet([]);
+  project.write("migrate.config.ts", `export default { targets: { tenants: ${target} } };\n`);
+  // In a process of its own: Node ends one in which nothing can happen any more.
+  expect(await project.start(["up"]).finished).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: `migrate.config.ts: ${problem}\n`,
+  });
+  expect(existsSync(join(project.folder, "data"))).toBe(false);
+});
+
+/** A service with tables for each database. It never answers what is sent to those in `hung`. */
+async function aService(hung: readonly string[] = []) {
   const tables = new Map<unknown, Set<string>>();
-  const { url, seen, connections } = await serve((response, { method, path, headers }) => {
+  const served = await serve((response, { method, path, headers }) => {
     const database = headers["x-service-database"];
+    if (hung.includes(String(database))) return;
     const names = tables.get(database) ?? new Set();
     tables.set(database, names);
     const name = decodeURIComponent(path.split("/")[3] ?? "");
@@ -164,14 +203,54 @@ test("the databases of a service share its connections", async () => {
     response.writeHead(status, { "content-type": "application/json" });
     response.end(JSON.stringify(method === "GET" ? { tables: [...names] } : {}));
   });
-  const databases = Array.from({ length: 30 }, (_, at) => `d${at}`);
-  const project = aFleet(databases);
+  return { ...served, databases: () => [...tables.keys()].toSorted() };
+}
+
+function onService(url: string, databases: readonly unknown[]): Project {
+  const project = aFleet([]);
   const target = { kind: "rest", endpoint: url, apiKey: "a-key-for-all", databases };
   project.write("migrate.config.ts", `export default { targets: { tenants: ${JSON.stringify(target)} } };\n`);
-  const { code, stdout } = await project.migrate(["up", "--concurrency", "3"]);
+  return project;
+}
+
+test("the databases of a service share its connections", async () => {
+  const { url, seen, connections, databases } = await aService();
+  const names = Array.from({ length: 30 }, (_, at) => `d${at}`);
+  const { code, stdout } = await onService(url, names).migrate(["up", "--concurrency", "3"]);
   expect(linesOf(stdout)[0]).toBe("all 30 databases: 2 migrations applied, 2 in total");
   expect(code).toBe(0);
-  expect([...tables.keys()].toSorted()).toEqual(databases.toSorted());
+  expect(databases()).toEqual(names.toSorted());
   expect(seen.length).toBeGreaterThan(300);
   expect(connections()).toBeLessThanOrEqual(8);
+});
+
+test("a database that does not answer does not keep an interrupted run from ending with its report", async () => {
+  const { url } = await aService(["hung"]);
+  for (const found of ["2 migrations applied, 2 in total", "nothing to do"]) {
+    const { code, stdout, stderr } = await onService(url, ["a", "hung", "b"]).migrate(["up", "--timeout", "2"]);
+    expect(linesOf(stdout)).toEqual([`2 databases (a, b): ${found}`, "2 of 3 databases of tenants done in …"]);
+    expect(stderr).toContain("1 database interrupted\n");
+    expect(stderr).toMatch(/^not done within 2 s \(--timeout\); 2 of 3 databases of tenants done in .*$/m);
+    expect(code).toBe(130);
+  }
+});
+
+test("a command for one database refuses a service with several, whatever the service supports", async () => {
+  const { url } = await aService();
+  expect(await onService(url, ["a", "b"]).migrate(["prune"])).toMatchObject({ code: 2, stdout: "" });
+});
+
+test("the key of one database is not shown in the message of another", async () => {
+  const keys = Array.from({ length: 400 }, (_, at) => `key-of-database-${at}-${at * 7919}`);
+  const { url } = await serve((response) => {
+    response.writeHead(403, { "content-type": "application/json" });
+    response.end(JSON.stringify({ error: `denied: ${keys[399]!}` }));
+  });
+  const project = onService(
+    url,
+    keys.map((apiKey, at) => ({ name: `d${at}`, apiKey })),
+  );
+  const { stdout, stderr } = await project.migrate(["status", "--json"]);
+  expect(stdout).toContain("denied");
+  for (const key of keys) expect(`${stdout}${stderr}`).not.toContain(key);
 });

@@ -2,7 +2,7 @@
 import type { Emit } from "../../run/events.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { DatabasesChoice } from "../../session/on-all-databases.ts";
-import { openSession, type Session, type SessionOfSeveral } from "../../session/session.ts";
+import { openSession, requireDatabase, type Session, type SessionOfSeveral } from "../../session/session.ts";
 import type { CommandResult } from "./exit-code.ts";
 import {
   configFlags,
@@ -51,8 +51,24 @@ export function refusedFlags({ readsConfig, flags }: Command): readonly string[]
   return readsConfig === false ? Object.keys(configFlags).filter((name) => !Object.hasOwn(flags, name)) : [];
 }
 
-/** Opens the configured target, runs `work` and closes the target. */
+/** Opens the configured target, runs `work` and closes the target. Throws ERR_DATABASE_NEEDED. */
 export async function withSession<Result>(
+  context: Context,
+  work: (session: Session) => Promise<Result>,
+  emit?: Emit,
+): Promise<Result> {
+  return await withAnySession(
+    context,
+    async (session) => {
+      requireDatabase(session);
+      return await work(session);
+    },
+    emit,
+  );
+}
+
+/** The same for work that needs no database, or all of them, if the target has several. */
+export async function withAnySession<Result>(
   { flags, signal }: Context,
   work: (session: Session) => Promise<Result>,
   emit?: Emit,
@@ -85,7 +101,7 @@ export async function withDatabases(
   const { concurrency, canaries, "max-failures": maxFailures } = context.flags;
   const choice = { concurrency, canaries, "max-failures": maxFailures };
   const given = Object.entries(choice).find(([, value]) => value !== undefined)?.[0];
-  return await withSession(
+  return await withAnySession(
     context,
     async ({ databases, ...session }) => {
       if (databases !== undefined)

@@ -18,7 +18,11 @@ export const buildCommand = defineCommand({
     check: switchFlag("write nothing; exit with 3 if the file is missing or out of date"),
   },
   async run({ flags, output, underWay }) {
-    const { config: file, "load-timeout": loadSeconds, out, check, target } = flags;
+    const { config: file, "load-timeout": loadSeconds, out, check, target, database } = flags;
+    if (database !== undefined)
+      throw new MigrateError("ERR_USAGE", {
+        problem: "migrate build is the same for all databases: leave --database out",
+      });
     const { config, migrations: source } = await openProject({ config: file, loadSeconds });
     if (target !== undefined) checkTarget(config, target);
     const path = out === undefined ? resolve(config.folder, bundleName) : resolve(out);

@@ -3,7 +3,7 @@ import type { DiffAnswer } from "../../commands/generate/diff-columns.ts";
 import type { Diff } from "../../commands/generate/diff-tables.ts";
 import { compareDeclared, questionOf } from "../../commands/generate/generate.ts";
 import { loadSchema } from "../../migrations/load-schema.ts";
-import { defineCommand, withSession } from "../command/command.ts";
+import { defineCommand, withAnySession } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { acceptFlag, nameArgument, switchFlag } from "../command/flags.ts";
 import type { Output } from "../command/output.ts";
@@ -26,7 +26,7 @@ export const generateCommand = defineCommand({
     const { output } = context;
     const { name, check, down, accept, "load-timeout": loadSeconds } = context.flags;
     const answers = typedAnswers(context);
-    return await withSession(context, async (session) => {
+    return await withAnySession(context, async (session) => {
       const { config } = session;
       const options = authoring(session);
       const declared = await loadSchema(resolve(config.folder, config.schema), loadSeconds);

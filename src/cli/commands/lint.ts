@@ -5,7 +5,7 @@ import { lockName } from "../../migrations/schema-lock.ts";
 import type { MigrationSource } from "../../migrations/source.ts";
 import { otherTargets } from "../../session/open-target.ts";
 import type { Session } from "../../session/session.ts";
-import { defineCommand, withSession, type Context } from "../command/command.ts";
+import { defineCommand, withAnySession, type Context } from "../command/command.ts";
 import { switchFlag, versionFlag, type FlagValues } from "../command/flags.ts";
 import type { Annotation } from "../command/output.ts";
 import { staleLock, writeLockOf } from "../project/update-schema-lock.ts";
@@ -27,7 +27,7 @@ export const lintCommand = defineCommand({
   async run(context) {
     const { output } = context;
     const { write, github, "deny-warnings": deny } = context.flags;
-    const { problems, files, losses, findings, lock } = await withSession(context, async (session) => {
+    const { problems, files, losses, findings, lock } = await withAnySession(context, async (session) => {
       const found = await lintFindings(session, context);
       // If there are problems, the content of the lock file can't be determined.
       if (!found.isSound) return found;

@@ -1,5 +1,5 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { defineCommand, withSession } from "../command/command.ts";
+import { defineCommand, withAnySession } from "../command/command.ts";
 import { acceptFlag, nameArgument, switchFlag } from "../command/flags.ts";
 import { askSteps } from "../input/prompt-steps.ts";
 import { canAsk } from "../input/prompt.ts";
@@ -29,7 +29,7 @@ export const newCommand = defineCommand({
       throw new MigrateError("ERR_USAGE", {
         problem: `--${down === true ? "down" : "accept"} needs steps, such as --rename documents.title:headline`,
       });
-    const file = await withSession(context, async (session) => {
+    const file = await withAnySession(context, async (session) => {
       const writing = writingNext(session, context);
       const next = name === undefined ? await askSteps(context, writing) : { name, steps };
       return await writing.write({ ...next, down, accept });

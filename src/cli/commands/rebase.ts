@@ -5,7 +5,7 @@ import { planRebase, type RebaseResult, type RebasedMigration } from "../../comm
 import { describeAction } from "../../actions/apply-action.ts";
 import { canonicalJson } from "../../migrations/checksum.ts";
 import { compileStep } from "../../steps/registry.ts";
-import { defineCommand, withSession } from "../command/command.ts";
+import { defineCommand, withAnySession } from "../command/command.ts";
 import { switchFlag, textFlag } from "../command/flags.ts";
 import { writeLockOf } from "../project/update-schema-lock.ts";
 import { updateTypes } from "../project/update-types.ts";
@@ -25,7 +25,7 @@ export const rebaseCommand = defineCommand({
   async run(context) {
     const { flags, output, underWay } = context;
     const { "dry-run": isDry = false, "accept-order": accepts = false } = flags;
-    return await withSession(context, async (session) => {
+    return await withAnySession(context, async (session) => {
       const { folder, options, config } = session;
       checkRepository(folder);
       const onto = flags.onto ?? otherSide(folder);

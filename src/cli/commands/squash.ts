@@ -5,7 +5,7 @@ import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { planSquash, type SquashResult } from "../../commands/branch/plan-squash.ts";
 import { checkedName, writeMigration } from "../../scaffold/create-migration.ts";
 import { openScratch } from "../../targets/index.ts";
-import { defineCommand, withSession } from "../command/command.ts";
+import { defineCommand, withAnySession } from "../command/command.ts";
 import { nameArgument, switchFlag, versionFlag } from "../command/flags.ts";
 import { writeLockOf } from "../project/update-schema-lock.ts";
 import type { Output } from "../command/output.ts";
@@ -25,7 +25,7 @@ export const squashCommand = defineCommand({
     const { to, "dry-run": isDry } = flags;
     if (to === undefined)
       throw new MigrateError("ERR_USAGE", { problem: "migrate squash needs --to, the number of the last migration" });
-    return await withSession(context, async (session) => {
+    return await withAnySession(context, async (session) => {
       const { config, folder, options } = session;
       const result = await planSquash(options, to, openScratch);
       const { version, steps, replaces, accepts, migrations, kept, left, proven, unproven } = result;

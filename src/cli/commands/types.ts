@@ -11,7 +11,7 @@ import {
   writeTypes,
   type TypesFile,
 } from "../../scaffold/types/types-file.ts";
-import { defineCommand, withSession } from "../command/command.ts";
+import { defineCommand, withAnySession } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { patternFlag, switchFlag } from "../command/flags.ts";
 import type { Output } from "../command/output.ts";
@@ -31,7 +31,7 @@ export const typesCommand = defineCommand({
   async run(context) {
     const { flags, output, underWay } = context;
     const { check, out } = flags;
-    return await withSession(context, async (session) => {
+    return await withAnySession(context, async (session) => {
       const { folder: migrations } = session;
       // --out takes precedence over the configuration.
       const file = out === undefined ? applicationPath(session) : resolve(out);

@@ -54,6 +54,8 @@ export function databasesReport<Result>(
     counts.failed++;
     outcomes.add(isMigrateError(error) ? error.outcome : "failed");
     add(failed, messageOf(error), database);
+    if (output.verbose && !isMigrateError(error) && error instanceof Error)
+      for (const line of error.stack?.split("\n") ?? []) output.problem(`${database}: ${line}`);
     output.progress(`${database}: ${messageOf(error)}`);
   };
 

@@ -32,8 +32,8 @@ export async function upAll(
   const report = databasesReport<UpResult>(context, resultWords, (result) => result);
   const untried = await onAllDatabases(session, (options) => up(options, choice), limits, {
     ...report,
+    underWay,
     emit(event, database) {
-      if (event.event === "taking") underWay(true);
       output.data({ database, ...event });
       if (output.verbose || !details.has(event.event))
         renderEvent(event, {

@@ -11,8 +11,10 @@ import {
   type Check,
   type Shape,
 } from "../../checks/check.ts";
-import { uriProblem } from "../../engine/location.ts";
+import { locationOf, uriProblem } from "../../engine/location.ts";
 import { databaseSlot } from "../contract/target.ts";
+import { keepSecret } from "../../secrets/redact.ts";
+import { secretsOfAddress, secretsOfSettings } from "../../secrets/find-in-settings.ts";
 import { dataStorageVersions, type NewTables } from "../../schema/table-format.ts";
 
 /** The configuration of a database that the embedded engine opens. */
@@ -66,9 +68,13 @@ export function inDatabase(
   target: LanceConfig,
   name: string,
   own: Partial<LanceConfig>,
-): LanceConfig | { readonly problem: string } {
-  const { uri, ...others } = { ...target, ...own };
-  if (own.uri === undefined && !uri.includes(databaseSlot))
+  folder: string,
+): { readonly settings: LanceConfig; readonly place: string } | { readonly problem: string } {
+  const merged = { ...target, ...own };
+  if (own.uri === undefined && !merged.uri.includes(databaseSlot))
     return { problem: `uri must contain ${databaseSlot}, which is replaced by the name of each database` };
-  return { ...others, uri: uri.replaceAll(databaseSlot, name) };
+  const uri = merged.uri.replaceAll(databaseSlot, name);
+  // Known before any database is opened, because a message about another one may contain them.
+  keepSecret(...secretsOfAddress(uri), ...secretsOfSettings(merged.storageOptions ?? {}));
+  return { settings: { ...merged, uri }, place: locationOf(uri, folder).uri.replace(/\/+$/, "") };
 }

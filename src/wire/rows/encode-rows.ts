@@ -77,7 +77,7 @@ function toData(values: Values, type: arrow.DataType): arrow.Data {
 
 /** Each text is encoded on its own: halves of a character in two texts are no character. */
 function textBuffers(values: Values): { readonly valueOffsets: Int32Array; readonly data: Uint8Array } {
-  const texts = values.map((value) => Buffer.from((value as string | null) ?? ""));
+  const texts = values.map((value) => Buffer.from(String(value ?? "")));
   const valueOffsets = new Int32Array(texts.length + 1);
   for (const [index, { length }] of texts.entries()) valueOffsets[index + 1] = valueOffsets[index]! + length;
   return { valueOffsets, data: Buffer.concat(texts) };

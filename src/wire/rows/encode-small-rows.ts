@@ -60,7 +60,7 @@ function encodeColumn(type: Column["type"], cells: readonly Cell[]): EncodedColu
   switch (type.kind) {
     case "utf8": {
       // Each on its own: halves of a character in two texts are no character.
-      const texts = cells.map((cell) => Buffer.from(typeof cell === "string" ? cell : ""));
+      const texts = cells.map((cell) => Buffer.from(String(cell ?? "")));
       const offsets = new Int32Array(texts.length + 1);
       for (const [index, { length }] of texts.entries()) offsets[index + 1] = offsets[index]! + length;
       return { nulls, parts: [valid, Buffer.from(offsets.buffer), Buffer.concat(texts)] };

@@ -23,6 +23,15 @@ test("a secret is removed in every form in which messages contain it", () => {
   expect(leaksIn(withoutSecrets(inside, [trickyKey]), [trickyKey])).toEqual([]);
 });
 
+test("a secret is removed in every form also if there are a thousand others", () => {
+  const others = Array.from({ length: 1000 }, (_, index) => `another-key-${index * 7919}`);
+  const secrets = [...others, trickyKey];
+  for (const form of formsOf(trickyKey)) {
+    const text = `before ${form} ${others[500]!} after`;
+    expect(withoutSecrets(text, secrets)).toBe(withoutSecrets(text, [others[500]!, trickyKey]));
+  }
+});
+
 test("a long secret is taken out to its last character", () => {
   const secret = Array.from({ length: 100 }, (_, index) => `${index}-`).join("");
   for (const text of [secret, encodeURIComponent(`"${secret}"`), JSON.stringify(`"${secret}"`)])

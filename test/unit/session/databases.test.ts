@@ -1,16 +1,21 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { listDatabases, type Databases } from "../../../src/session/databases.ts";
 import { inDatabase as inFolder } from "../../../src/targets/lance/options.ts";
 import { inDatabase as ofService } from "../../../src/targets/rest/options/options.ts";
 import { temporaryFolder } from "../../support/project.ts";
 
 const list = (databases: unknown, folder = "/nowhere") =>
-  listDatabases(databases as Databases, { file: "migrate.config.ts", folder, target: "tenants" });
+  listDatabases(databases as Databases, { file: "migrate.config.ts", folder, target: "tenants", loadSeconds: 0.2 });
 
 async function* eachLater(names: readonly string[]) {
   for (const name of names) yield await Promise.resolve(name);
+}
+
+async function* never() {
+  yield "acme";
+  await new Promise(() => {});
 }
 
 test.each<[what: string, databases: Databases]>([
@@ -31,8 +36,8 @@ test("a file has one name per line, with comments and empty lines", async () => 
   expect((await list("tenants.txt", folder)).map(({ name }) => name)).toEqual(["acme", "globex"]);
 });
 
-test("a database has settings of its own", async () => {
-  expect(await list([{ name: "acme", uri: "s3://acme/tables" }])).toEqual([
+test("a database has settings of its own, and one that is undefined is not given", async () => {
+  expect(await list([{ name: "acme", uri: "s3://acme/tables", storageOptions: undefined }])).toEqual([
     { name: "acme", own: { uri: "s3://acme/tables" } },
   ]);
 });
@@ -49,6 +54,8 @@ test.each<[databases: unknown, problem: RegExp]>([
   [() => "acme", /must return a list$/],
   [() => undefined, /must return a list$/],
   [() => ({ acme: true }), /can't be listed: .*not .*iterable/],
+  [() => new Promise(() => {}), /can't be listed: it was not evaluated within 0\.2 s/],
+  [() => never(), /can't be listed: it was not evaluated within 0\.2 s/],
   [() => Promise.reject(new Error("no route to the directory")), /can't be listed: no route to the directory$/],
 ])("%j is refused", async (databases, problem) => {
   await expect(list(databases)).rejects.toMatchObject({
@@ -59,21 +66,45 @@ test.each<[databases: unknown, problem: RegExp]>([
 
 test("the name replaces a part of the URI of a folder or an object store", () => {
   const target = { kind: "lance", uri: "s3://{database}-tables/{database}" } as const;
-  expect(inFolder(target, "acme", {})).toEqual({ kind: "lance", uri: "s3://acme-tables/acme" });
-  expect(inFolder(target, "acme", { uri: "data/own" })).toEqual({ kind: "lance", uri: "data/own" });
+  const of = (own: Parameters<typeof inFolder>[2], given: Parameters<typeof inFolder>[0] = target) =>
+    inFolder(given, "acme", own, "/home");
+  expect(of({})).toEqual({
+    settings: { kind: "lance", uri: "s3://acme-tables/acme" },
+    place: "s3://acme-tables/acme",
+  });
+  expect(of({ uri: "data/own/" })).toEqual({ settings: { kind: "lance", uri: "data/own/" }, place: "/home/data/own" });
   // Otherwise all databases would be one.
-  expect(inFolder({ kind: "lance", uri: "data" }, "acme", { answerSeconds: 3 })).toEqual({
+  expect(of({ answerSeconds: 3 }, { kind: "lance", uri: "data" })).toEqual({
     problem: "uri must contain {database}, which is replaced by the name of each database",
   });
 });
 
-test("the name replaces a part of the address of a service, or is sent with each request", () => {
-  const at = (endpoint: string) => ({ kind: "rest", endpoint }) as const;
-  expect(ofService(at("db://{database}"), "acme", {})).toEqual(at("db://acme"));
-  expect(ofService(at("https://lance"), "acme", {})).toEqual({ ...at("https://lance"), database: "acme" });
-  expect(ofService(at("https://lance"), "acme", { database: "a/b" })).toMatchObject({ database: "a/b" });
-  expect(ofService(at("https://lance"), "acme", at("https://acme"))).toEqual(at("https://acme"));
-  expect(ofService({ ...at("https://lance"), database: "all" }, "acme", {})).toEqual({
-    problem: "database can't be set beside databases, whose names are sent in its place",
+describe("the name of a database of a service", () => {
+  const of = (given: object, own: object = {}) => ofService({ kind: "rest", ...given }, "acme", own);
+
+  test("replaces a part of the address", () => {
+    expect(of({ endpoint: "https://{database}.lance" })).toMatchObject({
+      settings: { endpoint: "https://acme.lance", database: undefined },
+      place: '["https://acme.lance",null]',
+    });
+  });
+
+  test("is sent with each request, also to an address of its own", () => {
+    expect(of({ endpoint: "https://lance" })).toMatchObject({ settings: { database: "acme" } });
+    expect(of({ endpoint: "https://lance" }, { database: "a/b" })).toMatchObject({ settings: { database: "a/b" } });
+    expect(of({ endpoint: "https://lance" }, { endpoint: "https://acme" })).toMatchObject({
+      settings: { endpoint: "https://acme", database: "acme" },
+    });
+  });
+
+  test("can't be sent if another one is set", () => {
+    expect(of({ endpoint: "https://lance", database: "all" })).toEqual({
+      problem: "database can't be set beside databases, whose names are sent in its place",
+    });
+    vi.stubEnv("MIGRATE_DATABASE", "all");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(of({ endpoint: "https://lance" })).toEqual({
+      problem: "the environment variable MIGRATE_DATABASE can't be used with databases",
+    });
   });
 });

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { isMigrateError } from "../../../src/errors/migrate-error.ts";
 import { up } from "../../../src/commands/up.ts";
 import type { MigratorOptions } from "../../../src/run/run-context.ts";
 import { onAllDatabases, type DatabasesChoice } from "../../../src/session/on-all-databases.ts";
@@ -55,6 +56,10 @@ test("all databases are worked on, so many at a time", async () => {
 });
 
 test("the others begin only when the canaries have succeeded", async () => {
+  expect(await work(["a"], { canaries: 3, concurrency: 1 })).toMatchObject({
+    log: ["a Error: it is broken"],
+    untried: { names: names.slice(1), why: "canary" },
+  });
   expect(await work(["b"], { canaries: 2 })).toMatchObject({
     log: expect.arrayContaining(["a 1", "b Error: it is broken"]) as unknown,
     untried: { names: names.slice(2), why: "canary" },
@@ -87,6 +92,24 @@ test("when it is interrupted, no other database begins", async () => {
   );
   expect(ended).toEqual(["a", "b", "c"]);
   expect(untried).toEqual({ names: names.slice(3), why: "interrupted" });
+});
+
+test("after an interruption, work that holds no lease and never ends is given up", async () => {
+  const controller = new AbortController();
+  const session = await several(names, controller.signal);
+  const ended: string[] = [];
+  const untried = await onAllDatabases(
+    session,
+    async (options: MigratorOptions) => {
+      if (!options.target.place.endsWith("b")) return await up(options);
+      setTimeout(() => controller.abort(), 100);
+      return await new Promise<never>(() => {});
+    },
+    { concurrency: 1 },
+    { end: (one) => ended.push("error" in one && isMigrateError(one.error) ? one.error.code : one.database) },
+  );
+  expect(ended).toEqual(["a", "ERR_INTERRUPTED"]);
+  expect(untried).toEqual({ names: names.slice(2), why: "interrupted" });
 });
 
 test("all databases get the migrations that were there at the beginning", async () => {

@@ -20,14 +20,14 @@ const longestRead = 60_000;
 
 /** `read` and `write` throw a MigrateError for anything but a 2xx. */
 export function openHttp(settings: Settings) {
-  const { connections, release } = connectionsFor(settings);
+  const { connections, environment, release } = connectionsFor(settings);
   let answered = false;
 
   const send = async (request: HttpRequest, id: string, limit: number): Promise<HttpResponse> => {
     if (settings.missing !== undefined) throw settings.missing;
     const [method, path] = request.endpoint.split(" ") as [Dispatcher.HttpMethod, string];
     const { origin, pathname } = new URL(settings.base);
-    const { dispatcher, proxied } = (connections.opened ??= openConnections(settings));
+    const { dispatcher, proxied } = (connections.opened ??= openConnections(settings, environment));
     const deadline = new AbortController();
     // Not AbortSignal.timeout, which keeps all of a request in memory until its time is over.
     const timer = setTimeout(() => deadline.abort(new DOMException("no answer", "TimeoutError")), limit).unref();
@@ -95,7 +95,8 @@ const allConnections = new Map<string, Connections>();
 
 /** `release`: closes them if nobody else uses them. */
 function connectionsFor({ ca, connectTimeout, answerTimeout }: Settings) {
-  const key = JSON.stringify([ca, connectTimeout, answerTimeout, proxyVariables.map((name) => process.env[name])]);
+  const environment = Object.fromEntries(proxyVariables.map((name) => [name, process.env[name]]));
+  const key = JSON.stringify([ca, connectTimeout, answerTimeout, environment]);
   const connections = allConnections.get(key) ?? { opened: undefined, users: 0 };
   allConnections.set(key, connections);
   connections.users++;
@@ -108,7 +109,7 @@ function connectionsFor({ ca, connectTimeout, answerTimeout }: Settings) {
     // No request that is still under way is awaited by anyone.
     await connections.opened?.dispatcher.then((made) => made.destroy());
   };
-  return { connections, release };
+  return { connections, environment, release };
 }
 
 /** The outcome of a request that changes nothing. `answer`: undefined if there was none. */
@@ -131,8 +132,8 @@ function failure(signal: AbortSignal): Promise<never> {
   });
 }
 
-function openConnections(settings: Settings): NonNullable<Connections["opened"]> {
-  const proxies = proxiesOf(process.env, settings.target);
+function openConnections(settings: Settings, environment: NodeJS.ProcessEnv): NonNullable<Connections["opened"]> {
+  const proxies = proxiesOf(environment, settings.target);
   return { dispatcher: dispatcherOf(settings, proxies), proxied: proxies !== undefined };
 }
 

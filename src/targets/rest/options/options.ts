@@ -142,14 +142,21 @@ export function inDatabase(
   target: RestConfig,
   name: string,
   own: Partial<RestConfig>,
-): RestConfig | { readonly problem: string } {
+): { readonly settings: RestConfig; readonly place: string } | { readonly problem: string } {
+  if (process.env["MIGRATE_DATABASE"])
+    return { problem: "the environment variable MIGRATE_DATABASE can't be used with databases" };
   const merged = { ...target, ...own };
-  const endpoint = merged.endpoint ?? process.env["MIGRATE_ENDPOINT"] ?? "";
-  if (endpoint.includes(databaseSlot)) return { ...merged, endpoint: endpoint.replaceAll(databaseSlot, name) };
-  if (own.endpoint !== undefined) return merged;
-  if (target.database !== undefined)
-    return { problem: `database can't be set beside databases, whose names are sent in its place` };
-  return { database: name, ...merged };
+  const address = merged.endpoint ?? process.env["MIGRATE_ENDPOINT"] ?? "";
+  const isNamed = address.includes(databaseSlot);
+  if (!isNamed && target.database !== undefined)
+    return { problem: "database can't be set beside databases, whose names are sent in its place" };
+  const endpoint = address.replaceAll(databaseSlot, name);
+  const database = isNamed ? merged.database : (own.database ?? name);
+  // Known before any database is opened, because a message about another one may contain them.
+  keepSecret(merged.apiKey, ...secretsOfSettings(merged.headers ?? {}));
+  const parsed = baseUrl(endpoint, merged.region);
+  const place = JSON.stringify(["base" in parsed ? parsed.base : endpoint, database]);
+  return { settings: { ...merged, database, ...(isNamed ? { endpoint } : {}) }, place };
 }
 
 /** Everything that requests need. */
