@@ -1,9 +1,8 @@
 /** `after`, with which TypeScript checks migrations while they are written. */
+import type { DatabaseAfter } from "../schema/typed/versions.ts";
 import type { History } from "../schema/typed/history.ts";
 import type { Step } from "./registry.ts";
 import type { StepOn } from "./define/define-step.ts";
-
-type DatabaseAfter<Version> = Version extends keyof History ? History[Version] : unknown;
 
 /** An existing version, if `migrate types` has written `history.d.ts`. */
 type VersionArgument<Version extends string> = [keyof History] extends [never]

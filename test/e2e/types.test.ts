@@ -53,26 +53,25 @@ test("it writes what is missing or stale, and says nothing is to do where all is
 
 declare module "lance-migrate" {
   interface History {
-    "0000": {};
-    "0001": { documents: Documents_0001 };
-    "0002": { documents: Documents_0002 };
+    "0000": null;
+    "0001": "0000";
+    "0002": "0001";
   }
-}
 
-interface Documents_0001 {
-  columns: {
-    id: "int64 not null";
-    title: "utf8";
-    source: ["struct", { url: "utf8" }];
-  };
-}
+  interface TableNames {
+    "0001": { documents: true };
+  }
 
-interface Documents_0002 {
-  columns: {
-    id: "int64 not null";
-    headline: "utf8";
-    source: ["struct", { url: "utf8" }];
-  };
+  interface TableHistory {
+    documents: {
+      "0001": {
+        id: "int64 not null";
+        title: "utf8";
+        source: ["struct", { url: "utf8" }];
+      };
+      "0002": ["0001", { title: null; headline: "utf8" }];
+    };
+  }
 }
 
 export {};

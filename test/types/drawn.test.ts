@@ -1,7 +1,6 @@
 /** Random steps of all kinds: TypeScript takes all that the fold takes, and knows the tables after them as the fold does. */
 import { expect, test } from "vitest";
 import { isMigrateError } from "../../src/errors/migrate-error.ts";
-import type { SchemaRevision } from "../../src/run/schema-history.ts";
 import { layOut } from "../../src/scaffold/print/print-source.ts";
 import { historyTypes } from "../../src/scaffold/types/history-types.ts";
 import { tablesAfter } from "../../src/actions/apply-action.ts";
@@ -11,6 +10,7 @@ import { compileStep, stepSource, type Step } from "../../src/steps/registry.ts"
 import { beginning, drafts, stepOf } from "../sequences/draw.ts";
 import * as fc from "../support/fast-check.ts";
 import { aProject } from "../support/project.ts";
+import { revisionsOf } from "../support/revisions.ts";
 import { rounds } from "../support/rounds.ts";
 import { strictConfig, typeProblems } from "../support/type-check.ts";
 
@@ -48,7 +48,7 @@ function probes(database: Database): readonly Step[] {
 test(`TypeScript follows ${sequences} random sequences of steps as the fold does`, { timeout: 300_000 }, () => {
   const project = aProject();
   project.write("tsconfig.json", strictConfig);
-  const moments: SchemaRevision[] = [];
+  const moments: Database[] = [];
   const counts = { taken: 0, refused: 0 };
   const ends = new Map<string, number>();
   const drawn = fc.sample(fc.tuple(fc.array(beginning, { minLength: 1, maxLength: 3 }), drafts), {
@@ -58,7 +58,7 @@ test(`TypeScript follows ${sequences} random sequences of steps as the fold does
   for (const [at, [first, rest]] of drawn.entries()) {
     const database = new Map<string, Table>();
     for (const draft of first) takes(database, stepOf(draft, database));
-    moments.push({ version: at + 1, name: "drawn", checksum: undefined, database: new Map(database) });
+    moments.push(new Map(database));
     const steps: Step[] = [];
     for (const draft of rest.slice(0, longest)) {
       const step = stepOf(draft, database);
@@ -75,7 +75,7 @@ test(`TypeScript follows ${sequences} random sequences of steps as the fold does
     project.write(`sequence${version}.ts`, text);
   }
   expect(counts.taken).toBeGreaterThan(2 * sequences);
-  project.write("history.d.ts", historyTypes(moments));
+  project.write("history.d.ts", historyTypes(revisionsOf(moments)));
   const found = typeProblems(project.folder);
   expect(found.filter(({ file, line }) => ends.get(file) !== line)).toEqual([]);
   expect(found.length).toBe(sequences);

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { typesPattern } from "../../session/load-config.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { schemaRevisions } from "../../run/schema-history.ts";
+import { databaseAfter, schemaRevisions } from "../../run/schema-history.ts";
 import {
   applicationFile,
   checkOurs,
@@ -40,7 +40,7 @@ export const typesCommand = defineCommand({
       const revisions = await schemaRevisions(authoring(session));
       const files = [
         historyFile(migrations, revisions),
-        ...(file === undefined ? [] : [applicationFile(file, revisions)]),
+        ...(file === undefined ? [] : [applicationFile(file, databaseAfter(revisions))]),
       ];
       const stale = files.filter((one) => !isWritten(one));
       for (const { path } of stale) checkOurs(path);

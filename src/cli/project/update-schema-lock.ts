@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { lockName, lockProblem } from "../../migrations/schema-lock.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
-import { lockOf } from "../../run/schema-history.ts";
+import { lockOf, schemaRevisions } from "../../run/schema-history.ts";
 import type { Session } from "../../session/session.ts";
 import type { Output } from "../command/output.ts";
 
@@ -19,7 +19,7 @@ export async function staleLock({ folder, options }: Session): Promise<MigrateEr
     if (!isMigrateError(error, "ERR_LOCK_FILE")) throw error;
     return error;
   }
-  const problem = found === undefined ? undefined : lockProblem(found, await lockOf(options));
+  const problem = found === undefined ? undefined : lockProblem(found, lockOf(await schemaRevisions(options)));
   return problem === undefined
     ? undefined
     : new MigrateError("ERR_LOCK_STALE", { file: join(relative(process.cwd(), folder), lockName), problem });
@@ -28,7 +28,7 @@ export async function staleLock({ folder, options }: Session): Promise<MigrateEr
 /** Writes the lock file and gives its path. Throws what keeps the migrations from working. */
 export async function writeLockOf({ folder, options }: Session): Promise<string> {
   const path = join(folder, lockName);
-  writeGenerated(path, await lockOf(options), "ERR_LOCK_FILE");
+  writeGenerated(path, lockOf(await schemaRevisions(options)), "ERR_LOCK_FILE");
   return path;
 }
 

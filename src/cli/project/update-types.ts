@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Declared } from "../../commands/lint/rules/rule.ts";
-import { schemaRevisions } from "../../run/schema-history.ts";
+import { databaseAfter, schemaRevisions } from "../../run/schema-history.ts";
 import {
   applicationFile,
   checkOurs,
@@ -52,7 +52,7 @@ export async function updateTypes(
     const revisions = await schemaRevisions(options);
     const files = [
       ...(isKnown ? [historyFile(session.folder, revisions)] : []),
-      ...(isTyped ? [applicationFile(application, revisions)] : []),
+      ...(isTyped ? [applicationFile(application, databaseAfter(revisions))] : []),
     ];
     const stale = files.filter((file) => !isWritten(file));
     for (const file of stale) writeTypes(file);
@@ -74,11 +74,13 @@ export async function typedTables(session: Session): Promise<Declared | undefine
     const revisions = await schemaRevisions(session.options);
     const text = textAt(path);
     // A file may have been written long ago or changed by hand, so only the latest revisions are compared with it.
-    const latest = revisions.slice(-mostRevisions);
-    const now = latest.findLast((revision) => applicationFile(path, [revision]).text === text);
-    if (now === undefined || now === revisions.at(-1)) return undefined;
-    const hint = "rewrite it with migrate types, and change the code that uses it";
-    return { file: relative(process.cwd(), path), tables: now.database, hint };
+    for (let back = 0; back < Math.min(mostRevisions, revisions.length); back++) {
+      const tables = databaseAfter(revisions.slice(0, revisions.length - back));
+      if (applicationFile(path, tables).text !== text) continue;
+      const hint = "rewrite it with migrate types, and change the code that uses it";
+      return back === 0 ? undefined : { file: relative(process.cwd(), path), tables, hint };
+    }
+    return undefined;
   } catch (error) {
     // `lint` itself reports what keeps a migration from working.
     if (isMigrateError(error)) return undefined;

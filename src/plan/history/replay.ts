@@ -3,7 +3,7 @@ import { catchMigrateError, MigrateError, type StepPlace } from "../../errors/mi
 import type { LedgerState } from "../../ledger/state/fold.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { tablesAfter } from "../../actions/apply-action.ts";
-import { change, type Database, type Table } from "../../schema/table.ts";
+import { change, type Database, type Table, type Tables } from "../../schema/table.ts";
 import { compileMigration, type Able, type Describing, type PlacedAction } from "../compile/compile.ts";
 import { reversalOf } from "./migration-run.ts";
 
@@ -42,10 +42,23 @@ export function replayOn(
   describing: Describing,
 ): Map<string, Table> {
   const database = new Map(base);
-  for (const migration of migrations)
-    for (const { place, action } of compileMigration(migration, describing))
-      withPlace(place, () => change(database, tablesAfter(database, action)));
+  for (const migration of migrations) replayNext(database, migration, describing);
   return database;
+}
+
+/** Applies one more migration to the database itself, and gives the tables that it changes. */
+export function replayNext(
+  database: Map<string, Table>,
+  migration: Pick<Migration, "file" | "steps">,
+  describing: Describing,
+): Tables {
+  const changed = new Map<string, Table | undefined>();
+  for (const { place, action } of compileMigration(migration, describing)) {
+    const tables = withPlace(place, () => tablesAfter(database, action));
+    change(database, tables);
+    for (const [name, table] of tables) changed.set(name, table);
+  }
+  return changed;
 }
 
 /** The migrations that have run, at least in part, in the order in which they ran. */

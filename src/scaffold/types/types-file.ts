@@ -4,6 +4,7 @@ import { join, relative } from "node:path";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
 import type { SchemaRevision } from "../../run/schema-history.ts";
+import type { Database } from "../../schema/table.ts";
 import { applicationTypes, writtenMark } from "./application-types.ts";
 import { historyTypes } from "./history-types.ts";
 
@@ -19,8 +20,8 @@ export function historyFile(migrations: string, revisions: readonly SchemaRevisi
   return { path: join(migrations, historyName), text: historyTypes(revisions) };
 }
 
-export function applicationFile(path: string, revisions: readonly SchemaRevision[]): TypesFile {
-  return { path, text: applicationTypes(revisions.at(-1)?.database ?? new Map()) };
+export function applicationFile(path: string, database: Database): TypesFile {
+  return { path, text: applicationTypes(database) };
 }
 
 /** Whether the file exists and is up to date. Throws ERR_TYPES_FILE. */

@@ -3,14 +3,14 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { SchemaRevision } from "../../../../src/run/schema-history.ts";
 import { applicationTypes } from "../../../../src/scaffold/types/application-types.ts";
 import { historyTypes } from "../../../../src/scaffold/types/history-types.ts";
 import type { Column, DataType } from "../../../../src/schema/data-type.ts";
-import type { Table } from "../../../../src/schema/table.ts";
+import type { Database, Table } from "../../../../src/schema/table.ts";
 import { anyColumns } from "../../../support/drawn-tables.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { root, temporaryFolder } from "../../../support/project.ts";
+import { revisionsOf } from "../../../support/revisions.ts";
 import { strictConfig, typeProblems } from "../../../support/type-check.ts";
 
 const tableNames = ["documents", "my_notes", "my-notes", "myNotes", "2024.logs", "Struct", "schema", "a", "__proto__"];
@@ -44,7 +44,7 @@ const table: fc.Arbitrary<Table> = fc
     return { columns: all, indexes: { [`${all[0]!.name}_idx`]: { path: all[0]!.name, kind: "btree", options: {} } } };
   });
 
-const moments: fc.Arbitrary<readonly SchemaRevision[]> = fc
+const moments: fc.Arbitrary<readonly Database[]> = fc
   .array(
     fc.uniqueArray(fc.tuple(fc.constantFrom(...tableNames), table), { selector: ([name]) => name, maxLength: 4 }),
     {
@@ -52,9 +52,7 @@ const moments: fc.Arbitrary<readonly SchemaRevision[]> = fc
       maxLength: 60,
     },
   )
-  .map((all) =>
-    all.map((tables, at) => ({ version: at + 1, name: "drawn", checksum: undefined, database: new Map(tables) })),
-  );
+  .map((all) => all.map((tables) => new Map(tables)));
 
 test(
   "types of 60 drawn databases are taken by TypeScript, and are as a formatter leaves them",
@@ -67,9 +65,9 @@ test(
     symlinkSync(root, join(folder, "node_modules", "lance-migrate"));
     writeFileSync(join(folder, "package.json"), `{ "type": "module" }\n`);
     const drawn = fc.sample(moments, { numRuns: 1, seed: 11 })[0]!;
-    writeFileSync(join(folder, "history.d.ts"), historyTypes(drawn));
-    for (const { version, database } of drawn)
-      writeFileSync(join(folder, `db${version}.ts`), applicationTypes(database));
+    writeFileSync(join(folder, "history.d.ts"), historyTypes(revisionsOf(drawn)));
+    for (const [at, database] of drawn.entries())
+      writeFileSync(join(folder, `db${at + 1}.ts`), applicationTypes(database));
     const before = textsIn(folder);
     writeFileSync(join(folder, "format.json"), `{ "printWidth": 80 }\n`);
     execFileSync(join(root, "node_modules/.bin/oxfmt"), ["-c", "format.json", "."], { cwd: folder });
