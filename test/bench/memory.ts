@@ -2,7 +2,6 @@
  * The most memory that the built command takes (peak of its resident set), by the size of what it is given.
  * `npm run bench:memory [-- --sizes 1000,10000,100000]`; prints a table for docs/performance.md.
  */
-import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,9 +10,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Worker, isMainThread, parentPort, workerData } from "node:worker_threads";
+import { measure } from "./measure.ts";
 import { ledgerOf, markersOf, migrationsOf, serviceOf } from "./memory-scenes.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
+const bin = join(root, "dist", "bin.js");
 
 if (isMainThread) await measureAll();
 else serveList(workerData as Parameters<typeof serviceOf>[0]);
@@ -30,8 +31,9 @@ async function measureAll(): Promise<void> {
   const work = mkdtempSync(join(tmpdir(), "lance-migrate-memory-"));
   const rows: Record<string, Record<string, string>> = {};
   const note = (what: string, size: number, args: readonly string[], folder: string) => {
-    const { peak, seconds, code } = measure(args, folder);
-    rows[what] = { ...rows[what], [size]: `${peak} MB, ${seconds.toFixed(1)} s${code === 0 ? "" : `, exit ${code}`}` };
+    const { peak, wall, code } = measure([bin, ...args], folder);
+    const end = code === 0 ? "" : `, exit ${code}`;
+    rows[what] = { ...rows[what], [size]: `${peak.toFixed(0)} MB, ${(wall / 1000).toFixed(1)} s${end}` };
     console.error(`${size} ${what}: ${rows[what][size]}`);
   };
   try {
@@ -91,25 +93,4 @@ async function withService(what: Parameters<typeof serviceOf>[0], work: (url: st
   const port = await new Promise<number>((done) => worker.once("message", done));
   work(`http://127.0.0.1:${port}`);
   await worker.terminate();
-}
-
-export interface Measured {
-  /** MB. */
-  readonly peak: number;
-  readonly seconds: number;
-  readonly code: number | null;
-}
-
-function measure(args: readonly string[], cwd: string): Measured {
-  // The process itself says at its end what the kernel has counted.
-  const tell = `data:text/javascript,process.on("exit",()=>process.stderr.write("\\npeak "+process.resourceUsage().maxRSS+"\\n"))`;
-  const started = performance.now();
-  const { status, stderr } = spawnSync(process.execPath, ["--import", tell, join(root, "dist", "bin.js"), ...args], {
-    cwd,
-    encoding: "utf8",
-    env: { ...process.env, http_proxy: "", HTTP_PROXY: "" },
-    maxBuffer: 2 ** 30,
-  });
-  const peak = Math.round(Number(/^peak (\d+)$/m.exec(stderr)?.[1]) / 1024);
-  return { peak, seconds: (performance.now() - started) / 1000, code: status };
 }

@@ -4,14 +4,15 @@
  * each migration. Whole processes, interleaved: read the ratios. `npm run bench:pending [-- --rounds N --migrations N]`.
  */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { plan } from "../../src/commands/plan.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { open } from "../../src/targets/lance/lance.ts";
+import { bin, root, writeProject } from "./history-scene.ts";
+import { median } from "./measure.ts";
 
 const { values } = parseArgs({
   options: { rounds: { type: "string", default: "3" }, migrations: { type: "string", default: "1000" } },
@@ -19,12 +20,10 @@ const { values } = parseArgs({
 const rounds = Number(values.rounds);
 const migrations = Number(values.migrations);
 const tables = 20;
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const bin = join(root, "dist/bin.js");
 const work = mkdtempSync(join(tmpdir(), "lance-migrate-bench-"));
 
 try {
-  writeProject();
+  writeProject(work, migrations, tables);
   const calls = await writeBareLoop();
   const cases = [
     { name: "node -e 0", args: ["-e", "0"], wall: [] as number[] },
@@ -49,39 +48,6 @@ try {
   console.log(`one by one / bare loop: ${(oneByOne! / bare!).toFixed(2)}`);
 } finally {
   rmSync(work, { recursive: true, force: true });
-}
-
-/** The nth change of a table: the first creates it, and the others add, rename, widen and loosen columns in turn. */
-function stepOf(table: string, change: number): string {
-  if (change === 0)
-    return `createTable("${table}", { id: int64().notNull(), title: utf8().notNull(), embedding: vector(8) })`;
-  const column = Math.floor((change - 1) / 4);
-  switch ((change - 1) % 4) {
-    case 0:
-      return `addColumn("${table}", "n${column}", int32())`;
-    case 1:
-      return `renameColumn("${table}", "n${column}", "m${column}")`;
-    case 2:
-      return `retypeColumn("${table}", "m${column}", int64())`;
-    default:
-      return column === 0
-        ? `setNullable("${table}", "title", true)`
-        : `renameColumn("${table}", "m${column}", "k${column}")`;
-  }
-}
-
-function writeProject(): void {
-  mkdirSync(join(work, "migrations"));
-  mkdirSync(join(work, "node_modules"));
-  symlinkSync(root, join(work, "node_modules", "lance-migrate"));
-  writeFileSync(join(work, "package.json"), '{ "type": "module" }\n');
-  for (let index = 0; index < migrations; index++) {
-    const step = stepOf(`t${index % tables}`, Math.floor(index / tables));
-    const [builder] = step.split("(");
-    const types = ["int32", "int64", "utf8", "vector"].filter((type) => step.includes(`${type}(`));
-    const text = `import { ${[builder, ...types].join(", ")} } from "lance-migrate";\n\nexport const up = [${step}];\n`;
-    writeFileSync(join(work, "migrations", `${String(index + 1).padStart(4, "0")}_${builder}.ts`), text);
-  }
 }
 
 /** Writes a script that makes the calls of the plan and nothing else; returns how many calls it makes. */
@@ -137,8 +103,4 @@ for (const [index, calls] of JSON.parse(readFileSync("calls.json", "utf8")).entr
 `,
   );
   return calls.flat().length;
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 }
