@@ -73,6 +73,11 @@ export function nullWhere(condition: string): readonly string[] {
 
 const nullTest = /^(?:`(?<quoted>(?:[^`]|``)*)`|(?<word>[a-z_][a-z0-9_$]*))\s+is\s+null$/i;
 
+/** Whether an expression is a number, a text, true or false, so that it is the same in every row and not null. */
+export function isLiteral(expression: string): boolean {
+  return /^(?:[+-]?\d+(?:\.\d+)?|'(?:[^']|'')*'|true|false)$/i.test(expression.trim());
+}
+
 /** Whether an expression may have a different value each time it is evaluated. */
 export function isChanging(expression: string): boolean {
   return /\b(random|uuid|now|today|current_(date|time|timestamp))\b/i.test(expression);

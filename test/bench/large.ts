@@ -78,6 +78,16 @@ const cases: readonly Case[] = [
     call: `table.addColumns([{ name: "double", valueSql: "cast(id * 2 as bigint)" }])`,
   },
   {
+    name: "addColumn, 0",
+    step: `addColumn("items", "zero", int64(), { as: "0" })`,
+    call: `table.addColumns([{ name: "zero", valueSql: "cast(0 as bigint)" }])`,
+  },
+  {
+    name: "addColumn, 0, not null",
+    step: `addColumn("items", "zero", int64().notNull(), { as: "0" })`,
+    call: `table.addColumns([{ name: "zero", valueSql: "cast(0 as bigint)" }])`,
+  },
+  {
     name: "createIndex, btree",
     step: `createIndex("items", "amount", btree())`,
     call: `table.createIndex("amount", { config: Index.btree() })`,

@@ -15,7 +15,7 @@ import type { LedgerStore, Target } from "../../src/targets/contract/target.ts";
 import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import { aMigration } from "../simulate/history.ts";
 import { temporaryFolder } from "../support/project.ts";
-import { lancedb, rowsOf } from "../support/tables.ts";
+import { lancedb, rowsOf, versionsOf } from "../support/tables.ts";
 
 const integers = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"] as const;
 const floats = ["float32", "float64"] as const;
@@ -92,6 +92,21 @@ test.each(each)("constants, columns and nulls give %s as it was asked for", asyn
   expect(one["strict"]).not.toBeNull();
   expect([one["loose"], one["partly"], other["strict"], other["loose"]]).toEqual(Array(4).fill(one["strict"]));
   expect([other["partly"], one["empty"], one["bare"]]).toEqual([null, null, null]);
+});
+
+test.each<[string, NullableType]>([
+  ["0", types.int64()],
+  ["-1", types.float32()],
+  ["+2.50", types.decimal128(10, 2)],
+  ["'it''s'", types.utf8()],
+  ["''", types.binary()],
+  ["'2026-11-20'", types.date32()],
+  ["FALSE", types.bool()],
+])("the literal %s gives a column that is not null in one version", async (sql, type) => {
+  const folder = temporaryFolder();
+  await apply(folder, [create], [addColumn("t", "n", type.notNull(), { as: sql })]);
+  expect(await columnsIn(folder)).toEqual(columnsOf({ id: types.int32().notNull(), n: type.notNull() }));
+  expect(await versionsOf(folder)).toEqual({ t: 2 });
 });
 
 test.each(each)("from %s every type that SQL casts it to", async (_, from, sql, family) => {

@@ -98,7 +98,8 @@ const draws: { readonly [Name in StepName]: Draw<Name> } = {
       return { kind: "addColumn", table, name, type: chance.pick(types), nullable: true };
     }
     const nullable = chance.happens(0.5);
-    const as = !nullable || chance.happens(0.3) ? { as: "0" } : {};
+    // A literal would need one commit only.
+    const as = !nullable ? { as: "0 + 0" } : chance.happens(0.3) ? { as: "0" } : {};
     return { kind: "addColumn", table, name: chance.pick(names), type: chance.pick(types), nullable, ...as };
   },
   addComputedColumn: (chance, database) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hasSecondStatement, namesIn, nullWhere, sqlProblem } from "../../../src/schema/sql.ts";
+import { hasSecondStatement, isLiteral, namesIn, nullWhere, sqlProblem } from "../../../src/schema/sql.ts";
 
 test.each<[string, readonly string[]]>([
   ["a + b2 * _c", ["a", "b2", "_c"]],
@@ -29,6 +29,17 @@ test.each([
   if (problem === undefined) expect(sqlProblem(expression)).toBeUndefined();
   else expect(sqlProblem(expression)).toMatch(problem);
 });
+
+test.each(["0", "-1", "+2.50", "'text'", "''", "'it''s'", "true", "FALSE", " 1 "])("%j is a literal", (expression) => {
+  expect(isLiteral(expression)).toBe(true);
+});
+
+test.each(["null", "a", "1 + 1", "'a' || 'b'", "'a", "1.", "x'37'", "true or a", "", "`1`", "1e400"])(
+  "%j is none that is known not to be null",
+  (expression) => {
+    expect(isLiteral(expression)).toBe(false);
+  },
+);
 
 test("vowel signs are parts of a name", () => {
   expect(namesIn("कीमत + 1")).toEqual(["कीमत"]);

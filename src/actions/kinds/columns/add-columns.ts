@@ -3,6 +3,7 @@ import { conflict } from "../../model/conflict.ts";
 import type { Action, AddColumnsAction, AddedColumn } from "../../model/action.ts";
 import { childColumns, formatColumn, holdsNullField, type Column, type DataType } from "../../../schema/data-type.ts";
 import { withoutMetadata } from "../../../schema/metadata.ts";
+import { isLiteral } from "../../../schema/sql.ts";
 import { formatPath } from "../../../schema/path.ts";
 import { isNull, risksOfExpression } from "../../model/risk.ts";
 import { checkColumns } from "../../../schema/table.ts";
@@ -31,13 +32,16 @@ export const addColumns: ActionModel<AddColumnsAction> = {
     for (const { name, type } of columns) checkMakeable(table, name, type);
     return { ...before, columns: [...before.columns, ...added] };
   },
-  // As far as the engine knows, the values of an expression may be null. So the column is added as nullable, and a
-  // second commit makes it not null.
+  // As far as the engine knows, the values of an expression may be null, unless it is a literal. So the column is added
+  // as nullable, and a second commit makes it not null.
   commits: (action) => {
     const { table, columns } = action;
-    const strict = columns.filter(({ nullable }) => !nullable);
+    const strict = columns.filter(({ nullable, as }) => !nullable && (as === undefined || !isLiteral(as)));
     if (strict.length === 0) return [{ action }];
-    const added = { ...action, columns: columns.map((column) => ({ ...column, nullable: true })) };
+    const added = {
+      ...action,
+      columns: columns.map((column) => (strict.includes(column) ? { ...column, nullable: true } : column)),
+    };
     const alterations = strict.map(({ name }) => ({ path: formatPath([name]), nullable: false }));
     const undo: Action = { kind: "dropColumns", table, paths: columns.map(({ name }) => formatPath([name])) };
     return [{ action: added }, { action: { kind: "alterColumns", table, alterations }, undo: [undo] }];

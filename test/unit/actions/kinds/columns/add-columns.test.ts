@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { columnsOf, int8, nullType, struct, utf8 } from "../../../../../src/schema/declare/type-builders.ts";
 import type { ColumnType } from "../../../../../src/schema/typed/shape.ts";
-import type { Action } from "../../../../../src/actions/model/action.ts";
+import type { Action, AddColumnsAction } from "../../../../../src/actions/model/action.ts";
 import { commitsOf, describeAction, risksOf, tableAfter } from "../../../../../src/actions/apply-action.ts";
 import type { Table } from "../../../../../src/schema/table.ts";
 
 const table: Table = { columns: columnsOf({ id: int8(), Name: utf8() }), indexes: { i: null } };
 const after = (action: Action) => tableAfter(new Map([["t", table]]), action);
-const add = (name: string, type: ColumnType, as?: string): Action => ({
+const add = (name: string, type: ColumnType, as?: string): AddColumnsAction => ({
   kind: "addColumns",
   table: "t",
   columns: [{ name, type: type.type, nullable: type.nullable, as }],
@@ -29,14 +29,26 @@ test.each<[string, Action, string]>([
 });
 
 test("one that is not null takes two commits, and the second can be rolled back", () => {
-  expect(commitsOf(add("n", int8(), "1"), table, () => true)).toHaveLength(1);
-  const [added, strict, ...others] = commitsOf(add("n", int8().notNull(), "1"), table, () => true);
+  expect(commitsOf(add("n", int8(), "id"), table, () => true)).toHaveLength(1);
+  const [added, strict, ...others] = commitsOf(add("n", int8().notNull(), "id"), table, () => true);
   expect(others).toEqual([]);
-  expect(added).toEqual({ action: add("n", int8(), "1") });
+  expect(added).toEqual({ action: add("n", int8(), "id") });
   expect(strict).toEqual({
     action: { kind: "alterColumns", table: "t", alterations: [{ path: "n", nullable: false }] },
     undo: [{ kind: "dropColumns", table: "t", paths: ["n"] }],
   });
+});
+
+test("one whose values are a literal takes one, also beside others", () => {
+  const literal = add("n", int8().notNull(), "1");
+  expect(commitsOf(literal, table, () => true)).toEqual([{ action: literal }]);
+  const [one] = add("m", int8().notNull(), "id").columns;
+  const [other] = literal.columns;
+  const commits = commitsOf({ ...literal, columns: [one!, other!] }, table, () => true);
+  expect(commits.map(({ action }) => action)).toEqual([
+    { ...literal, columns: [{ ...one, nullable: true }, other] },
+    { kind: "alterColumns", table: "t", alterations: [{ path: "m", nullable: false }] },
+  ]);
 });
 
 test("in words, with what may stop it", () => {
