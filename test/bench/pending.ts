@@ -1,13 +1,14 @@
 /**
  * What it costs to apply a whole history to an empty database, as test suites do: 1,000 migrations of 20 tables in a folder,
- * run as groups, one by one, and by a bare loop that makes the same calls of the engine and adds one row to a table after
- * each migration. Whole processes, interleaved: read the ratios. `npm run bench:pending [-- --rounds N --migrations N]`.
+ * run as groups, from the files or from the file of `migrate build`, one by one, and by a bare loop that makes the same
+ * calls of the engine and adds one row to a table after each migration. Whole processes, interleaved: read the ratios. `npm run bench:pending [-- --rounds N --migrations N]`.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { bundleName } from "../../src/migrations/bundle/bundle.ts";
 import { plan } from "../../src/commands/plan.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { open } from "../../src/targets/lance/lance.ts";
@@ -25,9 +26,11 @@ const work = mkdtempSync(join(tmpdir(), "lance-migrate-bench-"));
 try {
   writeProject(work, migrations, tables);
   const calls = await writeBareLoop();
+  spawnSync(process.execPath, [bin, "build", "--quiet"], { cwd: work });
   const cases = [
     { name: "node -e 0", args: ["-e", "0"], wall: [] as number[] },
     { name: "migrate up", args: [bin, "up", "--quiet"], wall: [] as number[] },
+    { name: "migrate up --bundle", args: [bin, "up", "--quiet", "--bundle", bundleName], wall: [] as number[] },
     { name: "migrate up --step-by-step", args: [bin, "up", "--quiet", "--step-by-step"], wall: [] as number[] },
     { name: "bare loop", args: ["bare.mjs"], wall: [] as number[] },
   ];
@@ -43,8 +46,9 @@ try {
     `${migrations} migrations of ${tables} tables with ${calls} calls, ${rounds} interleaved rounds, Node ${process.versions.node}`,
   );
   for (const { name, wall } of cases) console.log(`${name.padEnd(30)}${median(wall).toFixed(0).padStart(8)} ms`);
-  const [, groups, oneByOne, bare] = cases.map(({ wall }) => median(wall));
+  const [, groups, bundled, oneByOne, bare] = cases.map(({ wall }) => median(wall));
   console.log(`one by one / groups: ${(oneByOne! / groups!).toFixed(1)}`);
+  console.log(`one by one / groups from a bundle: ${(oneByOne! / bundled!).toFixed(1)}`);
   console.log(`one by one / bare loop: ${(oneByOne! / bare!).toFixed(2)}`);
 } finally {
   rmSync(work, { recursive: true, force: true });
