@@ -120,8 +120,8 @@ interface Scene {
   /** How often at most somebody may have changed rows once more, who could not know that it was done. */
   readonly onceMore: number;
   readonly crowded: boolean;
-  /** Whether the pending migrations run as a group. */
-  readonly isGroup: boolean;
+  /** The most versions that a table may have: those of a run without groups. */
+  readonly mostVersions: readonly number[];
 }
 
 interface Refused {
@@ -162,8 +162,22 @@ async function make(
   if (refused !== undefined) return { refused };
   const onceMore = pending.flatMap(compileStep).some(fillsRows) ? 1 : 0;
   const expected = await tablesOf(undisturbed, target);
-  const isGroup = following.length > 0;
-  return { name, target, origin, migrations, expected, ...counted, onceMore, crowded, isGroup };
+  const mostVersions = await versionsOneByOne(home, origin, migrations, target);
+  return { name, target, origin, migrations, expected, ...counted, onceMore, crowded, mostVersions };
+}
+
+/** After a run that was killed before it stated its group, the first migration runs alone, and so each step may. */
+async function versionsOneByOne(
+  home: string,
+  origin: string,
+  migrations: string,
+  target: MatrixTarget,
+): Promise<readonly number[]> {
+  const folder = join(home, "one-by-one");
+  cpSync(origin, folder, { recursive: true });
+  await using opened = await openOn(target, folder);
+  await run(opened.given, migrations, { duration: longLease, stepByStep: true });
+  return (await tablesOf(folder, target)).map(({ version = 0 }) => version);
 }
 
 async function countedRun(
@@ -175,7 +189,10 @@ async function countedRun(
   try {
     const proxy = given.kind === "rest" ? await aProxy(given.endpoint!, (close) => closes.push(close)) : undefined;
     const through = given.kind === "rest" ? { ...given, endpoint: proxy!.url } : given;
-    await run(through, migrations, longLease, (target) => atBoundaries(target, (call) => (counted.calls = call)));
+    await run(through, migrations, {
+      duration: longLease,
+      around: (target) => atBoundaries(target, (call) => (counted.calls = call)),
+    });
     counted.requests = proxy?.passed.length ?? 0;
   } finally {
     for (const close of closes) close();
@@ -317,25 +334,33 @@ const longLease = 60_000;
  * In this process, since it is nobody's victim. One that was kept from its work for a lease says so and is run again, as it
  * asks for.
  */
+interface RunOptions {
+  readonly duration?: number;
+  readonly around?: (target: Target) => Target;
+  readonly stepByStep?: boolean;
+}
+
 async function run(
   given: TargetConfig,
   migrations: string,
-  duration: number = lease,
-  around: (target: Target) => Target = (target) => target,
+  { duration = lease, around = (target) => target, stepByStep }: RunOptions = {},
 ): Promise<{ readonly applied: number }> {
   const module = (await loadTarget(given.kind))!;
   const target = await module.open(given, { name: "matrix", folder: tmpdir() });
   try {
-    return await up({
-      target: around(target),
-      migrations: migrationsIn(migrations),
-      ledger: "_migrations",
-      lease: { duration, patience: 60_000 },
-    });
+    return await up(
+      {
+        target: around(target),
+        migrations: migrationsIn(migrations),
+        ledger: "_migrations",
+        lease: { duration, patience: 60_000 },
+      },
+      { stepByStep },
+    );
   } catch (error) {
     const wasSlow = isMigrateError(error, "ERR_ACTED_LATE") || isMigrateError(error, "ERR_LEASE_SHORT");
     if (duration !== lease || !wasSlow) throw error;
-    return await run(given, migrations, longLease);
+    return await run(given, migrations, { duration: longLease });
   } finally {
     await target.close();
   }
@@ -379,13 +404,13 @@ async function tablesOf(folder: string, target: MatrixTarget): Promise<readonly 
   );
 }
 
-function areAsExpected(found: readonly Found[], { expected, onceMore, crowded, isGroup }: Scene): boolean {
+function areAsExpected(found: readonly Found[], { expected, onceMore, crowded, mostVersions }: Scene): boolean {
   const statesOf = (tables: readonly Found[]) => JSON.stringify(tables.map(({ state }) => state));
   if (statesOf(found) !== statesOf(expected)) return false;
-  // Others' commits make versions too. After a run that was killed before it stated its group, the first migration runs alone.
-  if (crowded || isGroup) return true;
-  return found.every(({ version = 0 }, index) => {
-    const more = version - (expected[index]!.version ?? 0);
-    return more >= 0 && more <= onceMore;
-  });
+  // Others' commits make versions too.
+  if (crowded) return true;
+  return found.every(
+    ({ version = 0 }, index) =>
+      version >= (expected[index]!.version ?? 0) && version <= mostVersions[index]! + onceMore,
+  );
 }
