@@ -37,7 +37,7 @@ export interface RunRules extends Pick<Execution, "mayBeLost"> {
   /** Adds the refusals that are not part of a saved plan. `isFirstTried`: without those that the first call shows. */
   readonly withRefusals?: (plan: Plan, isFirstTried: boolean) => Promise<Plan>;
   /** Why the first call was refused, if the tables show it. */
-  readonly whyRefused?: (plan: Plan) => Promise<MigrateError | undefined>;
+  readonly whyRefused?: (plan: Plan, cause: unknown) => Promise<MigrateError | undefined>;
 }
 
 /** The options of a run: either a choice, or a saved plan, which includes one. */
@@ -84,7 +84,7 @@ export async function migrate<Chosen>(
       checkRefusals(plan, context.target.name);
       // Of a rollback, no migration is in doubt until a record states that it has begun.
       const first = toward.direction === "up" ? plan.migrations[0]?.migration.version : undefined;
-      const whyRefused = isFirstTried ? async () => await rules.whyRefused?.(plan) : undefined;
+      const whyRefused = isFirstTried ? async (cause: unknown) => await rules.whyRefused?.(plan, cause) : undefined;
       const run = { ...toward, ...rules, binding, state, planned: { ...planned, plan }, first, whyRefused };
       return { first, act: (lease) => carryOut(context, run, lease) };
     },

@@ -49,7 +49,7 @@ function upRules(choice: RunChoice, context: RunContext, files: readonly Migrati
     },
     plan: (input) => planPending(input, choice),
     withRefusals: (plan, isFirstTried) => withAllRefusals(plan, { guards, target: asked }, choice, isFirstTried),
-    whyRefused: (plan) => firstFailure(plan, asked),
+    whyRefused: (plan, cause) => firstFailure(plan, asked, cause),
     mayBeLost: ({ migration }) =>
       guards === undefined || acceptedOf(migration, guards, choice.accept).has("irreversible"),
   };

@@ -22,7 +22,7 @@ export interface Execution extends Pick<RunContext, "target" | "ledger" | "clock
   /** The tables for which a saved plan was made. */
   readonly bound?: ReadonlyMap<string, SeenTable> | undefined;
   /** Why the first call of the run was refused, if the tables show it. Set if they were not asked before. */
-  readonly whyRefused?: (() => Promise<unknown>) | undefined;
+  readonly whyRefused?: ((cause: unknown) => Promise<unknown>) | undefined;
   /** Whether a migration may lose what can't be brought back; when absent, every one may. */
   readonly mayBeLost?: ((planned: PlannedMigration) => boolean) | undefined;
 }
@@ -126,7 +126,8 @@ export async function refusedAtOnce(
   { error, inDoubt }: FailedCall,
 ): Promise<unknown> {
   if (applied + done > 0 || inDoubt || isStated(error)) return undefined;
-  return await execution.whyRefused?.();
+  // If the tables can't be asked, the engine's own words are what is known.
+  return await execution.whyRefused?.(error).catch(() => undefined);
 }
 
 /** Errors such as drift or an unexpected result already state what is wrong. */

@@ -2,10 +2,13 @@
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
 import { isAnother } from "../check/table-identity.ts";
 
-/** The target, which remembers what it has counted in the newest version of a table. */
+/**
+ * The target, which remembers what it has counted in the newest version of a table. Without instances, a table that was
+ * dropped and recreated can have the same version, so nothing is remembered.
+ */
 export function countingOnce(target: Target): Target {
-  const { count } = target;
-  if (count === undefined) return target;
+  const { count, instance } = target;
+  if (count === undefined || instance === undefined) return target;
   const known = new Map<string, { readonly seen: TableSnapshot; readonly rows: number }>();
   return {
     ...target,

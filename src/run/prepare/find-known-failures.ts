@@ -9,16 +9,21 @@ import type { Target } from "../../targets/contract/target.ts";
 
 /**
  * What can't be queried is unknown, and does not refuse an action. `isFirstTried`: the rows of the first action are not
- * queried, because its call shows the same.
+ * queried, because its call shows the same. If another action is refused, there will be no call, so they are queried.
  */
 export async function withKnownFailures(plan: Plan, target: Target, isFirstTried = false): Promise<Plan> {
   const suspicions = suspicionsOf(plan);
   const problems = new Map<unknown, string>();
-  for (const [action, suspicion] of suspicions) {
-    const isTried = isFirstTried && action === firstOf(plan);
-    const problem = await problemWith(isTried ? { ...suspicion, questions: [] } : suspicion, target);
+  const ask = async (action: PlannedAction, suspicion: Suspicion) => {
+    const problem = await problemWith(suspicion, target);
     if (problem !== undefined) problems.set(action, problem);
-  }
+  };
+  const first = isFirstTried ? firstOf(plan) : undefined;
+  for (const [action, suspicion] of suspicions)
+    await ask(action, action === first ? { ...suspicion, questions: [] } : suspicion);
+  const isRefused = problems.size > 0 || plan.migrations.some(({ actions }) => actions.some(({ refusal }) => refusal));
+  const asked = first && suspicions.get(first);
+  if (isRefused && asked !== undefined) await ask(first!, asked);
   if (problems.size === 0) return plan;
   const migrations = plan.migrations.map((one) => ({
     ...one,
@@ -31,11 +36,13 @@ export async function withKnownFailures(plan: Plan, target: Target, isFirstTried
 }
 
 /** Why the first action of the plan was refused, if the tables show it. */
-export async function firstFailure(plan: Plan, target: Target): Promise<MigrateError | undefined> {
+export async function firstFailure(plan: Plan, target: Target, cause: unknown): Promise<MigrateError | undefined> {
   const first = firstOf(plan);
   const suspicion = first && suspicionsOf(plan).get(first);
   const problem = suspicion && (await problemWith(suspicion, target));
-  return problem === undefined ? undefined : new MigrateError("ERR_STEP_WOULD_FAIL", { ...first!.place, problem });
+  return problem === undefined
+    ? undefined
+    : new MigrateError("ERR_STEP_WOULD_FAIL", { ...first!.place, problem }, { cause });
 }
 
 function firstOf({ migrations }: Plan): PlannedAction | undefined {

@@ -6,7 +6,7 @@ import { temporaryFolder } from "../../../support/project.ts";
 import { addRows, lancedb } from "../../../support/tables.ts";
 
 /** A folder with a table, and its target, which notes what it counts. */
-async function aTarget() {
+async function aTarget(hasInstances = true) {
   const folder = temporaryFolder();
   const db = await lancedb.connect(folder);
   await db.createTable("t", [{ a: 1 }, { a: 2 }]);
@@ -16,7 +16,12 @@ async function aTarget() {
     asked.push(predicate ?? "all");
     return await engine.count!(table, predicate, version, most);
   };
-  return { folder, db, asked, target: countingOnce({ ...engine, count }) };
+  const described: Target["describeTable"] = async (table) => {
+    const seen = await engine.describeTable(table);
+    return seen && { table: seen.table, version: seen.version };
+  };
+  const without = { instance: undefined, describeTable: described };
+  return { folder, db, asked, target: countingOnce({ ...engine, count, ...(hasInstances ? {} : without) }) };
 }
 
 test("the same rows of a table that nobody has changed are counted once", async () => {
@@ -41,6 +46,15 @@ test("they are counted again in another table of that name, even if it has the s
   await db.dropTable("t");
   await db.createTable("t", [{ a: 5 }, { a: 6 }, { a: 7 }]);
   expect(await target.count!("t", "a > 1")).toBe(3);
+});
+
+test("nothing is remembered without instances, which alone tell a recreated table of the same version", async () => {
+  const { db, target, asked } = await aTarget(false);
+  expect(await target.count!("t", "a > 1")).toBe(1);
+  await db.dropTable("t");
+  await db.createTable("t", [{ a: 5 }, { a: 6 }, { a: 7 }]);
+  expect(await target.count!("t", "a > 1")).toBe(3);
+  expect(asked).toHaveLength(2);
 });
 
 test("a question about an old version, all rows or so many rows is another question", async () => {

@@ -4,6 +4,7 @@ import {
   createIndex,
   createTable,
   decimal128,
+  dropTable,
   int32,
   int64,
   ivfFlat,
@@ -74,6 +75,21 @@ test.each<[string, Step]>([
   ["a retype that may lose digits first keeps a version", retypeColumn("t", "price", decimal128(8, 1))],
 ])("%s, so its rows are asked once before", async (_, step) => {
   expect(await asked([step])).toHaveLength(1);
+});
+
+test("if a later step is refused, the first one is too, and it is the one that is named", async () => {
+  const folder = temporaryFolder();
+  const target = await open({ kind: "lance", uri: folder }, { name: "local", folder });
+  const options = { target, ledger: "_migrations", lease: { duration: 600_000, patience: 0 }, guards: {} };
+  const first = aMigration(1, [
+    createTable("t", columns, { rows: [...rows, { id: 9, a: null, v: [5, 6] }] }),
+    createTable("u", columns),
+  ]);
+  await up({ ...options, migrations: sourceOf([first]) });
+  const both = [setNullable("t", "a", false), dropTable("u")];
+  const failing = { code: "ERR_STEP_WOULD_FAIL", details: { step: 1 } };
+  await expect(up({ ...options, migrations: sourceOf([first, aMigration(2, both)]) })).rejects.toMatchObject(failing);
+  await target.close();
 });
 
 test("vectors are counted up to the number that an index needs", async () => {
