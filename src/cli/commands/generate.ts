@@ -8,7 +8,7 @@ import type { CommandResult } from "../command/exit-code.ts";
 import { acceptFlag, nameArgument, switchFlag } from "../command/flags.ts";
 import type { Output } from "../command/output.ts";
 import { answerFlags, askUntilAnswered, checkTyped, nameOf, typedAnswers } from "../input/diff-answers.ts";
-import { authoring, writingNext } from "../project/write-migration.ts";
+import { writingNext } from "../project/write-migration.ts";
 import { describeSteps, renderWritten } from "../render/steps.ts";
 
 export const generateCommand = defineCommand({
@@ -27,10 +27,11 @@ export const generateCommand = defineCommand({
     const { name, check, down, accept, "load-timeout": loadSeconds } = context.flags;
     const answers = typedAnswers(context);
     return await withAnySession(context, async (session) => {
-      const { config } = session;
-      const options = authoring(session);
+      const { config, options } = session;
+      const writing = writingNext(session, context);
       const declared = await loadSchema(resolve(config.folder, config.schema), loadSeconds);
-      const compare = async (given: readonly DiffAnswer[]) => await compareDeclared(options, declared, given);
+      const compare = async (given: readonly DiffAnswer[]) =>
+        compareDeclared(await writing.linted(), options, declared, given);
       const diff = await compare(answers);
       if (check === true) {
         checkTyped(diff, answers);
@@ -42,7 +43,7 @@ export const generateCommand = defineCommand({
         output.result(`nothing to do: the migrations lead to the tables that ${config.schema} declares`);
         return undefined;
       }
-      const file = await writingNext(session, context).write({ name: name ?? nameOf(steps), steps, down, accept });
+      const file = await writing.write({ name: name ?? nameOf(steps), steps, down, accept });
       output.data({ file, steps: describeSteps(steps), later });
       renderWritten(output, [file]);
       for (const words of describeSteps(steps)) output.result(`  ${words}`);

@@ -1,8 +1,10 @@
 import { join, resolve } from "node:path";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { findingsOf, noRule, ruleIds, type LintFinding, type Findings } from "../../commands/lint/findings.ts";
+import { lint, type LintResult } from "../../commands/lint/lint.ts";
+import { revisionOf } from "../../commands/lint/plan-what-works.ts";
 import { lockName } from "../../migrations/schema-lock.ts";
-import type { MigrationSource } from "../../migrations/source.ts";
+import type { SchemaRevision } from "../../run/schema-history.ts";
 import { otherTargets } from "../../session/open-target.ts";
 import type { Session } from "../../session/session.ts";
 import { defineCommand, withAnySession, type Context } from "../command/command.ts";
@@ -28,12 +30,13 @@ export const lintCommand = defineCommand({
     const { output } = context;
     const { write, github, "deny-warnings": deny } = context.flags;
     const { problems, files, losses, findings, lock } = await withAnySession(context, async (session) => {
-      const found = await lintFindings(session, context);
+      const linted = await lint(session.options, { recordsCalls: true });
+      const revisions = linted.sound.migrations.map(revisionOf);
+      const found: Found = await lintFindings(linted, revisions, session, context);
       // If there are problems, the content of the lock file can't be determined.
       if (!found.isSound) return found;
-      const linted = withLoaded(session, found);
-      if (write === true) return { ...found, lock: await writeLockOf(linted) };
-      const stale = await staleLock(linted);
+      if (write === true) return { ...found, lock: writeLockOf(session, revisions) };
+      const stale = staleLock(session, revisions);
       return stale === undefined ? found : withProblem(found, stale, join(session.folder, lockName));
     });
     const shown = findings.map((one) => ({ ...one, file: shownPath(one.file) }));
@@ -61,26 +64,21 @@ export const lintCommand = defineCommand({
 
 type Found = Findings & { readonly lock?: string };
 
-async function lintFindings(session: Session, context: Context<FlagValues<typeof flags>>): Promise<Found> {
+async function lintFindings(
+  linted: LintResult,
+  revisions: readonly SchemaRevision[],
+  session: Session,
+  context: Context<FlagValues<typeof flags>>,
+): Promise<Findings> {
   const { since, "load-timeout": loadSeconds } = context.flags;
-  const { options, config } = session;
+  const { config } = session;
   const { file, folder, schema, lint: { rules } = {} } = config;
   const unknown = Object.keys(rules ?? {}).find((id) => !ruleIds.includes(id));
   if (unknown !== undefined)
     throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: `lint.rules: ${noRule(unknown)}` });
-  const typed = await typedTables(session);
+  const typed = typedTables(session, revisions);
   const others = await otherTargets(config, session.target);
-  return await findingsOf(options, { rules, since, schema: resolve(folder, schema), typed, others, loadSeconds });
-}
-
-/** The session with the migrations that are already loaded. */
-function withLoaded(session: Session, { read }: Found): Session {
-  const loaded = new Map(read.map(({ file: { path }, migration }) => [path, migration]));
-  const migrations: MigrationSource = {
-    list: () => read.map(({ file }) => file),
-    load: async ({ path }) => loaded.get(path)!,
-  };
-  return { ...session, options: { ...session.options, migrations } };
+  return await findingsOf(linted, { rules, since, schema: resolve(folder, schema), typed, others, loadSeconds });
 }
 
 function withProblem(found: Found, problem: MigrateError, file: string): Found {

@@ -4,6 +4,7 @@ import { checkRepository, filesAt, filesAtFork, otherSide, textsOf } from "../..
 import { planRebase, type RebaseResult, type RebasedMigration } from "../../commands/branch/plan-rebase.ts";
 import { describeAction } from "../../actions/apply-action.ts";
 import { canonicalJson } from "../../migrations/checksum.ts";
+import { schemaRevisions } from "../../run/schema-history.ts";
 import { compileStep } from "../../steps/registry.ts";
 import { defineCommand, withAnySession } from "../command/command.ts";
 import { switchFlag, textFlag } from "../command/flags.ts";
@@ -41,8 +42,9 @@ export const rebaseCommand = defineCommand({
         underWay(true);
         const { renumberMigrations } = await import("../../scaffold/renumber-migrations.ts");
         await renumberMigrations(config.folder, renumbered);
-        lock = await writeLockOf(session);
-        types = await updateTypes(session, options, output);
+        const revisions = await schemaRevisions(options);
+        lock = writeLockOf(session, revisions);
+        types = await updateTypes(session, async () => revisions, output);
       }
       output.data(documentOf(result, onto, lock));
       report(result, { onto, isDry }, output);

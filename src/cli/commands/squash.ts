@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
+import { schemaRevisions } from "../../run/schema-history.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { planSquash, type SquashResult } from "../../commands/branch/plan-squash.ts";
 import { checkedName, writeMigration } from "../../scaffold/create-migration.ts";
@@ -38,8 +39,9 @@ export const squashCommand = defineCommand({
         const after = knownHistory(session) === undefined ? undefined : formatVersion(0);
         file = await writeMigration(path, { folder: config.folder, name, steps, replaces, accepts, after });
         for (const one of migrations) rmSync(one.path);
-        await writeLockOf(session);
-        await updateTypes(session, options, output);
+        const revisions = await schemaRevisions(options);
+        writeLockOf(session, revisions);
+        await updateTypes(session, async () => revisions, output);
       }
       output.data({ file, replaces, steps: steps.length, kept, left, proven, unproven });
       report(result, file, output);

@@ -3,15 +3,18 @@ import { join, relative } from "node:path";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { lockName, lockProblem } from "../../migrations/schema-lock.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
-import { lockOf, schemaRevisions } from "../../run/schema-history.ts";
+import { lockOf, type SchemaRevision } from "../../run/schema-history.ts";
 import type { Session } from "../../session/session.ts";
 import type { Output } from "../command/output.ts";
+import type { Revisions } from "./update-types.ts";
 
 /**
  * The error if the lock file is out of date or unreadable; undefined if it is up to date, or missing: it is optional.
- * Throws what keeps the migrations from working.
  */
-export async function staleLock({ folder, options }: Session): Promise<MigrateError | undefined> {
+export function staleLock(
+  { folder }: Pick<Session, "folder">,
+  revisions: readonly SchemaRevision[],
+): MigrateError | undefined {
   let found: string | undefined;
   try {
     found = readGenerated(join(folder, lockName), "ERR_LOCK_FILE");
@@ -19,23 +22,23 @@ export async function staleLock({ folder, options }: Session): Promise<MigrateEr
     if (!isMigrateError(error, "ERR_LOCK_FILE")) throw error;
     return error;
   }
-  const problem = found === undefined ? undefined : lockProblem(found, lockOf(await schemaRevisions(options)));
+  const problem = found === undefined ? undefined : lockProblem(found, lockOf(revisions));
   return problem === undefined
     ? undefined
     : new MigrateError("ERR_LOCK_STALE", { file: join(relative(process.cwd(), folder), lockName), problem });
 }
 
-/** Writes the lock file and gives its path. Throws what keeps the migrations from working. */
-export async function writeLockOf({ folder, options }: Session): Promise<string> {
+/** Writes the lock file and gives its path. Throws ERR_LOCK_FILE. */
+export function writeLockOf({ folder }: Pick<Session, "folder">, revisions: readonly SchemaRevision[]): string {
   const path = join(folder, lockName);
-  writeGenerated(path, lockOf(await schemaRevisions(options)), "ERR_LOCK_FILE");
+  writeGenerated(path, lockOf(revisions), "ERR_LOCK_FILE");
   return path;
 }
 
 /** Updates the lock file after a migration was written. */
-export async function updateLock(session: Session, output: Output): Promise<void> {
+export async function updateLock(session: Session, revisions: Revisions, output: Output): Promise<void> {
   try {
-    await writeLockOf(session);
+    writeLockOf(session, await revisions());
   } catch (error) {
     // A failure is only a note, because the migration that was asked for is written.
     output.progress(`note: ${lockName} is not written: ${firstLine(error)}`);

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Declared } from "../../commands/lint/rules/rule.ts";
-import { databaseAfter, schemaRevisions } from "../../run/schema-history.ts";
+import { databaseAfter, type SchemaRevision } from "../../run/schema-history.ts";
 import {
   applicationFile,
   checkOurs,
@@ -33,13 +33,13 @@ export function knownHistory({ folder }: Session): string | undefined {
   return isOurs(path) ? path : undefined;
 }
 
-/**
- * Updates the existing files, or just that of the history, and gives those that were written. `options` may be those of
- * a project that has no migration yet.
- */
+/** The schema after each migration; throws what keeps the migrations from working. */
+export type Revisions = () => Promise<readonly SchemaRevision[]>;
+
+/** Updates the existing files, or just that of the history, and gives those that were written. */
 export async function updateTypes(
   session: Session,
-  options: Session["options"],
+  revisions: Revisions,
   output: Output,
   which: "all" | "history" = "all",
 ): Promise<readonly string[]> {
@@ -49,10 +49,10 @@ export async function updateTypes(
     const isTyped = application !== undefined && existsSync(application);
     const isKnown = knownHistory(session) !== undefined;
     if (!isKnown && !isTyped) return [];
-    const revisions = await schemaRevisions(options);
+    const all = await revisions();
     const files = [
-      ...(isKnown ? [historyFile(session.folder, revisions)] : []),
-      ...(isTyped ? [applicationFile(application, databaseAfter(revisions))] : []),
+      ...(isKnown ? [historyFile(session.folder, all)] : []),
+      ...(isTyped ? [applicationFile(application, databaseAfter(all))] : []),
     ];
     const stale = files.filter((file) => !isWritten(file));
     for (const file of stale) writeTypes(file);
@@ -67,11 +67,10 @@ export async function updateTypes(
 const mostRevisions = 50;
 
 /** The tables that the application's types describe, if these are older than the last migration. */
-export async function typedTables(session: Session): Promise<Declared | undefined> {
+export function typedTables(session: Session, revisions: readonly SchemaRevision[]): Declared | undefined {
   const path = applicationPath(session);
   try {
     if (path === undefined || !isOurs(path)) return undefined;
-    const revisions = await schemaRevisions(session.options);
     const text = textAt(path);
     // A file may have been written long ago or changed by hand, so only the latest revisions are compared with it.
     for (let back = 0; back < Math.min(mostRevisions, revisions.length); back++) {
@@ -82,8 +81,7 @@ export async function typedTables(session: Session): Promise<Declared | undefine
     }
     return undefined;
   } catch (error) {
-    // `lint` itself reports what keeps a migration from working.
-    if (isMigrateError(error)) return undefined;
+    if (isMigrateError(error, "ERR_TYPES_FILE")) return undefined;
     throw error;
   }
 }

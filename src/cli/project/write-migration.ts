@@ -3,15 +3,17 @@ import { existsSync } from "node:fs";
 import type { Acceptance } from "../../migrations/acceptance.ts";
 import { formatVersion } from "../../migrations/file-name.ts";
 import type { MigrationSource } from "../../migrations/source.ts";
+import { revisionOf } from "../../commands/lint/plan-what-works.ts";
 import { problemsElsewhere } from "../../commands/lint/rules/not-everywhere.ts";
-import { planNext, stepsBack } from "../../commands/generate/next-migration.ts";
+import { lintOnce, planNext, stepsBack } from "../../commands/generate/next-migration.ts";
+import { schemaRevisions } from "../../run/schema-history.ts";
 import { nextMigration, writeMigration } from "../../scaffold/create-migration.ts";
 import { otherTargets } from "../../session/open-target.ts";
 import type { Session } from "../../session/session.ts";
 import type { Step } from "../../steps/registry.ts";
 import type { Context } from "../command/command.ts";
 import { updateLock } from "./update-schema-lock.ts";
-import { knownHistory, updateTypes } from "./update-types.ts";
+import { knownHistory, updateTypes, type Revisions } from "./update-types.ts";
 
 export interface Next {
   readonly name: string;
@@ -33,20 +35,25 @@ export type Writing = ReturnType<typeof writingNext>;
 export function writingNext(session: Session, { output, underWay }: Pick<Context, "output" | "underWay">) {
   const options = authoring(session);
   const place = (name: string) => nextMigration(session.folder, name);
-  const plan = async (name: string, steps: readonly Step[]) => await planNext(options, place(name), steps);
+  const linted = lintOnce(options);
   return {
+    /** Whether the existing migrations work, and the tables after them. */
+    linted,
     /** Throws ERR_NAME_INVALID. */
     checkName: (name: string): void => void place(name),
     /** Throws what is wrong with these steps. */
-    checkSteps: async (name: string, steps: readonly Step[]): Promise<void> => void (await plan(name, steps)),
+    checkSteps: async (name: string, steps: readonly Step[]): Promise<void> =>
+      void planNext(await linted(), options, place(name), steps),
     /** Gives the path of the file. */
     async write({ name: given, steps, down, accept }: Next): Promise<string> {
       const { name } = place(given);
-      const planned = steps.length === 0 ? undefined : await plan(name, steps);
+      const existing = steps.length === 0 ? undefined : await linted();
+      const planned = existing && planNext(existing, options, place(name), steps);
       const back = down === true && planned !== undefined ? stepsBack(planned, options) : undefined;
       underWay(true);
+      const before = existing?.sound.migrations.map(revisionOf);
       // TypeScript checks the steps against the history file, so that must be up to date.
-      await updateTypes(session, options, output, "history");
+      if (before !== undefined) await updateTypes(session, async () => before, output, "history");
       const history = knownHistory(session);
       const { path, last } = place(name);
       // With the history file, TypeScript checks what is in after(…).
@@ -64,8 +71,12 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
         for (const { kind, text } of risks)
           if (kind === "loss" && accept === undefined)
             output.progress(`note: step ${at.step} loses something: ${text}`);
-      await updateLock(session, output);
-      await updateTypes(session, options, output);
+      const isNext = before !== undefined && planned?.migration.path === path;
+      let known: ReturnType<Revisions> | undefined;
+      const revisions = () =>
+        (known ??= isNext ? Promise.resolve([...before, revisionOf(planned)]) : schemaRevisions(options));
+      await updateLock(session, revisions, output);
+      await updateTypes(session, revisions, output);
       return file;
     },
   };

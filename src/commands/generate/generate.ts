@@ -6,18 +6,18 @@ import { formatType } from "../../schema/data-type.ts";
 import { placeNotation, shellWord } from "../../schema/text/format-notation.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import type { Database } from "../../schema/table.ts";
-import { lint } from "../lint/lint.ts";
+import type { LintResult } from "../lint/lint.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
 
-/** Touches no table. Throws the first problem that `lint` finds. */
-export async function compareDeclared(
-  options: MigratorOptions,
+/** Throws the first problem that `lint` has found. */
+export function compareDeclared(
+  { problems, sound }: LintResult,
+  { target }: Pick<MigratorOptions, "target">,
   declared: Database,
   answers: readonly DiffAnswer[],
-): Promise<Diff> {
-  const { problems, sound } = await lint(options);
+): Diff {
   if (problems[0] !== undefined) throw problems[0];
-  return diff(sound.after, declared, { answers, ...diffCapabilities(options.target.capabilities) });
+  return diff(sound.after, declared, { answers, ...diffCapabilities(target.capabilities) });
 }
 
 /** Throws ERR_USAGE if an answer fits no question. */

@@ -8,20 +8,44 @@ import { rollbackOf } from "../../plan/rollback/rollback.ts";
 import { databaseOf } from "../../schema/table.ts";
 import { stepsOfAction } from "../../steps/from-action.ts";
 import type { Step } from "../../steps/registry.ts";
-import { lint } from "../lint/lint.ts";
+import { lint, planAfter, type LintResult } from "../lint/lint.ts";
 import { tablesBefore } from "../lint/plan-what-works.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
 
+/**
+ * Checks the existing files: at the first call, and again if they have changed meanwhile, because a prompt may wait for
+ * long.
+ */
+export function lintOnce(options: MigratorOptions): () => Promise<LintResult> {
+  let last: LintResult | undefined;
+  return async () => {
+    if (
+      last === undefined ||
+      !areRead(
+        last,
+        options.migrations.list(() => {}),
+      )
+    )
+      last = await lint(options);
+    return last;
+  };
+}
+
+function areRead({ read }: LintResult, files: readonly MigrationFile[]): boolean {
+  const isSame = ({ path, textHash }: MigrationFile, index: number) =>
+    path === read[index]!.file.path && textHash === read[index]!.file.textHash;
+  return files.length === read.length && files.every(isSame);
+}
+
 /** Throws the first problem of the existing files or of these steps. */
-export async function planNext(
+export function planNext(
+  linted: LintResult,
   options: MigratorOptions,
   file: Omit<MigrationFile, "textHash">,
   steps: readonly Step[],
-): Promise<PlannedMigration> {
+): PlannedMigration {
   const next: Migration = { ...file, textHash: "", steps, checksum: checksumOf(steps) };
-  const { problems, sound } = await lint(options, [next]);
-  if (problems[0] !== undefined) throw problems[0];
-  const planned = sound.migrations.at(-1)!;
+  const planned = planAfter(linted, options, next);
   checkVectors(planned);
   return planned;
 }

@@ -8,8 +8,7 @@ import { positionOfWord, start, type SourcePosition } from "./source/source-posi
 import * as registry from "./rules/index.ts";
 import type { Declared, OtherTarget, Rule, Severity } from "./rules/rule.ts";
 import { similarName } from "../../schema/names.ts";
-import { lint, type LintResult } from "./lint.ts";
-import type { MigratorOptions } from "../../run/run-context.ts";
+import type { LintResult } from "./lint.ts";
 import { positionOfProblem, positionsOfStep } from "./finding-position.ts";
 
 export type RuleId = (typeof registry)[keyof typeof registry]["id"];
@@ -47,9 +46,8 @@ export interface FindingsChoice {
 const rules: readonly Rule[] = Object.values(registry);
 export const ruleIds: readonly string[] = rules.map(({ id }) => id);
 
-/** Touches no table. */
-export async function findingsOf(options: MigratorOptions, choice: FindingsChoice = {}): Promise<Findings> {
-  const linted = await lint(options, [], { recordsCalls: true });
+/** Touches no table. `linted`: with recorded calls. */
+export async function findingsOf(linted: LintResult, choice: FindingsChoice = {}): Promise<Findings> {
   const texts = new Map<string, string>();
   const textAt = (path: string) => {
     const text = texts.get(path) ?? readTextIfPresent(path) ?? "";

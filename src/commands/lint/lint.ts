@@ -7,6 +7,7 @@ import type { Migration } from "../../migrations/load.ts";
 import { afterProblems } from "../../migrations/check-after.ts";
 import { wordsInStep, type Doubt } from "./follow-up-errors.ts";
 import { planWhatWorks, type PlacedDoubt, type Read, type Sound } from "./plan-what-works.ts";
+import type { PlannedMigration } from "../../plan/make-plan.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
 
 export interface LintResult {
@@ -32,13 +33,12 @@ export interface ReadFile {
   readonly wrong: readonly { readonly problem: MigrateError; readonly value: unknown }[];
 }
 
-/** `more`: migrations after the existing ones. `recordsCalls`: records calls, to find positions of steps afterwards. */
+/** `recordsCalls`: records calls, to find positions of steps afterwards. */
 export async function lint(
   options: MigratorOptions,
-  more: readonly Migration[] = [],
   { recordsCalls = false }: { readonly recordsCalls?: boolean } = {},
 ): Promise<LintResult> {
-  const { migrations: source, target, ledger } = options;
+  const { migrations: source } = options;
   const problems: MigrateError[] = [];
   const unlisted: Doubt[] = [];
   const paths = new Map<string, string>();
@@ -58,15 +58,30 @@ export async function lint(
     migrations.push({ migration: one.migration, doubts: one.wrong.map((wrong) => doubtOf(one, wrong)) });
   }
   problems.push(...afterProblems(read.map(({ migration }) => migration)));
-  migrations.push(...more.map((migration) => ({ migration, doubts: [] })));
-  const state = foldLedger([]);
-  const input = { state, inDoubt: state.inDoubt, target, ledger };
-  const sound = planWhatWorks(migrations, input, (problem) => problems.push(problem), unlisted);
+  const sound = planWhatWorks(migrations, planningInput(options), (problem) => problems.push(problem), unlisted);
   const losses = sound.migrations
     .flatMap(({ actions }) => actions)
     .flatMap(({ place, risks }) => risks.filter(({ kind }) => kind === "loss").map(({ text }) => ({ place, text })));
   const isSound = problems.length === 0;
   return { files: files.length, problems, isSound, losses: isSound ? losses : [], sound, read, paths };
+}
+
+/** The plan of a migration after the existing ones. Throws the first problem of these, or its own. */
+export function planAfter(
+  { problems, sound }: LintResult,
+  options: Pick<MigratorOptions, "target" | "ledger">,
+  migration: Migration,
+): PlannedMigration {
+  const refuse = (problem: MigrateError): never => {
+    throw problem;
+  };
+  problems.forEach(refuse);
+  return planWhatWorks([{ migration, doubts: [] }], planningInput(options), refuse, [], sound.after).migrations[0]!;
+}
+
+function planningInput({ target, ledger }: Pick<MigratorOptions, "target" | "ledger">) {
+  const state = foldLedger([]);
+  return { state, inDoubt: state.inDoubt, target, ledger };
 }
 
 async function readOne(

@@ -3,6 +3,7 @@ import { isMigrateError, MigrateError, type StepPlace } from "../../errors/migra
 import type { Migration } from "../../migrations/load.ts";
 import { compileStep } from "../../steps/registry.ts";
 import { changesRows, tablesOfAction } from "../../actions/apply-action.ts";
+import type { SchemaRevision } from "../../run/schema-history.ts";
 import { change, type Database, type Table, type Tables } from "../../schema/table.ts";
 import { compileMigration, type Describing } from "../../plan/compile/compile.ts";
 import { upRun } from "../../plan/history/migration-run.ts";
@@ -28,14 +29,18 @@ export interface Sound {
   readonly after: Database;
 }
 
-/** Leaves out steps that can't work. Passes them to `refuse`, unless their problem only follows from another. */
+/**
+ * Leaves out steps that can't work. Passes them to `refuse`, unless their problem only follows from another. `base`: the
+ * tables before the first migration.
+ */
 export function planWhatWorks(
   all: readonly Read[],
   input: Planning["input"],
   refuse: (problem: MigrateError) => void,
   first: readonly Doubt[] = [],
+  base: Database = new Map(),
 ): Sound {
-  const database = new Map<string, Table>();
+  const database = new Map(base);
   const doubts: Doubt[] = [...first];
   const migrations = all.flatMap(({ migration, doubts: own }) => {
     const leaving = [...own];
@@ -123,6 +128,12 @@ function withDown(
     if (![...after.keys()].some((table) => isExcused(missing(table), [], doubts))) refuse(error);
     return planned;
   }
+}
+
+/** The tables that a migration changes, as they are after it. */
+export function revisionOf({ migration, actions }: PlannedMigration): SchemaRevision {
+  const { version, name, checksum } = migration;
+  return { version, name, checksum, changed: new Map(actions.flatMap(({ after }) => [...after])) };
 }
 
 /** The tables that a migration touches, as they are before its first action. */
