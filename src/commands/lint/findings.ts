@@ -97,15 +97,18 @@ function remarksOn(
   textAt: (path: string) => string,
 ): readonly LintFinding[] {
   const findings: LintFinding[] = [];
-  for (const [number, { migration, actions }] of migrations.entries()) {
+  const all = migrations.flatMap(({ actions }) => actions);
+  let done = 0;
+  for (const { migration, actions } of migrations) {
+    const first = done;
+    done += actions.length;
     if (migration.version <= since) continue;
     const { path: file } = migration;
     const text = textAt(file);
     const ignores = ignoresIn(text);
-    const next = migrations.slice(number + 1).flatMap((one) => one.actions);
     for (const [index, action] of actions.entries()) {
       const earlier = () => actions.slice(0, index);
-      const later = () => [...actions.slice(index + 1), ...next];
+      const later = () => all.slice(first + index + 1);
       for (const { id, severity: usual, check } of rules) {
         const severity = settings[id as RuleId] ?? usual;
         if (severity === "off") continue;

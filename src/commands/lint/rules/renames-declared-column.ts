@@ -12,6 +12,9 @@ export const renamesDeclaredColumn = {
     return action.alterations.flatMap(({ path, rename }) => {
       if (rename === undefined) return [];
       const was = parsePath(path);
+      // To follow a column through all later actions takes longer.
+      if (!declared.some(({ tables }) => [...tables.values()].some((table) => findColumn(table.columns, was))))
+        return [];
       const now = follow(
         { table: action.table, path: [...was.slice(0, -1), rename] },
         later().map((one) => one.action),
