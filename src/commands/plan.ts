@@ -4,6 +4,7 @@ import type { GroupedPlan } from "../plan/group/group-migrations.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import type { SavedPlan } from "../plan/assess/saved-plan.ts";
 import { bind, boundTables } from "../run/prepare/bind-saved-plan.ts";
+import type { Planned } from "../run/prepare/plan-run.ts";
 import { checkRecorded } from "../run/prepare/record-renumbered.ts";
 import { runContext, type MigratorOptions } from "../run/run-context.ts";
 import { downward, type DownChoice } from "./down.ts";
@@ -15,6 +16,21 @@ import { upward } from "./upward.ts";
 export async function plan(options: MigratorOptions, choice: UpChoice = {}): Promise<GroupedPlan> {
   return (await planOn(runContext(options), upward, choice)).plan;
 }
+
+/** The same to be shown: if nothing is pending, no migration is evaluated, and `now` is empty. */
+export async function planToShow(options: MigratorOptions, choice: UpChoice = {}): Promise<GroupedPlan> {
+  const toward = choice.plan === undefined ? upwardIfPending : upward;
+  return (await planOn(runContext(options), toward, choice)).plan;
+}
+
+const upwardIfPending: typeof upward = {
+  ...upward,
+  rules(choice, context, files) {
+    const rules = upward.rules(choice, { ...context, emit: () => {} }, files);
+    const nothing: Planned = { plan: { migrations: [], now: new Map() }, migrations: [], opening: [] };
+    return { ...rules, plan: async (input) => ((await rules.isNothing(input)) ? nothing : await rules.plan(input)) };
+  },
+};
 
 /** Plans `down`. Given a saved plan, throws ERR_PLAN_STALE if that plan no longer holds. */
 export async function planDown(options: MigratorOptions, choice: DownChoice = {}): Promise<Plan> {

@@ -57,7 +57,7 @@ describe("with nothing pending", () => {
     expect(await applied.migrate(["up"])).toMatchObject({ code: 0 });
   });
 
-  test.each(["up", "status", "history"])("%s evaluates no migration", async (command) => {
+  test.each(["up", "plan", "status", "history"])("%s evaluates no migration", async (command) => {
     const loads = await loadsOf(applied, [command]);
     expect(loads.length).toBeGreaterThan(0);
     expect(migrationsIn(loads)).toEqual([]);

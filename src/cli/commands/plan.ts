@@ -1,5 +1,5 @@
 import type { DownChoice } from "../../commands/down.ts";
-import { plan, planDown, savePlan, savePlanDown } from "../../commands/plan.ts";
+import { planDown, planToShow, savePlan, savePlanDown } from "../../commands/plan.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { failureIn } from "../../plan/assess/guards.ts";
 import type { Choice } from "../../plan/history/pending.ts";
@@ -70,7 +70,7 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
     }
     const made =
       direction === "up"
-        ? await plan(options, given === undefined ? { ...upChoice, stepByStep } : { plan: given })
+        ? await planToShow(options, given === undefined ? { ...upChoice, stepByStep } : { plan: given })
         : await planDown(options, given === undefined ? downChoice : { plan: given });
     const document = planDocument(made, target.name, direction, await survey(made, target));
     const ofSaved = { stepByStep: given?.plan.stepByStep };
