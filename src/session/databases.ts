@@ -89,9 +89,10 @@ async function itemsOf(
 /** Undefined if what the function returns is no list. */
 async function collected(list: () => unknown): Promise<readonly unknown[] | undefined> {
   const listed = await list();
-  if (!isObject(listed) && !Array.isArray(listed)) return undefined;
+  if (typeof listed !== "object" || listed === null || !(Symbol.iterator in listed || Symbol.asyncIterator in listed))
+    return undefined;
   const items: unknown[] = [];
-  for await (const item of listed as object as Listed) items.push(item);
+  for await (const item of listed as Listed) items.push(item);
   return items;
 }
 

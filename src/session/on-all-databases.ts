@@ -21,8 +21,8 @@ type Outcome<Result> = { readonly result: Result } | { readonly error: unknown }
 export type DatabaseEnd<Result> = Outcome<Result> & { readonly database: string; readonly duration: number };
 
 export interface Observer<Result> {
-  /** Before the first database begins. `total`: how many databases the target has. */
-  begin?(total: number): void;
+  /** Before the first database begins, with the names of all. */
+  begin?(names: readonly string[]): void;
   /** An event of the run on a database. */
   emit?(event: RunEvent, database: string): void;
   /** Whether some run may hold a lease, which must reach a safe point. */
@@ -48,6 +48,8 @@ export async function onAllDatabases<Result>(
   const all = await databases.list();
   // All databases get the same migrations, even if a file changes meanwhile.
   const migrations = remembered(options.migrations);
+  // What is wrong with all of them is the error of the command.
+  migrations.list();
   /** The databases whose run may hold the lease. */
   const holding = new Set<CheckedDatabase>();
   let failures = 0;
@@ -84,7 +86,7 @@ export async function onAllDatabases<Result>(
     observer.end({ database: database.name, duration: Math.round(performance.now() - started), ...outcome });
   };
 
-  observer.begin?.(all.length);
+  observer.begin?.(all.map(({ name }) => name));
   const isLost = () => failures > 0 || isOver();
   const first = await severally(all.slice(0, canaries), concurrency, isLost, workAndReport);
   const isCanaryLost = failures > 0;

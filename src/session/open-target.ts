@@ -44,7 +44,8 @@ export async function openTarget(config: LoadedConfig, name: string, database?: 
     if (hasSlot(given)) refuse(` contains ${databaseSlot} and has no databases; list their names in databases`);
     return await module.open(given, context);
   }
-  const any = module.inDatabase(given, "database", {}, config.folder);
+  // A name that can be a part of a host, and a port.
+  const any = module.inDatabase(given, "0", {}, config.folder);
   return withoutDatabase(await module.open("problem" in any ? given : any.settings, context));
 }
 

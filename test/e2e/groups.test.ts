@@ -67,7 +67,7 @@ test("a single migration of a killed run is in doubt too", async () => {
   expect((await project.migrate(["verify"])).stdout).toContain(doubt);
 });
 
-const rollbacks = `  in place of the actions of its migrations:
+const rollbacks = `  instead of these actions, which have the same result:
   0002_m
     rename t.a to c
       back: rename t.c to a (exact, metadata only, 1 version)

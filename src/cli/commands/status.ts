@@ -1,11 +1,10 @@
-import { basename } from "node:path";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { status, type StatusResult } from "../../commands/status.ts";
 import { defineCommand, withDatabases, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { bundleFlags, databasesFlags, switchFlag, type FlagValues } from "../command/flags.ts";
 import { renderDuration, renderTable, renderTime } from "../render/events.ts";
-import { begunIn, checkedStatus, statusDocument } from "../render/status.ts";
+import { absenceWords, begunIn, checkedStatus, statusDocument } from "../render/status.ts";
 import { count } from "../../errors/migrate-error.ts";
 
 const flags = {
@@ -37,7 +36,7 @@ function showStatus(found: StatusResult, target: string, { flags, output }: Cont
   const { applied, reverting, pending, missing, lease, doubts, late, problem, changed } = found;
   const gone = new Set(missing);
   const begun = begunIn(found);
-  const absence = flags.bundle === undefined ? "its file is not here" : `it is not in ${basename(flags.bundle)}`;
+  const absence = absenceWords(flags.bundle);
   const rows = [
     ...applied.map((one) => [
       "applied",

@@ -1,7 +1,7 @@
 /** What a command on many databases prints: progress while it runs, and one report at its end. */
 import { count, firstLine, isMigrateError, MigrateError, type Outcome } from "../../errors/migrate-error.ts";
 import type { DatabaseEnd, Untried } from "../../session/on-all-databases.ts";
-import type { CommandResult } from "../command/exit-code.ts";
+import { exitCodeOf, type CommandResult } from "../command/exit-code.ts";
 import type { Context } from "../command/command.ts";
 import { renderDuration } from "../render/events.ts";
 
@@ -16,12 +16,8 @@ const reasons: Readonly<Record<Untried["why"], string>> = {
   failures: ", because others failed (--max-failures)",
 };
 
-/** Databases with the same result. */
-interface Group {
-  count: number;
-  /** The first of them. */
-  readonly names: string[];
-}
+/** By the result as text: the databases, by their places in the list. */
+type Groups = Map<string, number[]>;
 
 /** `groupOf`: the result of a database as text, such as "nothing to do". */
 export function databasesReport<Result>(
@@ -29,44 +25,54 @@ export function databasesReport<Result>(
   groupOf: (result: Result) => string,
   toDocument: (result: Result) => object,
 ) {
-  const succeeded = new Map<string, Group>();
-  const failed = new Map<string, Group>();
+  const succeeded: Groups = new Map();
+  const failed: Groups = new Map();
+  const interrupted: number[] = [];
   const outcomes = new Set<Outcome>();
-  const counts = { total: 0, succeeded: 0, failed: 0, interrupted: 0 };
+  const counts = { succeeded: 0, failed: 0 };
   const started = performance.now();
+  let all: readonly string[] = [];
+  let places: ReadonlyMap<string, number> = new Map();
   let printed = started;
 
   const showProgress = () => {
-    const done = counts.succeeded + counts.failed + counts.interrupted;
-    const words = `${done} of ${count(counts.total, "database")}${counts.failed === 0 ? "" : `, ${counts.failed} failed`}`;
+    const done = counts.succeeded + counts.failed + interrupted.length;
+    const words = `${done} of ${count(all.length, "database")}${counts.failed === 0 ? "" : `, ${counts.failed} failed`}`;
     output.passing(words);
     if (process.stderr.isTTY || performance.now() - printed < progressPause) return;
     printed = performance.now();
     output.progress(`${words}, after ${renderDuration(printed - started)}`);
   };
 
-  const succeed = (database: string, result: Result) => {
-    counts.succeeded++;
-    add(succeeded, groupOf(result), database);
-  };
   const fail = (database: string, error: unknown) => {
-    if (signal.aborted && isMigrateError(error, "ERR_INTERRUPTED")) return void counts.interrupted++;
+    const place = places.get(database)!;
+    if (signal.aborted && isMigrateError(error, "ERR_INTERRUPTED")) return void interrupted.push(place);
     counts.failed++;
     outcomes.add(isMigrateError(error) ? error.outcome : "failed");
-    add(failed, messageOf(error), database);
+    add(failed, withoutName(messageOf(error), database), place);
     if (output.verbose && !isMigrateError(error) && error instanceof Error)
       for (const line of error.stack?.split("\n") ?? []) output.problem(`${database}: ${line}`);
     output.progress(`${database}: ${messageOf(error)}`);
   };
 
+  const namesAt = (group: readonly number[]) => group.toSorted((one, other) => one - other).map((at) => all[at]!);
+  /** "3 databases (acme, globex, initech)", or just how many if they are all of them. */
+  const membersOf = (group: readonly number[]) => {
+    const words = count(group.length, "database");
+    return group.length === all.length && group.length > 1 ? `all ${words}` : `${words} (${listed(namesAt(group))})`;
+  };
+
   return {
-    begin(total: number) {
-      counts.total = total;
+    begin(names: readonly string[]) {
+      all = names;
+      places = new Map(names.map((name, at) => [name, at]));
     },
     end(one: DatabaseEnd<Result>) {
       const { database, duration } = one;
-      if ("result" in one) succeed(database, one.result);
-      else fail(database, one.error);
+      if ("result" in one) {
+        counts.succeeded++;
+        add(succeeded, groupOf(one.result), places.get(database)!);
+      } else fail(database, one.error);
       output.data({
         event: "ended",
         database,
@@ -76,18 +82,29 @@ export function databasesReport<Result>(
       showProgress();
     },
     /** Prints the report. Returns how the command ends. Throws ERR_INTERRUPTED. */
-    finish(target: string, untried: Untried): CommandResult {
-      const { total, interrupted } = counts;
+    finish(target: string, { names: untried, why }: Untried): CommandResult {
       const duration = Math.round(performance.now() - started);
-      output.data({ event: "report", target, ...counts, untried: untried.names, duration });
-      for (const [words, group] of largestFirst(succeeded)) output.result(`${membersOf(group, total)}: ${words}`);
-      for (const [words, group] of largestFirst(failed)) output.problem(`${membersOf(group, total)} failed: ${words}`);
-      if (interrupted > 0) output.problem(`${count(interrupted, "database")} interrupted`);
-      if (untried.names.length > 0)
-        output.problem(`${count(untried.names.length, "database")} not tried${reasons[untried.why]}`);
-      const summary = `${counts.succeeded} of ${count(total, "database")} of ${target} done in ${renderDuration(duration)}`;
+      output.data({
+        event: "report",
+        target,
+        databases: all.length,
+        succeeded: counts.succeeded,
+        failed: largestFirst(failed).map(([message, group]) => ({ message, databases: namesAt(group) })),
+        interrupted: namesAt(interrupted),
+        untried,
+        duration,
+      });
+      for (const [words, group] of largestFirst(succeeded)) output.result(`${membersOf(group)}: ${words}`);
+      for (const [words, group] of largestFirst(failed))
+        output.problem(
+          `${membersOf(group)} failed: ${group.length === 1 ? withName(words, namesAt(group)[0]!) : words}`,
+        );
+      if (interrupted.length > 0) output.problem(`${membersOf(interrupted)} interrupted`);
+      if (untried.length > 0)
+        output.problem(`${count(untried.length, "database")} (${listed(untried)}) not tried${reasons[why]}`);
+      const summary = `${counts.succeeded} of ${count(all.length, "database")} of ${target} done in ${renderDuration(duration)}`;
       output.result(summary);
-      if (signal.aborted && interrupted + untried.names.length > 0)
+      if (signal.aborted && interrupted.length + untried.length > 0)
         throw new MigrateError("ERR_INTERRUPTED", { done: `${summary}; the next run works on the others` });
       const [outcome = "failed"] = outcomes;
       return counts.failed === 0 ? undefined : outcomes.size === 1 ? outcome : "failed";
@@ -95,23 +112,35 @@ export function databasesReport<Result>(
   };
 }
 
-function add(groups: Map<string, Group>, words: string, database: string): void {
-  const group = groups.get(words) ?? { count: 0, names: [] };
+function add(groups: Groups, words: string, place: number): void {
+  const group = groups.get(words) ?? [];
   groups.set(words, group);
-  group.count++;
-  if (group.names.length < mostNames) group.names.push(database);
+  group.push(place);
 }
 
-function largestFirst(groups: ReadonlyMap<string, Group>): readonly (readonly [words: string, group: Group])[] {
-  return [...groups].toSorted(([, one], [, other]) => other.count - one.count);
+function largestFirst(groups: Groups): readonly (readonly [words: string, group: readonly number[]])[] {
+  return [...groups].toSorted(([, one], [, other]) => other.length - one.length);
 }
 
-/** "3 databases (acme, globex, initech)", or just how many if they are all of them. */
-function membersOf({ count: members, names }: Group, total: number): string {
-  const all = count(members, "database");
-  if (members === total && total > 1) return `all ${all}`;
-  const others = members - names.length;
-  return `${all} (${names.toSorted().join(", ")}${others === 0 ? "" : ` and ${others} more`})`;
+function listed(names: readonly string[]): string {
+  const others = names.length - mostNames;
+  return `${names.slice(0, mostNames).join(", ")}${others > 0 ? ` and ${others} more` : ""}`;
+}
+
+/** Stands for the name of the database in a message that several have in common, as in the configuration. */
+const anyName = "{database}";
+
+/** The message for all databases, without the name of this one where it is a word of its own. */
+function withoutName(message: string, name: string): string {
+  const isPart = (character: string | undefined) => character !== undefined && /\w/.test(character);
+  return message.split(name).reduce((before, after) => {
+    const isWord = !isPart(before.at(-1)) && !isPart(after[0]);
+    return `${before}${isWord ? anyName : name}${after}`;
+  });
+}
+
+function withName(message: string, name: string): string {
+  return message.replaceAll(anyName, name);
 }
 
 function messageOf(error: unknown): string {
@@ -119,5 +148,6 @@ function messageOf(error: unknown): string {
 }
 
 function errorDocument(error: unknown) {
-  return { code: isMigrateError(error) ? error.code : "ERR_INTERNAL", message: messageOf(error) };
+  const code = isMigrateError(error) ? error.code : "ERR_INTERNAL";
+  return { code, message: messageOf(error), exit: exitCodeOf(error) };
 }

@@ -5,7 +5,7 @@ import { onAllDatabases, type DatabasesChoice } from "../../session/on-all-datab
 import type { SessionOfSeveral } from "../../session/session.ts";
 import type { Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
-import { checkedStatus, statusDocument } from "../render/status.ts";
+import { absenceWords, checkedStatus, statusDocument } from "../render/status.ts";
 import { databasesReport } from "./report.ts";
 
 export async function statusOfAll(
@@ -16,7 +16,11 @@ export async function statusOfAll(
   const { flags } = context;
   const { target } = session;
   const checks = new Set<CommandResult>();
-  const report = databasesReport<StatusResult>(context, historyWords, (found) => statusDocument(found, target));
+  const report = databasesReport<StatusResult>(
+    context,
+    (found) => historyWords(found, absenceWords(flags.bundle)),
+    (found) => statusDocument(found, target),
+  );
   const untried = await onAllDatabases(
     session,
     status,
@@ -35,7 +39,7 @@ export async function statusOfAll(
 }
 
 /** Databases with the same words have the same history, and the same problems. */
-function historyWords(found: StatusResult): string {
+function historyWords(found: StatusResult, absence: string): string {
   const { applied, pending, reverting, missing, doubts, late, changed, problem } = found;
   const last = applied.at(-1);
   const begun = pending.filter(({ partial }) => partial !== undefined);
@@ -43,7 +47,7 @@ function historyWords(found: StatusResult): string {
     `${applied.length} applied${last === undefined ? "" : ` (last ${formatMigration(last)})`}, ${pending.length} pending`,
     ...begun.map((one) => `${formatMigration(one)} is interrupted`),
     ...reverting.map((one) => `${formatMigration(one)} is being rolled back`),
-    ...missing.map((one) => `the file of ${formatMigration(one)} is not here`),
+    ...missing.map((one) => `${formatMigration(one)}: ${absence}`),
     ...doubts,
     ...(late.length === 0 ? [] : ["a call may have come late"]),
     ...changed.map((one) => one.problem),

@@ -12,6 +12,7 @@ import { databasesReport } from "./report.ts";
 /** Only --verbose shows them: many databases run at a time. */
 const details: ReadonlySet<RunEvent["event"]> = new Set([
   "planned",
+  "group",
   "started",
   "action",
   "running",

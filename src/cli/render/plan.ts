@@ -40,7 +40,7 @@ function renderGroup(
     `, as a group: ${count(total, "call")}${part}`,
   ]);
   for (const action of actions) renderCalls(action, "  ", output);
-  output.result("  in place of the actions of its migrations:");
+  output.result("  instead of these actions, which have the same result:");
 }
 
 function renderMigration(migration: Migration, indent: string, output: Output): void {

@@ -1,4 +1,5 @@
 /** What `migrate status` makes of a status. */
+import { basename } from "node:path";
 import type { StatusResult } from "../../commands/status.ts";
 
 /**
@@ -6,6 +7,11 @@ import type { StatusResult } from "../../commands/status.ts";
  */
 export function begunIn({ begun }: StatusResult): StatusResult["begun"] {
   return begun.filter(({ known }) => known?.reversal === undefined);
+}
+
+/** Of a migration that is in the ledger and not among the files, or not in the bundle. */
+export function absenceWords(bundle: string | undefined): string {
+  return bundle === undefined ? "its file is not here" : `it is not in ${basename(bundle)}`;
 }
 
 /** How `--check` ends. */
