@@ -97,7 +97,7 @@ describe.each(ways)("on %s", (way) => {
       `export default { targets: { ${name}: ${place}, other: ${elsewhere} }, target: "${name}" };\n`,
     );
     expect(await migrate(["up", "--plan", "plan.json", "-t", "other"])).toEqual(
-      refused(`it was made for target ${name}, not for other`, `use --target ${name}`),
+      refused(`it was made for target ${name}, not for other`, `run it on ${name}, or make a new plan`),
     );
     write("migrate.config.ts", `export default { targets: { ${name}: ${elsewhere} } };\n`);
     const { code, stderr } = await up();

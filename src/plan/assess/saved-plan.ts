@@ -86,7 +86,7 @@ export function checkPlace(saved: SavedPlan, target: { readonly name: string; re
       plan,
       "target",
       `it was made for target ${plan.target}, not for ${target.name}`,
-      "run it on that target, or make a new plan",
+      `run it on ${plan.target}, or make a new plan`,
     );
   if (place !== target.place)
     throw stale(plan, "target", `it was made for target ${plan.target} at ${place}, and that is ${target.place} now`);
