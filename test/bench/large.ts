@@ -137,7 +137,7 @@ function empty(): Measured {
   return { up: { wall: [], cpu: [] }, script: { wall: [], cpu: [] } };
 }
 
-/** A project whose first migration has created the table, which has got so many rows since. */
+/** A project whose first migration has created the table, to which rows were added since. */
 async function prepare(size: number): Promise<string> {
   const folder = join(work, String(size));
   mkdirSync(join(folder, "migrations"), { recursive: true });

@@ -62,6 +62,9 @@ export function databasesReport<Result>(
     return group.length === all.length && group.length > 1 ? `all ${words}` : `${words} (${listed(namesAt(group))})`;
   };
 
+  const messageFor = (words: string, group: readonly number[]) =>
+    group.length === 1 ? withName(words, all[group[0]!]!) : words;
+
   return {
     begin(names: readonly string[]) {
       all = names;
@@ -89,16 +92,17 @@ export function databasesReport<Result>(
         target,
         databases: all.length,
         succeeded: counts.succeeded,
-        failed: largestFirst(failed).map(([message, group]) => ({ message, databases: namesAt(group) })),
+        failed: largestFirst(failed).map(([words, group]) => ({
+          message: messageFor(words, group),
+          databases: namesAt(group),
+        })),
         interrupted: namesAt(interrupted),
         untried,
         duration,
       });
       for (const [words, group] of largestFirst(succeeded)) output.result(`${membersOf(group)}: ${words}`);
       for (const [words, group] of largestFirst(failed))
-        output.problem(
-          `${membersOf(group)} failed: ${group.length === 1 ? withName(words, namesAt(group)[0]!) : words}`,
-        );
+        output.problem(`${membersOf(group)} failed: ${messageFor(words, group)}`);
       if (interrupted.length > 0) output.problem(`${membersOf(interrupted)} interrupted`);
       if (untried.length > 0)
         output.problem(`${count(untried.length, "database")} (${listed(untried)}) not tried${reasons[why]}`);

@@ -48,7 +48,7 @@ async function work(failing: readonly string[], choice: DatabasesChoice, signal?
   return { log, untried, most };
 }
 
-test("all databases are worked on, so many at a time", async () => {
+test("all databases are worked on, at most three at a time", async () => {
   const { log, untried, most } = await work([], { concurrency: 3 });
   expect(log.toSorted()).toEqual(names.map((name) => `${name} 1`));
   expect(untried.names).toEqual([]);
@@ -70,7 +70,7 @@ test("the others begin only when the canaries have succeeded", async () => {
   expect(untried.names).toEqual([]);
 });
 
-test("after so many failures, no other database begins", async () => {
+test("after the given number of failures, no other database begins", async () => {
   const { log, untried } = await work(["b", "d"], { canaries: 0, concurrency: 1, maxFailures: 2 });
   expect(log).toEqual(["a 1", "b Error: it is broken", "c 1", "d Error: it is broken"]);
   expect(untried).toEqual({ names: names.slice(4), why: "failures" });

@@ -57,7 +57,7 @@ test("nothing is remembered without instances, which alone tell a recreated tabl
   expect(asked).toHaveLength(2);
 });
 
-test("a question about an old version, all rows or so many rows is another question", async () => {
+test("a question about an old version, all rows or a limited number of rows is another question", async () => {
   const { folder, target } = await aTarget();
   await addRows(folder, "t", [{ a: 3 }]);
   expect(await target.count!("t", "a > 0")).toBe(3);
