@@ -12,9 +12,21 @@ export interface Measured {
   readonly stderr: string;
 }
 
+/**
+ * The process itself reports at its end what the kernel has counted. On Linux, `maxRSS` is at least what the process that
+ * started it held then.
+ */
+const reportAtExit = `import { readFileSync } from "node:fs";
+const peak = () => process.platform === "linux"
+  ? /VmHWM:\\s*(\\d+)/.exec(readFileSync("/proc/self/status", "utf8"))[1]
+  : process.resourceUsage().maxRSS;
+process.on("exit", () => {
+  const { user, system } = process.cpuUsage();
+  process.stderr.write("\\nused " + (user + system) + " " + peak() + "\\n");
+});`;
+
 export function measure(args: readonly string[], cwd: string): Measured {
-  // The process itself reports at its end what the kernel has counted.
-  const report = `data:text/javascript,process.on("exit",()=>{const{user,system}=process.cpuUsage();process.stderr.write("\\nused "+(user+system)+" "+process.resourceUsage().maxRSS+"\\n")})`;
+  const report = `data:text/javascript,${encodeURIComponent(reportAtExit)}`;
   const started = performance.now();
   const { status, stderr } = spawnSync(process.execPath, ["--import", report, ...args], {
     cwd,
