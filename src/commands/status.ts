@@ -10,7 +10,7 @@ import { recognisedState } from "../run/prepare/record-renumbered.ts";
 import { contradiction } from "../run/lease/audited-ledger.ts";
 import { doubtWords, holderWords, underWay } from "../run/lease/describe-holder.ts";
 import { runContext, type MigratorOptions } from "../run/run-context.ts";
-import { loadChanged } from "../run/prepare/load-changed.ts";
+import { isChanged, loadChanged } from "../run/prepare/load-changed.ts";
 
 export interface StatusResult {
   readonly applied: readonly LedgerMigration[];
@@ -100,7 +100,7 @@ async function changedFiles(
   state: LedgerState,
 ): Promise<StatusResult["changed"]> {
   const changed: (MigrationName & { readonly problem: string })[] = [];
-  for (const file of files)
+  for (const file of files.filter((one) => isChanged(one, state)))
     try {
       checkUnchanged(await loadChanged(source, [file], state), state, target.capabilities);
     } catch (error) {

@@ -10,7 +10,7 @@ export interface WantedRows {
 }
 
 export interface ReadTable {
-  rows(wanted: WantedRows): Promise<readonly Row[]>;
+  rows(wanted: WantedRows): Promise<Iterable<Row>>;
   count(predicate: string): Promise<number>;
 }
 
@@ -29,7 +29,7 @@ export async function openToRead(
   return table && { rows: (wanted) => readRowsOf(table, wanted), count: (predicate) => table.countRows(predicate) };
 }
 
-async function readRowsOf(table: NativeTable, { columns, last }: WantedRows): Promise<readonly Row[]> {
+async function readRowsOf(table: NativeTable, { columns, last }: WantedRows): Promise<Iterable<Row>> {
   const query = table.query();
   // The selection matters: with ten thousand rows, sorting whole rows takes twice as long.
   query.selectColumns([...columns]);
@@ -38,9 +38,13 @@ async function readRowsOf(table: NativeTable, { columns, last }: WantedRows): Pr
     query.limit(1);
   }
   // Loaded while the engine works.
-  const [batches, { readRows }] = await Promise.all([query.execute(), import("../wire/rows/read-rows.ts")]);
-  const rows: Row[] = [];
+  const [batches, { eachRow }] = await Promise.all([query.execute(), import("../wire/rows/read-rows.ts")]);
+  const read: Iterable<Row>[] = [];
   for (let batch = await batches.next(); batch !== null; batch = await batches.next())
-    rows.push(...readRows(batch, columns));
-  return rows;
+    read.push(eachRow(batch, columns));
+  return inTurn(read);
+}
+
+function* inTurn(batches: readonly Iterable<Row>[]): Generator<Row, void> {
+  for (const batch of batches) yield* batch;
 }

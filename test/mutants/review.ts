@@ -83,7 +83,7 @@ export const reviewMutants: readonly Mutant[] = [
     id: "F1",
     does: "leaves a migration in doubt for ever",
     file: "ledger/state/fold.ts",
-    find: "settle(fold, new Set([version]));",
+    find: "settle(fold, [version]);",
     replace: "",
     killedBy: fold,
   },

@@ -25,6 +25,8 @@ export interface Output {
   readonly verbose: boolean;
   /** A line of the result, for people. Silent under --json. */
   result(line: Line): void;
+  /** The same for many lines, in one write: each write finds out what is secret. */
+  results(lines: readonly Line[]): void;
   /** A line of the result that GitHub Actions reads. Silent under --json. */
   annotation(finding: Annotation): void;
   /** A part of the result for programs: one document, or one event per line. Silent without --json. */
@@ -77,6 +79,9 @@ export function createOutput({ json = false, quiet = false, verbose = false, col
     json,
     verbose,
     result: (line) => toResult(rendered(line, color)),
+    results: (lines) => {
+      if (lines.length > 0) toResult(lines.map((line) => rendered(line, color)).join("\n"));
+    },
     annotation: (finding) => toResult(workflowCommand(finding)),
     data: (value) => {
       if (json) process.stdout.write(`${printable(JSON.stringify(cleaned(value)))}\n`);
@@ -98,6 +103,7 @@ export function createOutput({ json = false, quiet = false, verbose = false, col
 const eraseLine = "\r\u001b[K";
 
 function rendered(line: Line, color: boolean): string {
+  if (typeof line === "string") return printableLine(line);
   const parts = [line].flat().map((part) => (typeof part === "string" ? { style: undefined, text: part } : part));
   return parts
     .map(({ style, text }) => {

@@ -3,6 +3,7 @@ import { groupOf, savedPlanOf, type LedgerRecord } from "../../ledger/state/reco
 import { shortHash } from "../../migrations/checksum.ts";
 import { formatGroup, formatMigration } from "../../migrations/file-name.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
+import { keepHeapSmall } from "../command/small-heap.ts";
 import { renderDuration, renderTable, renderTime } from "../render/events.ts";
 
 export const historyCommand = defineCommand({
@@ -10,16 +11,14 @@ export const historyCommand = defineCommand({
   describe: "print the records of the ledger",
   flags: {},
   async run(context) {
+    keepHeapSmall();
     const { output } = context;
     const [{ records, doubts }, target] = await withTarget(context, async (options) => {
       const records = await history(options);
       return { records, doubts: doubtsIn(records, options) };
     });
-    output.data({
-      target,
-      records: records.map((record) => ({ ...record, at: new Date(record.at).toISOString() })),
-      doubts,
-    });
+    const documents = output.json ? records.map((one) => ({ ...one, at: new Date(one.at).toISOString() })) : [];
+    output.data({ target, records: documents, doubts });
     // Records about the lease matter only if something went wrong, so they need --verbose.
     const shown = records.filter(
       (record) =>
@@ -29,7 +28,7 @@ export const historyCommand = defineCommand({
         groupIn(record) !== undefined ||
         savedPlanOf(record) !== undefined,
     );
-    for (const line of renderTable(shown.map(toRow))) output.result(line);
+    output.results(renderTable(shown.map(toRow)));
     if (records.length === 0) output.result("the ledger is empty");
     else if (shown.length === 0) output.result("no record is about a migration; --verbose shows all records");
     for (const words of doubts) output.result(words);

@@ -2,6 +2,7 @@ import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { status, type StatusResult } from "../../commands/status.ts";
 import { defineCommand, withDatabases, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
+import { keepHeapSmall } from "../command/small-heap.ts";
 import { bundleFlags, databasesFlags, switchFlag, type FlagValues } from "../command/flags.ts";
 import { renderDuration, renderTable, renderTime } from "../render/events.ts";
 import { absenceWords, begunIn, checkedStatus, statusDocument } from "../render/status.ts";
@@ -22,6 +23,7 @@ export const statusCommand = defineCommand({
   describe: "list applied and pending migrations",
   flags,
   async run(context) {
+    keepHeapSmall();
     return await withDatabases(
       context,
       async ({ options }) => showStatus(await status(options), options.target.name, context),
@@ -32,7 +34,7 @@ export const statusCommand = defineCommand({
 });
 
 function showStatus(found: StatusResult, target: string, { flags, output }: Context<StatusFlags>): CommandResult {
-  output.data(statusDocument(found, target));
+  if (output.json) output.data(statusDocument(found, target));
   const { applied, reverting, pending, missing, lease, doubts, late, problem, changed } = found;
   const gone = new Set(missing);
   const begun = begunIn(found);
@@ -55,7 +57,7 @@ function showStatus(found: StatusResult, target: string, { flags, output }: Cont
     ]),
     ...pending.map((one) => ["pending", formatMigration(one), "", "", pendingText(one)]),
   ];
-  for (const line of renderTable(rows)) output.result(line);
+  output.results(renderTable(rows));
   output.result(`${count(applied.length, "migration")} applied, ${pending.length} pending on ${target}`);
   if (lease !== undefined) output.result(lease);
   for (const words of doubts) output.result(words);

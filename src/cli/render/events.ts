@@ -7,10 +7,9 @@ import type { Output } from "../command/output.ts";
 
 /** Rows as lines with columns of equal width. */
 export function renderTable(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = rows.reduce<number[]>(
-    (most, row) => row.map((cell, index) => Math.max(most[index] ?? 0, cell.length)),
-    [],
-  );
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
   return rows.map((row) =>
     row
       .map((cell, index) => cell.padEnd(widths[index] ?? 0))

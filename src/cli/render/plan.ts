@@ -14,8 +14,9 @@ const longestCall = 200;
 export function renderPlan(plan: PlanDocument, output: Output): void {
   const migrations = migrationsOf(plan);
   if (migrations.length === 0) output.result(plan.direction === "up" ? "nothing to do" : "nothing to roll back");
+  const groups = new Map(plan.groups?.flatMap((group) => group.versions.map((version) => [version, group] as const)));
   for (const migration of migrations) {
-    const group = plan.groups?.find(({ versions }) => versions.includes(migration.version));
+    const group = groups.get(migration.version);
     if (group?.versions[0] === migration.version) renderGroup(group, migrations, output);
     renderMigration(migration, group === undefined ? "" : "  ", output);
   }

@@ -62,15 +62,18 @@ export function markerPlace(ledger: string, table: string): MarkerPlace | undefi
 /** The record that a table's name encodes; undefined if the table is not a marker of this ledger. */
 export function parseMarkerName(ledger: string, table: string): LedgerRecord | undefined {
   const place = markerPlace(ledger, table);
-  if (place === undefined) return undefined;
-  const { epoch, number, event, rest } = place;
+  return place && markerRecord(table, place);
+}
+
+/** The record of a marker at that position. */
+export function markerRecord(table: string, { epoch, number, event, rest }: MarkerPlace): LedgerRecord {
   // The name can't state who took the epoch: all runs that race for it must create the same name.
   const unknown = { by: "another run", run: `epoch ${epoch}`, tool: "", at: 0, applied: "", previous: "" };
-  const record = { ...unknown, epoch, number };
   const detail = event === "failed" ? `it failed; the row of table ${table} says why` : undefined;
-  const parts: Partial<LedgerRecord> = Object.assign({}, ...rest.split(".").map(parsePart));
-  const cut = parts.name !== undefined && table.length === longest && { isNameCut: true as const };
-  return { ...record, event: event as LedgerRecord["event"], detail, ...parts, ...cut };
+  const record: LedgerRecord = { ...unknown, epoch, number, event: event as LedgerRecord["event"], detail };
+  for (const part of rest.split(".")) Object.assign(record, parsePart(part));
+  const isCut = record.name !== undefined && table.length === longest;
+  return isCut ? { ...record, isNameCut: true } : record;
 }
 
 /** The ledger to which a marker belongs, by its name; undefined if the name is not that of a marker. */
@@ -80,12 +83,12 @@ export function ledgerOfMarker(table: string): string | undefined {
 }
 
 function parsePart(part: string): Partial<LedgerRecord> {
+  const field = fields[part[0] as keyof typeof fields];
+  if (field !== undefined) return { [field.key]: field.read(part.slice(1)) };
   const [, version, name] = /^(\d+)_(.*)$/.exec(part) ?? [];
   if (name !== undefined) return { version: Number(version), name };
   const [, step, total] = /^(\d+)of(\d+)$/.exec(part) ?? [];
-  if (total !== undefined) return { step: Number(step), total: Number(total) };
-  const field = fields[part[0] as keyof typeof fields];
-  return field === undefined ? {} : { [field.key]: field.read(part.slice(1)) };
+  return total === undefined ? {} : { step: Number(step), total: Number(total) };
 }
 
 function toBase36(value: number): string {

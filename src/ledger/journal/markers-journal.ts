@@ -10,7 +10,7 @@ import type { CreateMarker, Target } from "../../targets/contract/target.ts";
 import { agreesWithNewest } from "../audit/audit-applied.ts";
 import { foldLedger } from "../state/fold.ts";
 import { otherForm, withoutAnswer, type Journal } from "./journal.ts";
-import { epochName, markerName, markerPlace, parseMarkerName, type MarkerPlace } from "./marker-name.ts";
+import { epochName, markerName, markerPlace, markerRecord, type MarkerPlace } from "./marker-name.ts";
 import { byPlace, type LedgerRecord } from "../state/record.ts";
 import { ledgerColumns, toRow } from "./rows-journal.ts";
 
@@ -27,8 +27,11 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
   /** The epochs that this run has taken. They are remembered here because a marker doesn't show who took its epoch. */
   const own = new Map<number, Pick<LedgerRecord, "by" | "run">>();
 
-  /** Markers that were listed or created here before. A list that lacks one of them is torn or stale. */
-  const seen = new Map<string, MarkerPlace>();
+  /**
+   * Markers that were listed or created here before. A list that lacks one of them is torn or stale. A waiting run reads
+   * the same names again and again, so their records are kept.
+   */
+  const seen = new Map<string, MarkerPlace & { record?: LedgerRecord }>();
   const see = (name: string) => {
     const place = seen.has(name) ? undefined : markerPlace(ledger, name);
     if (place !== undefined) seen.set(name, place);
@@ -48,18 +51,13 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
     }
   };
 
-  /** The record of each marker. Cached, because a waiting run reads the same names again and again. */
-  const known = new Map<string, LedgerRecord>();
-  const recordOf = (name: string): LedgerRecord | undefined => {
-    const record = known.get(name) ?? (seen.has(name) ? parseMarkerName(ledger, name) : undefined);
-    if (record !== undefined) known.set(name, record);
-    return record;
-  };
-
   const recordsIn = (all: readonly string[]): readonly LedgerRecord[] =>
     all.flatMap((name) => {
-      const record = recordOf(name);
-      return record === undefined ? [] : [{ ...record, ...own.get(record.epoch) }];
+      const marker = seen.get(name);
+      if (marker === undefined) return [];
+      const record = (marker.record ??= markerRecord(name, marker));
+      const taken = own.get(record.epoch);
+      return [taken === undefined ? record : { ...record, ...taken }];
     });
 
   /**
@@ -114,7 +112,7 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
       // A torn list contradicts itself, and the next list has more records. A damaged ledger stays the same.
       for (let before = -1; ;) {
         const all = await list();
-        const records = recordsIn(all);
+        const records = Object.freeze(recordsIn(all));
         // Markers beside a ledger in a table would be a second ledger, in which nothing is applied.
         if (records.length === 0 && all.includes(ledger))
           throw otherForm(ledger, "in a table, as the dialect namespace keeps it");

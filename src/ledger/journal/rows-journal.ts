@@ -109,7 +109,7 @@ export function rowsJournal(name: string, table: RecordTable): Journal {
       }),
     isNewest: ({ epoch, number }) =>
       reading(async () => (await table.count(`epoch > ${epoch} OR (epoch = ${epoch} AND number > ${number})`)) === 0),
-    read: () => reading(async () => ((await table.all(allFields.map(columnOf))) ?? []).map(toRecord)),
+    read: () => reading(async () => Array.from((await table.all(allFields.map(columnOf))) ?? [], toRecord)),
     take: (record) =>
       writing(async () => {
         if (record.epoch === 1) {
@@ -150,9 +150,14 @@ export function toRow(record: LedgerRecord): Row {
   return { key: recordIdText(record), ...Object.fromEntries(values) } as Row;
 }
 
+/** Copied for each record: an object that grows by one name after the other takes several times as much memory. */
+const noFields = Object.fromEntries(allFields.map((name) => [name, undefined]));
+
 /** These fields of a record, from its row. Throws WrongColumn. */
 function readFields(row: Row, names: readonly FieldName[]): object {
-  return Object.fromEntries(names.map((name) => [name, readField(row[columnOf(name)], name)]));
+  const record: Record<string, unknown> = { ...noFields };
+  for (const name of names) record[name] = readField(row[columnOf(name)], name);
+  return record;
 }
 
 function readField(value: unknown, name: FieldName): unknown {

@@ -46,10 +46,20 @@ export interface LateCall {
   readonly midway: PartialAction | undefined;
 }
 
+/** The states of frozen lists, which can't change: the markers journal folds a list to check it, and its reader again. */
+const folded = new WeakMap<readonly LedgerRecord[], LedgerState>();
+
 export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
+  const state = folded.get(records) ?? stateAfter(records);
+  if (Object.isFrozen(records)) folded.set(records, state);
+  return state;
+}
+
+function stateAfter(records: readonly LedgerRecord[]): LedgerState {
   const sorted = records.toSorted(byPlace);
   const fold = emptyFold();
-  for (const [order, record] of sorted.entries()) {
+  for (let order = 0; order < sorted.length; order++) {
+    const record = sorted[order]!;
     if (record.epoch !== fold.taken?.epoch) beginEpoch(fold, record);
     foldHolder(fold, record);
     if (record.event === "rebuilt") rebuild(fold);
@@ -131,7 +141,7 @@ function foldGroup(fold: Fold, record: LedgerRecord): void {
   }
 }
 
-function settle({ inDoubt, doubtedGroup }: Fold, versions: ReadonlySet<number>): void {
+function settle({ inDoubt, doubtedGroup }: Fold, versions: Iterable<number>): void {
   for (const version of versions) {
     inDoubt.delete(version);
     doubtedGroup.delete(version);
@@ -186,14 +196,19 @@ function foldMigrations(fold: Fold, record: LedgerRecord, order: number): void {
   const isReverting = fold.reverting.has(version);
   // A record about a member by a run that does not have the group: nobody has run it.
   if (fold.doubtedGroup.has(version) && !fold.group.has(version)) settle(fold, fold.doubtedGroup);
-  settle(fold, new Set([version]));
+  settle(fold, [version]);
   if (record.event === "reverted") fold.rolledBack.add(version);
   else if (!isReverting) fold.rolledBack.delete(version);
-  for (const all of [fold.migrations, fold.own]) {
-    const known = foldMigration(all.get(version), record, facts, { order, isReverting });
-    if (known === undefined) all.delete(version);
-    else all.set(version, known);
-  }
+  const [before, own] = [fold.migrations.get(version), fold.own.get(version)];
+  const after = foldMigration(before, record, facts, { order, isReverting });
+  put(fold.migrations, version, after);
+  // Mostly the same: then one object is enough.
+  put(fold.own, version, own === before ? after : foldMigration(own, record, facts, { order, isReverting }));
+}
+
+function put<Value>(all: Map<number, Value>, version: number, value: Value | undefined): void {
+  if (value === undefined) all.delete(version);
+  else all.set(version, value);
 }
 
 function stateOf(fold: Fold, sorted: readonly LedgerRecord[]): LedgerState {
@@ -216,11 +231,21 @@ function stateOf(fold: Fold, sorted: readonly LedgerRecord[]): LedgerState {
       taken === undefined || isReleased
         ? undefined
         : { by: taken.by, run: taken.run, lease, next: upcoming, group: working },
-    migrations: new Map([...migrations].toSorted(([one], [other]) => one - other)),
+    migrations: inAscendingOrder(migrations),
     inDoubt,
     group: new Set([...fold.doubtedGroup].filter((version) => inDoubt.has(version))),
     late,
   };
+}
+
+/** By version. Migrations mostly ran in the order of their numbers, so there is nothing to sort. */
+function inAscendingOrder(migrations: ReadonlyMap<number, LedgerMigration>): ReadonlyMap<number, LedgerMigration> {
+  let last = -Infinity;
+  for (const version of migrations.keys()) {
+    if (version < last) return new Map([...migrations].toSorted(([one], [other]) => one - other));
+    last = version;
+  }
+  return migrations;
 }
 
 /** In ascending order of version, without migrations that are being rolled back, even if only by a late record. */

@@ -12,13 +12,11 @@ export async function loadChanged(
   files: readonly MigrationFile[],
   state: LedgerState,
 ): Promise<readonly Migration[]> {
-  const { migrations } = state;
-  const loaded = await loadMigrations(
-    source,
-    files.filter(({ version, textHash }) => {
-      const known = migrations.get(version);
-      return known !== undefined && !matchesHash(textHash, known.textHash);
-    }),
-  );
-  return withStepsThatRan(loaded, state);
+  const changed = files.filter((file) => isChanged(file, state));
+  return withStepsThatRan(await loadMigrations(source, changed), state);
+}
+
+export function isChanged({ version, textHash }: MigrationFile, { migrations }: LedgerState): boolean {
+  const known = migrations.get(version);
+  return known !== undefined && !matchesHash(textHash, known.textHash);
 }

@@ -239,8 +239,8 @@ export interface RecordShape {
 export interface RecordTable {
   /** Creates the table unless it exists. Racing creators all use the same table. */
   create(): Promise<void>;
-  /** These columns of every row, in any order; undefined if there is no table. */
-  all(columns: readonly string[]): Promise<readonly Row[] | undefined>;
+  /** These columns of every row, in any order; undefined if there is no table. A row may be made when it is asked for. */
+  all(columns: readonly string[]): Promise<Iterable<Row> | undefined>;
   /** `columns` of the last row by `order`; undefined without table or rows. Fast for any number of rows. */
   last(order: readonly string[], columns: readonly string[]): Promise<Row | undefined>;
   /** How many rows match an SQL predicate; 0 if there is no table. */

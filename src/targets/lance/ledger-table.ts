@@ -61,10 +61,10 @@ export function lanceRecords(
       await calling(() => createOnce(location, name, columns, (table) => table.setUnenforcedPrimaryKey(key)));
     }),
     all: plainly(async (columns: readonly string[]) => await read((table) => table.rows({ columns }))),
-    last: plainly(
-      async (order: readonly string[], columns: readonly string[]) =>
-        (await read((table) => table.rows({ columns, last: order })))?.[0],
-    ),
+    last: plainly(async (order: readonly string[], columns: readonly string[]) => {
+      const [row] = (await read((table) => table.rows({ columns, last: order }))) ?? [];
+      return row;
+    }),
     count: plainly(async (predicate: string) => (await read((table) => table.count(predicate))) ?? 0),
     insertIfAbsent: plainly(async (row: Row) => {
       const table = await openToWrite();

@@ -24,7 +24,7 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
   /** Services accept one of two forms of a query. The first accepted form is kept. Only LanceDB's own has an order. */
   let forms: readonly (typeof lanceQuery)[] = [lanceQuery, documentQuery];
 
-  const query = async (wanted: Wanted): Promise<readonly Row[] | undefined> => {
+  const query = async (wanted: Wanted): Promise<Iterable<Row> | undefined> => {
     void loadReader(); // while the answer is under way
     for (const form of forms) {
       try {
@@ -86,7 +86,7 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
       if (row === undefined) return undefined;
       // A service that supports no order returns any row.
       const isLast = (await count(isAfter(order, row))) === 0;
-      return isLast ? row : lastRow((await query({ columns: wanted })) ?? [], order);
+      return isLast ? row : lastRow([...((await query({ columns: wanted })) ?? [])], order);
     },
     count,
     insertIfAbsent: async (row) => (await merge([row])) === 1,
@@ -101,9 +101,9 @@ async function loadReader() {
 }
 
 /** Undefined if the answer is not what was requested. */
-async function rowsOf({ body }: HttpResponse, columns: readonly string[]): Promise<readonly Row[] | undefined> {
+async function rowsOf({ body }: HttpResponse, columns: readonly string[]): Promise<Iterable<Row> | undefined> {
   try {
-    return (await loadReader()).readRows(body, columns);
+    return (await loadReader()).eachRow(body, columns);
   } catch {
     return undefined;
   }

@@ -23,13 +23,27 @@ const largestUnpacked = 2 ** 30;
 
 /** Throws if the data is malformed, lacks a column, is compressed, or has a column of another type. */
 export function readRows(bytes: Buffer, names: readonly string[]): readonly Row[] {
+  return [...eachRow(bytes, names)];
+}
+
+/** The same, but each row is made when it is asked for: a list of all of them takes more memory than the data. */
+export function eachRow(bytes: Buffer, names: readonly string[]): Iterable<Row> {
   const [schema, ...batches] = readMessages(bytes);
   checkMessages(batches, largestUnpacked);
   const fields = fieldsOf(schema!);
   const missing = names.find((name) => !fields.some((field) => field.name() === name));
   if (missing !== undefined) throw new TypeError(`there is no column ${missing}`);
   const columns = fields.map((field) => ({ name: field.name() ?? "", layout: layoutOf(field) }));
-  return batches.flatMap((batch) => rowsOfBatch(batch, columns, new Set(names)));
+  return inTurn(batches.map((batch) => rowsOfBatch(batch, columns, new Set(names))));
+}
+
+interface Batch {
+  readonly length: number;
+  readonly row: (index: number) => Row;
+}
+
+function* inTurn(batches: readonly Batch[]): Generator<Row, void> {
+  for (const { length, row } of batches) for (let index = 0; index < length; index++) yield row(index);
 }
 
 function fieldsOf(message: IpcMessage): readonly Field[] {
@@ -47,7 +61,7 @@ function rowsOfBatch(
   { kind, header, bytes, metadataLength }: IpcMessage,
   columns: readonly ReadColumn[],
   wanted: ReadonlySet<string>,
-): readonly Row[] {
+): Batch {
   const batch = header.header(new RecordBatch()) as RecordBatch;
   if (kind !== "batch" || batch.compression() !== null) throw new TypeError("the rows are encoded in another way");
   const body = bytes.subarray(metadataLength);
@@ -55,17 +69,25 @@ function rowsOfBatch(
     const { offset, length } = place(batch, index);
     return body.subarray(offset, offset + length);
   });
-  const rows = Number(batch.length());
+  const length = Number(batch.length());
   let next = 0;
   const readers = columns.map(({ name, layout }, index) => {
     const [validity, ...values] = buffers.slice(next, (next += layout.buffers));
-    if (rows > 0 && layout.count(values) < rows) throw new TypeError(`${name} has fewer values than there are rows`);
+    if (length > 0 && layout.count(values) < length)
+      throw new TypeError(`${name} has fewer values than there are rows`);
     const hasNulls = batch.nodes(index)!.nullCount() > 0n;
     const isNull = (row: number) => hasNulls && ((validity![row >> 3]! >> (row & 7)) & 1) === 0;
     return [name, (row: number) => (isNull(row) ? null : layout.read(values, row))] as const;
   });
   const shown = readers.filter(([name]) => wanted.has(name));
-  return Array.from({ length: rows }, (_, row) => Object.fromEntries(shown.map(([name, read]) => [name, read(row)])));
+  // Copies of one object: an object that grows by one name after the other takes several times as much memory.
+  const empty: Row = Object.fromEntries(shown.map(([name]) => [name, null]));
+  const row = (index: number): Row => {
+    const cells: Record<string, Cell> = { ...empty };
+    for (const [name, read] of shown) cells[name] = read(index);
+    return cells;
+  };
+  return { length, row };
 }
 
 function place(batch: RecordBatch, index: number) {
@@ -90,13 +112,26 @@ function layoutOf(field: Field): Layout {
   }
 }
 
-/** A text ends where the next one begins. */
+/**
+ * A text ends where the next one begins. A text like the one before it is the same string: most records of a ledger are
+ * of few runs.
+ */
 function texts(size: number, offset: (offsets: Buffer, index: number) => number): Layout {
+  let last = { letters: Buffer.alloc(0) as Buffer, start: 0, end: 0, text: "" };
   return {
     buffers: 3,
     count: ([offsets]) => offsets!.length / size - 1,
-    read: ([offsets, letters], index) =>
-      letters!.toString("utf8", offset(offsets!, index), offset(offsets!, index + 1)),
+    read: ([offsets, letters], index) => {
+      const [start, end] = [offset(offsets!, index), offset(offsets!, index + 1)];
+      const isSame =
+        end - start === last.end - last.start &&
+        end <= letters!.length &&
+        // Mostly decides, and takes less time than a call for all bytes.
+        letters![end - 1] === last.letters[last.end - 1] &&
+        letters!.compare(last.letters, last.start, last.end, start, end) === 0;
+      if (!isSame) last = { letters: letters!, start, end, text: letters!.toString("utf8", start, end) };
+      return last.text;
+    },
   };
 }
 
@@ -105,15 +140,20 @@ function wholeNumbers(type: Int): Layout {
   if (![1, 2, 4, 8].includes(size)) throw new TypeError(`there are no whole numbers of ${type.bitWidth()} bits`);
   const isSigned = type.isSigned();
   return values(size, (bytes, index) => {
-    if (size === 8) return Number(isSigned ? bytes.readBigInt64LE(index * 8) : bytes.readBigUInt64LE(index * 8));
+    if (size === 8) return isSigned ? int64(bytes, index) : Number(bytes.readBigUInt64LE(index * 8));
     return isSigned ? bytes.readIntLE(index * size, size) : bytes.readUIntLE(index * size, size);
   });
+}
+
+/** As `Number(bytes.readBigInt64LE(…))`, without a BigInt in between. */
+function int64(bytes: Buffer, index: number): number {
+  return bytes.readInt32LE(index * 8 + 4) * 2 ** 32 + bytes.readUInt32LE(index * 8);
 }
 
 /** In milliseconds. */
 function times(type: Timestamp): Layout {
   const toMilliseconds = inMilliseconds[type.unit()];
-  return values(8, (bytes, index) => toMilliseconds(Number(bytes.readBigInt64LE(index * 8))));
+  return values(8, (bytes, index) => toMilliseconds(int64(bytes, index)));
 }
 
 const inMilliseconds: Readonly<Record<TimeUnit, (value: number) => number>> = {

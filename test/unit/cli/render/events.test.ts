@@ -58,6 +58,7 @@ function shown(event: RunEvent): readonly (readonly [how: string, line: string])
     json: false,
     verbose: false,
     result: (line) => lines.push(["result", String(line)]),
+    results: () => {},
     annotation: () => {},
     question: (text) => text,
     data: () => {},
