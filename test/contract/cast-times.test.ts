@@ -8,6 +8,7 @@ import { addRows } from "../../src/engine/write-rows.ts";
 import { castVerdict } from "../../src/schema/cast-rules.ts";
 import { formatType, timeUnits, type DataType, type TimeUnit } from "../../src/schema/data-type.ts";
 import { temporaryFolder } from "../support/project.ts";
+import { rounds } from "../support/rounds.ts";
 
 const zones = [undefined, "UTC", "Europe/Berlin"];
 const points: readonly DataType[] = [
@@ -151,7 +152,7 @@ test("a cast changes, refuses and keeps points in time, times of day and duratio
       }
       await db.dropTable(name);
     }),
-    { numRuns: 1500 },
+    { numRuns: rounds(500, 1_500) },
   );
   expect(Math.min(seen.failed, seen.kept)).toBeGreaterThan(20);
 });

@@ -4,8 +4,8 @@ import { checkHistories, type Progress } from "./check.ts";
 import { writeKinds } from "./write.ts";
 
 const targets = [
-  { target: "lance", histories: rounds(10, 40) },
-  { target: "namespace", histories: rounds(3, 10) },
+  { target: "lance", histories: rounds(6, 40) },
+  { target: "namespace", histories: rounds(2, 10) },
 ] as const;
 
 // Few applications create their tables again.

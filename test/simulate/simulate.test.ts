@@ -50,7 +50,7 @@ test("what a late call did is put right where names were used again since", { ti
     [{ kind: "alterColumns" as const, table: "t", alterations: swap }],
   ].map((steps, index) => aMigration(index + 1, steps));
   const fixed = () => ({ model: "service" as const, migrations });
-  const schedules = rounds(600, 3_000);
+  const schedules = rounds(300, 3_000);
   const { violations, counts } = await simulate({ scenario: fixed, first: 1, schedules, mostViolations: 1 });
   expect(violations).toEqual([]);
   expect(counts.late).toBeGreaterThan(schedules / 200);
@@ -97,7 +97,7 @@ test.each([
 
 test("on the embedded engine everything holds though an action comes after the lease", async () => {
   const embedded = (chance: Chance) => ({ model: "embedded" as const, migrations: drawHistory(chance, "embedded") });
-  const many = rounds(400, 2_000);
+  const many = rounds(200, 2_000);
   const { violations, counts } = await simulate({
     scenario: embedded,
     first: 1_001,

@@ -17,6 +17,7 @@ import { chanceOf } from "../../../simulate/seeded-random.ts";
 import { compileStep } from "../../../../src/steps/registry.ts";
 import { models } from "../../../simulate/target/carry.ts";
 import { drawHistory } from "../../../simulate/history.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 const table: Table = {
   columns: columnsOf({ a: int32().notNull(), b: utf8(), f: float64(), s: struct({ x: int32(), y: int64() }) }),
@@ -103,7 +104,7 @@ test.each([
 
 test("whatever can be rolled back by actions leads back to the very tables", () => {
   const [taken, lost] = [new Set<string>(), new Set<string>()];
-  for (let seed = 1; seed <= 3_000; seed++) {
+  for (let seed = 1; seed <= rounds(1_000, 3_000); seed++) {
     const database = new Map<string, Table>();
     for (const { steps } of drawHistory(chanceOf(seed), models[seed % 2]!))
       for (const action of steps.flatMap(compileStep)) {

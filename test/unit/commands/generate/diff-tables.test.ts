@@ -23,6 +23,7 @@ import { change, differences, type Database, type Table } from "../../../../src/
 import { compileStep, type Step } from "../../../../src/steps/registry.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { answered, schemaPair } from "../../../support/schema-pairs.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 const nothing = { steps: [], later: [], unsure: [], impossible: [], unused: [] };
 
@@ -71,9 +72,9 @@ test("what steps are found leads there, and where none are found it is said why"
       }
       expect(diff(end, to, { renamesTables })).toEqual(nothing);
     }),
-    { numRuns: 2_000 },
+    { numRuns: rounds(700, 2_000) },
   );
-  expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(50);
+  expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(15);
 });
 
 const d = { id: int32(), title: utf8(), source: struct({ url: utf8(), at: int32() }) };

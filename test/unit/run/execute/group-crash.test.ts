@@ -21,6 +21,7 @@ import type { Carry } from "../../../simulate/target/carry.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import { migrationsIn } from "../../../../src/migrations/source.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 type Step = Readonly<Record<string, unknown>>;
 
@@ -163,7 +164,7 @@ test("however often and wherever runs are killed, the next one makes the calls t
         expect(timesMade(killed).every((times) => times === 1)).toBe(true);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: rounds(30, 60) },
   );
   expect(grouped).toBeGreaterThan(20);
 });
