@@ -4,11 +4,13 @@ import { expect, test } from "vitest";
 import type { Action } from "../../src/actions/model/action.ts";
 import { tablesAfter } from "../../src/actions/apply-action.ts";
 import type { Column, DataType } from "../../src/schema/data-type.ts";
+import { ledgerColumns } from "../../src/ledger/journal/rows-journal.ts";
 import { open } from "../../src/targets/lance/lance.ts";
 import { recordsOf } from "../support/ledger.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { lancedb, rowsOf } from "../support/tables.ts";
 import type { IndexType } from "../../src/schema/table-index.ts";
+import type { Row } from "../../src/wire/rows/ipc-rows.ts";
 import { describeActions, type WholePair } from "./actions-suite.ts";
 import { describeRecords, describeTarget, justSeen } from "./suite.ts";
 
@@ -52,6 +54,24 @@ test("it is closed also while a call is under way that nobody waits for any more
     await target.close();
     await Promise.all(left);
   }
+});
+
+test("a ledger to which another release has added a column takes records", async () => {
+  const folder = temporaryFolder();
+  const records = recordsOf(await openAt(folder), "_migrations");
+  await records.create();
+  const db = await lancedb.connect(join(folder, "database"));
+  await (await db.openTable("_migrations")).addColumns([{ name: "later", valueSql: "cast(null as string)" }]);
+  const row = (number: number): Row =>
+    Object.fromEntries(
+      ledgerColumns.map(({ name, type, nullable }) => [name, nullable ? null : type.kind === "utf8" ? name : number]),
+    );
+  const wanted = [0, 1, 2].map((number) => ({ ...row(number), key: `1.${number}` }));
+  expect(await records.insertIfAbsent(wanted[0]!)).toBe(true);
+  expect(await records.insertIfAbsent(wanted[0]!)).toBe(false);
+  await records.insert(wanted.slice(1));
+  const rows = (await rowsOf(join(folder, "database"), "_migrations")).map(({ key, later }) => ({ key, later }));
+  expect(rows).toEqual(wanted.map(({ key }) => ({ key, later: null })));
 });
 
 test("reading makes no folder", async () => {

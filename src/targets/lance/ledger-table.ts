@@ -1,5 +1,4 @@
 /** The table of the ledger on the embedded engine. */
-import type { Column } from "../../schema/data-type.ts";
 import type { Row } from "../../wire/rows/ipc-rows.ts";
 import type { RecordShape, RecordTable } from "../contract/target.ts";
 import { createOnce } from "../../engine/create-table.ts";
@@ -7,6 +6,7 @@ import { openTable, type Connection, type EngineTable, type NativeDatabase } fro
 import { openToRead, type ReadTable } from "../../engine/read-table.ts";
 import { engineProblem, isEngineError } from "../../engine/problem/engine-problem.ts";
 import type { DatabaseLocation } from "../../engine/location.ts";
+import { addRows, mergeRows } from "../../engine/write-rows.ts";
 
 /** Each append creates a file. More files than this cost readers and writers more than merging them does. */
 const mostSmallFiles = 32;
@@ -55,6 +55,12 @@ export function lanceRecords(
     return table && (await reading(() => patiently(() => work(table))));
   }
 
+  async function fileOf(rows: readonly Row[]): Promise<Buffer> {
+    // Lazy: a run with nothing pending writes no record.
+    const { rowsToIpcFile } = await import("../../wire/rows/encode-small-rows.ts");
+    return rowsToIpcFile(columns, rows);
+  }
+
   return {
     create: plainly(async () => {
       await makeFolder();
@@ -68,13 +74,14 @@ export function lanceRecords(
     count: plainly(async (predicate: string) => (await read((table) => table.count(predicate))) ?? 0),
     insertIfAbsent: plainly(async (row: Row) => {
       const table = await openToWrite();
-      const insert = table.mergeInsert(key).whenNotMatchedInsertAll();
-      const result = await calling(() => insert.execute([toEngine(row, columns)]));
-      return result.numInsertedRows === 1;
+      const file = await fileOf([row]);
+      const { numInsertedRows } = await calling(() => mergeRows(table, { on: [key], insert: true }, file));
+      return numInsertedRows === 1;
     }),
     insert: plainly(async (rows: readonly Row[]) => {
       const table = await openToWrite();
-      await calling(() => table.add(rows.map((row) => toEngine(row, columns))));
+      const file = await fileOf(rows);
+      await calling(() => addRows(table, file, "append"));
     }),
     compact: plainly(async () => {
       cleanUp();
@@ -106,15 +113,4 @@ async function patiently<Value>(read: () => Promise<Value>): Promise<Value> {
   } catch {
     return await read();
   }
-}
-
-function toEngine(row: Row, columns: readonly Column[]): Record<string, unknown> {
-  return Object.fromEntries(
-    columns.map(({ name, type }) => {
-      const cell = row[name] ?? null;
-      if (typeof cell !== "number") return [name, cell];
-      if (type.kind === "int64") return [name, BigInt(cell)];
-      return [name, type.kind === "timestamp" ? new Date(cell) : cell];
-    }),
-  );
 }

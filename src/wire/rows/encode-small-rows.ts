@@ -1,10 +1,11 @@
 /**
- * Encodes rows of small tables as Arrow IPC: text, whole numbers and times. Without apache-arrow, because a run on a
- * service writes a record for each migration: loading the package, and encoding a row with it, takes longer than the rest.
+ * Encodes rows of small tables as Arrow IPC: text, whole numbers and times. Without apache-arrow, because a run writes a
+ * record for each migration: loading the package, and encoding a row with it, takes longer than the rest.
  */
 import type { Column } from "../../schema/data-type.ts";
 import { framed, schemaMessage } from "../arrow/arrow-schema.ts";
-import { endOfStream } from "../arrow/ipc-messages.ts";
+import { fileOf } from "../arrow/ipc-footer.ts";
+import { endOfStream, readMessages } from "../arrow/ipc-messages.ts";
 import { batchMessage } from "../arrow/record-batch.ts";
 import type { Cell, Row } from "./ipc-rows.ts";
 
@@ -32,6 +33,11 @@ export function rowsToIpc(columns: readonly Column[], rows: readonly Row[], key?
   const nulls = encoded.map((column) => column.nulls);
   const batch = framed(batchMessage({ length: rows.length, nulls, buffers, bodyLength }));
   return Buffer.concat([schemaOf(columns, key), batch, ...body, endOfStream]);
+}
+
+/** The same as a file, the form that the engine's native binding takes. */
+export function rowsToIpcFile(columns: readonly Column[], rows: readonly Row[]): Buffer {
+  return fileOf(readMessages(rowsToIpc(columns, rows)));
 }
 
 /** Every buffer begins at a multiple of eight bytes. */

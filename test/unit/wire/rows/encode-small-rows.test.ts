@@ -5,7 +5,7 @@ import { columnsOf, int32, int64, timestamp, utf8 } from "../../../../src/schema
 import { ledgerColumns } from "../../../../src/ledger/journal/rows-journal.ts";
 import { fromIpc } from "../../../../src/wire/arrow/arrow-schema.ts";
 import { checkMessages, readMessages } from "../../../../src/wire/arrow/ipc-messages.ts";
-import { rowsToIpc } from "../../../../src/wire/rows/encode-small-rows.ts";
+import { rowsToIpc, rowsToIpcFile } from "../../../../src/wire/rows/encode-small-rows.ts";
 import type { Row } from "../../../../src/wire/rows/ipc-rows.ts";
 import { valuesToIpc } from "../../../../src/wire/rows/encode-rows.ts";
 
@@ -18,9 +18,9 @@ const row = fc.record<Row>({
   other: fc.string({ unit: "grapheme" }),
 });
 
-/** The rows that apache-arrow reads in a stream. */
-function read(stream: Uint8Array): readonly Row[] {
-  return tableFromIPC(stream)
+/** The rows that apache-arrow reads in a stream or a file. */
+function read(bytes: Uint8Array): readonly Row[] {
+  return tableFromIPC(bytes)
     .toArray()
     .map(({ text, number, time, other }: Record<string, unknown>) => ({
       text: text as string | null,
@@ -37,6 +37,7 @@ test("apache-arrow reads the rows that were encoded", () => {
       expect(fromIpc(stream)).toEqual(columns);
       checkMessages(readMessages(stream), 2 ** 20);
       expect(read(stream)).toEqual(rows);
+      expect(read(rowsToIpcFile(columns, rows))).toEqual(rows);
     }),
   );
 });
