@@ -6,6 +6,8 @@ import type { Action, ActionFor, ActionKind } from "./model/action.ts";
 import * as models from "./registry.ts";
 import type { ActionModel, ColumnRef, Commit, GivenValues, WrittenData } from "./model/action-model.ts";
 import type { Risk } from "./model/risk.ts";
+import { MigrateError } from "../errors/migrate-error.ts";
+import { tableNameProblem } from "../schema/names.ts";
 import { isWithin } from "../schema/path.ts";
 import { change, getTable, type Database, type Table, type Tables } from "../schema/table.ts";
 import type { Inverse } from "./model/inverse.ts";
@@ -17,16 +19,38 @@ export const actionKinds = Object.keys(registry) as readonly ActionKind[];
 /** The tables that an action changes, as they are after it. Throws a MigrateError with the reason if it can't work. */
 export function tablesAfter(database: Database, action: Action): Tables {
   const { table } = action;
-  const after = modelOf(action).after(tableBefore(database, action), action, database);
+  const before = tableBefore(database, action);
   const name = nameAfter(action);
+  if (name !== undefined && (name !== table || before === noTable)) checkNewTable(database, name);
+  const after = afterOf(action, before);
   return new Map([
     ...(name === table ? [] : [[table, undefined] as const]),
     ...(name === undefined ? [] : [[name, after] as const]),
   ]);
 }
 
+const noTable: Table = { columns: [] };
+
 function tableBefore(database: Database, action: Action): Table {
-  return modelOf(action).creates ? { columns: [] } : getTable(database, action.table);
+  return modelOf(action).creates ? noTable : getTable(database, action.table);
+}
+
+/** Refuses a name that is taken, or that the engine does not accept. */
+function checkNewTable(database: Database, table: string): void {
+  const problem = tableNameProblem(table);
+  if (problem !== undefined) throw new MigrateError("ERR_TABLE_NAME", { table, problem });
+  if (database.has(table)) throw new MigrateError("ERR_TABLE_EXISTS", { table });
+}
+
+/** The last result of each action: to plan it, it is applied several times to the same table. */
+const results = new WeakMap<Action, { readonly before: Table; readonly after: Table }>();
+
+function afterOf(action: Action, before: Table): Table {
+  const known = results.get(action);
+  if (known?.before === before) return known.after;
+  const after = modelOf(action).after(before, action);
+  results.set(action, { before, after });
+  return after;
 }
 
 /** What an action's table is called after it; undefined if the action drops it. */

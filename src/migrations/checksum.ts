@@ -11,15 +11,14 @@ export function sha256(text: string): string {
  * equals 0 in checksums.
  */
 export function canonicalJson(value: unknown, minusZero: "0" | "-0" = "0"): string {
+  if (typeof value !== "object" || value === null)
+    return Object.is(value, -0) ? minusZero : (JSON.stringify(value) ?? "null");
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, minusZero)).join(",")}]`;
-  if (Object.is(value, -0)) return minusZero;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   const record = value as Readonly<Record<string, unknown>>;
   const members = Object.keys(record)
+    .filter((key) => record[key] !== undefined)
     .toSorted()
-    .flatMap((key) =>
-      record[key] === undefined ? [] : `${JSON.stringify(key)}:${canonicalJson(record[key], minusZero)}`,
-    );
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(record[key], minusZero)}`);
   return `{${members.join(",")}}`;
 }
 

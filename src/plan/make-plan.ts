@@ -100,7 +100,7 @@ export interface PlanInput {
   readonly direction?: Direction | undefined;
   /** Whether rows written since are put back after an old version is restored; true by default. */
   readonly putsBack?: boolean | undefined;
-  readonly state: LedgerState;
+  readonly state: Pick<LedgerState, "migrations">;
   /** The versions of the migrations in doubt. */
   readonly inDoubt: ReadonlySet<number>;
   readonly target: { readonly name: string; readonly capabilities: Capabilities };

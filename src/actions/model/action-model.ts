@@ -3,7 +3,7 @@ import type { Action, ActionKind, ActionOf } from "./action.ts";
 import type { Column } from "../../schema/data-type.ts";
 import type { Path } from "../../schema/path.ts";
 import type { Risk } from "./risk.ts";
-import type { Database, Table } from "../../schema/table.ts";
+import type { Table } from "../../schema/table.ts";
 import type { Inverse } from "./inverse.ts";
 
 /** One atomic commit of an action that takes several. */
@@ -44,10 +44,10 @@ export interface ColumnRef {
 export interface ActionModel<Own extends ActionOf<string>> {
   readonly kind: Own["kind"];
   /**
-   * Its table after it; `before` is the table before it. Throws a MigrateError if the engine would refuse the action, or
-   * would accept it and break the table.
+   * Its table after it, by nothing but the table before it. Throws a MigrateError if the engine would refuse the action,
+   * or would accept it and break the table.
    */
-  readonly after: (before: Table, action: Own, database: Database) => Table;
+  readonly after: (before: Table, action: Own) => Table;
   /** Whether it creates its table, so that there is none before it. */
   readonly creates?: true;
   /** What its table is called after it; undefined if the table is gone. The same when absent. */

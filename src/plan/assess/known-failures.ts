@@ -90,6 +90,7 @@ const changesColumns: ReadonlySet<Action["kind"]> = new Set(["addColumns", "alte
 interface Asking {
   readonly earlier: readonly Action[];
   readonly now: Plan["now"];
+  /** Of the action's table, before it. */
   readonly bare: readonly ColumnRef[];
 }
 
@@ -125,9 +126,9 @@ function nullQuestions({ action, before }: PlannedAction, asking: Asking): reado
       );
     case "alterColumns":
       return action.alterations.flatMap(({ path, nullable }) => {
-        const isBare = asking.bare.some((one) => one.table === table && formatPath(one.path) === path);
+        if (nullable !== false || !asking.bare.some((one) => formatPath(one.path) === path)) return [];
         const words = `${table}.${path} was added without values; give it values with \`as\`, or in a step before`;
-        return nullable === false && isBare ? allRows(table, words, asking) : [];
+        return allRows(table, words, asking);
       });
     case "refreshColumn": {
       const column = findColumn(columns, parsePath(action.path));

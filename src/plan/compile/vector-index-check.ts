@@ -24,14 +24,19 @@ export function vectorsProblem({ table, path }: ColumnRef, hint: string): string
   return `a vector index needs vectors, and ${what} at that step; ${hint}`;
 }
 
-/** Before each action: the tables without rows, and the columns that are null in every row, as earlier actions leave them. */
+/** Before each action: its table if that has no rows, and its columns that are null in every row. */
 export function bareBefore(actions: readonly Action[]): readonly (readonly ColumnRef[])[] {
-  let bare: readonly ColumnRef[] = [];
+  const bare = new Map<string, readonly ColumnRef[]>();
   return actions.map((action) => {
-    const before = bare;
-    bare = [...bare.flatMap((one) => refAfter(one, action) ?? []), ...madeBare(action)].filter(
-      (one) => !isFilled(one, action),
-    );
+    const before = bare.get(action.table) ?? [];
+    const after = [...before.flatMap((one) => refAfter(one, action) ?? []), ...madeBare(action)];
+    bare.delete(action.table);
+    // The action may have renamed the table.
+    if (after[0] !== undefined)
+      bare.set(
+        after[0].table,
+        after.filter((one) => !isFilled(one, action)),
+      );
     return before;
   });
 }
@@ -42,11 +47,11 @@ export function vectorsHint(action: Action): string {
   return ` (this index is made of vectors: it needs ${count(vectorsNeeded(action.index), "row")} at least)`;
 }
 
-/** The empty table or null column that leaves a vector index without vectors. */
+/** The empty table or null column that leaves a vector index without vectors. `bare`: those before the action. */
 export function emptyFor(action: Action, bare: readonly ColumnRef[]): ColumnRef | undefined {
   if (action.kind !== "createIndex" || !isVectorIndex(action.index)) return undefined;
   const path = parsePath(action.index.path);
-  return bare.find((one) => one.table === action.table && isWithin(path, one.path));
+  return bare.find((one) => isWithin(path, one.path));
 }
 
 function madeBare(action: Action): readonly ColumnRef[] {

@@ -28,7 +28,11 @@ export interface MigrationRun {
   readonly startedAt?: TableVersions | undefined;
 }
 
-export function upRun(migration: Migration, { migrations }: LedgerState, describing: Describing): MigrationRun {
+export function upRun(
+  migration: Migration,
+  { migrations }: Pick<LedgerState, "migrations">,
+  describing: Describing,
+): MigrationRun {
   const forward = { actions: compileMigration(migration, describing), obstacles: [] };
   return runOf(migration, "up", forward, migrations.get(migration.version));
 }
@@ -40,7 +44,7 @@ export function upRun(migration: Migration, { migrations }: LedgerState, describ
 export function downRun(
   migration: Migration,
   before: Database,
-  { migrations }: LedgerState,
+  { migrations }: Pick<LedgerState, "migrations">,
   able: Able,
   putsBack = true,
 ): () => MigrationRun {

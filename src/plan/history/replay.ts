@@ -7,15 +7,17 @@ import { change, type Database, type Table, type Tables } from "../../schema/tab
 import { compileMigration, type Able, type Describing, type PlacedAction } from "../compile/compile.ts";
 import { reversalOf } from "./migration-run.ts";
 
+type Ran = Pick<LedgerState, "migrations">;
+
 /** The database after all actions that the ledger records as done, in the order in which they ran. */
-export function replayHistory(migrations: readonly Migration[], state: LedgerState, able: Able): Database {
+export function replayHistory(migrations: readonly Migration[], state: Ran, able: Able): Database {
   return replayEach(migrations, state, able, () => {});
 }
 
 /** The same. Calls `visit` with the database before each migration that has run; that database changes later. */
 export function replayEach(
   migrations: readonly Migration[],
-  state: LedgerState,
+  state: Ran,
   able: Able,
   visit: (migration: Migration, before: Database) => void,
 ): Database {
@@ -62,7 +64,7 @@ export function replayNext(
 }
 
 /** The migrations that have run, at least in part, in the order in which they ran. */
-export function inOrder(migrations: readonly Migration[], state: LedgerState): readonly Migration[] {
+export function inOrder(migrations: readonly Migration[], state: Ran): readonly Migration[] {
   const orderOf = ({ version }: Migration) => state.migrations.get(version)?.order;
   return migrations
     .filter((migration) => orderOf(migration) !== undefined)

@@ -21,6 +21,8 @@ export function planSeen(plan: Plan, snapshots: Tables, capabilities: Capabiliti
     const { place, action, before } = planned;
     // The ledger knows more of an action that resumes in the middle than the tables show.
     if (midway !== undefined) change(live, withKept(new Map([[action.table, live.get(action.table)]]), action, midway));
+    // Most plans for an empty database.
+    if (![...before.keys()].some((name) => live.has(name))) return planned;
     const known = new Map([...before].map(([name, table]) => [name, live.get(name) ?? table]));
     if (!mayBeDone) withPlace(place, () => checkThere(action, live.get(action.table)));
     carryOn(live, action);

@@ -14,14 +14,17 @@ export function touchedTables({ migrations }: Plan): readonly string[] {
 
 /** The tables whose indexes must be described too, because the plan knows or loses some of them. */
 export function indexedTables({ now, migrations }: Plan): ReadonlySet<string> {
-  const rewritten = migrations
-    .flatMap(({ actions }) => actions)
-    .flatMap(({ action }) => (rewrites(action).size > 0 ? [action.table] : []));
-  const states = [now, ...migrations.flatMap(({ actions }) => actions.flatMap(({ before, after }) => [before, after]))];
-  return new Set([
-    ...rewritten,
-    ...states.flatMap((tables) => [...tables].flatMap(([name, table]) => (table?.indexes === undefined ? [] : [name]))),
-  ]);
+  const indexed = new Set<string>();
+  const look = (tables: Tables) => {
+    for (const [name, table] of tables) if (table?.indexes !== undefined) indexed.add(name);
+  };
+  look(now);
+  for (const { action, before, after } of migrations.flatMap(({ actions }) => actions)) {
+    if (rewrites(action).size > 0) indexed.add(action.table);
+    look(before);
+    look(after);
+  }
+  return indexed;
 }
 
 /**
@@ -36,11 +39,11 @@ export function reconcile(plan: Plan, snapshots: Tables, group: ReadonlySet<numb
       const left = planned.actions.filter(({ action }) => !changed.has(action.table));
       return { ...planned, actions: left, whole: planned.actions };
     }
-    const own = touchedTables({ ...plan, migrations: [planned] });
     const place = planned.inDoubt ? progressIn(planned.actions, snapshots) : undefined;
     if (place === undefined) return planned;
     // If the migration has progressed, its tables match; the others must be unchanged.
-    if (place.done > 0 || place.midway) for (const table of own) accounted.add(table);
+    if (place.done > 0 || place.midway)
+      for (const table of touchedTables({ ...plan, migrations: [planned] })) accounted.add(table);
     return place.done === 0 ? planned : withoutDone(planned, place.done);
   });
   for (const table of touchedTables(plan)) if (!accounted.has(table)) checkDrift(plan, table, snapshots.get(table));

@@ -1,4 +1,5 @@
 /** Plans a run from the current files, ledger and tables, and detects whether these change meanwhile. */
+import { isDeepStrictEqual } from "node:util";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { groupInDoubt, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
 import { aloneEntry, type LedgerEntry } from "../../ledger/state/record.ts";
@@ -105,9 +106,10 @@ export async function planPending(input: PlanningInput, choice: RunChoice): Prom
 export async function planChosen(
   chosen: readonly { readonly version: number }[],
   direction: Direction,
-  { context, files, state, besideAnother }: PlanningInput,
+  planning: PlanningInput,
   putsBack?: boolean,
 ): Promise<Pick<Planned, "plan" | "migrations">> {
+  const { context, files, state } = planning;
   const { target, ledger, runner } = context;
   const wanted = new Set([...state.migrations.keys(), ...[...chosen, ...state.late].map(({ version }) => version)]);
   const loaded = await loadMigrations(
@@ -123,22 +125,31 @@ export async function planChosen(
     pending,
     direction,
     putsBack,
-    state,
+    state: { migrations: state.migrations },
     inDoubt: migrationsInDoubt(state, runner.run),
     target,
     ledger,
   };
-  return { plan: await planForTables(input, context, besideAnother), migrations };
+  return { plan: await planForTables(input, planning), migrations };
+}
+
+/** The last plan of each run, before it was compared with the tables. */
+const latest = new WeakMap<RunContext, { readonly input: PlanInput; readonly plan: Plan }>();
+
+/** A run plans before it takes the lease, and again under it, when mostly nothing has changed. */
+function plannedOnce(input: PlanInput, context: RunContext): Plan {
+  const known = latest.get(context);
+  if (known !== undefined && isDeepStrictEqual(known.input, input)) return known.plan;
+  const plan = makePlan(input);
+  latest.set(context, { input, plan });
+  return plan;
 }
 
 /** The plan for the tables, without actions that turn out to be done. Throws ERR_DRIFT. */
-async function planForTables(
-  input: PlanInput,
-  { target, signal, runner }: RunContext,
-  besideAnother: boolean,
-): Promise<Plan> {
-  const plan = makePlan(input);
-  const group = groupInDoubt(input.state, runner.run);
+async function planForTables(input: PlanInput, { context, state, besideAnother }: PlanningInput): Promise<Plan> {
+  const { target, signal, runner } = context;
+  const plan = plannedOnce(input, context);
+  const group = groupInDoubt(state, runner.run);
   if (target.capabilities.describes) {
     const indexed = indexedTables(plan);
     const settle = async (areStill: boolean): Promise<Plan> => {

@@ -56,7 +56,7 @@ const everything = {
 const able = { name: "local", capabilities: { actions: everything, describes: true, fences: true } };
 const blind = { name: "blind", capabilities: { actions: everything, describes: false, fences: true } };
 
-function planOf(pending: readonly Migration[], more: Partial<PlanInput> = {}): Plan {
+function planOf(pending: readonly Migration[], more: Partial<PlanInput> & { readonly state?: LedgerState } = {}): Plan {
   const state = more.state ?? foldLedger([]);
   return makePlan({
     migrations: pending,

@@ -49,7 +49,7 @@ export const addField: ActionModel<AddFieldAction> = {
     if (name === madeName) return [{ action }];
     const made = formatPath([...around, madeName]);
     const adding: AddFieldAction = { ...action, path: made };
-    const between = addField.after(before, adding, new Map());
+    const between = addField.after(before, adding);
     const casting = castingTo(name, adding);
     const commits = alterColumns.commits!(casting, between, able);
     return commits.flatMap((commit) => {

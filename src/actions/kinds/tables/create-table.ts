@@ -1,6 +1,5 @@
-import { count, MigrateError } from "../../../errors/migrate-error.ts";
+import { count } from "../../../errors/migrate-error.ts";
 import { formatColumn } from "../../../schema/data-type.ts";
-import { tableNameProblem } from "../../../schema/names.ts";
 import { checkRows } from "../../../schema/row-values.ts";
 import { checkColumns } from "../../../schema/table.ts";
 import type { CreateTableAction } from "../../model/action.ts";
@@ -9,8 +8,7 @@ import type { ActionModel } from "../../model/action-model.ts";
 export const createTable: ActionModel<CreateTableAction> = {
   kind: "createTable",
   creates: true,
-  after: (_, { table, columns, rows, metadata }, database) => {
-    checkNewTable(database, table);
+  after: (_, { table, columns, rows, metadata }) => {
     checkColumns(columns, table);
     if (rows !== undefined) checkRows(table, columns, rows, { whole: true });
     return { columns, ...(metadata && { metadata }) };
@@ -30,10 +28,3 @@ export const createTable: ActionModel<CreateTableAction> = {
     return `create table ${table} (${columns.map(formatColumn).join(", ")})${words}`;
   },
 };
-
-/** Refuses a name that is taken, or that the engine does not accept. */
-export function checkNewTable(database: ReadonlyMap<string, unknown>, table: string): void {
-  const problem = tableNameProblem(table);
-  if (problem !== undefined) throw new MigrateError("ERR_TABLE_NAME", { table, problem });
-  if (database.has(table)) throw new MigrateError("ERR_TABLE_EXISTS", { table });
-}

@@ -1,13 +1,9 @@
-import { checkNewTable } from "./create-table.ts";
 import type { RenameTableAction } from "../../model/action.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 
 export const renameTable: ActionModel<RenameTableAction> = {
   kind: "renameTable",
-  after: (before, { name }, database) => {
-    checkNewTable(database, name);
-    return before;
-  },
+  after: (before) => before,
   invert: ({ table, name }) => ({ actions: [{ kind: "renameTable", table: name, name: table }], obstacles: [] }),
   nameAfter: ({ name }) => name,
   describe: ({ table, name }) => `rename table ${table} to ${name}`,
