@@ -41,13 +41,15 @@ export const upCommand = defineCommand({
     // What only some runs need is loaded by them: most runs have nothing to do.
     const plan = file === undefined ? undefined : (await import("../input/plan-file.ts")).readPlan(file);
     if (isDry === true) return await (await import("./plan.ts")).showPlan(context);
+    const applied: string[] = [];
     const emit = runEvents(context, (event) => {
       const { output } = context;
       output.data(event);
-      if (event.event === "applied")
-        output.result(
-          `applied ${formatMigration(event)} (${groupWords(event.group)}${renderDuration(event.duration)})`,
-        );
+      if (event.event === "applied") {
+        applied.push(`applied ${formatMigration(event)} (${groupWords(event.group)}${renderDuration(event.duration)})`);
+        // The events of a group come all at once.
+        if (applied.length === (event.group ?? 1)) output.results(applied.splice(0));
+      }
       if (event.event === "finished" && "applied" in event)
         output.result(event.applied === 0 ? "nothing to do" : `${count(event.applied, "migration")} applied`);
     });
