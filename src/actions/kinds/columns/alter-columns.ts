@@ -28,7 +28,8 @@ export const alterColumns: ActionModel<AlterColumnsAction> = {
     checkIndexes(table, after, indexesOn(before, rewrittenBy(action)));
     return after;
   },
-  pathAfter: (path, { alterations }) => currentPath(path, newNames(alterations)),
+  pathAfter: (path, { alterations }) =>
+    alterations.some(({ rename }) => rename !== undefined) ? currentPath(path, newNames(alterations)) : path,
   invert: alterationsBack,
   describe: ({ table, alterations }) => alterations.map((one) => describeAlteration(table, one)).join(", "),
   risks: (action, before, able) => [
