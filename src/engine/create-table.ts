@@ -11,12 +11,13 @@ import type { Column } from "../schema/data-type.ts";
 import type { NewTables } from "../schema/table-format.ts";
 import {
   connect,
+  connectNatively,
   createEmptyTable,
   creationOptions,
   createFilledTable,
   openTable,
-  type Connection,
-  type EngineTable,
+  type NativeDatabase,
+  type NativeTable,
 } from "./engine.ts";
 import type { DatabaseLocation } from "./location.ts";
 import { entryName, inPrivateFolder, privateFolder, removeEntries } from "./folder/private-folder.ts";
@@ -25,8 +26,8 @@ import { checkTableFolder } from "./folder/symbolic-links.ts";
 /** Longer than clocks are usually wrong: a private folder in use may have been made before the clock was corrected. */
 const abandonedAfter = 24 * 3_600_000;
 
-type Prepare = (table: EngineTable) => Promise<void>;
-type Make = (db: Connection) => Promise<void>;
+type Prepare = (table: NativeTable) => Promise<void>;
+type Make = (db: NativeDatabase) => Promise<void>;
 
 /**
  * Creates a table from an Arrow IPC file: its schema including metadata, and its rows. False if a table of that name
@@ -37,7 +38,7 @@ export async function createTable(
   name: string,
   file: Buffer,
 ): Promise<boolean> {
-  const make = (db: Connection) => createFilledTable(db, name, file, "create");
+  const make = (db: NativeDatabase) => createFilledTable(db, name, file, "create");
   if (folder !== undefined) return await createInFolder(folder, name, make, newTables);
   try {
     await makeIn({ uri, storageOptions }, make, newTables);
@@ -77,7 +78,7 @@ export function leftoverIn(folder: string, name: string): string | undefined {
 function emptyTable(name: string, columns: readonly Column[], prepare: Prepare): Make {
   return async (db) => {
     await createEmptyTable(db, name, columns);
-    await prepare(await db.openTable(name));
+    await prepare(await db.openTable(name, []));
   };
 }
 
@@ -92,7 +93,7 @@ async function createInFolder(folder: string, name: string, make: Make, newTable
   });
   const made = statSync(workshop).mtimeMs;
   try {
-    await makeIn({ uri: workshop }, make, newTables);
+    await makeIn({ uri: workshop, folder: workshop }, make, newTables);
     return moveInto(join(workshop, `${name}.lance`), home);
   } finally {
     rmSync(workshop, { recursive: true, force: true });
@@ -126,11 +127,12 @@ async function cloneInStore(
 }
 
 async function makeIn(
-  { uri, storageOptions }: Pick<DatabaseLocation, "uri" | "storageOptions">,
+  place: Pick<DatabaseLocation, "uri" | "folder" | "storageOptions">,
   make: Make,
   newTables: NewTables = {},
 ): Promise<void> {
-  const db = await connect({ uri, storageOptions: { ...storageOptions, ...creationOptions(newTables) } });
+  const storageOptions = { ...place.storageOptions, ...creationOptions(newTables) };
+  const db = await connectNatively({ ...place, storageOptions });
   try {
     await make(db);
   } finally {

@@ -6,12 +6,12 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import type { Connection } from "./engine.ts";
+import type { Connection, NativeDatabase } from "./engine.ts";
 import { entryName, inPrivateFolder, removeEntries } from "./folder/private-folder.ts";
 import { checkTableFolder } from "./folder/symbolic-links.ts";
 
 /** False if there is no such table. */
-export async function dropTable(db: Connection, folder: string, name: string): Promise<boolean> {
+export async function dropTable(db: Connection | NativeDatabase, folder: string, name: string): Promise<boolean> {
   checkTableFolder(folder, name);
   const home = join(folder, `${name}.lance`);
   if (!existsSync(home)) return false;

@@ -17,23 +17,28 @@ type Engine = typeof import("@lancedb/lancedb");
 
 /** The classes behind those of the package, which its declarations do not show. */
 interface Binding {
-  readonly Connection: {
-    new: (uri: string, options: { readonly readConsistencyInterval?: number | undefined }) => Promise<NativeDatabase>;
-  };
+  readonly Connection: { new: (uri: string, options: NativeOptions) => Promise<NativeDatabase> };
 }
 
-/** What is needed of a connection to read tables. */
+interface NativeOptions {
+  readonly readConsistencyInterval?: number | undefined;
+  readonly storageOptions?: Record<string, string> | undefined;
+}
+
 export interface NativeDatabase {
+  createTable(name: string, file: Buffer, mode: "create" | "overwrite", namespace: string[]): Promise<unknown>;
   openTable(name: string, namespace: readonly string[]): Promise<NativeTable>;
+  dropTable(name: string, namespace?: string[]): Promise<void>;
+  tableNames(namespace?: string[]): Promise<string[]>;
   close(): void;
 }
 
 // The binding behind the package's classes. The package's own alterColumns and createEmptyTable go through apache-arrow
 // 18, which has no large_list and writes timestamps, times and durations in a form that the engine refuses.
 export type NativeTable = ConstructorParameters<Engine["Query"]>[0];
-interface NativeConnection {
-  createTable(name: string, file: Buffer, mode: "create" | "overwrite", namespace: string[]): Promise<unknown>;
-}
+
+/** A table of the package, or the native one behind it. */
+export type AnyTable = EngineTable | NativeTable;
 
 /** Loads the engine. */
 export function loadEngine(): Engine {
@@ -47,22 +52,24 @@ function silence(): void {
   process.env.LANCEDB_LOG ??= "error";
 }
 
-/**
- * Opens a database in a folder through the binding alone, in about half the time: the package's JavaScript loads
- * apache-arrow. Its table handles see at once what other processes commit.
- */
-export async function connectNatively(folder: string): Promise<NativeDatabase> {
+/** A file of the package that it does not export; package.json pins the version in which it was found. */
+function fileOfPackage(name: string): unknown {
   silence();
   const require = createRequire(import.meta.url);
-  // The package does not export this file; package.json pins the version in which it was found.
-  const { Connection } = require(join(dirname(require.resolve("@lancedb/lancedb")), "native.js")) as Binding;
-  return await Connection.new(folder, { readConsistencyInterval: 0 });
+  return require(join(dirname(require.resolve("@lancedb/lancedb")), name));
 }
 
-/** The same through the package, for object stores, whose options it converts. */
-export async function connectThroughPackage(location: DatabaseLocation): Promise<NativeDatabase> {
-  const { inner } = (await connect(location, 0)) as unknown as { readonly inner: NativeDatabase };
-  return inner;
+/**
+ * Opens a database like `connect`, in a folder through the binding alone: the package's JavaScript loads apache-arrow, which
+ * takes longer than all else that many runs do. For an object store, the package converts the options.
+ */
+export async function connectNatively(
+  { uri, folder, storageOptions }: Pick<DatabaseLocation, "uri" | "folder" | "storageOptions">,
+  readConsistencyInterval?: number,
+): Promise<NativeDatabase> {
+  if (folder === undefined) return nativeDatabase(await connect({ uri, storageOptions }, readConsistencyInterval));
+  const { Connection } = fileOfPackage("native.js") as Binding;
+  return await Connection.new(uri, { readConsistencyInterval, storageOptions });
 }
 
 /**
@@ -83,12 +90,12 @@ export async function connect(
   return await open({ uri, storageOptions, readConsistencyInterval, session });
 }
 
-export async function readColumns(table: EngineTable): Promise<readonly Column[]> {
+export async function readColumns(table: AnyTable): Promise<readonly Column[]> {
   return (await readSchema(table)).columns;
 }
 
 /** The columns, and the metadata of the schema. */
-export async function readSchema(table: EngineTable): Promise<Pick<Table, "columns" | "metadata">> {
+export async function readSchema(table: AnyTable): Promise<Pick<Table, "columns" | "metadata">> {
   // Lazy: a run with nothing pending reads no schema.
   const { tableFromIpc } = await import("../wire/arrow/arrow-schema.ts");
   const { withComputed } = await import("../wire/arrow/computed-column.ts");
@@ -96,7 +103,7 @@ export async function readSchema(table: EngineTable): Promise<Pick<Table, "colum
   return { columns: columns.map(withComputed), metadata };
 }
 
-export async function alterColumns(table: EngineTable, alterations: readonly Alteration[]): Promise<number> {
+export async function alterColumns(table: AnyTable, alterations: readonly Alteration[]): Promise<number> {
   const given = alterations.map(({ path, rename, type, nullable }) => {
     return { path, rename, dataType: type && JSON.stringify(toLanceType(type)), nullable };
   });
@@ -104,7 +111,7 @@ export async function alterColumns(table: EngineTable, alterations: readonly Alt
 }
 
 export async function createEmptyTable(
-  db: Connection,
+  db: Connection | NativeDatabase,
   name: string,
   columns: readonly Column[],
   metadata?: Readonly<Record<string, string>>,
@@ -123,23 +130,31 @@ export function creationOptions({ dataStorageVersion, stableRowIds }: NewTables)
 
 /** Creates a table from an Arrow IPC file, with everything that the file's schema contains. */
 export async function createFilledTable(
-  db: Connection,
+  db: Connection | NativeDatabase,
   name: string,
   file: Buffer,
   mode: "create" | "overwrite",
 ): Promise<void> {
-  const { inner } = db as unknown as { readonly inner: NativeConnection };
-  await inner.createTable(name, file, mode, []);
+  await nativeDatabase(db).createTable(name, file, mode, []);
 }
 
 /** The schema as an Arrow IPC file without rows. */
-export async function readIpcSchema(table: EngineTable): Promise<Buffer> {
+export async function readIpcSchema(table: AnyTable): Promise<Buffer> {
   return await nativeTable(table).schema();
 }
 
-/** The native binding behind a table of the package. Only for this folder. */
-export function nativeTable(table: EngineTable): NativeTable {
-  return (table as unknown as { readonly inner: NativeTable }).inner;
+export function nativeTable(table: AnyTable): NativeTable {
+  return "inner" in table ? (table.inner as NativeTable) : (table as NativeTable);
+}
+
+function nativeDatabase(db: Connection | NativeDatabase): NativeDatabase {
+  return "inner" in db ? (db.inner as NativeDatabase) : (db as NativeDatabase);
+}
+
+/** The package's table on a native one, for the methods in which the package does more than the binding. */
+export function packageTable(table: NativeTable): EngineTable {
+  const { LocalTable } = fileOfPackage("table.js") as { readonly LocalTable: new (table: NativeTable) => EngineTable };
+  return new LocalTable(table);
 }
 
 /** The table; undefined if there is none. Throws any other problem. `folder` is that of the database, if it is one. */

@@ -1,6 +1,6 @@
 /** Queries and searches. Their results stay in the form in which the engine returns them: Arrow IPC files. */
 import type { Column } from "../schema/data-type.ts";
-import { nativeTable, type EngineTable } from "./engine.ts";
+import { nativeTable, type AnyTable } from "./engine.ts";
 
 export interface Search {
   readonly filter?: string | undefined;
@@ -51,23 +51,23 @@ export interface Found {
 }
 
 /** How the engine would perform a search, as text. */
-export async function explain(table: EngineTable, search: Search, verbose: boolean): Promise<string> {
+export async function explain(table: AnyTable, search: Search, verbose: boolean): Promise<string> {
   return await prepare(nativeTable(table).query(), search).explainPlan(verbose);
 }
 
 /** Performs a search; gives how the engine did it and what each part took, as text. */
-export async function analyze(table: EngineTable, search: Search): Promise<string> {
+export async function analyze(table: AnyTable, search: Search): Promise<string> {
   return await prepare(nativeTable(table).query(), search).analyzePlan();
 }
 
 /** The columns of a search's result, without running it. */
-export async function resultColumns(table: EngineTable, search: Search): Promise<readonly Column[]> {
+export async function resultColumns(table: AnyTable, search: Search): Promise<readonly Column[]> {
   const { tableFromIpc } = await import("../wire/arrow/arrow-schema.ts"); // Arrow is slow to load
   return tableFromIpc(await prepare(nativeTable(table).query(), search).outputSchema()).columns;
 }
 
 /** Runs a search. Problems of the search are thrown here, not while the other batches are read. */
-export async function search(table: EngineTable, search: Search): Promise<Found> {
+export async function search(table: AnyTable, search: Search): Promise<Found> {
   const query = prepare(nativeTable(table).query(), search);
   const batches = await query.execute();
   const first = await batches.next();
@@ -75,7 +75,7 @@ export async function search(table: EngineTable, search: Search): Promise<Found>
 }
 
 /** Counts rows that match until there are as many. A search stops there, and `countRows` reads the column of every row. */
-export async function countUpTo(most: number, table: EngineTable, filter?: string): Promise<number> {
+export async function countUpTo(most: number, table: AnyTable, filter?: string): Promise<number> {
   const { rowsInFile } = await import("../wire/arrow/ipc-file.ts"); // Arrow is slow to load
   const { first, others } = await search(table, { filter, columns: [], withRowId: true, limit: most });
   let rows = rowsInFile(first);

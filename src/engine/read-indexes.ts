@@ -2,12 +2,12 @@
 import type { FoundIndex } from "../schema/table-index.ts";
 import { formatPath } from "../schema/path.ts";
 import { columnPaths } from "../schema/table.ts";
-import { readColumns, type EngineTable } from "./engine.ts";
+import { nativeTable, readColumns, type AnyTable } from "./engine.ts";
 import { indexesInManifest, type IndexEntry } from "./manifest/index-section.ts";
 
 /** The indexes by name. `folder` is that of the database, if it is in one. */
 export async function readIndexes(
-  table: EngineTable,
+  table: AnyTable,
   folder: string | undefined,
 ): Promise<Readonly<Record<string, FoundIndex>>> {
   // Lazy: a run with nothing pending reads no index.
@@ -22,7 +22,7 @@ export async function readIndexes(
 
 /** Indexes that the client does not list. In an object store, only those with their default name are found. */
 export async function unlistedIndexes(
-  table: EngineTable,
+  table: AnyTable,
   listed: ReadonlySet<string>,
   folder: string | undefined,
 ): Promise<readonly IndexEntry[]> {
@@ -32,11 +32,12 @@ export async function unlistedIndexes(
 }
 
 /** The client gives statistics even for an index that it does not list, if asked by name. */
-async function askedFor(table: EngineTable): Promise<readonly IndexEntry[]> {
+async function askedFor(table: AnyTable): Promise<readonly IndexEntry[]> {
   const found: IndexEntry[] = [];
   for (const path of columnPaths(await readColumns(table))) {
     const name = `${path.join(".")}_idx`;
-    if ((await table.indexStats(name)) !== undefined) found.push({ name, path: formatPath(path), kind: undefined });
+    if ((await nativeTable(table).indexStats(name)) !== null)
+      found.push({ name, path: formatPath(path), kind: undefined });
   }
   return found;
 }

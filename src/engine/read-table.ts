@@ -1,35 +1,14 @@
-/** Reads whole rows of small tables, such as the ledger, without the package's JavaScript and apache-arrow. */
+/** Reads whole rows of small tables, such as the ledger, without apache-arrow. */
 import type { Row } from "../wire/rows/ipc-rows.ts";
-import { connectNatively, connectThroughPackage, openTable, type NativeDatabase, type NativeTable } from "./engine.ts";
-import type { DatabaseLocation } from "./location.ts";
+import type { NativeTable } from "./engine.ts";
 
 /** The rows that are wanted. `last`: only the last one by the order of these columns. */
-export interface WantedRows {
+interface WantedRows {
   readonly columns: readonly string[];
   readonly last?: readonly string[] | undefined;
 }
 
-export interface ReadTable {
-  rows(wanted: WantedRows): Promise<Iterable<Row>>;
-  count(predicate: string): Promise<number>;
-}
-
-export async function connectToRead(location: DatabaseLocation): Promise<NativeDatabase> {
-  const { folder } = location;
-  return folder === undefined ? await connectThroughPackage(location) : await connectNatively(folder);
-}
-
-/** Undefined if there is no such table. */
-export async function openToRead(
-  db: NativeDatabase,
-  name: string,
-  folder: string | undefined,
-): Promise<ReadTable | undefined> {
-  const table = await openTable(db, name, folder);
-  return table && { rows: (wanted) => readRowsOf(table, wanted), count: (predicate) => table.countRows(predicate) };
-}
-
-async function readRowsOf(table: NativeTable, { columns, last }: WantedRows): Promise<Iterable<Row>> {
+export async function readRowsOf(table: NativeTable, { columns, last }: WantedRows): Promise<Iterable<Row>> {
   const query = table.query();
   // The selection matters: with ten thousand rows, sorting whole rows takes twice as long.
   query.selectColumns([...columns]);

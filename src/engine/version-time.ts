@@ -23,8 +23,8 @@ export async function versionTime(
 }
 
 /** A handle, its version, and that version's time if it can be read without listing all versions. */
-interface Opened {
-  readonly handle: EngineTable;
+interface Opened<Handle> {
+  readonly handle: Handle;
   readonly version: number;
   readonly at: number | undefined;
 }
@@ -36,11 +36,11 @@ const mostTries = 3;
  * Opens a table; undefined if there is none. The handle is opened after the time was read: if the table is dropped and
  * recreated in between, the time is that of the old table.
  */
-export async function openWithTime(
+export async function openWithTime<Handle extends Pick<EngineTable, "version">>(
   { folder }: Pick<DatabaseLocation, "folder">,
   table: string,
-  open: () => Promise<EngineTable | undefined>,
-): Promise<Opened | undefined> {
+  open: () => Promise<Handle | undefined>,
+): Promise<Opened<Handle> | undefined> {
   let handle = await open();
   for (let tries = 0; handle !== undefined; tries++) {
     const version = await handle.version();

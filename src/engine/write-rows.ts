@@ -1,6 +1,6 @@
 /** Writes rows that are given as Arrow IPC files. The package's own methods would decode them with apache-arrow. */
 import type { MergeResult } from "@lancedb/lancedb";
-import { nativeTable, type EngineTable } from "./engine.ts";
+import { nativeTable, type AnyTable } from "./engine.ts";
 
 interface Merge {
   readonly on: readonly string[];
@@ -13,16 +13,16 @@ interface Merge {
 }
 
 /** Appends the rows of a file, or replaces all rows of the table with them. Gives the new version. */
-export async function addRows(table: EngineTable, file: Buffer, mode: "append" | "overwrite"): Promise<number> {
+export async function addRows(table: AnyTable, file: Buffer, mode: "append" | "overwrite"): Promise<number> {
   return (await nativeTable(table).add(file, mode)).version;
 }
 
 /** Adds the columns of a file's schema, all null. Gives the new version. */
-export async function addNullColumns(table: EngineTable, file: Buffer): Promise<number> {
+export async function addNullColumns(table: AnyTable, file: Buffer): Promise<number> {
   return (await nativeTable(table).addColumnsWithSchema(file)).version;
 }
 
-export async function mergeRows(table: EngineTable, merge: Merge, file: Buffer): Promise<MergeResult> {
+export async function mergeRows(table: AnyTable, merge: Merge, file: Buffer): Promise<MergeResult> {
   let builder = nativeTable(table).mergeInsert([...merge.on]);
   const condition = (value: boolean | string) => (typeof value === "string" ? value : undefined);
   if (merge.update !== undefined && merge.update !== false)

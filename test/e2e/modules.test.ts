@@ -151,10 +151,20 @@ describe("ts-morph", () => {
   });
 });
 
-test("a run that applies something loads Arrow once, on the engine's account alone", async () => {
-  const arrow = (await loadsOf(project(files), ["up"])).filter(({ url }) =>
-    url.includes("/node_modules/apache-arrow/"),
-  );
+test.each([[["up"]], [["up", "--step-by-step"]]])(
+  "%s loads the engine's binding alone, if it creates and renames",
+  async (args) => {
+    const loads = await loadsOf(project(files), args);
+    const asked = loads.map(({ url }) => url).filter((url) => /\/node_modules\/(@lancedb|apache-arrow)\//.test(url));
+    expect(asked.map((url) => url.replace(/.*\/node_modules\//, ""))).toContain("@lancedb/lancedb/dist/native.js");
+    expect(asked.filter((url) => /apache-arrow|table\.js/.test(url))).toEqual([]);
+  },
+);
+
+test("a run that needs the engine's JavaScript loads Arrow once, on the engine's account alone", async () => {
+  const drop = { "migrations/0003_drop.ts": migration(`m.dropColumn("documents", "id")`) };
+  const loads = await loadsOf(project({ ...files, ...drop }), ["up", "--accept", "lossy"]);
+  const arrow = loads.filter(({ url }) => url.includes("/node_modules/apache-arrow/"));
   expect(arrow.length).toBeGreaterThan(0);
   const parents = arrow.map(({ parent }) => parent);
   expect(parents.filter((parent) => !/\/node_modules\/(@lancedb|apache-arrow)\//.test(parent))).toEqual([]);

@@ -1,7 +1,7 @@
 /** The calls of the embedded engine, by kind of action: how each is executed, and how it reads in a plan. */
 import { count } from "../../errors/migrate-error.ts";
 import { dropColumns } from "../../engine/drop-columns.ts";
-import { alterColumns, type EngineTable } from "../../engine/engine.ts";
+import { alterColumns, packageTable, type NativeTable } from "../../engine/engine.ts";
 import { createIndex } from "../../engine/indexes.ts";
 import { addNullColumns, mergeRows } from "../../engine/write-rows.ts";
 import { putBack, restoreVersion } from "../contract/restore-versions.ts";
@@ -14,11 +14,11 @@ import { parsePath, type Path } from "../../schema/path.ts";
 import type { Table } from "../../schema/table.ts";
 import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
 import { toLanceType } from "../../wire/lance/lance-type.ts";
-import { cheapestSql, cheapestSqlBefore, newColumns } from "./new-columns.ts";
+import { addColumns, cheapestSqlBefore, newColumns } from "./new-columns.ts";
 
 /** The table of a snapshot. To create a table, none is needed. */
 interface On {
-  readonly handle: EngineTable;
+  readonly handle: NativeTable;
   readonly table: Table;
 }
 
@@ -52,7 +52,7 @@ function method<Kind extends ActionKind, Name extends keyof Methods>(
 ): EngineCall<Kind> {
   return {
     async execute(action, { handle }) {
-      const methods: Methods = handle;
+      const methods: Methods = packageTable(handle);
       // The argument is that of the method, which TypeScript can't infer through the lookup.
       return (await methods[name](argument(action) as never)).version;
     },
@@ -67,8 +67,7 @@ function written({ table }: Action, name: string, ...given: readonly unknown[]):
 /** By kind of action; for a kind that is not supported, the reason. */
 const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
   addColumns: {
-    execute: async ({ columns }, { handle }) =>
-      (await handle.addColumns(newColumns(columns, await cheapestSql(columns, handle)))).version,
+    execute: async ({ columns }, { handle }) => await addColumns(handle, columns),
     describe: async (action, before) =>
       written(action, "addColumns", newColumns(action.columns, await cheapestSqlBefore(action.columns, before))),
   },
@@ -94,7 +93,7 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
   convertColumn: "it takes several calls",
   createIndex: {
     async execute({ name, index: { path, kind, options } }, { handle }) {
-      await createIndex(handle, { column: path, kind, name, replace: false, options });
+      await createIndex(packageTable(handle), { column: path, kind, name, replace: false, options });
       return await handle.version();
     },
     describe(action) {
@@ -117,7 +116,7 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
   },
   deleteRows: method("delete", ({ where }) => where),
   dropColumns: {
-    execute: async ({ paths }, { handle }) => await dropColumns(handle, paths),
+    execute: async ({ paths }, { handle }) => await dropColumns(packageTable(handle), paths),
     describe: (action) => written(action, "dropColumns", action.paths),
   },
   dropIndex: {

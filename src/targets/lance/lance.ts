@@ -6,8 +6,14 @@ import type { CallOutcome, OpenContext, TableSnapshot, Target } from "../contrac
 import { keepSecret } from "../../secrets/redact.ts";
 import { withoutSecrets } from "../../secrets/encoded-forms.ts";
 import { secretsOfAddress, secretsOfSettings } from "../../secrets/find-in-settings.ts";
-import { connect, openTable, readSchema, type EngineTable } from "../../engine/engine.ts";
-import { connectToRead } from "../../engine/read-table.ts";
+import {
+  connectNatively,
+  openTable,
+  packageTable,
+  readSchema,
+  type AnyTable,
+  type NativeTable,
+} from "../../engine/engine.ts";
 import { engineProblem, isConflict, isUnreadable, storeProblemOf } from "../../engine/problem/engine-problem.ts";
 import { instanceIn } from "../../engine/table-instance.ts";
 import { cloneTables } from "../../engine/clone-tables.ts";
@@ -41,7 +47,7 @@ import { writtenSince } from "../contract/written-since.ts";
 export { inDatabase, options } from "./options.ts";
 
 interface LanceSnapshot extends TableSnapshot {
-  readonly handle: EngineTable;
+  readonly handle: NativeTable;
 }
 
 export async function open(
@@ -53,14 +59,18 @@ export async function open(
   const { folder: base } = location;
   // Without a read consistency interval, a handle stays at the version that it opened, and the engine refuses to alter
   // a table whose columns have changed since. With one, it would refresh itself and act on a table never described.
-  const tables = lazyConnection(location, () => connect(location));
-  const records = lazyConnection(location, () => connect(location, 0));
-  const recordsToRead = lazyConnection(location, () => connectToRead(location));
+  const tables = lazyConnection(location, () => connectNatively(location));
+  // With an interval of 0, a handle sees at once what other processes commit.
+  const records = lazyConnection(location, () => connectNatively(location, 0));
 
   /** Opens a new handle each time; undefined if there is no such table. */
-  const openOf = async (table: string) => {
+  const openNative = async (table: string) => {
     const db = await tables.get();
     return db && (await openTable(db, table, base));
+  };
+  const openOf = async (table: string) => {
+    const handle = await openNative(table);
+    return handle && packageTable(handle);
   };
 
   // The engine retries for a quarter of an hour. A limit on calls that change something would leave them in doubt.
@@ -98,7 +108,7 @@ export async function open(
   const oldVersions = (table: string) =>
     versionsOf(opening(table), base === undefined ? undefined : { folder: base, table });
 
-  const indexesOf = async (table: string, handle: EngineTable) => {
+  const indexesOf = async (table: string, handle: NativeTable) => {
     try {
       return await readIndexes(handle, base);
     } catch (cause) {
@@ -120,7 +130,7 @@ export async function open(
   // The engine creates the folder and reports what is wrong with it. Node's recursive mkdir never ends under /proc.
   const makeFolder = () =>
     reaching(async () => {
-      if (base !== undefined && !existsSync(base)) (await connect(location)).close();
+      if (base !== undefined && !existsSync(base)) (await connectNatively(location)).close();
     });
 
   // Removes what a killed run has left of dropped tables. Awaited only in `close`, because it may be large.
@@ -154,7 +164,7 @@ export async function open(
       reaching(async () => {
         if ((await tables.get()) === undefined) return undefined;
         const open = () =>
-          openOf(table).catch((cause: unknown) => {
+          openNative(table).catch((cause: unknown) => {
             if (isMigrateError(cause, "ERR_SYMBOLIC_LINK")) throw cause;
             throw new Error(`table ${table} can't be opened: ${engineProblem(cause)}`, { cause });
           });
@@ -171,7 +181,8 @@ export async function open(
       if (seen === undefined && action.kind !== "createTable") throw new Error(`there is no table ${action.table}`);
       return await calling(() => execute(action, seen as LanceSnapshot, { create, drop, oldVersions }));
     },
-    undo: ({ table }, seen, made) => calling(() => undoCommit((seen as LanceSnapshot).handle, made, opening(table))),
+    undo: ({ table }, seen, made) =>
+      calling(() => undoCommit(packageTable((seen as LanceSnapshot).handle), made, opening(table))),
     call: describeCall,
     size: (table) => reaching(async () => ({ rows: (await (await opening(table)()).stats()).numRows })),
     widths: (table, expressions, rows) =>
@@ -198,7 +209,6 @@ export async function open(
         lanceRecords(
           {
             connect: () => reaching(records.get),
-            connectToRead: () => reaching(recordsToRead.get),
             makeFolder,
             reading: (work) => calling(() => withinTime(work)),
             calling,
@@ -216,12 +226,11 @@ export async function open(
       await cleaning;
       await tables.close();
       await records.close();
-      await recordsToRead.close();
     },
   };
 }
 
-function rowsOf(table: EngineTable): ReadRows {
+function rowsOf(table: AnyTable): ReadRows {
   return async (columns, limit, offset) => {
     const { first, others } = await search(table, { columns, limit, offset });
     const files = [first];

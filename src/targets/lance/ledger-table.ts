@@ -2,8 +2,8 @@
 import type { Row } from "../../wire/rows/ipc-rows.ts";
 import type { RecordShape, RecordTable } from "../contract/target.ts";
 import { createOnce } from "../../engine/create-table.ts";
-import { openTable, type Connection, type EngineTable, type NativeDatabase } from "../../engine/engine.ts";
-import { openToRead, type ReadTable } from "../../engine/read-table.ts";
+import { openTable, type NativeDatabase, type NativeTable } from "../../engine/engine.ts";
+import { readRowsOf } from "../../engine/read-table.ts";
 import { engineProblem, isEngineError } from "../../engine/problem/engine-problem.ts";
 import type { DatabaseLocation } from "../../engine/location.ts";
 import { addRows, mergeRows } from "../../engine/write-rows.ts";
@@ -18,9 +18,7 @@ const versionsStay = 60_000;
 
 interface Home {
   /** Undefined if there is no database. */
-  readonly connect: () => Promise<Connection | undefined>;
-  /** The same for reads alone, which need less of the engine. */
-  readonly connectToRead: () => Promise<NativeDatabase | undefined>;
+  readonly connect: () => Promise<NativeDatabase | undefined>;
   readonly makeFolder: () => Promise<void>;
   /** Gives up if a read takes too long. */
   readonly reading: <Result>(work: () => Promise<Result>) => Promise<Result>;
@@ -32,26 +30,28 @@ interface Home {
 }
 
 export function lanceRecords(
-  { connect, connectToRead, makeFolder, reading, calling, location, cleanUp }: Home,
+  { connect, makeFolder, reading, calling, location, cleanUp }: Home,
   { name, columns, key }: RecordShape,
 ): RecordTable {
-  let opened: EngineTable | undefined;
-  let toRead: ReadTable | undefined;
+  let opened: NativeTable | undefined;
   /** How many more appends cannot make too many small files. */
   let room = 0;
 
-  async function openToWrite(): Promise<EngineTable> {
+  async function open(): Promise<NativeTable | undefined> {
     const db = opened === undefined ? await connect() : undefined;
     if (db !== undefined) opened = await reading(() => openTable(db, name, location.folder));
-    if (opened === undefined) throw new Error(`there is no table ${name}`);
     return opened;
   }
 
+  async function openToWrite(): Promise<NativeTable> {
+    const table = await open();
+    if (table === undefined) throw new Error(`there is no table ${name}`);
+    return table;
+  }
+
   /** Reads with `work`; undefined if there is no table. */
-  async function read<Result>(work: (table: ReadTable) => Promise<Result>): Promise<Result | undefined> {
-    const db = toRead === undefined ? await connectToRead() : undefined;
-    if (db !== undefined) toRead = await reading(() => openToRead(db, name, location.folder));
-    const table = toRead;
+  async function read<Result>(work: (table: NativeTable) => Promise<Result>): Promise<Result | undefined> {
+    const table = await open();
     return table && (await reading(() => patiently(() => work(table))));
   }
 
@@ -64,14 +64,14 @@ export function lanceRecords(
   return {
     create: plainly(async () => {
       await makeFolder();
-      await calling(() => createOnce(location, name, columns, (table) => table.setUnenforcedPrimaryKey(key)));
+      await calling(() => createOnce(location, name, columns, (table) => table.setUnenforcedPrimaryKey([key])));
     }),
-    all: plainly(async (columns: readonly string[]) => await read((table) => table.rows({ columns }))),
+    all: plainly(async (columns: readonly string[]) => await read((table) => readRowsOf(table, { columns }))),
     last: plainly(async (order: readonly string[], columns: readonly string[]) => {
-      const [row] = (await read((table) => table.rows({ columns, last: order }))) ?? [];
+      const [row] = (await read((table) => readRowsOf(table, { columns, last: order }))) ?? [];
       return row;
     }),
-    count: plainly(async (predicate: string) => (await read((table) => table.count(predicate))) ?? 0),
+    count: plainly(async (predicate: string) => (await read((table) => table.countRows(predicate))) ?? 0),
     insertIfAbsent: plainly(async (row: Row) => {
       const table = await openToWrite();
       const file = await fileOf([row]);
@@ -90,7 +90,7 @@ export function lanceRecords(
       const { numSmallFragments } = (await table.stats()).fragmentStats;
       room = mostSmallFiles - numSmallFragments;
       if (room >= 0) return;
-      await table.optimize({ cleanupOlderThan: new Date(Date.now() - versionsStay) });
+      await table.optimize(Date.now() - versionsStay);
     }),
   };
 }
