@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { listMigrations, migrationsOf, type MigrationFile, type RefuseFile } from "./list-files.ts";
 import type { Migration, LoadOptions } from "./load.ts";
+import { resolvingOnce } from "./resolve-once.ts";
 
 export interface MigrationSource {
   /**
@@ -28,9 +29,8 @@ export function migrationsIn(folder: string, loadSeconds?: number): MigrationSou
   };
 }
 
-/** The same migrations, listed once and each loaded once. */
-export function remembered(source: MigrationSource): MigrationSource {
-  let files: readonly MigrationFile[] | undefined;
+/** The same migrations, each loaded once from one list. */
+export function loadedOnce(source: MigrationSource): MigrationSource {
   const loaded = new Map<MigrationFile, Promise<Migration>>();
   const load = (file: MigrationFile): Promise<Migration> => {
     const loading = loaded.get(file) ?? source.load(file);
@@ -38,8 +38,17 @@ export function remembered(source: MigrationSource): MigrationSource {
     return loading;
   };
   return {
-    list: (refuse) => (refuse === undefined ? (files ??= source.list()) : source.list(refuse)),
+    ...source,
     load: async (file, reading) => await (reading === undefined ? load(file) : source.load(file, reading)),
+  };
+}
+
+/** The same migrations, listed once and each loaded once. */
+export function remembered(source: MigrationSource): MigrationSource {
+  let files: readonly MigrationFile[] | undefined;
+  return {
+    list: (refuse) => (refuse === undefined ? (files ??= source.list()) : source.list(refuse)),
+    load: loadedOnce(source).load,
   };
 }
 
@@ -77,6 +86,9 @@ export async function loadMigrations(
   files: readonly MigrationFile[],
 ): Promise<readonly Migration[]> {
   const migrations: Migration[] = [];
-  for (const file of files) migrations.push(await source.load(file));
+  const load = async () => {
+    for (const file of files) migrations.push(await source.load(file));
+  };
+  await (files.length > 1 ? resolvingOnce(load) : load());
   return migrations;
 }

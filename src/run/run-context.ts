@@ -5,7 +5,7 @@ import { systemClock, type Clock } from "../time/clock.ts";
 import type { Runner } from "../ledger/lease/record-chain.ts";
 import type { Journal } from "../ledger/journal/journal.ts";
 import { journalOf } from "../ledger/journal/open-journal.ts";
-import type { MigrationSource } from "../migrations/source.ts";
+import { loadedOnce, type MigrationSource } from "../migrations/source.ts";
 import type { Guards } from "../plan/assess/guards.ts";
 import type { Target } from "../targets/contract/target.ts";
 import type { Emit } from "./events.ts";
@@ -39,7 +39,9 @@ export interface RunContext extends MigratorOptions {
 
 export function runContext(options: MigratorOptions): RunContext {
   const { target, ledger, clock = systemClock, runner = thisRunner(), emit = () => {} } = options;
-  return { ...options, clock, runner, emit, journal: journalOf(target, ledger, clock) };
+  // A run plans twice.
+  const migrations = loadedOnce(options.migrations);
+  return { ...options, migrations, clock, runner, emit, journal: journalOf(target, ledger, clock) };
 }
 
 /** The identity of this process in the ledger. */

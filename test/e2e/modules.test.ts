@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { aService, apiKey } from "../support/service.ts";
+import { columnsOf } from "../support/tables.ts";
 import { manyProjects, type SmallProject } from "./support/many-projects.ts";
 
 interface Load {
@@ -172,8 +173,27 @@ test("a run that needs the engine's JavaScript loads Arrow once, on the engine's
   expect(arrow.filter(({ url }) => url.endsWith(".mjs"))).toEqual([]);
 });
 
-test("a pending migration is evaluated once", async () => {
+test("a pending migration is loaded once, and the package that all of them import is looked for once", async () => {
   const loads = await loadsOf(project(files), ["up"]);
-  const urls = new Set(migrationsIn(loads));
-  expect([...urls].map((url) => url.replace(/.*\/|\?.*/g, ""))).toEqual(["0001_documents.ts", "0002_headlines.ts"]);
+  const names = migrationsIn(loads).map((url) => url.replace(/.*\/|\?.*/g, ""));
+  expect(names).toEqual(["0001_documents.ts", "0002_headlines.ts"]);
+  const asking = loads.filter(({ specifier }) => specifier === "lance-migrate").map(({ parent }) => parent);
+  expect(asking).toEqual([expect.stringContaining("/0001_documents.ts")]);
+});
+
+test("a module in another folder gets the package that is nearest to it", async () => {
+  const words = (folder: string, name: string) => ({
+    [`${folder}/node_modules/words/package.json`]: `{ "type": "module", "exports": "./index.js" }`,
+    [`${folder}/node_modules/words/index.js`]: `export const name = "${name}";`,
+  });
+  const runner = project({
+    ...words(".", "outer"),
+    ...words("migrations/lib", "inner"),
+    "migrations/lib/column.ts": `export { name } from "words";`,
+    "migrations/0001_documents.ts": `import { name } from "words";\n${migration(`m.createTable("documents", { [name]: m.int32() })`)}`,
+    "migrations/0002_column.ts": `import { name } from "./lib/column.ts";\n${migration(`m.addColumn("documents", name, m.int32())`)}`,
+    "migrations/0003_rename.ts": `import { name } from "words";\n${migration(`m.renameColumn("documents", name, "last")`)}`,
+  });
+  expect(await runner.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await columnsOf(join(runner.folder, ".lancedb"), "documents")).toEqual(["last: int32", "inner: int32"]);
 });

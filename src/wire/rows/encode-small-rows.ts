@@ -40,6 +40,8 @@ export function rowsToIpcFile(columns: readonly Column[], rows: readonly Row[]):
   return fileOf(readMessages(rowsToIpc(columns, rows)));
 }
 
+const none = Buffer.alloc(0);
+
 /** Every buffer begins at a multiple of eight bytes. */
 const padding = Buffer.alloc(8);
 
@@ -66,7 +68,7 @@ function encodeColumn(type: Column["type"], cells: readonly Cell[]): EncodedColu
   switch (type.kind) {
     case "utf8": {
       // Each on its own: halves of a character in two texts are no character.
-      const texts = cells.map((cell) => Buffer.from(String(cell ?? "")));
+      const texts = cells.map((cell) => (cell === null ? none : Buffer.from(String(cell))));
       const offsets = new Int32Array(texts.length + 1);
       for (const [index, { length }] of texts.entries()) offsets[index + 1] = offsets[index]! + length;
       return { nulls, parts: [valid, Buffer.from(offsets.buffer), Buffer.concat(texts)] };
