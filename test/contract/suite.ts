@@ -265,7 +265,12 @@ export function describeRecords(name: string, open: OpenPair): void {
       expect(read.toSorted((a, b) => Number(a.number) - Number(b.number))).toEqual(
         rows.toSorted((a, b) => Number(a.number) - Number(b.number)),
       );
-      expect(await theirs.last(["epoch", "number"], ["epoch", "number"])).toEqual({ epoch: 2, number: 10 });
+      const order = ["epoch", "number"];
+      for (const [predicate, matched] of [
+        ["epoch = 3", false],
+        ["number = 1", true],
+      ] as const)
+        expect(await theirs.last(order, order, predicate)).toEqual({ row: { epoch: 2, number: 10 }, matched });
       expect(await theirs.count("number > 1")).toBe(2);
     });
 

@@ -105,6 +105,19 @@ test("the service dialect sends nothing but the three documented requests, and o
   expect(proxy.passed.slice(before).map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /v1/tables"]);
 });
 
+test("the namespace dialect sends two requests when nothing is pending", async () => {
+  const service = await aService();
+  const proxy = await aProxy(service.url);
+  const project = aProjectFor(proxy.url, "namespace");
+  expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
+  const before = proxy.passed.length;
+  expect(await project.migrate(["up"], key)).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+  expect(proxy.passed.slice(before).map(({ path }) => path)).toEqual([
+    "/v1/table/_migrations/query/",
+    "/v1/table/_migrations/count_rows/",
+  ]);
+});
+
 test("eight that start at once on one service apply each migration once", async () => {
   const service = await aService();
   const project = aProjectFor(service.url, "service");

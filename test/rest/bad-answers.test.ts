@@ -762,7 +762,7 @@ describe.concurrent("the dialect namespace", () => {
       const { records } = await namespace((response, request, turn) =>
         (request.path.includes("count") ? text(200, "0") : bad)(response, request, turn),
       );
-      const error = await thrownBy(read === "all" ? records.all(["key"]) : records.last(["key"], ["key"]));
+      const error = await thrownBy(read === "all" ? records.all(["key"]) : records.last(["key"], ["key"], "false"));
       expectClear(error, [answered], /with 200: that is no /);
     }
   });
@@ -772,6 +772,16 @@ describe.concurrent("the dialect namespace", () => {
       request.path.includes("count") ? text(200, "0")(response, request, turn) : response.end(rows),
     );
     expect([...((await records.all(["key"])) ?? [])]).toHaveLength(50);
+  });
+
+  test("finds the newest row at a service that returns rows in no order", async () => {
+    const { records } = await namespace((response, request, turn) => {
+      const { predicate } = JSON.parse(request.body.toString()) as { predicate?: string };
+      if (predicate === undefined) response.end(rows);
+      else text(200, predicate === "key = 'none'" ? "0" : "1")(response, request, turn);
+    });
+    const last = await records.last(["key"], ["key"], "key = 'none'");
+    expect(last).toEqual({ row: { key: "9.0" }, matched: false });
   });
 
   test("counts once more what was made between the count and the list, and no more than that", async () => {

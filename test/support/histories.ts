@@ -79,7 +79,7 @@ function aTable(): Store {
   const table = {
     create: async () => {},
     all: async () => [...rows],
-    last: async () => rows.at(-1),
+    last: async () => (rows.length === 0 ? undefined : { row: rows.at(-1)!, matched: false }),
     count: async () => 0,
     async insertIfAbsent(row: Row) {
       if (rows.some(({ key }) => key === row.key)) return false;

@@ -97,15 +97,13 @@ export function rowsJournal(name: string, table: RecordTable): Journal {
     };
   const reading = guarded("ERR_LEDGER_UNREADABLE");
   const writing = guarded("ERR_LEDGER_UNWRITABLE");
+  const newest = () => table.last(["epoch", "number"], headColumns, "event = 'late'");
   return {
     name,
     head: () =>
       reading(async () => {
-        const [row, late] = await Promise.all([
-          table.last(["epoch", "number"], headColumns),
-          table.count("event = 'late'"),
-        ]);
-        return row === undefined ? undefined : withoutAnswer(toHead(row), late > 0);
+        const last = await newest();
+        return last && withoutAnswer(toHead(last.row), last.matched);
       }),
     isNewest: ({ epoch, number }) =>
       reading(async () => (await table.count(`epoch > ${epoch} OR (epoch = ${epoch} AND number > ${number})`)) === 0),
@@ -114,7 +112,7 @@ export function rowsJournal(name: string, table: RecordTable): Journal {
       writing(async () => {
         if (record.epoch === 1) {
           await table.create();
-          await table.last(["epoch", "number"], headColumns); // fails if another table has that name
+          await newest(); // fails if another table has that name
         }
         return await table.insertIfAbsent(toRow(record));
       }),

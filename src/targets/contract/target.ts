@@ -241,8 +241,15 @@ export interface RecordTable {
   create(): Promise<void>;
   /** These columns of every row, in any order; undefined if there is no table. A row may be made when it is asked for. */
   all(columns: readonly string[]): Promise<Iterable<Row> | undefined>;
-  /** `columns` of the last row by `order`; undefined without table or rows. Fast for any number of rows. */
-  last(order: readonly string[], columns: readonly string[]): Promise<Row | undefined>;
+  /**
+   * `columns` of the last row by `order`, and whether any row matches an SQL predicate; undefined without table or rows.
+   * Fast for any number of rows.
+   */
+  last(
+    order: readonly string[],
+    columns: readonly string[],
+    predicate: string,
+  ): Promise<{ readonly row: Row; readonly matched: boolean } | undefined>;
   /** How many rows match an SQL predicate; 0 if there is no table. */
   count(predicate: string): Promise<number>;
   /** Adds a row unless its key exists. Of n racing callers exactly one gets true. */

@@ -55,6 +55,10 @@ export function lanceRecords(
     return table && (await reading(() => patiently(() => work(table))));
   }
 
+  async function count(predicate: string): Promise<number> {
+    return (await read((table) => table.countRows(predicate))) ?? 0;
+  }
+
   async function fileOf(rows: readonly Row[]): Promise<Buffer> {
     // Lazy: a run with nothing pending writes no record.
     const { rowsToIpcFile } = await import("../../wire/rows/encode-small-rows.ts");
@@ -67,11 +71,14 @@ export function lanceRecords(
       await calling(() => createOnce(location, name, columns, (table) => table.setUnenforcedPrimaryKey([key])));
     }),
     all: plainly(async (columns: readonly string[]) => await read((table) => readRowsOf(table, { columns }))),
-    last: plainly(async (order: readonly string[], columns: readonly string[]) => {
-      const [row] = (await read((table) => readRowsOf(table, { columns, last: order }))) ?? [];
-      return row;
+    last: plainly(async (order: readonly string[], columns: readonly string[], predicate: string) => {
+      const [[row] = [], matching] = await Promise.all([
+        read((table) => readRowsOf(table, { columns, last: order })),
+        count(predicate),
+      ]);
+      return row && { row, matched: matching > 0 };
     }),
-    count: plainly(async (predicate: string) => (await read((table) => table.countRows(predicate))) ?? 0),
+    count: plainly(count),
     insertIfAbsent: plainly(async (row: Row) => {
       const table = await openToWrite();
       const file = await fileOf([row]);

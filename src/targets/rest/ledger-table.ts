@@ -80,13 +80,17 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
       await retry(create, verdictOf, systemClock);
     },
     all: async (names) => await query({ columns: names }),
-    async last(order, names) {
+    async last(order, names, predicate) {
       const wanted = [...new Set([...order, ...names])];
       const [row] = (await query({ columns: wanted, most: 1, orderBy: order })) ?? [];
       if (row === undefined) return undefined;
+      const later = isAfter(order, row);
+      // Almost always there is neither, and one request tells.
+      if ((await count(`${later} OR ${predicate}`)) === 0) return { row, matched: false };
       // A service that supports no order returns any row.
-      const isLast = (await count(isAfter(order, row))) === 0;
-      return isLast ? row : lastRow([...((await query({ columns: wanted })) ?? [])], order);
+      const isLast = (await count(later)) === 0;
+      const last = isLast ? row : lastRow([...((await query({ columns: wanted })) ?? [])], order);
+      return last && { row: last, matched: (await count(predicate)) > 0 };
     },
     count,
     insertIfAbsent: async (row) => (await merge([row])) === 1,

@@ -33,9 +33,13 @@ export function memoryRecords(
   return {
     create: () => ask("create", () => void tables.create(name, columns)),
     all: () => ask("read", () => tables.get(name)?.rows, true),
-    async last(order, names) {
-      const row = await ask("read the end of", () => lastRow(tables.get(name)?.rows ?? [], order), true);
-      return row && Object.fromEntries(names.map((column) => [column, row[column] ?? null]));
+    async last(order, names, predicate) {
+      const read = () => {
+        const rows = tables.get(name)?.rows ?? [];
+        return { row: lastRow(rows, order), matched: rows.some(holds(predicate)) };
+      };
+      const { row, matched } = await ask("read the end of", read, true);
+      return row && { row: Object.fromEntries(names.map((column) => [column, row[column] ?? null])), matched };
     },
     count: (predicate) => ask("count in", () => (tables.get(name)?.rows ?? []).filter(holds(predicate)).length, true),
     insertIfAbsent: async (row) => (await ask("merge into", () => merge([row]))) === 1,

@@ -115,7 +115,7 @@ function memoryTable(): RecordTable {
   return {
     create: async () => {},
     all: async () => [...rows],
-    last: async () => rows.at(-1),
+    last: async () => (rows.length === 0 ? undefined : { row: rows.at(-1)!, matched: false }),
     count: async () => 0,
     insertIfAbsent: async (row) => rows.push(row) > 0,
     insert: async (more) => void rows.push(...more),
