@@ -14,7 +14,8 @@ const looksLikeCode = /^[^.].*\.[cm]?[jt]sx?$/is;
  * ERR_FILE_NAME.
  */
 export function parseFileName(file: string): MigrationName | undefined {
-  const [, digits, name] = pattern.exec(file) ?? [];
+  // A pattern of an array takes as long as the match itself, and there may be thousands of files.
+  const { 1: digits, 2: name } = pattern.exec(file) ?? [];
   const version = Number(digits);
   if (name !== undefined && Number.isSafeInteger(version)) return { version, name };
   if (!looksLikeCode.test(file) || /\.d\.[cm]?ts$/i.test(file)) return undefined;

@@ -54,9 +54,11 @@ export interface MarkerPlace extends RecordId {
 /** What is read from a table's name at first; undefined if the table is not a marker of this ledger. */
 export function markerPlace(ledger: string, table: string): MarkerPlace | undefined {
   if (!table.startsWith(`${ledger}.e`)) return undefined;
-  const [, epoch, number = "0", event = "taken", rest = ""] =
-    /^e(\d+)(?:\.(\d+)\.([a-z]+)(?:\.(.*))?)?$/.exec(table.slice(ledger.length + 1)) ?? [];
-  return epoch === undefined ? undefined : { epoch: Number(epoch), number: Number(number), event, rest };
+  const found = /^e(\d+)(?:\.(\d+)\.([a-z]+)(?:\.(.*))?)?$/.exec(table.slice(ledger.length + 1));
+  if (found === null) return undefined;
+  // A pattern of an array takes as long as the match itself, and there may be thousands of names.
+  const { 1: epoch, 2: number = 0, 3: event = "taken", 4: rest = "" } = found;
+  return { epoch: Number(epoch), number: Number(number), event, rest };
 }
 
 /** The record that a table's name encodes; undefined if the table is not a marker of this ledger. */
@@ -66,7 +68,7 @@ export function parseMarkerName(ledger: string, table: string): LedgerRecord | u
 }
 
 /** The record of a marker at that position. */
-export function markerRecord(table: string, { epoch, number, event, rest }: MarkerPlace): LedgerRecord {
+function markerRecord(table: string, { epoch, number, event, rest }: MarkerPlace): LedgerRecord {
   // The name can't state who took the epoch: all runs that race for it must create the same name.
   const unknown = { by: "another run", run: `epoch ${epoch}`, tool: "", at: 0, applied: "", previous: "" };
   const detail = event === "failed" ? `it failed; the row of table ${table} says why` : undefined;

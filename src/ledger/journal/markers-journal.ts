@@ -10,8 +10,8 @@ import type { CreateMarker, Target } from "../../targets/contract/target.ts";
 import { agreesWithNewest } from "../audit/audit-applied.ts";
 import { foldLedger } from "../state/fold.ts";
 import { otherForm, withoutAnswer, type Journal } from "./journal.ts";
-import { epochName, markerName, markerPlace, markerRecord, type MarkerPlace } from "./marker-name.ts";
-import { byPlace, type LedgerRecord } from "../state/record.ts";
+import { epochName, markerName, markerPlace, parseMarkerName, type MarkerPlace } from "./marker-name.ts";
+import { byPlace, type LedgerRecord, type RecordId } from "../state/record.ts";
 import { ledgerColumns, toRow } from "./rows-journal.ts";
 
 export interface MarkerStore {
@@ -27,21 +27,14 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
   /** The epochs that this run has taken. They are remembered here because a marker doesn't show who took its epoch. */
   const own = new Map<number, Pick<LedgerRecord, "by" | "run">>();
 
-  /**
-   * Markers that were listed or created here before. A list that lacks one of them is torn or stale. A waiting run reads
-   * the same names again and again, so their records are kept.
-   */
-  const seen = new Map<string, MarkerPlace & { record?: LedgerRecord }>();
-  const see = (name: string) => {
-    const place = seen.has(name) ? undefined : markerPlace(ledger, name);
-    if (place !== undefined) seen.set(name, place);
-  };
+  /** Tables that were listed or created here before. A list that lacks a marker among them is torn or stale. */
+  let seen: string[] = [];
   const list = async (): Promise<readonly string[]> => {
     for (let tries = 1; ; tries++) {
       const all = await names();
-      const there = new Set(seen.size === 0 ? [] : all);
-      const absent = [...seen.keys()].find((name) => !there.has(name));
-      all.forEach(see);
+      const there = new Set(seen.length === 0 ? [] : all);
+      const absent = seen.find((name) => !there.has(name) && markerPlace(ledger, name) !== undefined);
+      seen = absent === undefined ? [...all] : [...new Set([...seen, ...all])];
       if (absent === undefined) return all;
       if (tries === patience.staleList.tries) {
         const problem = `the service's list of tables lacks ${absent}, which it showed before or has just created; see migrate doctor`;
@@ -51,28 +44,34 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
     }
   };
 
+  /** The records of markers. A waiting run reads the same names again and again. */
+  const known = new Map<string, LedgerRecord>();
   const recordsIn = (all: readonly string[]): readonly LedgerRecord[] =>
     all.flatMap((name) => {
-      const marker = seen.get(name);
-      if (marker === undefined) return [];
-      const record = (marker.record ??= markerRecord(name, marker));
+      const record = known.get(name) ?? parseMarkerName(ledger, name);
+      if (record === undefined) return [];
+      known.set(name, record);
       const taken = own.get(record.epoch);
       return [taken === undefined ? record : { ...record, ...taken }];
     });
 
   /**
    * The markers that determine what `head` returns. If the newest one releases its epoch and no call came late, there is
-   * no lease, and the others do not matter: parsing and folding ten thousand of them takes longer than the request.
+   * no lease, and the others do not matter: parsing and folding ten thousand of them takes longer than the request. Their
+   * positions are not kept, because memory that stays in use must be moved.
    */
   const decisive = (all: readonly string[]): readonly string[] => {
-    let newest: readonly [name: string, place: MarkerPlace] | undefined;
+    let newest: (RecordId & Pick<MarkerPlace, "event">) | undefined;
+    let last = "";
     for (const name of all) {
-      const place = seen.get(name);
+      const place = known.get(name) ?? markerPlace(ledger, name);
       if (place === undefined) continue;
       if (place.event === "late") return all;
-      if (newest === undefined || byPlace(place, newest[1]) >= 0) newest = [name, place];
+      if (newest !== undefined && byPlace(place, newest) < 0) continue;
+      newest = place;
+      last = name;
     }
-    return newest?.[1].event === "released" ? [newest[0]] : all;
+    return newest?.event === "released" ? [last] : all;
   };
 
   /**
@@ -83,7 +82,7 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
     const attempt = async () => {
       try {
         const made = await create(name, ledgerColumns, toRow(record));
-        see(name);
+        seen.push(name);
         return made;
       } catch (error) {
         if ((await list()).includes(name)) return false;
