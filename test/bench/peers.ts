@@ -100,7 +100,7 @@ function aFolder(name: string, textOf: (index: number) => string, extension: str
 }
 
 function tag(index: number): string {
-  return `${String(index + 1).padStart(4, "0")}_change`;
+  return `${String(index + 1).padStart(Math.max(4, String(migrations).length), "0")}_change`;
 }
 
 function sqlOf(index: number): string {
