@@ -2,6 +2,7 @@
 export { addColumns } from "./kinds/columns/add-columns.ts";
 export { addField } from "./kinds/columns/add-field.ts";
 export { alterColumns } from "./kinds/columns/alter-columns.ts";
+export { backfillColumn, fillColumn } from "./kinds/rows/backfill-column.ts";
 export { convertColumn } from "./kinds/columns/convert-column.ts";
 export { createIndex } from "./kinds/tables/create-index.ts";
 export { createTable } from "./kinds/tables/create-table.ts";

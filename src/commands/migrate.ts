@@ -15,6 +15,7 @@ import type { Plan } from "../plan/make-plan.ts";
 import { plannedEvent } from "../run/events.ts";
 import { execute } from "../run/execute/execute.ts";
 import type { Execution } from "../run/execute/migration-progress.ts";
+import { withFill } from "../run/fill/with-fill.ts";
 import { checkLateCalls } from "../run/execute/late-calls.ts";
 import { withLease, type Ledger, type LeasedWork } from "../run/lease/with-lease.ts";
 import { bindingOf, type Binding } from "../run/prepare/bind-saved-plan.ts";
@@ -113,7 +114,16 @@ async function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Pr
   const planned = new Set(plan.migrations.map(({ migration }) => migration.version));
   const others = appliedIn(state).filter(({ version }) => !planned.has(version)).length;
   if (opening.length > 0) await lease.record(opening);
-  const changed = await execute(units, { ...context, lease, mayBeLost, whyRefused, writeGuard, bound: binding.tables });
+  const filling = withFill(target, { ...context, lease });
+  const changed = await execute(units, {
+    ...context,
+    target: filling,
+    lease,
+    mayBeLost,
+    whyRefused,
+    writeGuard,
+    bound: binding.tables,
+  });
   return { changed, total: direction === "up" ? others + changed : others };
 }
 

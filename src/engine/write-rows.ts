@@ -22,6 +22,11 @@ export async function addNullColumns(table: AnyTable, file: Buffer): Promise<num
   return (await nativeTable(table).addColumnsWithSchema(file)).version;
 }
 
+/** Sets a column to null in some rows. */
+export async function setNull(table: AnyTable, column: string, where: string): Promise<void> {
+  await nativeTable(table).update(where, [[column, "null"]]);
+}
+
 export async function mergeRows(table: AnyTable, merge: Merge, file: Buffer): Promise<MergeResult> {
   let builder = nativeTable(table).mergeInsert([...merge.on]);
   const condition = (value: boolean | string) => (typeof value === "string" ? value : undefined);

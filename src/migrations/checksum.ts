@@ -32,6 +32,16 @@ export function stepHash(step: unknown): string {
   return shortHash(sha256(canonicalJson(step)));
 }
 
+/**
+ * The hash of what must stay the same of a step that was interrupted between two of its commits. How values are computed
+ * may change: the marks of rows show which of them are outdated then.
+ */
+export function begunHash(step: object): string {
+  if (!("kind" in step) || step.kind !== "backfillColumn") return stepHash(step);
+  const { kind, table, path, key } = step as Readonly<Record<string, unknown>>;
+  return stepHash({ kind, table, path, key });
+}
+
 /** The hash of a file's text. CRLF line ends and a byte order mark do not affect it. */
 export function textHash(text: string): string {
   // Asked first, because most of thousands of files have neither.

@@ -41,6 +41,16 @@ export type RunEvent =
   | { readonly event: "group"; readonly migrations: readonly MigrationName[]; readonly calls: number }
   | ({ readonly event: "action"; readonly text: string } & ActionRef)
   | ({ readonly event: "running"; readonly text: string; readonly elapsed: number } & ActionRef)
+  /** How many rows code of the project has computed so far. */
+  | { readonly event: "computed"; readonly table: string; readonly path: string; readonly rows: number }
+  /** Rows that stay null, because the code failed for them. `problem`: that of the first. */
+  | {
+      readonly event: "notComputed";
+      readonly table: string;
+      readonly path: string;
+      readonly rows: number;
+      readonly problem: string;
+    }
   | ({
       readonly event: "retried";
       readonly text: string;

@@ -22,6 +22,10 @@ export interface MigratorOptions {
     /** Milliseconds to wait for another runner. */
     readonly patience: number;
   };
+  /** The folder of the project, in which code that computes values is found; the working directory when absent. */
+  readonly folder?: string | undefined;
+  /** If false, no code of the project runs, and the values that it would compute stay null. True when absent. */
+  readonly runsCode?: boolean | undefined;
   /** If absent, migrations may lose anything. */
   readonly guards?: Guards | undefined;
   readonly clock?: Clock | undefined;

@@ -71,6 +71,11 @@ function keyText(key: boolean | number | string, type: DataType): string {
   return String(key);
 }
 
+/** Why a value does not fit a column, as text; undefined if it does. */
+export function problemOfValue(value: RowValue, column: Column): string | undefined {
+  return cellProblem(value, column, "the value");
+}
+
 function cellProblem(value: RowValue, { type, nullable, computed }: Column, place: string): string | undefined {
   if (value !== null && computed !== undefined)
     return `${place} is a computed column; refreshColumn computes its values`;

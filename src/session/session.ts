@@ -106,6 +106,7 @@ export async function openSession(wanted: SessionOptions): Promise<Session> {
     target: await openTarget(config, name, database),
     migrations,
     ledger: config.ledger,
+    folder: config.folder,
     guards: config.targets[name]!.guards ?? {},
     lease: {
       duration: milliseconds(wanted.leaseSeconds ?? config.leaseSeconds),

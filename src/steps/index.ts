@@ -2,6 +2,7 @@
 export { addColumn } from "./kinds/columns/add-column.ts";
 export { addComputedColumn } from "./kinds/columns/add-computed-column.ts";
 export { alterColumns } from "./kinds/columns/alter-columns.ts";
+export { backfillColumn } from "./kinds/rows/backfill-column.ts";
 export { createIndex } from "./kinds/tables/create-index.ts";
 export { createTable } from "./kinds/tables/create-table.ts";
 export { dropColumn } from "./kinds/columns/drop-column.ts";

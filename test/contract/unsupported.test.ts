@@ -15,12 +15,13 @@ import { aMigration } from "../simulate/history.ts";
 import { aProject, temporaryFolder } from "../support/project.ts";
 import { aService, apiKey } from "../support/service.ts";
 
-const create = m.createTable("t", { id: int32(), name: utf8() });
+const create = m.createTable("t", { id: int32(), name: utf8(), note: utf8() });
 
 const steps: Readonly<Record<Exclude<StepName, "createTable">, readonly Step[]>> = {
   addColumn: [m.addColumn("t", "n", int32())],
   addComputedColumn: [m.addComputedColumn("t", "next", int32(), "id + 1")],
   alterColumns: [m.alterColumns("t", [{ path: "id", rename: "key", type: int64() }])],
+  backfillColumn: [m.backfillColumn("t", "name", { from: ["note"], key: "id", with: "./names.ts", version: "1" })],
   createIndex: [m.createIndex("t", "id", btree())],
   dropColumn: [m.dropColumn("t", "id")],
   dropIndex: [m.dropIndex("t", "id_idx")],

@@ -211,6 +211,17 @@ const inputs: readonly Input[] = [
     ),
   ],
   [
+    "backfill-column",
+    'seeded.name:{"from": ["n"], "key": "code", "with": "./names.ts", "version": "1", "where": "code = \'none\'"}',
+    m.backfillColumn("seeded", "name", {
+      from: ["n"],
+      key: "code",
+      with: "./names.ts",
+      version: "1",
+      where: "code = 'none'",
+    }),
+  ],
+  [
     "execute",
     `seeded:{"update": {"name": "'it''s'"}, "where": "code = 'fr'"}`,
     m.execute("seeded", { update: { name: "'it''s'" }, where: "code = 'fr'" }),
@@ -260,6 +271,7 @@ const together = rounds(8, 1);
 test(`${inputs.length} inputs make files that say just that, are laid out, and run`, { timeout: 300_000 }, async () => {
   expect(inputs.length).toBeGreaterThanOrEqual(80);
   const project = aProject();
+  project.write("names.ts", "export default (rows: readonly object[]) => rows.map(() => null);\n");
   for (let at = 0; at < inputs.length; at += together) {
     const some = inputs.slice(at, at + together);
     const flags = some.flatMap(([flag, value]) => [`--${flag}`, value]);

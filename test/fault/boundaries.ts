@@ -30,12 +30,20 @@ export function atBoundaries(target: Target, meet: Meet): Target {
     insert: met("records.insert", records.insert),
     compact: met("records.compact", records.compact),
   });
-  const { ledger, versions } = target;
+  const { ledger, rows, versions } = target;
   return {
     ...target,
     listTables: met("listTables", target.listTables),
     describeTable: met("look", target.describeTable),
     execute: met("execute", target.execute),
+    rows: rows && {
+      columns: met("rows.columns", rows.columns),
+      read: met("rows.read", rows.read),
+      setNull: met("rows.setNull", rows.setNull),
+      update: met("rows.update", rows.update),
+      append: met("rows.append", rows.append),
+      drop: met("rows.drop", rows.drop),
+    },
     versions: versions && {
       keep: met("versions.keep", versions.keep),
       release: met("versions.release", versions.release),

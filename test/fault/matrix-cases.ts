@@ -1,4 +1,5 @@
 /** What the crash matrix kills: for each step kind the tables before, their rows, and the migration that is pending. */
+import { fileURLToPath } from "node:url";
 import {
   float32,
   float64,
@@ -14,6 +15,7 @@ import {
   addColumn,
   addComputedColumn,
   alterColumns,
+  backfillColumn,
   createIndex,
   createTable,
   dropColumn,
@@ -231,6 +233,23 @@ export const matrixCases: Readonly<Record<StepName, readonly MatrixCase[]>> = {
           ],
           { key: "id" },
         ),
+      ],
+    },
+  ],
+  backfillColumn: [
+    {
+      name: "new column",
+      before,
+      pending: [
+        addColumn(table, "upper", utf8()),
+        backfillColumn(table, "upper", {
+          from: ["first"],
+          key: "id",
+          with: fileURLToPath(new URL("../fixtures/upper.ts", import.meta.url)),
+          version: "1",
+          batch: 4,
+          concurrency: 2,
+        }),
       ],
     },
   ],

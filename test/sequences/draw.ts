@@ -180,6 +180,16 @@ const steps: { readonly [Name in StepName]: (draft: Draft, at: Somewhere) => Ext
       ...(other % 2 === 0 ? [{ path: formatPath([own.name]), rename: seed % 2 === 0 ? path : "other" }] : []),
     ],
   }),
+  // Sequences have no code of a project that could compute something, so this one is always refused.
+  backfillColumn: (_, { table, own }) => ({
+    kind: "backfillColumn",
+    table,
+    path: formatPath([own.name]),
+    from: [own.name],
+    key: own.name,
+    with: "./no-such-module.ts",
+    version: "1",
+  }),
   createIndex: ({ seed, usual, column }, { table, path, type }) => ({
     kind: "createIndex",
     table,

@@ -113,6 +113,8 @@ const draws: { readonly [Name in StepName]: Draw<Name> } = {
     );
     return there.length === 0 ? undefined : { kind: "refreshColumn", ...chance.pick(there) };
   },
+  // The simulated target has no rows that code could compute.
+  backfillColumn: () => undefined,
   dropColumn: (chance, database) => {
     const { table, path } = somewhere(chance, database);
     return { kind: "dropColumn", table, path: formatPath(path) };

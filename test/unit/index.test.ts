@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import * as api from "lance-migrate";
 
 const names = `
-  addColumn addComputedColumn alterColumns createIndex createTable dropColumn dropIndex dropTable execute insertRows
+  addColumn addComputedColumn alterColumns backfillColumn createIndex createTable dropColumn dropIndex dropTable execute insertRows
   refreshColumn renameColumn renameTable retypeColumn setMetadata setNullable
   bitmap btree fm fts hnswPq hnswSq ivfFlat ivfPq ivfRq labelList
   binary bool date32 date64 decimal128 dictionary duration fixedSizeBinary fixedSizeList float16 float32 float64

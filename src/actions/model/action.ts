@@ -4,6 +4,7 @@ import type { RowValues } from "../../schema/row-values.ts";
 import type { TableIndex } from "../../schema/table-index.ts";
 import type { Table } from "../../schema/table.ts";
 import type { Alteration } from "./alteration.ts";
+import type { Computation } from "./computation.ts";
 
 export interface ActionOf<Kind extends string> {
   readonly kind: Kind;
@@ -50,6 +51,11 @@ export interface ConvertColumnAction extends ActionOf<"convertColumn"> {
   readonly using: string;
 }
 
+/** Gives a column values that code of the project computes, in the rows where it is null. */
+export interface BackfillColumnAction extends ActionOf<"backfillColumn">, Computation {
+  readonly path: string;
+}
+
 export interface CreateIndexAction extends ActionOf<"createIndex"> {
   readonly name: string;
   readonly index: TableIndex;
@@ -77,6 +83,14 @@ export interface DropIndexAction extends ActionOf<"dropIndex"> {
 }
 
 export type DropTableAction = ActionOf<"dropTable">;
+
+/**
+ * Computes the values that are missing, and those whose sources have changed since. Needs the column of marks
+ * (`rewrite/source-marks.ts`). Takes many commits, each of which can be repeated.
+ */
+export interface FillColumnAction extends ActionOf<"fillColumn">, Computation {
+  readonly path: string;
+}
 
 /** Inserts the rows whose key is not in the table yet. */
 export interface InsertRowsAction extends ActionOf<"insertRows"> {
@@ -155,6 +169,7 @@ export type Action =
   | AddColumnsAction
   | AddFieldAction
   | AlterColumnsAction
+  | BackfillColumnAction
   | ConvertColumnAction
   | CreateIndexAction
   | CreateTableAction
@@ -162,6 +177,7 @@ export type Action =
   | DropColumnsAction
   | DropIndexAction
   | DropTableAction
+  | FillColumnAction
   | InsertRowsAction
   | PutBackRowsAction
   | RefreshColumnAction

@@ -51,6 +51,8 @@ export function runEvents({ output, underWay }: Context, also?: Emit): Emit {
 /** Prints one event of a run as progress. */
 export function renderEvent(event: RunEvent, output: Output): void {
   if (event.event === "action") output.passing(`  ${event.text} …`);
+  else if (event.event === "computed")
+    output.passing(`  ${event.table}.${event.path}: ${count(event.rows, "row")} computed`);
   else if (event.event === "running" && process.stderr.isTTY)
     output.passing(`  ${event.text} … ${renderDuration(event.elapsed)}`);
   else for (const line of progressLines(event)) output.progress(line);
@@ -89,6 +91,12 @@ function progressLines(event: RunEvent): readonly string[] {
     }
     case "running":
       return [`  ${event.text}: still running after ${renderDuration(event.elapsed)}`];
+    case "notComputed":
+      return [
+        `note: ${event.table}.${event.path} stays null in ${count(event.rows, "row")}, which could not be computed; the first: ${event.problem}`,
+      ];
+    case "computed":
+      return [];
     case "retried":
       return [
         `  ${event.text}: ${event.reason === "conflict" ? "another writer came first" : event.problem}, trying again`,

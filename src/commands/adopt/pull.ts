@@ -1,4 +1,5 @@
 /** Writes the tables of a database without migrations as the steps of the first migration. Changes nothing. */
+import { isStaging } from "../../run/fill/staging-name.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { foldLedger } from "../../ledger/state/fold.ts";
 import { ledgerOfMarker, parseMarkerName } from "../../ledger/journal/marker-name.ts";
@@ -74,7 +75,7 @@ export function checkDeclarable(problems: readonly string[], hint: string): void
 }
 
 export function isLedgers(name: string, ledger: string): boolean {
-  return name === ledger || parseMarkerName(ledger, name) !== undefined;
+  return name === ledger || isStaging(name, ledger) || parseMarkerName(ledger, name) !== undefined;
 }
 
 function unknownTable(name: string, names: readonly string[]): MigrateError {

@@ -99,7 +99,8 @@ async function runOn(scratch: Scratch, options: MigratorOptions, planned: Planne
   const target = inPlaceOf(options.target, scratch.target);
   for (const [index, one] of planned.plan.migrations.entries()) {
     throwIfInterrupted(options.signal);
-    const stage = { ...options, ...alone, target, migrations: sourceUpTo(planned, index) };
+    // Code may cost money for each row.
+    const stage = { ...options, ...alone, runsCode: false, target, migrations: sourceUpTo(planned, index) };
     const { ended, ...rehearsed } = await rehearseOne(scratch, stage, one);
     migrations.push(rehearsed);
     if (ended !== undefined) return { tables: filled.value, migrations, stopped: ended.stopped };

@@ -31,12 +31,14 @@ export function commitProgress(
   const commits = plan(known);
   const progress = progressOf(commits, found, noted?.commit);
   const table = found.get(action.table);
+  const rewritten = rewrites(action);
   if (progress === undefined) return undefined;
-  if (table === undefined || isLost(commits, progress)) return { commits, progress, kept: known };
+  if (table === undefined || rewritten.size === 0 || isLost(commits, progress))
+    return { commits, progress, kept: known };
   const dropped = new Set(
     commits.flatMap((commit) => (commit.action.kind === "dropIndex" ? [commit.action.name] : [])),
   );
-  const kept = stillToKeep(table, rewrites(action), known, dropped);
+  const kept = stillToKeep(table, rewritten, known, dropped);
   try {
     const again = plan(kept);
     // Before the commit that loses indexes and metadata, no commit returns the table to an earlier state.

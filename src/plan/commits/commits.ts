@@ -1,6 +1,6 @@
 /** The commits that a planned action takes, with the tables before and after each. Pure. */
 import type { Action, ActionKind } from "../../actions/model/action.ts";
-import { commitsOf, describeAction, tablesAfter } from "../../actions/apply-action.ts";
+import { changesRows, commitsOf, describeAction, tablesAfter } from "../../actions/apply-action.ts";
 import type { Commit } from "../../actions/model/action-model.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
 import { change, databaseOf, sameTables, type Table, type Tables } from "../../schema/table.ts";
@@ -83,7 +83,7 @@ export interface CommitCount {
 
 /**
  * How far the commits from `from` on are done; undefined if the tables match none of their states. The search ends at a
- * commit that returns the tables to an earlier state: progress is recorded before such a commit.
+ * commit that returns the tables to an earlier state or changes rows alone: progress is recorded before such a commit.
  */
 export function progressOf(commits: readonly PlannedCommit[], tables: Tables, from = 0): CommitCount | undefined {
   const done = commitsDone(commits, tables, from);
@@ -99,7 +99,7 @@ function commitsDone(commits: readonly PlannedCommit[], tables: Tables, from = 0
   const start = commits[from]?.before ?? commits.at(-1)?.after;
   let found = start !== undefined && sameTables(start, tables) ? from : undefined;
   for (let at = from; at < commits.length; at++) {
-    if (at > from && leadsBack(commits, at)) break;
+    if (at > from ? leadsBack(commits, at) : changesRows(commits[at]!.action)) break;
     if (sameTables(commits[at]!.after, tables)) found = at + 1;
   }
   return found;

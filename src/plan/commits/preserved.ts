@@ -3,6 +3,7 @@ import type { Action } from "../../actions/model/action.ts";
 import type { Preserved } from "../../ledger/state/record.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { knownMetadata } from "../../schema/metadata.ts";
+import { canonicalJson } from "../../migrations/checksum.ts";
 import { parsePath } from "../../schema/path.ts";
 import { sameIndex, type FoundIndex } from "../../schema/table-index.ts";
 import { findColumn, replaceColumn, type Table, type Tables } from "../../schema/table.ts";
@@ -38,6 +39,11 @@ export function stillToKeep(
   const now = toKeep(table, rewritten) ?? nothing;
   const taken = Object.entries(indexes).filter(([name]) => dropped.has(name));
   return { indexes: { ...Object.fromEntries(taken), ...now.indexes }, metadata: now.metadata };
+}
+
+export function sameKept(one: Preserved, other: Preserved): boolean {
+  const keptOf = ({ indexes, metadata }: Preserved) => canonicalJson({ indexes, metadata });
+  return keptOf(one) === keptOf(other);
 }
 
 const nothing: Preserved = { indexes: {}, metadata: {} };

@@ -3,7 +3,7 @@ import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerMigration, Reversal } from "../../ledger/state/fold-migration.ts";
 import type { PartialAction, TableVersions } from "../../ledger/state/record.ts";
-import { checksumOf, matchesHash, stepHash } from "../../migrations/checksum.ts";
+import { begunHash, checksumOf, matchesHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Database } from "../../schema/table.ts";
 import { compileMigration, type Able, type Describing, type PlacedAction, type Direction } from "../compile/compile.ts";
@@ -119,7 +119,7 @@ function doneOf(actions: readonly PlacedAction[], reversal: Reversal): readonly 
 function isSame(actions: readonly PlacedAction[], done: readonly number[], { checksum, midway }: Reversal): boolean {
   const isDone = matchesHash(checksumOf(done.map((index) => actions[index]!.action)), checksum);
   const begun = actions[begunAfter(actions, done)];
-  return isDone && (midway === undefined || (begun !== undefined && stepHash(begun.action) === midway.step));
+  return isDone && (midway === undefined || (begun !== undefined && begunHash(begun.action) === midway.step));
 }
 
 /** The position of an action of several commits that has begun. Putting rows back is one commit. */

@@ -3,7 +3,7 @@ import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { isHalfDone, workOf, type LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { isNamed } from "../../ledger/state/record.ts";
-import { checksumOf, matchesHash, stepHash } from "../../migrations/checksum.ts";
+import { begunHash, checksumOf, matchesHash, stepHash } from "../../migrations/checksum.ts";
 import { formatGroup, formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Acceptance } from "../../migrations/acceptance.ts";
@@ -247,7 +247,7 @@ function changeOfBegun(
 ): string | undefined {
   if (midway === undefined) return undefined;
   const begun = beginningOf(steps, done + 1, describing);
-  if (begun !== undefined && stepHash(begun.at(-1)!) === midway.step) return undefined;
+  if (begun !== undefined && begunHash(begun.at(-1)!) === midway.step) return undefined;
   const number = begun?.length ?? steps.length + 1;
   return `step ${number} is between two of its commits, and another step cannot continue it`;
 }

@@ -115,7 +115,7 @@ export async function executeDescribed(
             before: versionIn(seen),
             after: versionIn(found.get(action.table)),
             found,
-            commits: commitsMade(action, seen?.version, called?.made, failure),
+            commits: target.commitsOf?.(action) ?? commitsMade(action, seen?.version, called?.made, failure),
             harm: failure === undefined ? called?.harm : await harmOf(found),
           },
           { seen, made: inDoubt ? undefined : called?.made },

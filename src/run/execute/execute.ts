@@ -3,7 +3,7 @@
  * target together always show how far it got.
  */
 import type { LedgerEntry } from "../../ledger/state/record.ts";
-import { stepHash } from "../../migrations/checksum.ts";
+import { begunHash } from "../../migrations/checksum.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import { migrationsOfUnit, isGroup, type Unit } from "../../plan/group/group-migrations.ts";
 import { executeAction, lostMetadata } from "./execute-action.ts";
@@ -135,7 +135,7 @@ async function executeNextAction(progress: Progress, action: PlannedAction, isFi
   let isNoted = false;
   const note: PartialNotes["note"] = async ({ indexes, metadata }, commit) => {
     isNoted = true;
-    const step = stepHash(planned.units[planned.begun[progress.done]! - 1]!);
+    const step = begunHash(planned.units[planned.begun[progress.done]! - 1]!);
     await recordProgress(progress, { step, commit, indexes, metadata }).catch((cause: unknown) => {
       unwritten = cause;
       throw cause;

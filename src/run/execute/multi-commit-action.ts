@@ -4,7 +4,6 @@
  * that back.
  */
 import type { Preserved, PartialAction } from "../../ledger/state/record.ts";
-import { canonicalJson } from "../../migrations/checksum.ts";
 import { leadsBack, planCommits, type PlannedCommit } from "../../plan/commits/commits.ts";
 import type { PlannedAction } from "../../plan/make-plan.ts";
 import {
@@ -14,7 +13,8 @@ import {
   commitProgress,
   type CommitProgress,
 } from "../../plan/commits/commit-progress.ts";
-import { rewrites } from "../../actions/apply-action.ts";
+import { sameKept } from "../../plan/commits/preserved.ts";
+import { changesRows, rewrites } from "../../actions/apply-action.ts";
 import { isHidden } from "../../actions/rewrite/append-guard.ts";
 import { madeName } from "../../schema/names.ts";
 import { sameTables, type Tables } from "../../schema/table.ts";
@@ -43,6 +43,8 @@ interface CommitRun {
   readonly context: ActionContext & PartialNotes;
   /** The newest note of the action in the ledger: this run's own, unless it is `context.midway`. */
   recorded: (Preserved & Pick<PartialAction, "commit">) | undefined;
+  /** The number of commits up to the last one that changed rows alone. */
+  passed: number;
   /** The table's versions around the commits; undefined until the table is described. */
   versions: Done | undefined;
   /** Whether the run that was taken over may have made the next commit, or may still make it. */
@@ -79,6 +81,7 @@ export async function executeInCommits(
     mayBeDone,
     context,
     recorded: context.midway,
+    passed: 0,
     versions: undefined,
     isResumed: mayBeDone,
     seen: undefined,
@@ -125,8 +128,10 @@ async function nextTurn(run: CommitRun): Promise<Turn | ActionResult> {
   return commit === undefined ? versions : { commit, progress, snapshots, isSeen };
 }
 
-function progressIn({ planned, context, recorded }: CommitRun, tables: Tables): CommitProgress | undefined {
-  return commitProgress(planned.action, planned.before, recorded, tables, context.target.capabilities);
+function progressIn(run: CommitRun, tables: Tables): CommitProgress | undefined {
+  const { planned, context, recorded, passed } = run;
+  const noted = passed === 0 ? recorded : { ...recorded!, commit: Math.max(recorded!.commit ?? 0, passed) };
+  return commitProgress(planned.action, planned.before, noted, tables, context.target.capabilities);
 }
 
 function isUntouched({ progress }: CommitProgress): boolean {
@@ -222,6 +227,8 @@ function endIfLast(run: CommitRun, turn: Turn, sent: PlannedCommit, ending: Done
   const staysFresh = isRefresh || computesValues(commit) || run.fresh === ending.before?.version;
   run.fresh = staysFresh ? quietly(ending) : undefined;
   if (commit.action.kind === "dropIndex") run.dropped.add(commit.text);
+  // The tables do not show it. The ledger does with the record before the next commit.
+  if (changesRows(commit.action) && !isRefresh) run.passed = progress.commits.indexOf(commit) + 1;
   return sent === progress.commits.at(-1) ? run.versions : undefined;
 }
 
@@ -245,14 +252,6 @@ async function endAfter(
   // The run that was taken over may have made the commit meanwhile. Then the next turn finds it done.
   if (sent !== commit && run.isResumed && (await isAfter(commit, context.target))) return undefined;
   return ending.inDoubt || isUntouched(progress) ? ending : await rollBackCommits(commit, ending, planned, context);
-}
-
-function sameKept(one: Preserved, other: Preserved): boolean {
-  return canonicalJson(keptOf(one)) === canonicalJson(keptOf(other));
-}
-
-function keptOf({ indexes, metadata }: Preserved): Preserved {
-  return { indexes, metadata };
 }
 
 /** Whether the commit computes the values of a column from an expression. */

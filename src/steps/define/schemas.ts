@@ -2,7 +2,7 @@
  * zod schemas of what steps contain. Loaded when the first step is checked: a run with nothing pending checks none, and
  * does not have the time to load zod.
  */
-import { array, boolean, literal, record, strictObject, string, union } from "zod";
+import { array, boolean, int, literal, record, strictObject, string, union } from "zod";
 import { sqlProblem } from "../../schema/sql.ts";
 
 export { column, dataType, rows, schemaMetadata } from "../../schema/declare/validate.ts";
@@ -32,3 +32,22 @@ export const sql = z
     const problem = sqlProblem(expression);
     if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
   });
+
+const wholeFrom1 = int("must be a whole number from 1").min(1, "must be a whole number from 1");
+
+/** How code of the project computes values. */
+export const computation = {
+  from: array(ownName("a column"), "must be a list of columns").min(1, "must name at least one column"),
+  key: ownName("the column that identifies rows"),
+  with: union(
+    [string().min(1), strictObject({ command: array(string().min(1)).min(1, "must name a program") })],
+    'must be the path of a module, or { command: ["program", "argument"] }',
+  ),
+  version: string('must be a text, such as "1"').min(1, 'must be a text, such as "1"'),
+  where: sql.optional(),
+  batch: wholeFrom1.optional(),
+  concurrency: wholeFrom1.optional(),
+  callsPerMinute: wholeFrom1.optional(),
+  callSeconds: wholeFrom1.optional(),
+  failedRows: union([literal("stop"), literal("leave")], 'must be "stop" or "leave"').optional(),
+};

@@ -26,6 +26,8 @@ export const patience = {
   repeatable: { tries: 8, first: 50, longest: 2_000 },
   /** One request to a service that changes nothing. */
   request: { tries: 4, first: 300, longest: 30_000 },
+  /** A call of code of the project that failed for a reason that may pass. */
+  code: { tries: 8, first: 500, longest: 60_000 },
   /** A change that the service makes for a client, which does not wait as long as a run. */
   served: { tries: 30, first: 10, longest: 250 },
   /** A list of tables that lacks one which it has shown before. */

@@ -15,6 +15,7 @@ import type { Column } from "../../schema/data-type.ts";
 import type { NewTables, TableFormat } from "../../schema/table-format.ts";
 import type { Table } from "../../schema/table.ts";
 import type { Row } from "../../wire/rows/ipc-rows.ts";
+import type { RowAccess } from "./row-access.ts";
 
 export interface Capabilities {
   /** True for supported kinds; for others, the reason as text if it is more than a missing call. */
@@ -80,6 +81,8 @@ export interface Target {
    * Throws the target's own error; the caller determines what happened.
    */
   execute(action: Action, seen: TableSnapshot | undefined): Promise<number | undefined>;
+  /** How many versions `execute` made for this action, if that depends on the rows. */
+  readonly commitsOf?: ((action: Action) => number | undefined) | undefined;
   /**
    * Undoes a commit that `execute` made on another table than `seen`, by restoring the version before it. Undefined if
    * it is not proven that this call made the commit.
@@ -135,6 +138,8 @@ export interface Target {
    * error as text; undefined if it succeeds. Absent if the target can't.
    */
   readonly tryComputing?: ((columns: readonly Column[], added: AddedColumn) => Promise<string | undefined>) | undefined;
+  /** Absent if the target can't read and update rows. */
+  readonly rows?: RowAccess | undefined;
   /** Drops a scratch table. Absent if the target can't. */
   readonly discard?: ((table: string) => Promise<void>) | undefined;
   close(): Promise<void>;

@@ -90,6 +90,7 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
       return written(action, "alterColumns", shown);
     },
   },
+  backfillColumn: "it takes several calls",
   convertColumn: "it takes several calls",
   createIndex: {
     async execute({ name, index: { path, kind, options } }, { handle }) {
@@ -132,6 +133,11 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
       return undefined;
     },
     describe: ({ table }) => `db.dropTable(${JSON.stringify(table)})`,
+  },
+  fillColumn: {
+    execute: () => Promise.reject(new TypeError("a run fills columns itself")),
+    describe: ({ table, path, key }) =>
+      `${written({ kind: "fillColumn", table } as Action, "mergeInsert", [key])}.whenMatchedUpdateAll().execute(<values of ${path}>)`,
   },
   insertRows: {
     async execute({ rows, key }, { handle, table }) {

@@ -24,6 +24,7 @@ import { lazyConnection } from "./connection.ts";
 import { lanceRecords } from "./ledger-table.ts";
 import { newColumns } from "./new-columns.ts";
 import type { LanceConfig } from "./options.ts";
+import { lanceRows } from "./rows.ts";
 import { undoCommit } from "./undo-commit.ts";
 import { readIndexes } from "../../engine/read-indexes.ts";
 import { locationOf, type DatabaseLocation } from "../../engine/location.ts";
@@ -220,6 +221,7 @@ export async function open(
     },
     tryComputing: (columns, added) =>
       reaching(() => tryOnEmptyTable(columns, (table) => table.addColumns(newColumns([added])))),
+    rows: lanceRows({ open: openOf, create, drop, reading: reaching, calling }),
     // No time limit: if the drop were given up half-way, part of the table would stay.
     discard: drop,
     async close() {

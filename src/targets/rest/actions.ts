@@ -65,6 +65,8 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
       return { body: jsonBody({ ...named, ...(Object.fromEntries(options) as object) }) };
     },
   },
+  backfillColumn: "it takes several calls",
+  fillColumn: "values that code computes can't be written through a service yet",
   createTable: {
     operation: "create",
     async request({ columns, rows, metadata }) {

@@ -45,14 +45,16 @@ function toData(values: Values, type: arrow.DataType): arrow.Data {
     return arrow.makeData({ ...common, type, children });
   }
   if (arrow.DataType.isList(type)) {
-    const lists = values.map((value) => (value as Values | null) ?? []);
+    const lists = values.map((value) => Array.from((value as Values | null) ?? []));
     const valueOffsets = new Int32Array(lists.length + 1);
     for (const [index, { length }] of lists.entries()) valueOffsets[index + 1] = valueOffsets[index]! + length;
     return arrow.makeData({ ...common, type, valueOffsets, child: toData(lists.flat(), type.valueType) });
   }
   if (arrow.DataType.isFixedSizeList(type)) {
+    if (isFloat32(type.valueType) && values.every((value) => value === null || !(value as Values).includes(null)))
+      return arrow.makeData({ ...common, type, child: floatsOf(values, type.listSize, type.valueType) });
     const none = Array.from({ length: type.listSize }, () => null);
-    const items = values.flatMap((value) => (value as Values | null) ?? none);
+    const items = values.flatMap((value) => Array.from((value as Values | null) ?? none));
     return arrow.makeData({ ...common, type, child: toData(items, type.valueType) });
   }
   if (arrow.DataType.isTimestamp(type)) {
@@ -73,6 +75,18 @@ function toData(values: Values, type: arrow.DataType): arrow.Data {
   const built = data[0] ?? arrow.makeData({ type, length: 0 });
   const buffers = [built.valueOffsets, built.values, nullBitmap, built.typeIds] as const;
   return built.clone(type, 0, common.length, common.nullCount, [...buffers]);
+}
+
+function isFloat32(type: arrow.DataType): type is arrow.Float {
+  return arrow.DataType.isFloat(type) && type.precision === arrow.Precision.SINGLE;
+}
+
+/** The numbers of all vectors, in one piece: there may be millions. */
+function floatsOf(values: Values, size: number, type: arrow.Float): arrow.Data {
+  const data = new Float32Array(values.length * size);
+  for (const [index, value] of values.entries())
+    if (value !== null) data.set(value as unknown as ArrayLike<number>, index * size);
+  return arrow.makeData({ type, length: data.length, nullCount: 0, data });
 }
 
 /** Each text is encoded on its own: halves of a character in two texts are no character. */

@@ -93,6 +93,7 @@ test("every kind compiles to actions that the fold knows", () => {
     kinds.dropIndex("t", "c_idx"),
     kinds.insertRows("t", [{ c: "1" }], { key: "c" }),
     kinds.execute("t", { delete: "c = 1" }),
+    kinds.backfillColumn("t", "d", { from: ["e"], key: "c", with: "./d.ts", version: "1" }),
     kinds.createTable("u", { a: int8() }),
     kinds.dropTable("u"),
     kinds.renameTable("t", "v"),

@@ -1,0 +1,23 @@
+/** How code of a project computes the values of a column. */
+export interface Computation {
+  /** The columns that the code reads. */
+  readonly from: readonly string[];
+  /** The column that identifies rows: its values are unique and not null. */
+  readonly key: string;
+  /** The path of a module of the project, or a command that speaks JSON lines. */
+  readonly with: string | { readonly command: readonly string[] };
+  /** The version of the code, as users state it. */
+  readonly version: string;
+  /** An SQL predicate; all rows when absent. */
+  readonly where?: string | undefined;
+  /** How many rows each call computes; 64 when absent. */
+  readonly batch?: number | undefined;
+  /** How many calls are under way at once; 4 when absent. */
+  readonly concurrency?: number | undefined;
+  /** How many calls may begin each minute; any number when absent. */
+  readonly callsPerMinute?: number | undefined;
+  /** How many seconds a call may take; 60 when absent. */
+  readonly callSeconds?: number | undefined;
+  /** Whether a row whose value can't be computed stops the run, as it does when absent, or stays null. */
+  readonly failedRows?: "stop" | "leave" | undefined;
+}

@@ -1,0 +1,116 @@
+/** Calls code of the project: a module or a command. Limits how often and for how long, and retries failed calls. */
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { firstLine } from "../../errors/migrate-error.ts";
+import type { Computation } from "../../actions/model/computation.ts";
+import type { RowValues } from "../../schema/row-values.ts";
+import { pauseAfter, patience } from "../../targets/contract/retry.ts";
+import type { Clock } from "../../time/clock.ts";
+import { NoAnswer, type Compute } from "./compute-all.ts";
+import { codeFailed } from "./fill-failed.ts";
+import { Late, pauseBefore } from "./retry-after.ts";
+
+export interface CodeContext {
+  /** The base of the path of a module, and the working directory of a command. */
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Code {
+  readonly compute: Compute;
+  close(): Promise<void>;
+}
+
+type Raw = (rows: readonly RowValues[], signal: AbortSignal) => Promise<readonly unknown[]>;
+
+const usualSeconds = 60;
+
+/** Throws FillFailed if the module can't be loaded. */
+export async function openCode(computation: Computation, context: CodeContext): Promise<Code> {
+  const { raw, close } =
+    typeof computation.with === "string"
+      ? { raw: await importCode(computation.with, context), close: async () => {} }
+      : (await import("./run-command.ts")).startCommand(computation.with.command, context.folder);
+  return { compute: patiently(raw, computation, context), close };
+}
+
+/** Computes nulls. */
+export const noCode: Code = { compute: async (rows) => rows.map(() => null), close: async () => {} };
+
+async function importCode(path: string, { folder }: CodeContext): Promise<Raw> {
+  let module: { readonly default?: unknown };
+  try {
+    module = (await import(pathToFileURL(resolve(folder, path)).href)) as typeof module;
+  } catch (error) {
+    throw codeFailed(path, `: ${firstLine(error)}`);
+  }
+  if (typeof module.default !== "function") throw codeFailed(path, ": its default export is no function");
+  const code = module.default as (rows: readonly RowValues[], options: { signal: AbortSignal }) => unknown;
+  return async (rows, signal) => {
+    const values = await code(rows, { signal });
+    if (!Array.isArray(values)) throw new Error("it did not return an array");
+    return values;
+  };
+}
+
+function patiently(
+  raw: Raw,
+  { callSeconds = usualSeconds, callsPerMinute }: Computation,
+  context: CodeContext,
+): Compute {
+  const { clock, signal } = context;
+  const sleep = async (milliseconds: number) => {
+    await clock.sleep(milliseconds, signal).catch(() => {});
+    if (signal?.aborted === true) throw new NoAnswer("the run was interrupted");
+  };
+  const turn = callsPerMinute === undefined ? () => 0 : turns(60_000 / callsPerMinute, clock);
+  return async (rows) => {
+    for (let tries = 1; ; tries++) {
+      await sleep(turn());
+      try {
+        return await within(callSeconds, (ends) => raw(rows, ends), signal);
+      } catch (error) {
+        const pause = pauseBefore(error);
+        if (signal?.aborted === true) throw new NoAnswer("the run was interrupted");
+        if (pause === undefined) throw error;
+        if (tries === patience.code.tries) throw new NoAnswer(`${firstLine(error)} (${tries} tries)`);
+        await sleep(Math.max(pause, pauseAfter(tries, patience.code) * (0.75 + clock.random() / 2)));
+      }
+    }
+  };
+}
+
+/** How many milliseconds each call has to wait, so that they begin with that much time between them. */
+function turns(milliseconds: number, clock: Clock): () => number {
+  let next = 0;
+  return () => {
+    const now = clock.steady();
+    const at = Math.max(now, next);
+    next = at + milliseconds;
+    return at - now;
+  };
+}
+
+async function within<Result>(
+  seconds: number,
+  work: (signal: AbortSignal) => Promise<Result>,
+  stop: AbortSignal | undefined,
+): Promise<Result> {
+  // Not `AbortSignal.any`: what it makes stays in memory as long as `stop`.
+  const ends = new AbortController();
+  const interrupt = () => ends.abort(stop!.reason);
+  const timer = setTimeout(() => ends.abort(new Late(seconds)), seconds * 1_000);
+  stop?.addEventListener("abort", interrupt);
+  try {
+    const ended = new Promise<never>((_, reject) =>
+      ends.signal.addEventListener("abort", () => reject(ends.signal.reason as Error)),
+    );
+    if (stop?.aborted === true) interrupt();
+    // Code that ignores the signal is not waited for.
+    return await Promise.race([work(ends.signal), ended]);
+  } finally {
+    clearTimeout(timer);
+    stop?.removeEventListener("abort", interrupt);
+  }
+}

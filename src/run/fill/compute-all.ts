@@ -1,0 +1,128 @@
+/** Computes values in calls of a few rows each, several at a time, and passes results on as they come. */
+import { count, firstLine } from "../../errors/migrate-error.ts";
+import type { Computation } from "../../actions/model/computation.ts";
+import { formatType, isFloat, type Column } from "../../schema/data-type.ts";
+import { codeFailed } from "./fill-failed.ts";
+import { problemOfValue, type RowValue, type RowValues } from "../../schema/row-values.ts";
+
+/** A call that got no answer after several tries, or none because the run was stopped. Its rows may be fine. */
+export class NoAnswer extends Error {}
+
+/** Calls code of the project: rows in, a value for each out. Throws NoAnswer. */
+export type Compute = (rows: readonly RowValues[]) => Promise<readonly unknown[]>;
+
+export type RowResult =
+  | { readonly row: RowValues; readonly value: RowValue }
+  | { readonly row: RowValues; readonly problem: string };
+
+/** How many rows were computed, and for how many that failed. */
+export interface Tally {
+  good: number;
+  bad: number;
+}
+
+interface Calls {
+  readonly tally: Tally;
+  readonly compute: Compute;
+  /** Keeps results. Called again only when it has ended, with what has been computed meanwhile. */
+  readonly stage: (results: readonly RowResult[]) => Promise<void>;
+}
+
+const usual = { batch: 64, concurrency: 4 };
+
+/** If this many rows fail and none succeeds, rows are not the cause. */
+const mostFailed = 20;
+
+/** Throws FillFailed when the calls that were under way have ended and their results are kept. */
+export async function computeAll(
+  rows: readonly RowValues[],
+  { batch = usual.batch, concurrency = usual.concurrency, failedRows = "stop", from, key, with: code }: Computation,
+  column: Column,
+  { compute, stage, tally }: Calls,
+): Promise<void> {
+  const waiting: RowResult[] = [];
+  let next = 0;
+  let problem: unknown;
+  let staged = Promise.resolve();
+
+  const keep = (results: readonly RowResult[]) => {
+    waiting.push(...results);
+    staged = staged.then(stageWaiting);
+  };
+  const stageWaiting = async () => {
+    const all = waiting.splice(0);
+    if (all.length > 0) await stage(all).catch((error: unknown) => (problem ??= error));
+  };
+  const call = async (given: readonly RowValues[]): Promise<readonly RowResult[]> => {
+    const values = await compute(given.map((row) => sourcesOf(row, from)));
+    if (values.length !== given.length)
+      throw new Error(`it returned ${count(values.length, "value")} for ${count(given.length, "row")}`);
+    return given.map((row, index) => checked(row, values[index], column));
+  };
+  /** If a call fails, its rows are tried alone, so that one of them does not fail the others. */
+  const attempt = async (given: readonly RowValues[]): Promise<readonly RowResult[]> => {
+    try {
+      return await call(given);
+    } catch (error) {
+      if (error instanceof NoAnswer) throw error;
+      if (given.length === 1) return [{ row: given[0]!, problem: firstLine(error) }];
+    }
+    const alone: RowResult[] = [];
+    for (const row of given) {
+      const [result] = await attempt([row]);
+      alone.push(result!);
+      if (failedRows === "stop" && "problem" in result!) break;
+    }
+    return alone;
+  };
+  const work = async () => {
+    while (next < rows.length && problem === undefined) {
+      const given = rows.slice(next, (next += batch));
+      try {
+        const results = await attempt(given);
+        const wrong = results.find((result) => "problem" in result);
+        const right = results.filter((result) => "value" in result);
+        tally.good += right.length;
+        tally.bad += results.length - right.length;
+        const stops = failedRows === "stop" || (tally.good === 0 && tally.bad >= mostFailed);
+        keep(stops ? right : results);
+        if (wrong !== undefined && stops) problem ??= errorOf(wrong.problem, wrong.row);
+      } catch (error) {
+        problem ??= errorOf(firstLine(error));
+      }
+    }
+  };
+  const errorOf = (words: string, row?: RowValues) =>
+    codeFailed(
+      code,
+      `${row === undefined ? "" : `, for the row whose ${key} is ${JSON.stringify(row[key])}`}: ${words}`,
+    );
+  await Promise.all(Array.from({ length: concurrency }, work));
+  await staged;
+  if (problem !== undefined) throw problem;
+}
+
+function sourcesOf(row: RowValues, from: readonly string[]): RowValues {
+  return Object.fromEntries(from.map((name) => [name, row[name] ?? null]));
+}
+
+function checked(row: RowValues, value: unknown, column: Column): RowResult {
+  const problem = problemIn(value, column);
+  return problem === undefined ? { row, value: value as RowValue } : { row, problem };
+}
+
+/** Why a value doesn't fit the column, as text. */
+function problemIn(value: unknown, column: Column): string | undefined {
+  if (value === null) return undefined;
+  if (value === undefined) return "it returned undefined for a row";
+  const { type } = column;
+  if (type.kind !== "fixedSizeList" || !isFloat(type.item.type)) return problemOfValue(value as RowValue, column);
+  const items = value as ArrayLike<number>;
+  if (!Array.isArray(value) && !ArrayBuffer.isView(value))
+    return `it returned a value that is no vector for ${formatType(type)}`;
+  if (items.length !== type.length) return `it returned a vector of ${items.length} numbers for ${formatType(type)}`;
+  for (let index = 0; index < items.length; index++)
+    if (!Number.isFinite(type.item.type.kind === "float32" ? Math.fround(items[index]!) : items[index]))
+      return `it returned a vector with ${String(items[index])}`;
+  return undefined;
+}

@@ -1,0 +1,224 @@
+/**
+ * Computes the values of a column, page by page. What was computed is first appended to a staging table, call by call,
+ * and then merged into the column at the end of the page: many small merges would scatter the rows of the table over
+ * many files. A run that is killed loses only the calls that were under way.
+ */
+import { count } from "../../errors/migrate-error.ts";
+import type { FillColumnAction } from "../../actions/model/action.ts";
+import {
+  failedMark,
+  hasFailed,
+  isComputed,
+  isCurrent,
+  isMissing,
+  isOutdated,
+  markColumn,
+  markSql,
+  nullMark,
+} from "../../actions/rewrite/source-marks.ts";
+import { sameColumns, type Column } from "../../schema/data-type.ts";
+import { parsePath } from "../../schema/path.ts";
+import type { RowValue, RowValues } from "../../schema/row-values.ts";
+import { sqlPath } from "../../schema/sql.ts";
+import { requireColumn, type Table } from "../../schema/table.ts";
+import type { NewValues, RowAccess } from "../../targets/contract/row-access.ts";
+import { widthOf } from "../../schema/type-width.ts";
+import { computeAll, type Compute, type RowResult, type Tally } from "./compute-all.ts";
+import { FillFailed } from "./fill-failed.ts";
+
+export interface FillContext {
+  readonly rows: RowAccess;
+  readonly compute: Compute;
+  /** The name of the staging table, which only this fill uses. */
+  readonly staging: string;
+  /** Throws if this run may not write any more. Called before each write. */
+  readonly mayWrite: () => Promise<void>;
+  /** Called after each append, with how many rows were computed so far. */
+  readonly progress: (computed: number) => void;
+}
+
+export interface Filled {
+  /** Why rows have no value, or none of their present sources; one for each row. */
+  readonly problems: readonly string[];
+  /** How many versions of the table were made. */
+  readonly merges: number;
+}
+
+/** About how many bytes of values and of sources, and at most how many rows, a page has. All are in memory. */
+const pageBytes = 32 * 2 ** 20;
+const mostPageRows = 50_000;
+/** Of how many rows the first page is, before it is known how large their sources are. */
+const firstPageRows = 500;
+
+/** How often rows are looked for that were written while others were computed. */
+const mostCatchUps = 10;
+
+/** How many pages may follow each other of which no row could be merged: applications changed all of them meanwhile. */
+const mostVain = 5;
+
+export async function fillColumn(action: FillColumnAction, table: Table, context: FillContext): Promise<Filled> {
+  const fill = new Fill(action, table, context);
+  await fill.mergeStaged();
+  await fill.retryFailed();
+  for (let catchUps = 0; catchUps <= mostCatchUps;) {
+    const isFull = await fill.page();
+    if (isFull === undefined) return fill;
+    if (!isFull) catchUps++;
+  }
+  await fill.reportOutdated();
+  return fill;
+}
+
+class Fill {
+  readonly problems: string[] = [];
+  merges = 0;
+  readonly #action: FillColumnAction;
+  readonly #context: FillContext;
+  readonly #key: Column;
+  readonly #column: Column;
+  readonly #pending: string;
+  readonly #tally: Tally = { good: 0, bad: 0 };
+  #computed = 0;
+  #vain = 0;
+  #rowBytes: number | undefined;
+
+  constructor(action: FillColumnAction, { columns }: Table, context: FillContext) {
+    this.#action = action;
+    this.#context = context;
+    this.#column = requireColumn(action.table, columns, parsePath(action.path));
+    this.#key = requireColumn(action.table, columns, [action.key]);
+    this.#pending = `(${isMissing(action, this.#column.name)}) or (${isOutdated(action)})`;
+  }
+
+  /** Merges what an earlier run has computed and not merged. */
+  async mergeStaged(): Promise<void> {
+    const { rows, staging } = this.#context;
+    const columns = await rows.columns(staging);
+    if (columns === undefined) return;
+    // Another column of that name, or what a killed run has left of a drop, can't be merged.
+    const isOurs = sameColumns(columns, this.#columns);
+    const select = this.#columns.map(({ name }) => [name, sqlPath([name])] as const);
+    const staged = isOurs ? await rows.read(staging, { select }) : [];
+    // A call may have been staged twice, by a run that was taken over and its successor.
+    await this.#merge([...new Map(staged.map((row) => [String(row[this.#key.name]), row])).values()]);
+  }
+
+  /** Rows that an earlier run left without a value are computed again: its code may have been at fault. */
+  async retryFailed(): Promise<void> {
+    const { rows, mayWrite } = this.#context;
+    const { table } = this.#action;
+    if (await this.#hasRow(isComputed)) this.#tally.good++;
+    if (!(await this.#hasRow(hasFailed))) return;
+    await mayWrite();
+    await rows.setNull(table, markColumn.name, hasFailed);
+    this.merges++;
+  }
+
+  /** Computes a page of the rows without a value of their sources. Whether it was full; undefined if there is none. */
+  async page(): Promise<boolean | undefined> {
+    const { compute } = this.#context;
+    const limit = this.#pageRows;
+    const wanted = await this.#read(limit);
+    if (wanted.length === 0) return undefined;
+    requireUnique(wanted, this.#action);
+    this.#rowBytes = wanted.reduce((sum, row) => sum + JSON.stringify(row).length, 0) / wanted.length;
+    const values: RowValues[] = [];
+    const stage = async (results: readonly RowResult[]) => void values.push(...(await this.#stage(results)));
+    const calls = { compute, stage, tally: this.#tally };
+    await computeAll(wanted, this.#action, this.#column, calls);
+    const merged = await this.#merge(values);
+    this.#vain = merged > 0 ? 0 : this.#vain + 1;
+    if (this.#vain >= mostVain)
+      throw new FillFailed(
+        `${this.#action.from.join(", ")} of ${count(wanted.length, "row")} changed while their values were computed, ${mostVain} times in a row; stop the application that changes them, or leave them out with \`where\``,
+      );
+    return wanted.length === limit;
+  }
+
+  /** Reports the rows that others changed again and again. */
+  async reportOutdated(): Promise<void> {
+    const left = await this.#read(mostPageRows);
+    this.problems.push(...left.map(() => "others kept changing what it is computed from"));
+  }
+
+  async #read(limit: number): Promise<readonly RowValues[]> {
+    const { table, from, key } = this.#action;
+    const names = [...new Set([key, ...from])].map((name) => [name, sqlPath([name])] as const);
+    const mark = [markColumn.name, `arrow_cast(${markSql(this.#action)}, 'Utf8')`] as const;
+    return await this.#context.rows.read(table, { select: [mark, ...names], where: this.#pending, limit });
+  }
+
+  async #hasRow(where: string): Promise<boolean> {
+    const select = [["mark", markColumn.name]] as const;
+    return (await this.#context.rows.read(this.#action.table, { select, where, limit: 1 })).length > 0;
+  }
+
+  async #stage(results: readonly RowResult[]): Promise<readonly RowValues[]> {
+    const { rows, staging, progress, mayWrite } = this.#context;
+    const values = results.map((result) => this.#rowOf(result));
+    await mayWrite();
+    await rows.append(staging, this.#values(values));
+    this.#computed += results.length;
+    for (const result of results) if ("problem" in result) this.problems.push(result.problem);
+    progress(this.#computed);
+    return values;
+  }
+
+  /** Returns how many rows got their value. */
+  async #merge(values: readonly RowValues[]): Promise<number> {
+    const { rows, staging, mayWrite } = this.#context;
+    const { table, key } = this.#action;
+    await mayWrite();
+    let merged = 0;
+    if (values.length > 0) {
+      merged = await rows.update(table, key, this.#values(values), isCurrent(this.#action, this.#column.name));
+      this.merges++;
+    }
+    await rows.drop(staging);
+    return merged;
+  }
+
+  get #columns(): readonly Column[] {
+    return [
+      { name: this.#key.name, type: this.#key.type, nullable: true },
+      { name: markColumn.name, type: markColumn.type, nullable: true },
+      { name: this.#column.name, type: this.#column.type, nullable: true },
+    ];
+  }
+
+  get #pageRows(): number {
+    if (this.#rowBytes === undefined) return firstPageRows;
+    const { fixed, variable } = widthOf(this.#column.type);
+    const bytes = Math.max(fixed + variable * 1_000, this.#rowBytes, 8);
+    return Math.max(1, Math.min(mostPageRows, Math.floor(pageBytes / bytes)));
+  }
+
+  #values(rows: readonly RowValues[]): NewValues {
+    return { columns: this.#columns, rows };
+  }
+
+  #rowOf(result: RowResult): RowValues {
+    const { row } = result;
+    const mark = row[markColumn.name] as string;
+    const [value, own]: [RowValue, string] =
+      "problem" in result
+        ? [null, `${failedMark}${mark}`]
+        : [result.value, result.value === null ? `${nullMark}${mark}` : mark];
+    return { [this.#key.name]: row[this.#key.name]!, [markColumn.name]: own, [this.#column.name]: value };
+  }
+}
+
+/** Throws FillFailed: a merge could not tell two rows apart. */
+function requireUnique(rows: readonly RowValues[], { table, key }: FillColumnAction): void {
+  const seen = new Set<string>();
+  for (const row of rows) {
+    const own = row[key] ?? null;
+    const text = String(own);
+    if (own !== null && !seen.has(text)) {
+      seen.add(text);
+      continue;
+    }
+    const where = own === null ? "null in a row" : `${JSON.stringify(own)} in 2 rows or more`;
+    throw new FillFailed(`${table}.${key} is ${where}, so it can't identify rows`);
+  }
+}

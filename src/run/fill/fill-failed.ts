@@ -1,0 +1,10 @@
+import type { Computation } from "../../actions/model/computation.ts";
+
+/** Why a column can't be filled. What was computed before is kept. */
+export class FillFailed extends Error {}
+
+/** The failure of code, or of what it returned. `problem`: with what follows the name of the code. */
+export function codeFailed(code: Computation["with"], problem: string): FillFailed {
+  const name = typeof code === "string" ? code : code.command.join(" ");
+  return new FillFailed(`${name}${problem}; what was computed before is kept`);
+}

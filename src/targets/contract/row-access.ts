@@ -1,0 +1,35 @@
+/** Rows of tables, for values that code of the project computes. */
+import type { Column } from "../../schema/data-type.ts";
+import type { RowValues } from "../../schema/row-values.ts";
+
+export interface RowAccess {
+  /** The columns of a table; undefined if there is none, or if it can't be read. */
+  columns(table: string): Promise<readonly Column[] | undefined>;
+  /**
+   * SQL expressions, by the names that they get, of at most `limit` rows for which a predicate holds. In no order, and
+   * none if there is no table.
+   */
+  read(table: string, wanted: WantedValues): Promise<readonly RowValues[]>;
+  /**
+   * Gives the rows with these keys the values of the other columns, in one commit, if the condition holds for them;
+   * `target` and `source` name the row of the table and the new one. Returns how many rows it changed.
+   */
+  update(table: string, key: string, values: NewValues, condition: string): Promise<number>;
+  /** Sets a column to null in the rows for which a predicate holds, in one commit. */
+  setNull(table: string, column: string, where: string): Promise<void>;
+  /** Appends rows. Creates the table if there is none. */
+  append(table: string, values: NewValues): Promise<void>;
+  /** Drops the table if there is one. */
+  drop(table: string): Promise<void>;
+}
+
+export interface WantedValues {
+  readonly select: readonly (readonly [name: string, sql: string])[];
+  readonly where?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface NewValues {
+  readonly columns: readonly Column[];
+  readonly rows: readonly RowValues[];
+}

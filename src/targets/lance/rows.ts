@@ -1,0 +1,69 @@
+/** Rows of tables on the embedded engine. */
+import type { RowValues } from "../../schema/row-values.ts";
+import { search } from "../../engine/query.ts";
+import { readColumns, type AnyTable } from "../../engine/engine.ts";
+import { addRows, mergeRows, setNull } from "../../engine/write-rows.ts";
+import type { NewValues, RowAccess } from "../contract/row-access.ts";
+
+interface Database {
+  /** A new handle; undefined if there is no such table. */
+  readonly open: (table: string) => Promise<AnyTable | undefined>;
+  /** From an Arrow IPC file. */
+  readonly create: (table: string, file: Buffer) => Promise<void>;
+  readonly drop: (table: string) => Promise<void>;
+  /** Gives up if a read takes too long. */
+  readonly reading: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  /** Reports that the object store can't be reached. */
+  readonly calling: <Result>(work: () => Promise<Result>) => Promise<Result>;
+}
+
+export function lanceRows({ open, create, drop, reading, calling }: Database): RowAccess {
+  const existing = async (table: string): Promise<AnyTable> => {
+    const handle = await open(table);
+    if (handle === undefined) throw new Error(`there is no table ${table}`);
+    return handle;
+  };
+  return {
+    columns: (table) =>
+      reading(async () => {
+        const handle = await open(table);
+        return handle && (await readColumns(handle));
+      }),
+    read: (table, { select, where, limit }) =>
+      reading(async () => {
+        const handle = await open(table);
+        if (handle === undefined) return [];
+        const { first, others } = await search(handle, { columns: select, filter: where, limit });
+        const files = [first];
+        for await (const file of others) files.push(file);
+        return await decode(files);
+      }),
+    update: (table, key, values, condition) =>
+      calling(async () => {
+        // With an index on the key, the engine can't evaluate the condition (docs/engine.md).
+        const merge = { on: [key], update: condition, useIndex: false };
+        return (await mergeRows(await existing(table), merge, await encode(values))).numUpdatedRows;
+      }),
+    setNull: (table, column, where) => calling(async () => await setNull(await existing(table), column, where)),
+    append: (table, values) =>
+      calling(async () => {
+        const handle = await open(table);
+        if (handle === undefined) await create(table, await encode(values));
+        else await addRows(handle, await encode(values), "append");
+      }),
+    drop: (table) =>
+      calling(async () => {
+        if ((await open(table)) !== undefined) await drop(table);
+      }),
+  };
+}
+
+async function encode({ columns, rows }: NewValues): Promise<Buffer> {
+  const { valuesToIpc } = await import("../../wire/rows/encode-rows.ts"); // Arrow is slow to load
+  return Buffer.from(valuesToIpc(columns, rows, "file"));
+}
+
+async function decode(files: readonly Uint8Array[]): Promise<readonly RowValues[]> {
+  const { rowsIn } = await import("../../wire/rows/read-values.ts");
+  return rowsIn(files);
+}

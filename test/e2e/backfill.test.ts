@@ -1,0 +1,259 @@
+/** Columns whose values code of the project computes. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { aProject, type Project } from "../support/project.ts";
+import { addRows, lancedb, rowsOf } from "../support/tables.ts";
+
+const texts = ["one", "two", "three", null, "five"];
+
+/** A table of five texts, and code that computes their length and keeps a log. */
+async function aScene(options: object = {}, code = lengthsOf()): Promise<Project> {
+  const project = aProject();
+  project.migration("0001_docs.ts", `m.createTable("docs", { id: m.int64().notNull(), text: m.utf8() }),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(
+    project.database,
+    "docs",
+    texts.map((text, id) => ({ id, text })),
+  );
+  project.write("code/lengths.ts", code);
+  backfill(project, options);
+  return project;
+}
+
+function backfill(project: Project, options: object = {}): void {
+  const all = { from: ["text"], key: "id", with: "./code/lengths.ts", version: "1", batch: 2, ...options };
+  project.migration(
+    "0002_length.ts",
+    `m.addColumn("docs", "length", m.int32()), m.backfillColumn("docs", "length", ${JSON.stringify(all)}),`,
+  );
+}
+
+/** `first`: statements that run first in each call. */
+function lengthsOf(first = ""): string {
+  return `import { appendFileSync } from "node:fs";
+export default async function lengths(rows: { text: string | null }[]) {
+  ${first}
+  appendFileSync("log.txt", rows.map(({ text }) => text + "\\n").join(""));
+  return rows.map(({ text }) => text === null ? null : text.length);
+}
+`;
+}
+
+function logOf({ folder }: Project): readonly string[] {
+  const file = join(folder, "log.txt");
+  return existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : [];
+}
+
+async function lengthsIn({ database }: Project): Promise<readonly unknown[]> {
+  const rows = (await rowsOf(database, "docs")) as readonly { id: number; length: unknown }[];
+  return rows.toSorted((one, other) => Number(one.id) - Number(other.id)).map(({ length }) => length);
+}
+
+const complete = [3, 3, 5, null, 4];
+
+test("up computes the values of a column, leaves nothing behind, and down restores the table", async () => {
+  const project = await aScene();
+  const plan = await project.migrate(["plan"]);
+  expect(plan.stdout).toContain("compute docs.length from text with ./code/lengths.ts, version 1, where it is null");
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await lengthsIn(project)).toEqual(complete);
+  expect(logOf(project).toSorted()).toEqual(["five", "null", "one", "three", "two"]);
+  const db = await lancedb.connect(project.database);
+  expect((await db.tableNames()).toSorted()).toEqual(["_migrations", "docs"]);
+  expect((await (await db.openTable("docs")).schema()).fields.map(({ name }) => name)).toEqual([
+    "id",
+    "text",
+    "length",
+  ]);
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  expect(await rowsOf(project.database, "docs")).toEqual(texts.map((text, id) => ({ id, text })));
+});
+
+test("values that are there stay, and so do rows for which `where` does not hold", async () => {
+  const project = await aScene();
+  project.migration("0002_length.ts", `m.addColumn("docs", "length", m.int32()),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const docs = await (await lancedb.connect(project.database)).openTable("docs");
+  await docs.update({ where: "id = 1", values: { length: -1 } });
+  const options = { from: ["text"], key: "id", with: "./code/lengths.ts", version: "1", where: "id < 2 or id = 4" };
+  project.migration("0003_fill.ts", `m.backfillColumn("docs", "length", ${JSON.stringify(options)}),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await lengthsIn(project)).toEqual([3, -1, null, null, 4]);
+});
+
+test("if the code fails for a row, up names it, and the next run computes only what is missing", async () => {
+  const fails = `if (rows.some(({ text }) => text === "five")) throw new Error("five is too long");`;
+  const project = await aScene({ concurrency: 1 }, lengthsOf(fails));
+  const failed = await project.migrate(["up"]);
+  expect(failed).toMatchObject({ code: 1, stdout: "" });
+  expect(failed.stderr).toContain(
+    "0002_length.ts, step 2 (backfillColumn) failed: ./code/lengths.ts, for the row whose id is 4: five is too long; what was computed before is kept",
+  );
+  const status = await project.migrate(["status"]);
+  expect(status.stdout).toContain("1 of 2 actions done");
+  project.write("code/lengths.ts", lengthsOf());
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await lengthsIn(project)).toEqual(complete);
+  expect(logOf(project)).toHaveLength(5);
+});
+
+test("after a failure, the code and how it is called may change: its step resumes, and what is outdated is computed again", async () => {
+  const fails = `if (rows.some(({ text }) => text === "five")) throw new Error("five is too long");`;
+  const project = await aScene({ concurrency: 1 }, lengthsOf(fails));
+  expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
+  project.write("code/twice.ts", lengthsOf().replace("text.length", "text.length * 2"));
+  backfill(project, { with: "./code/twice.ts", version: "2", failedRows: "leave" });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await lengthsIn(project)).toEqual(complete.map((length) => length && length * 2));
+  // Another column is another step.
+  const other = await aScene({}, lengthsOf(fails));
+  expect(await other.migrate(["up"])).toMatchObject({ code: 1 });
+  other.migration("0002_length.ts", `m.addColumn("docs", "length", m.int32()), m.dropColumn("docs", "text"),`);
+  expect(await other.migrate(["up"])).toMatchObject({ code: 4, stderr: expect.stringContaining("step 2") });
+});
+
+test("rows that an interrupted run left null are computed again by the next one", async () => {
+  const fails = `if (rows.some(({ text }) => text === "one") && !process.env.GO) throw new Error("one fails"); if (rows.some(({ text }) => text === "five") && !process.env.GO) await new Promise(() => {});`;
+  const project = await aScene({ concurrency: 1, failedRows: "leave", batch: 1 }, lengthsOf(fails));
+  const running = project.start(["up"]);
+  await expect.poll(() => logOf(project).length, { timeout: 30_000 }).toBe(3);
+  running.process.kill("SIGINT");
+  expect(await running.finished).toMatchObject({ code: 130 });
+  expect(await project.migrate(["up"], { GO: "1" })).toMatchObject({ code: 0 });
+  expect(await lengthsIn(project)).toEqual(complete);
+});
+
+test.each([
+  ["m.list(m.float32())", "[id, id / 2]"],
+  ["m.list(m.int64())", "[id, 7]"],
+  ["m.vector(2)", "Float32Array.of(id, 0.5)"],
+  ["m.vector(2, m.float64())", "Float64Array.of(id, 0.1)"],
+  ["m.struct({ a: m.float32(), b: m.utf8() })", '{ a: id, b: "x" }'],
+  ['m.timestamp("ms")', '"2026-11-25T20:00:00.000Z"'],
+])("values of %s are the same if they are merged by the next run", async (type, value) => {
+  const code = (stops: boolean) => `let calls = 0;
+export default async function (rows: { text: string }[]) {
+  if (${stops} && ++calls > 2) throw new Error("enough");
+  return rows.map(({ text }) => { const id = text.length; return ${value}; });
+}
+`;
+  const databases = [];
+  for (const stops of [false, true]) {
+    const project = aProject();
+    const rows = ["a", "bb", "ccc", "dddd"].map((text, id) => ({ id, text }));
+    project.migration("0001_docs.ts", `m.createTable("docs", { id: m.int64().notNull(), text: m.utf8() }),`);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    await addRows(project.database, "docs", rows);
+    project.write("code.ts", code(stops));
+    const options = { from: ["text"], key: "id", with: "./code.ts", version: "1", batch: 1, concurrency: 1 };
+    const steps = `m.addColumn("docs", "made", ${type}), m.backfillColumn("docs", "made", ${JSON.stringify(options)}),`;
+    project.migration("0002_made.ts", steps);
+    expect(await project.migrate(["up"])).toMatchObject({ code: stops ? 1 : 0 });
+    if (stops) {
+      project.write("code.ts", code(false));
+      expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    }
+    const found = await rowsOf(project.database, "docs");
+    databases.push(found.toSorted((one, other) => Number(one["id"]) - Number(other["id"])));
+  }
+  expect(databases[1]).toEqual(databases[0]);
+});
+
+test("rows for which the code fails can stay null: up reports how many", async () => {
+  const fails = `if (rows.some(({ text }) => text === "five")) throw new Error("five is too long");`;
+  const project = await aScene({ failedRows: "leave" }, lengthsOf(fails));
+  const done = await project.migrate(["up"]);
+  expect(done).toMatchObject({ code: 0 });
+  expect(done.stderr).toContain(
+    "note: docs.length stays null in 1 row, which could not be computed; the first: five is too long",
+  );
+  expect(await lengthsIn(project)).toEqual([3, 3, 5, null, null]);
+});
+
+test("a call that is refused for now is repeated after the time that the service asks for", async () => {
+  const busy = `if (!globalThis.wasBusy) { globalThis.wasBusy = true; throw Object.assign(new Error("busy"), { status: 429, headers: new Headers({ "retry-after": "0.1" }) }); }`;
+  const project = await aScene({}, lengthsOf(busy));
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await lengthsIn(project)).toEqual(complete);
+});
+
+test("a key that is not unique is refused before anything is computed", async () => {
+  const project = await aScene();
+  await addRows(project.database, "docs", [{ id: 4, text: "five again" }]);
+  const failed = await project.migrate(["up"]);
+  expect(failed).toMatchObject({ code: 1 });
+  expect(failed.stderr).toContain("(backfillColumn) failed: docs.id is 4 in 2 rows or more, so it can't identify rows");
+  expect(logOf(project)).toEqual([]);
+});
+
+test.each([
+  ["./code/none.ts", "Cannot find module"],
+  ["./code/bare.ts", "its default export is no function"],
+])("code that can't be used is named: %s", async (path, problem) => {
+  const project = await aScene({ with: path });
+  project.write("code/bare.ts", "export const lengths = 7;\n");
+  const failed = await project.migrate(["up"]);
+  expect(failed).toMatchObject({ code: 1 });
+  expect(failed.stderr).toContain(`(backfillColumn) failed: ${path}: ${problem}`);
+});
+
+const command = `import { createInterface } from "node:readline";
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, rows } = JSON.parse(line);
+  FIRST
+  console.log(JSON.stringify({ id, values: rows.map(({ text }) => text === null ? null : text.length) }));
+}
+`;
+
+test("a command computes the values too", async () => {
+  const project = await aScene({ with: { command: [process.execPath, "code/lengths.mjs"] } });
+  project.write("code/lengths.mjs", command.replace("FIRST", ""));
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await lengthsIn(project)).toEqual(complete);
+});
+
+test.each([
+  ["process.exit(3);", "it ended with exit code 3"],
+  ['console.log("hello"); continue;', "it wrote a line that is no answer: hello"],
+  ['console.log(JSON.stringify({ id, error: "no such model" })); continue;', "no such model"],
+  [
+    'if (rows.some(({ text }) => text === "three")) { console.log(`{"id": ${id}, "values": [NaN]}`); continue; }',
+    "for the row whose id is 2: it wrote a line that is no answer",
+  ],
+])("what a command does wrong is reported: %s", async (first, problem) => {
+  const project = await aScene({ with: { command: [process.execPath, "code/lengths.mjs"] } });
+  project.write("code/lengths.mjs", command.replace("FIRST", first));
+  const failed = await project.migrate(["up"]);
+  expect(failed).toMatchObject({ code: 1 });
+  expect(failed.stderr).toContain(problem);
+});
+
+test("a command that can't be started is reported", async () => {
+  const project = await aScene({ with: { command: ["no-such-program"] } });
+  const failed = await project.migrate(["up"]);
+  expect(failed).toMatchObject({ code: 1 });
+  expect(failed.stderr).toContain("no-such-program: spawn no-such-program ENOENT");
+});
+
+test("a rehearsal does not run the code", async () => {
+  const project = await aScene();
+  expect(await project.migrate(["rehearse"])).toMatchObject({ code: 0 });
+  expect(logOf(project)).toEqual([]);
+});
+
+test("an interrupted run keeps what was computed, and the next one resumes", async () => {
+  const waits = `if (rows.some(({ text }) => text === "three") && !process.env.GO) await new Promise(() => {});`;
+  const project = await aScene({ concurrency: 1 }, lengthsOf(waits));
+  const running = project.start(["up"]);
+  await expect.poll(() => logOf(project).length, { timeout: 30_000 }).toBe(2);
+  running.process.kill("SIGINT");
+  const { code, stderr } = await running.finished;
+  expect(code).toBe(130);
+  expect(stderr).toContain("interrupted; docs.length is computed in part; run migrate up to continue");
+  expect(await project.migrate(["up"], { GO: "1" })).toMatchObject({ code: 0 });
+  expect(await lengthsIn(project)).toEqual(complete);
+  expect(logOf(project)).toHaveLength(5);
+});

@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import type { Computation } from "../../../../src/actions/model/computation.ts";
+import { computeAll, NoAnswer, type Compute, type RowResult } from "../../../../src/run/fill/compute-all.ts";
+import { float32, utf8, vector } from "../../../../src/schema/declare/type-builders.ts";
+import type { ColumnType } from "../../../../src/schema/typed/shape.ts";
+
+const rows = Array.from({ length: 100 }, (_, id) => ({ id, text: `text ${id}` }));
+
+async function computed(
+  compute: Compute,
+  options: Partial<Computation> = {},
+  type: ColumnType = utf8(),
+): Promise<{ results: RowResult[]; appends: number; problem: string | undefined }> {
+  const results: RowResult[] = [];
+  let appends = 0;
+  const computation = { from: ["text"], key: "id", with: "./c.ts", version: "1", batch: 8, ...options };
+  const stage = async (some: readonly RowResult[]) => {
+    await sleep(2);
+    appends++;
+    results.push(...some);
+  };
+  const column = { name: "c", type: type.type, nullable: true };
+  try {
+    await computeAll(rows, computation, column, { compute, stage, tally: { good: 0, bad: 0 } });
+    return { results, appends, problem: undefined };
+  } catch (error) {
+    return { results, appends, problem: (error as Error).message };
+  }
+}
+
+const upper: Compute = async (some) => some.map(({ text }) => String(text).toUpperCase());
+
+test("each row is computed once, with no more calls at a time than allowed", async () => {
+  let [now, most, calls] = [0, 0, 0];
+  const counted: Compute = async (some) => {
+    most = Math.max(most, ++now);
+    calls++;
+    await sleep(1);
+    now--;
+    return await upper(some);
+  };
+  const { results, problem } = await computed(counted, { concurrency: 3 });
+  expect(problem).toBeUndefined();
+  expect(results.map(({ row }) => row["id"]).toSorted((one, other) => Number(one) - Number(other))).toEqual(
+    rows.map(({ id }) => id),
+  );
+  expect({ most, calls }).toEqual({ most: 3, calls: 13 });
+});
+
+test("the code gets the columns of `from` alone", async () => {
+  const seen: unknown[] = [];
+  await computed(async (some) => {
+    seen.push(...some);
+    return await upper(some);
+  });
+  expect(seen[0]).toEqual({ text: "text 0" });
+});
+
+test("what is computed while results are stored is stored together", async () => {
+  const { appends } = await computed(upper, { batch: 1, concurrency: 10 });
+  expect(appends).toBeLessThan(50);
+});
+
+const failing: Compute = async (some) => {
+  if (some.some(({ text }) => text === "text 77")) throw new Error("the text is too long");
+  return await upper(some);
+};
+
+test("the row for which the code fails is named, and the rest of what was computed is kept", async () => {
+  const { results, problem } = await computed(failing);
+  expect(problem).toBe("./c.ts, for the row whose id is 77: the text is too long; what was computed before is kept");
+  expect(results.every((result) => "value" in result)).toBe(true);
+  // Those of its call that come before it too.
+  expect(results.map(({ row }) => row["id"])).toContain(76);
+});
+
+test("a row for which the code fails may stay without a value", async () => {
+  const { results, problem } = await computed(failing, { failedRows: "leave" });
+  expect(problem).toBeUndefined();
+  expect(results).toHaveLength(100);
+  expect(results.filter((result) => "problem" in result)).toEqual([{ row: rows[77], problem: "the text is too long" }]);
+});
+
+test("if no row can be computed, failed rows do not stay without values", async () => {
+  let calls = 0;
+  const broken: Compute = async () => {
+    calls++;
+    throw new Error("no such model");
+  };
+  const { results, problem } = await computed(broken, { failedRows: "leave", concurrency: 1 });
+  expect(problem).toBe("./c.ts, for the row whose id is 16: no such model; what was computed before is kept");
+  expect(results).toHaveLength(16);
+  expect(calls).toBeLessThan(30);
+});
+
+test("a call without an answer stops the run, whatever failed rows may do: it says nothing about its rows", async () => {
+  let calls = 0;
+  const silent: Compute = async (some) => {
+    if (++calls > 5) throw new NoAnswer("no answer (8 tries)");
+    return await upper(some);
+  };
+  const { results, problem } = await computed(silent, { failedRows: "leave", concurrency: 1 });
+  expect(problem).toBe("./c.ts: no answer (8 tries); what was computed before is kept");
+  expect(results).toHaveLength(40);
+  expect(calls).toBe(6);
+});
+
+test.each<[what: string, value: unknown, type: ColumnType, problem: string]>([
+  ["too few numbers", [1, 2, 3], vector(4), "it returned a vector of 3 numbers for fixedSizeList<float32, 4>"],
+  ["NaN", [1, 2, 3, NaN], vector(4), "it returned a vector with NaN"],
+  ["infinity", Float32Array.of(1, 2, 3, Infinity), vector(4), "it returned a vector with Infinity"],
+  ["a text for a vector", "1234", vector(4), "it returned a value that is no vector for fixedSizeList<float32, 4>"],
+  ["a text for a number", "1", float32(), "the value must be a number in its range, as it is float32"],
+  ["undefined", undefined, utf8(), "it returned undefined for a row"],
+])("%s is refused", async (_, value, type, problem) => {
+  const wrong = await computed(async (some) => some.map(() => value), {}, type);
+  expect(wrong.problem).toBe(`./c.ts, for the row whose id is 0: ${problem}; what was computed before is kept`);
+});
+
+test.each([
+  ["an array", [1, 2, 3, 4]],
+  ["a typed array", Float32Array.of(1, 2, 3, 4)],
+  ["null", null],
+])("%s may be a vector's value", async (_, value) => {
+  expect(await computed(async (some) => some.map(() => value), {}, vector(4))).toMatchObject({ problem: undefined });
+});
+
+test("another number of values than rows is refused", async () => {
+  const { problem } = await computed(async (some) => (await upper(some)).slice(1));
+  expect(problem).toContain("it returned 0 values for 1 row");
+});
