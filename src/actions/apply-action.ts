@@ -21,7 +21,8 @@ export function tablesAfter(database: Database, action: Action): Tables {
   const { table } = action;
   const before = tableBefore(database, action);
   const name = nameAfter(action);
-  if (name !== undefined && (name !== table || before === noTable)) checkNewTable(database, name);
+  const { creates, nameAfter: renames } = modelOf(action);
+  if (name !== undefined && (creates || renames)) checkNewTable(database, name);
   const after = afterOf(action, before);
   return new Map([
     ...(name === table ? [] : [[table, undefined] as const]),
