@@ -5,7 +5,7 @@ import { writeKinds } from "./write.ts";
 
 const targets = [
   { target: "lance", histories: rounds(6, 40) },
-  { target: "namespace", histories: rounds(2, 10) },
+  { target: "namespace", histories: rounds(3, 10) },
 ] as const;
 
 // Few applications create their tables again.

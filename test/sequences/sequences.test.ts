@@ -11,9 +11,10 @@ const mostBatches = 4;
 
 test(`fold and engine agree after every step of ${sequences} sequences`, { timeout: 600_000 }, async () => {
   const counts = new Map<string, number>();
-  // The engine can't rename tables.
+  // The engine can't rename tables, and there is no code that could compute values.
+  const never: ReadonlySet<string> = new Set(["renameTable", "backfillColumn"]);
   const rare = () => [
-    ...stepNames.filter((kind) => kind !== "renameTable" && (counts.get(`${kind} applied`) ?? 0) < least),
+    ...stepNames.filter((kind) => !never.has(kind) && (counts.get(`${kind} applied`) ?? 0) < least),
     ...stepNames.filter((kind) => (counts.get(`${kind} refused`) ?? 0) < least),
   ];
   for (let batch = 0; batch === 0 || (batch < mostBatches && rare().length > 0); batch++) {
