@@ -38,8 +38,8 @@ export function stepHash(step: unknown): string {
  */
 export function begunHash(step: object): string {
   if (!("kind" in step) || step.kind !== "backfillColumn") return stepHash(step);
-  const { kind, table, path, key } = step as Readonly<Record<string, unknown>>;
-  return stepHash({ kind, table, path, key });
+  const { kind, table, path } = step as Readonly<Record<string, unknown>>;
+  return stepHash({ kind, table, path });
 }
 
 /** The hash of a file's text. CRLF line ends and a byte order mark do not affect it. */

@@ -130,7 +130,7 @@ function isList(value: RowValue): value is readonly RowValue[] {
 }
 
 /** Whether a number is in the range of a float type. Rounding is accepted, infinity is not. */
-function holdsFloat(value: number, type: DataType): boolean {
+export function holdsFloat(value: number, type: DataType): boolean {
   const largest = { float16: 65_504, float32: 2 ** 128 - 2 ** 104, float64: Number.MAX_VALUE };
   return Math.abs(value) <= largest[type.kind as keyof typeof largest];
 }

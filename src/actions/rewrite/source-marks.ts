@@ -16,9 +16,8 @@ export const failedMark = "!";
 /** Begins the mark of a row whose value was computed and is null. */
 export const nullMark = "-";
 
-/** SQL predicates for rows whose value could not be computed, and for those with one that was. */
+/** An SQL predicate for the rows whose value could not be computed. */
 export const hasFailed = `starts_with(${name}, '${failedMark}')`;
-export const isComputed = `${name} is not null and not starts_with(${name}, '${failedMark}')`;
 
 /** SQL for the mark of a row whose value is up to date. Null and an empty text differ. */
 export function markSql({ version, from }: Pick<Computation, "version" | "from">): string {
@@ -27,10 +26,9 @@ export function markSql({ version, from }: Pick<Computation, "version" | "from">
 }
 
 /** An SQL predicate for the rows without a value. An application may have removed a value that was computed. */
-export function isMissing({ where }: Pick<Computation, "where">, column: string): string {
+export function isMissing(column: string): string {
   const known = `starts_with(${name}, '${failedMark}') or starts_with(${name}, '${nullMark}')`;
-  const bare = `${sqlPath([column])} is null and (${name} is null or not (${known}))`;
-  return where === undefined ? bare : `${bare} and (${where})`;
+  return `${sqlPath([column])} is null and (${name} is null or not (${known}))`;
 }
 
 /** An SQL predicate for the rows whose sources have changed since their value was computed. */
@@ -46,6 +44,8 @@ export function isOutdated(computation: Pick<Computation, "version" | "from">): 
 export function isCurrent(computation: Pick<Computation, "version" | "from">, column: string): string {
   const mark = markSql(computation);
   const marks = [mark, `concat('${failedMark}', ${mark})`, `concat('${nullMark}', ${mark})`];
-  const ours = `target.${name} is not null or target.${sqlPath([column])} is null`;
+  const value = `target.${sqlPath([column])}`;
+  // A value with the same mark may be that of an application, if the merge is repeated.
+  const ours = `${value} is null or (target.${name} is not null and target.${name} <> source.${name})`;
   return `source.${name} in (${marks.join(", ")}) and (${ours})`;
 }

@@ -93,7 +93,7 @@ function progressLines(event: RunEvent): readonly string[] {
       return [`  ${event.text}: still running after ${renderDuration(event.elapsed)}`];
     case "notComputed":
       return [
-        `note: ${event.table}.${event.path} stays null in ${count(event.rows, "row")}, which could not be computed; the first: ${event.problem}`,
+        `note: ${count(event.rows, "row")} of ${event.table} got no value of ${event.path}; the first: ${event.problem}`,
       ];
     case "computed":
       return [];

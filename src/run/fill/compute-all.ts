@@ -3,7 +3,7 @@ import { count, firstLine } from "../../errors/migrate-error.ts";
 import type { Computation } from "../../actions/model/computation.ts";
 import { formatType, isFloat, type Column } from "../../schema/data-type.ts";
 import { codeFailed } from "./fill-failed.ts";
-import { problemOfValue, type RowValue, type RowValues } from "../../schema/row-values.ts";
+import { holdsFloat, problemOfValue, type RowValue, type RowValues } from "../../schema/row-values.ts";
 
 /** A call that got no answer after several tries, or none because the run was stopped. Its rows may be fine. */
 export class NoAnswer extends Error {}
@@ -122,7 +122,7 @@ function problemIn(value: unknown, column: Column): string | undefined {
     return `it returned a value that is no vector for ${formatType(type)}`;
   if (items.length !== type.length) return `it returned a vector of ${items.length} numbers for ${formatType(type)}`;
   for (let index = 0; index < items.length; index++)
-    if (!Number.isFinite(type.item.type.kind === "float32" ? Math.fround(items[index]!) : items[index]))
+    if (typeof items[index] !== "number" || !holdsFloat(items[index]!, type.item.type))
       return `it returned a vector with ${String(items[index])}`;
   return undefined;
 }

@@ -8,7 +8,6 @@ import type { FillColumnAction } from "../../actions/model/action.ts";
 import {
   failedMark,
   hasFailed,
-  isComputed,
   isCurrent,
   isMissing,
   isOutdated,
@@ -80,6 +79,7 @@ class Fill {
   readonly #tally: Tally = { good: 0, bad: 0 };
   #computed = 0;
   #vain = 0;
+  #limit = firstPageRows;
   #rowBytes: number | undefined;
 
   constructor(action: FillColumnAction, { columns }: Table, context: FillContext) {
@@ -87,7 +87,8 @@ class Fill {
     this.#context = context;
     this.#column = requireColumn(action.table, columns, parsePath(action.path));
     this.#key = requireColumn(action.table, columns, [action.key]);
-    this.#pending = `(${isMissing(action, this.#column.name)}) or (${isOutdated(action)})`;
+    const either = `(${isMissing(this.#column.name)}) or (${isOutdated(action)})`;
+    this.#pending = action.where === undefined ? either : `(${either}) and (${action.where})`;
   }
 
   /** Merges what an earlier run has computed and not merged. */
@@ -107,7 +108,6 @@ class Fill {
   async retryFailed(): Promise<void> {
     const { rows, mayWrite } = this.#context;
     const { table } = this.#action;
-    if (await this.#hasRow(isComputed)) this.#tally.good++;
     if (!(await this.#hasRow(hasFailed))) return;
     await mayWrite();
     await rows.setNull(table, markColumn.name, hasFailed);
@@ -128,7 +128,8 @@ class Fill {
     await computeAll(wanted, this.#action, this.#column, calls);
     const merged = await this.#merge(values);
     this.#vain = merged > 0 ? 0 : this.#vain + 1;
-    if (this.#vain >= mostVain)
+    // Otherwise the last catch-up ends it.
+    if (this.#vain >= mostVain && wanted.length === limit)
       throw new FillFailed(
         `${this.#action.from.join(", ")} of ${count(wanted.length, "row")} changed while their values were computed, ${mostVain} times in a row; stop the application that changes them, or leave them out with \`where\``,
       );
@@ -187,10 +188,12 @@ class Fill {
   }
 
   get #pageRows(): number {
-    if (this.#rowBytes === undefined) return firstPageRows;
+    if (this.#rowBytes === undefined) return this.#limit;
     const { fixed, variable } = widthOf(this.#column.type);
     const bytes = Math.max(fixed + variable * 1_000, this.#rowBytes, 8);
-    return Math.max(1, Math.min(mostPageRows, Math.floor(pageBytes / bytes)));
+    const rows = Math.max(1, Math.min(mostPageRows, Math.floor(pageBytes / bytes)));
+    // The rows of the next page may be larger.
+    return (this.#limit = Math.min(rows, this.#limit * 4));
   }
 
   #values(rows: readonly RowValues[]): NewValues {

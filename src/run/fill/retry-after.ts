@@ -9,6 +9,7 @@ export class Late extends Error {
 
 /** What HTTP clients and Node give an error. */
 interface Described {
+  readonly name?: unknown;
   readonly status?: unknown;
   readonly statusCode?: unknown;
   readonly code?: unknown;
@@ -23,9 +24,14 @@ const networkCodes: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "EAI_AGAIN",
+  "ECONNABORTED",
+  "EHOSTUNREACH",
+  "ENETDOWN",
+  "ENETUNREACH",
   "ENOTFOUND",
   "EPIPE",
   "ETIMEDOUT",
+  "UND_ERR_BODY_TIMEOUT",
   "UND_ERR_CONNECT_TIMEOUT",
   "UND_ERR_HEADERS_TIMEOUT",
   "UND_ERR_SOCKET",
@@ -38,17 +44,18 @@ const longest = 3_600_000;
 export function pauseBefore(error: unknown): number | undefined {
   if (error instanceof Late) return 0;
   if (typeof error !== "object" || error === null) return undefined;
-  const { status, statusCode = status, code, retryAfter, headers, cause } = error as Described;
+  const { name, status, statusCode = status, code, retryAfter, headers, cause } = error as Described;
+  if (typeof statusCode === "number" && statusCode !== 429 && statusCode < 500) return undefined;
   const wait = retryAfter ?? header(headers, "retry-after");
   if (wait !== undefined && wait !== null) return Math.min(milliseconds(String(wait)), longest);
-  if (typeof statusCode === "number") return statusCode === 429 || statusCode >= 500 ? 0 : undefined;
-  if (networkCodes.has(code)) return 0;
+  if (typeof statusCode === "number" || networkCodes.has(code) || name === "TimeoutError") return 0;
   return cause === undefined || cause === error ? undefined : pauseBefore(cause);
 }
 
 function header(headers: unknown, name: string): unknown {
   if (typeof headers !== "object" || headers === null) return undefined;
-  return headers instanceof Headers ? headers.get(name) : (headers as Readonly<Record<string, unknown>>)[name];
+  if (headers instanceof Headers) return headers.get(name);
+  return Object.entries(headers).find(([one]) => one.toLowerCase() === name)?.[1];
 }
 
 function milliseconds(wait: string): number {

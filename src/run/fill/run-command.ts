@@ -62,7 +62,12 @@ export function startCommand(command: readonly string[], folder: string) {
   };
   const close = async () => {
     child.stdin.end();
-    const timer = setTimeout(() => child.kill("SIGKILL"), ended === undefined ? ending : 0);
+    const kill = () => {
+      child.kill("SIGKILL");
+      // What the command has started may keep it open.
+      child.stdout.destroy();
+    };
+    const timer = setTimeout(kill, ended === undefined ? ending : 0);
     await closed;
     clearTimeout(timer);
   };

@@ -48,6 +48,6 @@ export const computation = {
   batch: wholeFrom1.optional(),
   concurrency: wholeFrom1.optional(),
   callsPerMinute: wholeFrom1.optional(),
-  callSeconds: wholeFrom1.optional(),
+  callSeconds: wholeFrom1.max(86_400, "must be at most a day").optional(),
   failedRows: union([literal("stop"), literal("leave")], 'must be "stop" or "leave"').optional(),
 };

@@ -221,7 +221,7 @@ export async function open(
     },
     tryComputing: (columns, added) =>
       reaching(() => tryOnEmptyTable(columns, (table) => table.addColumns(newColumns([added])))),
-    rows: lanceRows({ open: openOf, create, drop, reading: reaching, calling }),
+    rows: lanceRows({ open: openOf, create, drop, calling }),
     // No time limit: if the drop were given up half-way, part of the table would stay.
     discard: drop,
     async close() {

@@ -11,13 +11,11 @@ interface Database {
   /** From an Arrow IPC file. */
   readonly create: (table: string, file: Buffer) => Promise<void>;
   readonly drop: (table: string) => Promise<void>;
-  /** Gives up if a read takes too long. */
-  readonly reading: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** Reports that the object store can't be reached. */
   readonly calling: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
-export function lanceRows({ open, create, drop, reading, calling }: Database): RowAccess {
+export function lanceRows({ open, create, drop, calling }: Database): RowAccess {
   const existing = async (table: string): Promise<AnyTable> => {
     const handle = await open(table);
     if (handle === undefined) throw new Error(`there is no table ${table}`);
@@ -25,12 +23,12 @@ export function lanceRows({ open, create, drop, reading, calling }: Database): R
   };
   return {
     columns: (table) =>
-      reading(async () => {
+      calling(async () => {
         const handle = await open(table);
         return handle && (await readColumns(handle));
       }),
     read: (table, { select, where, limit }) =>
-      reading(async () => {
+      calling(async () => {
         const handle = await open(table);
         if (handle === undefined) return [];
         const { first, others } = await search(handle, { columns: select, filter: where, limit });

@@ -109,6 +109,9 @@ test("a call without an answer stops the run, whatever failed rows may do: it sa
 test.each<[what: string, value: unknown, type: ColumnType, problem: string]>([
   ["too few numbers", [1, 2, 3], vector(4), "it returned a vector of 3 numbers for fixedSizeList<float32, 4>"],
   ["NaN", [1, 2, 3, NaN], vector(4), "it returned a vector with NaN"],
+  ["a null", [1, 2, 3, null], vector(4), "it returned a vector with null"],
+  ["a text in a vector", [1, 2, 3, "4"], vector(4), "it returned a vector with 4"],
+  ["too large a number", [1, 2, 3, 1e39], vector(4), "it returned a vector with 1e+39"],
   ["infinity", Float32Array.of(1, 2, 3, Infinity), vector(4), "it returned a vector with Infinity"],
   ["a text for a vector", "1234", vector(4), "it returned a value that is no vector for fixedSizeList<float32, 4>"],
   ["a text for a number", "1", float32(), "the value must be a number in its range, as it is float32"],

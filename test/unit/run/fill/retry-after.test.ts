@@ -7,7 +7,9 @@ const network = new TypeError("fetch failed", { cause: Object.assign(new Error("
 test.each<[what: string, error: unknown, pause: number | undefined]>([
   ["too many requests", { status: 429 }, 0],
   ["a server's error", { statusCode: 503 }, 0],
-  ["a client's error", { status: 400 }, undefined],
+  ["a client's error", { status: 400, headers: headers("2") }, undefined],
+  ["headers in capitals", { status: 503, headers: { "Retry-After": "1" } }, 1_000],
+  ["a timeout of its own", new DOMException("too late", "TimeoutError"), 0],
   ["seconds to wait", { status: 429, headers: headers("2") }, 2_000],
   ["plain headers", { status: 429, headers: { "retry-after": "0.5" } }, 500],
   ["its own seconds to wait", { retryAfter: 3 }, 3_000],
