@@ -158,7 +158,7 @@ const draws: { readonly [Name in StepName]: Draw<Name> } = {
   },
 };
 
-const kinds = Object.keys(draws) as readonly StepName[];
+const kinds = (Object.keys(draws) as readonly StepName[]).filter((kind) => kind !== "backfillColumn");
 
 /** `isReversible`: of steps that can be rolled back. */
 export function drawHistory(chance: Chance, model: Model, isReversible = false): readonly Migration[] {

@@ -337,7 +337,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a saved plan that accepts a loss is carried out after rows were written",
-    1354,
+    30467,
     "plan/assess/saved-plan.ts",
     "if (saved.choice.acceptLoss === true && now.newest !== version)",
     "if (saved.choice.acceptLoss === true && now.newest < version)",
