@@ -10,6 +10,8 @@ export interface RowAccess {
    * none if there is no table.
    */
   read(table: string, wanted: WantedValues): Promise<readonly RowValues[]>;
+  /** SQL expressions, by the names that they get, of the rows whose vectors are nearest; the nearest row first. */
+  nearest(table: string, wanted: WantedNeighbours): Promise<readonly RowValues[]>;
   /**
    * Gives the rows with these keys the values of the other columns, in one commit, if the condition holds for them;
    * `target` and `source` name the row of the table and the new one. Returns how many rows it changed.
@@ -27,6 +29,18 @@ export interface WantedValues {
   readonly select: readonly (readonly [name: string, sql: string])[];
   readonly where?: string | undefined;
   readonly limit?: number | undefined;
+}
+
+export interface WantedNeighbours extends WantedValues {
+  /** The path of the column of vectors. */
+  readonly column: string;
+  /** The query: one vector, or several for a column of lists of vectors. */
+  readonly vectors: readonly (readonly number[])[];
+  /** The name of the distance, such as `cosine`. An index with another distance is not used. */
+  readonly distance: string;
+  /** Whether to compare with every vector, instead of using an index. */
+  readonly exact: boolean;
+  readonly limit: number;
 }
 
 export interface NewValues {

@@ -1,6 +1,6 @@
 /** Rows of tables on the embedded engine. */
 import type { RowValues } from "../../schema/row-values.ts";
-import { search } from "../../engine/query.ts";
+import { search, type Found } from "../../engine/query.ts";
 import { readColumns, type AnyTable } from "../../engine/engine.ts";
 import { addRows, mergeRows, setNull } from "../../engine/write-rows.ts";
 import type { NewValues, RowAccess } from "../contract/row-access.ts";
@@ -31,10 +31,12 @@ export function lanceRows({ open, create, drop, calling }: Database): RowAccess 
       calling(async () => {
         const handle = await open(table);
         if (handle === undefined) return [];
-        const { first, others } = await search(handle, { columns: select, filter: where, limit });
-        const files = [first];
-        for await (const file of others) files.push(file);
-        return await decode(files);
+        return await decode(await search(handle, { columns: select, filter: where, limit }));
+      }),
+    nearest: (table, { select, where, limit, column, vectors, distance, exact }) =>
+      calling(async () => {
+        const nearest = { vectors, column, distanceType: distance, bypassIndex: exact };
+        return await decode(await search(await existing(table), { columns: select, filter: where, limit, nearest }));
       }),
     update: (table, key, values, condition) =>
       calling(async () => {
@@ -61,7 +63,9 @@ async function encode({ columns, rows }: NewValues): Promise<Buffer> {
   return Buffer.from(valuesToIpc(columns, rows, "file"));
 }
 
-async function decode(files: readonly Uint8Array[]): Promise<readonly RowValues[]> {
+async function decode({ first, others }: Found): Promise<readonly RowValues[]> {
+  const files = [first];
+  for await (const file of others) files.push(file);
   const { rowsIn } = await import("../../wire/rows/read-values.ts");
   return rowsIn(files);
 }
