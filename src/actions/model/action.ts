@@ -90,6 +90,10 @@ export type DropTableAction = ActionOf<"dropTable">;
  */
 export interface FillColumnAction extends ActionOf<"fillColumn">, Computation {
   readonly path: string;
+  /** The name of the mark column; `markName` when absent. */
+  readonly mark?: string | undefined;
+  /** Whether the values of rows without a mark are computed again. */
+  readonly overwrite?: boolean | undefined;
 }
 
 /** Inserts the rows whose key is not in the table yet. */

@@ -7,7 +7,7 @@
  */
 import type { Action, AddedColumn } from "../model/action.ts";
 import type { Alteration } from "../model/alteration.ts";
-import { markColumn } from "./source-marks.ts";
+import { markName } from "./source-marks.ts";
 import { madeName } from "../../schema/names.ts";
 import { formatPath } from "../../schema/path.ts";
 import type { Table } from "../../schema/table.ts";
@@ -51,7 +51,7 @@ export function isHidden(column: string): boolean {
 /** Whether a name is reserved for the temporary columns of a rewrite. */
 export function isReserved(column: string): boolean {
   const lower = column.toLowerCase();
-  return lower === name || lower === madeName || lower === markColumn.name || isHidden(lower);
+  return lower === name || lower === madeName || lower.startsWith(markName) || isHidden(lower);
 }
 
 /** Whether the table refuses an append that names the columns as they were before the rewrite. */

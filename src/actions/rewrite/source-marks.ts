@@ -3,13 +3,17 @@
  * computed from. So SQL finds the rows whose value is missing or outdated, and a value is only written to a row whose
  * sources are still those that it was computed from.
  */
-import type { AddedColumn } from "../model/action.ts";
-import type { Computation } from "../model/computation.ts";
+import type { AddedColumn, FillColumnAction } from "../model/action.ts";
 import { sqlPath, sqlText } from "../../schema/sql.ts";
 
-const name = "_lance_migrate_source";
+/** The name of the second column, unless an action states another. */
+export const markName = "_lance_migrate_source";
 
-export const markColumn: AddedColumn = { name, type: { kind: "utf8" }, nullable: true };
+export function markColumn(name = markName): AddedColumn {
+  return { name, type: { kind: "utf8" }, nullable: true };
+}
+
+type Marked = Pick<FillColumnAction, "version" | "from" | "mark" | "overwrite">;
 
 /** Begins the mark of a row whose value could not be computed. */
 export const failedMark = "!";
@@ -17,35 +21,42 @@ export const failedMark = "!";
 export const nullMark = "-";
 
 /** An SQL predicate for the rows whose value could not be computed. */
-export const hasFailed = `starts_with(${name}, '${failedMark}')`;
+export function hasFailed(action: Pick<Marked, "mark">): string {
+  return `starts_with(${markPath(action)}, '${failedMark}')`;
+}
 
 /** SQL for the mark of a row whose value is up to date. Null and an empty text differ. */
-export function markSql({ version, from }: Pick<Computation, "version" | "from">): string {
+export function markSql({ version, from }: Pick<Marked, "version" | "from">): string {
   const sources = from.map((column) => `coalesce(cast(${sqlPath([column])} as string), chr(0))`);
   return `md5(concat_ws(chr(31), ${[sqlText(version), ...sources].join(", ")}))`;
 }
 
-/** An SQL predicate for the rows without a value. An application may have removed a value that was computed. */
-export function isMissing(column: string): string {
-  const known = `starts_with(${name}, '${failedMark}') or starts_with(${name}, '${nullMark}')`;
-  return `${sqlPath([column])} is null and (${name} is null or not (${known}))`;
-}
-
-/** An SQL predicate for the rows whose sources have changed since their value was computed. */
-export function isOutdated(computation: Pick<Computation, "version" | "from">): string {
-  return `replace(replace(${name}, '${failedMark}', ''), '${nullMark}', '') <> ${markSql(computation)}`;
+/** An SQL predicate for the rows whose value is missing or outdated; with `overwrite`, or not computed by this action. */
+export function isPending(action: Marked, column: string): string {
+  const mark = markPath(action);
+  const known = `starts_with(${mark}, '${failedMark}') or starts_with(${mark}, '${nullMark}')`;
+  // An application may have removed a value that was computed.
+  const isMissing = `${sqlPath([column])} is null and (${mark} is null or not (${known}))`;
+  const isOutdated = `replace(replace(${mark}, '${failedMark}', ''), '${nullMark}', '') <> ${markSql(action)}`;
+  return `(${isMissing}) or (${isOutdated})${action.overwrite === true ? ` or ${mark} is null` : ""}`;
 }
 
 /**
  * The condition under which a merge writes a value: its sources are the same, and no one else has given the row a value.
- * `target` and `source` are the engine's names for the table's row and the new one. Inside functions, it knows no
- * `target`, so the sources must not be among the columns that are merged (docs/engine.md).
+ * With `overwrite`, the values of others are replaced, but only once. `target` and `source` are the engine's names for
+ * the table's row and the new one. Inside functions, it knows no `target`, so the sources must not be among the columns
+ * that are merged (docs/engine.md).
  */
-export function isCurrent(computation: Pick<Computation, "version" | "from">, column: string): string {
-  const mark = markSql(computation);
-  const marks = [mark, `concat('${failedMark}', ${mark})`, `concat('${nullMark}', ${mark})`];
-  const value = `target.${sqlPath([column])}`;
+export function isCurrent(action: Marked, column: string): string {
+  const current = markSql(action);
+  const marks = [current, `concat('${failedMark}', ${current})`, `concat('${nullMark}', ${current})`];
+  const mark = markPath(action);
   // A value with the same mark may be that of an application, if the merge is repeated.
-  const ours = `${value} is null or (target.${name} is not null and target.${name} <> source.${name})`;
-  return `source.${name} in (${marks.join(", ")}) and (${ours})`;
+  const differs = `target.${mark} <> source.${mark}`;
+  const mayWrite = action.overwrite === true ? `target.${mark} is null or ${differs}` : differs;
+  return `source.${mark} in (${marks.join(", ")}) and (target.${sqlPath([column])} is null or ${mayWrite})`;
+}
+
+function markPath({ mark = markName }: Pick<Marked, "mark">): string {
+  return sqlPath([mark]);
 }

@@ -9,9 +9,9 @@ import {
   failedMark,
   hasFailed,
   isCurrent,
-  isMissing,
-  isOutdated,
+  isPending,
   markColumn,
+  markName,
   markSql,
   nullMark,
 } from "../../actions/rewrite/source-marks.ts";
@@ -24,12 +24,17 @@ import type { NewValues, RowAccess } from "../../targets/contract/row-access.ts"
 import { widthOf } from "../../schema/type-width.ts";
 import { computeAll, type Compute, type RowResult, type Tally } from "./compute-all.ts";
 import { FillFailed } from "./fill-failed.ts";
+import { inShard, type Shard } from "./shard.ts";
 
 export interface FillContext {
   readonly rows: RowAccess;
   readonly compute: Compute;
+  /** The rows that are computed; all when absent. */
+  readonly shard?: Shard | undefined;
   /** The name of the staging table, which only this fill uses. */
   readonly staging: string;
+  /** The staging tables of earlier fills, whose values are merged first. */
+  readonly staged: readonly string[];
   /** Throws if this run may not write any more. Called before each write. */
   readonly mayWrite: () => Promise<void>;
   /** Called after each append, with how many rows were computed so far. */
@@ -57,7 +62,7 @@ const mostVain = 5;
 
 export async function fillColumn(action: FillColumnAction, table: Table, context: FillContext): Promise<Filled> {
   const fill = new Fill(action, table, context);
-  await fill.mergeStaged();
+  for (const staged of context.staged) await fill.mergeStaged(staged);
   await fill.retryFailed();
   for (let catchUps = 0; catchUps <= mostCatchUps;) {
     const isFull = await fill.page();
@@ -75,6 +80,7 @@ class Fill {
   readonly #context: FillContext;
   readonly #key: Column;
   readonly #column: Column;
+  readonly #mark: string;
   readonly #pending: string;
   readonly #tally: Tally = { good: 0, bad: 0 };
   #computed = 0;
@@ -87,13 +93,13 @@ class Fill {
     this.#context = context;
     this.#column = requireColumn(action.table, columns, parsePath(action.path));
     this.#key = requireColumn(action.table, columns, [action.key]);
-    const either = `(${isMissing(this.#column.name)}) or (${isOutdated(action)})`;
-    this.#pending = action.where === undefined ? either : `(${either}) and (${action.where})`;
+    this.#mark = action.mark ?? markName;
+    this.#pending = this.#ours(isPending(action, this.#column.name));
   }
 
   /** Merges what an earlier run has computed and not merged. */
-  async mergeStaged(): Promise<void> {
-    const { rows, staging } = this.#context;
+  async mergeStaged(staging: string): Promise<void> {
+    const { rows } = this.#context;
     const columns = await rows.columns(staging);
     if (columns === undefined) return;
     // Another column of that name, or what a killed run has left of a drop, can't be merged.
@@ -101,16 +107,17 @@ class Fill {
     const select = this.#columns.map(({ name }) => [name, sqlPath([name])] as const);
     const staged = isOurs ? await rows.read(staging, { select }) : [];
     // A call may have been staged twice, by a run that was taken over and its successor.
-    await this.#merge([...new Map(staged.map((row) => [String(row[this.#key.name]), row])).values()]);
+    await this.#merge([...new Map(staged.map((row) => [String(row[this.#key.name]), row])).values()], staging);
   }
 
   /** Rows that an earlier run left without a value are computed again: its code may have been at fault. */
   async retryFailed(): Promise<void> {
     const { rows, mayWrite } = this.#context;
     const { table } = this.#action;
-    if (!(await this.#hasRow(hasFailed))) return;
+    const failed = this.#ours(hasFailed(this.#action));
+    if (!(await this.#hasRow(failed))) return;
     await mayWrite();
-    await rows.setNull(table, markColumn.name, hasFailed);
+    await rows.setNull(table, this.#mark, failed);
     this.merges++;
   }
 
@@ -142,15 +149,23 @@ class Fill {
     this.problems.push(...left.map(() => "others kept changing what it is computed from"));
   }
 
+  /** A predicate for those of the rows for which another one holds that this fill may compute. */
+  #ours(predicate: string): string {
+    const { where, key } = this.#action;
+    const { shard } = this.#context;
+    const all = [predicate, where, shard && inShard(shard, key)];
+    return all.flatMap((one) => (one === undefined ? [] : `(${one})`)).join(" and ");
+  }
+
   async #read(limit: number): Promise<readonly RowValues[]> {
     const { table, from, key } = this.#action;
     const names = [...new Set([key, ...from])].map((name) => [name, sqlPath([name])] as const);
-    const mark = [markColumn.name, `arrow_cast(${markSql(this.#action)}, 'Utf8')`] as const;
+    const mark = [this.#mark, `arrow_cast(${markSql(this.#action)}, 'Utf8')`] as const;
     return await this.#context.rows.read(table, { select: [mark, ...names], where: this.#pending, limit });
   }
 
   async #hasRow(where: string): Promise<boolean> {
-    const select = [["mark", markColumn.name]] as const;
+    const select = [["mark", sqlPath([this.#mark])]] as const;
     return (await this.#context.rows.read(this.#action.table, { select, where, limit: 1 })).length > 0;
   }
 
@@ -166,8 +181,8 @@ class Fill {
   }
 
   /** Returns how many rows got their value. */
-  async #merge(values: readonly RowValues[]): Promise<number> {
-    const { rows, staging, mayWrite } = this.#context;
+  async #merge(values: readonly RowValues[], staging = this.#context.staging): Promise<number> {
+    const { rows, mayWrite } = this.#context;
     const { table, key } = this.#action;
     await mayWrite();
     let merged = 0;
@@ -182,7 +197,7 @@ class Fill {
   get #columns(): readonly Column[] {
     return [
       { name: this.#key.name, type: this.#key.type, nullable: true },
-      { name: markColumn.name, type: markColumn.type, nullable: true },
+      markColumn(this.#mark),
       { name: this.#column.name, type: this.#column.type, nullable: true },
     ];
   }
@@ -202,12 +217,12 @@ class Fill {
 
   #rowOf(result: RowResult): RowValues {
     const { row } = result;
-    const mark = row[markColumn.name] as string;
+    const mark = row[this.#mark] as string;
     const [value, own]: [RowValue, string] =
       "problem" in result
         ? [null, `${failedMark}${mark}`]
         : [result.value, result.value === null ? `${nullMark}${mark}` : mark];
-    return { [this.#key.name]: row[this.#key.name]!, [markColumn.name]: own, [this.#column.name]: value };
+    return { [this.#key.name]: row[this.#key.name]!, [this.#mark]: own, [this.#column.name]: value };
   }
 }
 

@@ -7,7 +7,7 @@ import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
 import type { Filled } from "./fill-column.ts";
 import { FillFailed } from "./fill-failed.ts";
-import { stagingName } from "./staging-name.ts";
+import { stagingName, stagingsOf } from "./staging-name.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { RunContext } from "../run-context.ts";
 
@@ -25,7 +25,7 @@ export function withFill(target: Target, project: Project): Target {
       if (action.kind !== "fillColumn") return await target.execute(action, seen);
       if (seen === undefined) throw new Error(`there is no table ${action.table}`);
       const { table, path } = action;
-      const { problems, merges } = await fill(action, seen.table, rows, project);
+      const { problems, merges } = await fill(action, seen.table, { ...target, rows }, project);
       commits.set(action, merges);
       const [problem] = problems;
       if (problem !== undefined) project.emit({ event: "notComputed", table, path, rows: problems.length, problem });
@@ -40,7 +40,7 @@ export function withFill(target: Target, project: Project): Target {
 async function fill(
   action: ActionFor<"fillColumn">,
   before: Table,
-  rows: RowAccess,
+  { rows, listTables }: Pick<Target, "listTables"> & { readonly rows: RowAccess },
   project: Project,
 ): Promise<Filled> {
   const { folder = process.cwd(), runsCode = true, clock, signal, lease, ledger, emit } = project;
@@ -55,6 +55,7 @@ async function fill(
       rows,
       compute: code.compute,
       staging: stagingName(ledger, action),
+      staged: stagingsOf(await listTables(), ledger, action),
       mayWrite: async () => {
         if (!lease.isSure()) await lease.check();
       },

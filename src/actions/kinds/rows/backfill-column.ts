@@ -2,7 +2,7 @@ import { conflict } from "../../model/conflict.ts";
 import type { Action, BackfillColumnAction, FillColumnAction } from "../../model/action.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 import { checkNotComputed } from "../../rewrite/computed-columns.ts";
-import { markColumn } from "../../rewrite/source-marks.ts";
+import { markColumn, markName } from "../../rewrite/source-marks.ts";
 import { formatType, isInteger, isText, type Column, type DataType } from "../../../schema/data-type.ts";
 import { canHold } from "../../../schema/row-values.ts";
 import { formatPath, parsePath } from "../../../schema/path.ts";
@@ -18,9 +18,9 @@ export const backfillColumn: ActionModel<BackfillColumnAction> = {
   },
   commits: (action) => {
     const { table } = action;
-    const unmark: Action = { kind: "dropColumns", table, paths: [markColumn.name] };
+    const unmark: Action = { kind: "dropColumns", table, paths: [markName] };
     return [
-      { action: { kind: "addColumns", table, columns: [markColumn] } },
+      { action: { kind: "addColumns", table, columns: [markColumn()] } },
       { action: { ...action, kind: "fillColumn" } },
       { action: unmark },
     ];
