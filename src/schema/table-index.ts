@@ -41,12 +41,18 @@ export function isVectorIndex({ kind }: Pick<FoundIndex, "kind">): boolean {
 }
 
 /**
- * How many vectors the engine needs to create an index (measured): one for each partition, and at least 256 for product
- * quantization.
+ * In how many rows the engine needs vectors to create an index (measured): one for each partition, and at least 256 for
+ * product quantization. `type`: of the column. The engine counts vectors: a single row with a list may hold enough.
  */
-export function vectorsNeeded({ kind, options }: Pick<FoundIndex, "kind" | "options">): number {
+export function vectorsNeeded({ kind, options }: Pick<FoundIndex, "kind" | "options">, type?: DataType): number {
+  if (type?.kind === "list") return 1;
   const { numPartitions } = options;
   return Math.max(typeof numPartitions === "number" ? numPartitions : 1, kind.endsWith("Pq") ? 256 : 1);
+}
+
+/** An SQL predicate for the rows whose vectors an index is made of. `sql`: the column, of that type. */
+export function holdsVectors(sql: string, type: DataType | undefined): string {
+  return type?.kind === "list" ? `array_length(${sql}) > 0` : `${sql} IS NOT NULL`;
 }
 
 /** Whether path and kind of two indexes are equal. Parameters are not compared: targets report them differently. */

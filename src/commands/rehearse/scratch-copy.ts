@@ -67,7 +67,7 @@ function rowsFor(table: string, { now, migrations }: Plan, wanted: number): numb
     const isThis = follow({ table, path: [] }, actions.slice(0, at))?.table === action.table;
     return isThis ? [action.index] : [];
   });
-  const vectors = Math.max(0, ...[...own, ...made].filter(isVectorIndex).map(vectorsNeeded));
+  const vectors = Math.max(0, ...[...own, ...made].filter(isVectorIndex).map((index) => vectorsNeeded(index)));
   return Math.max(wanted, Math.min(mostForIndexes, vectors));
 }
 

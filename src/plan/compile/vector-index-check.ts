@@ -44,7 +44,7 @@ export function bareBefore(actions: readonly Action[]): readonly (readonly Colum
 /** A possible reason why an action failed, in parentheses; empty if the action creates no vector index. */
 export function vectorsHint(action: Action): string {
   if (action.kind !== "createIndex" || !isVectorIndex(action.index)) return "";
-  return ` (this index is made of vectors: it needs ${count(vectorsNeeded(action.index), "row")} at least)`;
+  return ` (this index is made of vectors: it needs ${count(vectorsNeeded(action.index), "vector")} at least)`;
 }
 
 /** The empty table or null column that leaves a vector index without vectors. `bare`: those before the action. */

@@ -5,6 +5,7 @@ import { castVerdict } from "../../schema/cast-rules.ts";
 import { formatType, type DataType } from "../../schema/data-type.ts";
 import type { Path } from "../../schema/path.ts";
 import { replaceColumn } from "../../schema/table.ts";
+import { holdsVectors } from "../../schema/table-index.ts";
 import { castSql } from "../../wire/arrow/arrow-cast.ts";
 
 /** A column as a query reads it. */
@@ -76,7 +77,7 @@ const kinds: { readonly [Kind in Blocker["kind"]]: BlockerKind<Extract<Blocker, 
   },
   vectors: {
     condition: ({ table, path, least }) => `refused if ${table}.${path} holds fewer than ${count(least, "vector")}`,
-    predicate: (_, { sql, inside }) => (inside.length > 0 ? undefined : `${sql} IS NOT NULL`),
+    predicate: (_, { sql, type, inside }) => (inside.length > 0 ? undefined : holdsVectors(sql, type)),
     limit: ({ least }, { column }) => ({
       ...refused,
       allowed: noLimit,

@@ -9,8 +9,8 @@ import { touchedTables } from "../../plan/reconcile/reconcile.ts";
 import type { ActionFor } from "../../actions/model/action.ts";
 import { parsePath } from "../../schema/path.ts";
 import { sqlPath } from "../../schema/sql.ts";
-import { isVectorIndex, vectorsNeeded } from "../../schema/table-index.ts";
-import type { Table } from "../../schema/table.ts";
+import { holdsVectors, isVectorIndex, vectorsNeeded } from "../../schema/table-index.ts";
+import { findColumn, type Table } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 
 /** As text. A missing version is refused elsewhere. */
@@ -48,13 +48,14 @@ async function lostBy(
   if (replaced === undefined || restored === undefined) return [];
   const others = othersSince(planned, replaced, restored);
   live.set(table, withOthers(table, restored, others));
-  const lost = [...others.lost, ...(await tooFewVectors(others, name, version, target))];
+  const lost = [...others.lost, ...(await tooFewVectors(others, restored, name, version, target))];
   if (lost.length === 0) return [];
   return [`restoring version ${version} of ${table} would lose what others have set since: ${lost.join("; ")}`];
 }
 
 async function tooFewVectors(
   { indexes }: Others,
+  { columns }: Table,
   table: string,
   version: number,
   { count }: Target,
@@ -62,8 +63,10 @@ async function tooFewVectors(
   const lost: string[] = [];
   for (const [name, index] of indexes) {
     if (!isVectorIndex(index) || count === undefined) continue;
-    const least = vectorsNeeded(index);
-    const vectors = await count(table, `${sqlPath(parsePath(index.path))} IS NOT NULL`, version);
+    const path = parsePath(index.path);
+    const type = findColumn(columns, path)?.type;
+    const least = vectorsNeeded(index, type);
+    const vectors = await count(table, holdsVectors(sqlPath(path), type), version);
     if (vectors < least)
       lost.push(`index ${name} on ${index.path}, which needs at least ${least} vectors and has ${vectors} then`);
   }

@@ -28,13 +28,18 @@ export const createIndex: ActionModel<CreateIndexAction> = {
   invert: ({ table, name }) => ({ actions: [{ kind: "dropIndex", table, name }], obstacles: [] }),
   writes: ({ name }) => ({ index: name }),
   describe: ({ table, name, index }) => `create index ${name} on ${table}.${index.path}: ${formatIndex(index)}`,
-  risks: ({ table, index }) =>
+  risks: ({ table, index }, { columns }) =>
     isVectorIndex(index)
       ? [
           {
             kind: "failure",
             text: `too few rows in ${table} would stop this: a vector index needs some, and one with product quantization 256`,
-            obstacle: { kind: "vectors", table, path: index.path, least: vectorsNeeded(index) },
+            obstacle: {
+              kind: "vectors",
+              table,
+              path: index.path,
+              least: vectorsNeeded(index, findColumn(columns, parsePath(index.path))?.type),
+            },
           },
         ]
       : [],

@@ -70,8 +70,8 @@ test("where it failed it is said what it needs", () => {
   const [flat, pq, other] = [index, createIndex("d", "v", ivfPq()), createIndex("d", "id", btree())].flatMap(
     compileStep,
   );
-  expect(vectorsHint(flat!)).toBe(" (this index is made of vectors: it needs 1 row at least)");
-  expect(vectorsHint(pq!)).toContain("256 rows");
+  expect(vectorsHint(flat!)).toBe(" (this index is made of vectors: it needs 1 vector at least)");
+  expect(vectorsHint(pq!)).toContain("256 vectors");
   expect(vectorsHint(other!)).toBe("");
   expect(vectorsHint(compileStep(createTable("d", { t: utf8() }))[0]!)).toBe("");
 });
