@@ -47,6 +47,7 @@ export const computation = {
   callsPerMinute: (schemas: Schemas) => schemas.computation.callsPerMinute,
   callSeconds: (schemas: Schemas) => schemas.computation.callSeconds,
   failedRows: (schemas: Schemas) => schemas.computation.failedRows,
+  pricePer1000Rows: (schemas: Schemas) => schemas.computation.pricePer1000Rows,
 };
 
 /** Rows as plain JSON. */

@@ -2,7 +2,7 @@ import { conflict } from "../../model/conflict.ts";
 import type { Action, BackfillColumnAction, FillColumnAction } from "../../model/action.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 import { checkNotComputed } from "../../rewrite/computed-columns.ts";
-import { markColumn, markName } from "../../rewrite/source-marks.ts";
+import { isPending, markColumn, markName } from "../../rewrite/source-marks.ts";
 import { formatType, isInteger, isText, type Column, type DataType } from "../../../schema/data-type.ts";
 import { canHold } from "../../../schema/row-values.ts";
 import { formatPath, parsePath } from "../../../schema/path.ts";
@@ -40,6 +40,11 @@ export const fillColumn: ActionModel<FillColumnAction> = {
     where,
   }),
   gives: ({ path }) => [{ path: parsePath(path), sql: undefined }],
+  computes: (action) => {
+    const column = parsePath(action.path)[0]!;
+    const { mark = markName, overwrite = false } = action;
+    return { column, how: action, mark, pending: isPending(action, column), overwrite };
+  },
   describe: describeFill,
 };
 

@@ -49,6 +49,7 @@ export const backfillColumn: BackfillColumn = defineStep({
     "callsPerMinute",
     "callSeconds",
     "failedRows",
+    "pricePer1000Rows",
   ],
   compile: (step) => [{ ...step, kind: "backfillColumn" }],
   moved: ({ table, from, key, where }, to) => ({
