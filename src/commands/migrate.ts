@@ -114,7 +114,10 @@ async function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Pr
   const planned = new Set(plan.migrations.map(({ migration }) => migration.version));
   const others = appliedIn(state).filter(({ version }) => !planned.has(version)).length;
   if (opening.length > 0) await lease.record(opening);
-  const filling = withFill(target, { ...context, lease });
+  const mayWrite = async () => {
+    if (!lease.isSure()) await lease.check();
+  };
+  const filling = withFill(target, { ...context, mayWrite });
   const changed = await execute(units, {
     ...context,
     target: filling,

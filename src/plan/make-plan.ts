@@ -283,6 +283,8 @@ function namesGiven(action: Action): readonly string[] {
       return parsePath(action.path).slice(-1);
     case "alterColumns":
       return action.alterations.flatMap(({ rename = [] }) => rename);
+    case "switchColumn":
+      return [action.keep];
     default:
       return [];
   }

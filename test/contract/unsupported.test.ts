@@ -28,6 +28,9 @@ const steps: Readonly<Record<Exclude<StepName, "createTable">, readonly Step[]>>
   dropTable: [m.dropTable("t")],
   execute: [m.execute("t", { update: { id: "1" } }), m.execute("t", { delete: "id = 1" })],
   insertRows: [m.insertRows("t", [{ id: 1 }], { key: "id" })],
+  reembedColumn: [
+    m.reembedColumn("t", "name", { type: utf8(), from: ["note"], key: "id", with: "./names.ts", version: "1" }),
+  ],
   // Of a computed column, which it needs before.
   refreshColumn: [],
   renameColumn: [m.renameColumn("t", "id", "key")],

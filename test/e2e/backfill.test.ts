@@ -254,7 +254,7 @@ test("an interrupted run keeps what was computed, and the next one resumes", asy
   running.process.kill("SIGINT");
   const { code, stderr } = await running.finished;
   expect(code).toBe(130);
-  expect(stderr).toContain("interrupted; docs.length is computed in part; run migrate up to continue");
+  expect(stderr).toContain("interrupted; docs.length is computed in part; run the same command to continue");
   expect(await project.migrate(["up"], { GO: "1" })).toMatchObject({ code: 0 });
   expect(await lengthsIn(project)).toEqual(complete);
   expect(logOf(project)).toHaveLength(5);

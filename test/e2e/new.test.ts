@@ -222,6 +222,18 @@ const inputs: readonly Input[] = [
     }),
   ],
   [
+    "reembed-column",
+    'seeded.name:vector(4):{"from": ["n"], "key": "code", "with": "./names.ts", "version": "1", "where": "code = \'none\'"}',
+    m.reembedColumn("seeded", "name", {
+      type: m.vector(4),
+      from: ["n"],
+      key: "code",
+      with: "./names.ts",
+      version: "1",
+      where: "code = 'none'",
+    }),
+  ],
+  [
     "execute",
     `seeded:{"update": {"name": "'it''s'"}, "where": "code = 'fr'"}`,
     m.execute("seeded", { update: { name: "'it''s'" }, where: "code = 'fr'" }),

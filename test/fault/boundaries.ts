@@ -38,6 +38,7 @@ export function atBoundaries(target: Target, meet: Meet): Target {
     execute: met("execute", target.execute),
     rows: rows && {
       columns: met("rows.columns", rows.columns),
+      indexes: met("rows.indexes", rows.indexes),
       read: met("rows.read", rows.read),
       nearest: met("rows.nearest", rows.nearest),
       setNull: met("rows.setNull", rows.setNull),

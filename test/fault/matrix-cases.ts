@@ -23,6 +23,7 @@ import {
   dropTable,
   execute,
   insertRows,
+  reembedColumn,
   refreshColumn,
   renameColumn,
   renameTable,
@@ -249,6 +250,24 @@ export const matrixCases: Readonly<Record<StepName, readonly MatrixCase[]>> = {
           version: "1",
           batch: 4,
           concurrency: 2,
+        }),
+      ],
+    },
+  ],
+  reembedColumn: [
+    {
+      name: "another type",
+      before,
+      pending: [
+        reembedColumn(table, "last", {
+          type: largeUtf8(),
+          from: ["first"],
+          key: "id",
+          with: fileURLToPath(new URL("../fixtures/upper.ts", import.meta.url)),
+          version: "1",
+          batch: 4,
+          concurrency: 2,
+          index: fts(),
         }),
       ],
     },

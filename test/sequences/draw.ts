@@ -180,11 +180,21 @@ const steps: { readonly [Name in StepName]: (draft: Draft, at: Somewhere) => Ext
       ...(other % 2 === 0 ? [{ path: formatPath([own.name]), rename: seed % 2 === 0 ? path : "other" }] : []),
     ],
   }),
-  // Sequences have no code of a project that could compute something, so this one is always refused.
+  // Sequences have no code of a project that could compute something, so these are always refused.
   backfillColumn: (_, { table, own }) => ({
     kind: "backfillColumn",
     table,
     path: formatPath([own.name]),
+    from: [own.name],
+    key: own.name,
+    with: "./no-such-module.ts",
+    version: "1",
+  }),
+  reembedColumn: (_, { table, own }) => ({
+    kind: "reembedColumn",
+    table,
+    path: formatPath([own.name]),
+    type: own.type,
     from: [own.name],
     key: own.name,
     with: "./no-such-module.ts",

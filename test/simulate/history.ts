@@ -115,6 +115,7 @@ const draws: { readonly [Name in StepName]: Draw<Name> } = {
   },
   // The simulated target has no rows that code could compute.
   backfillColumn: () => undefined,
+  reembedColumn: () => undefined,
   dropColumn: (chance, database) => {
     const { table, path } = somewhere(chance, database);
     return { kind: "dropColumn", table, path: formatPath(path) };
@@ -158,7 +159,9 @@ const draws: { readonly [Name in StepName]: Draw<Name> } = {
   },
 };
 
-const kinds = (Object.keys(draws) as readonly StepName[]).filter((kind) => kind !== "backfillColumn");
+const kinds = (Object.keys(draws) as readonly StepName[]).filter(
+  (kind) => kind !== "backfillColumn" && kind !== "reembedColumn",
+);
 
 /** `isReversible`: of steps that can be rolled back. */
 export function drawHistory(chance: Chance, model: Model, isReversible = false): readonly Migration[] {

@@ -1,7 +1,7 @@
 /** What a target executes, as plain data. Steps compile to actions. */
 import type { Column, DataType } from "../../schema/data-type.ts";
 import type { RowValues } from "../../schema/row-values.ts";
-import type { TableIndex } from "../../schema/table-index.ts";
+import type { IndexType, TableIndex } from "../../schema/table-index.ts";
 import type { Table } from "../../schema/table.ts";
 import type { Alteration } from "./alteration.ts";
 import type { Computation } from "./computation.ts";
@@ -54,6 +54,16 @@ export interface ConvertColumnAction extends ActionOf<"convertColumn"> {
 /** Gives a column values that code of the project computes, in the rows where it is null. */
 export interface BackfillColumnAction extends ActionOf<"backfillColumn">, Computation {
   readonly path: string;
+  /** Whether it replaces values that are there. */
+  readonly overwrite?: true | undefined;
+}
+
+/**
+ * Computes the values that a prepared column lacks, or that have changed since it took the place of `path`, and drops its
+ * marks. Takes many commits, each of which can be repeated.
+ */
+export interface CatchUpColumnAction extends ActionOf<"catchUpColumn">, Computation {
+  readonly path: string;
 }
 
 export interface CreateIndexAction extends ActionOf<"createIndex"> {
@@ -101,6 +111,22 @@ export interface InsertRowsAction extends ActionOf<"insertRows"> {
   readonly rows: readonly RowValues[];
   /** The column that identifies rows. */
   readonly key: string;
+}
+
+/**
+ * Computes new values of a column in a prepared column, which migrations don't see (`rewrite/prepared-columns.ts`), and
+ * indexes them. Takes many commits, each of which can be repeated.
+ */
+export interface PrepareColumnAction extends ActionOf<"prepareColumn">, Computation {
+  readonly path: string;
+  /** The type of the new values. */
+  readonly type: DataType;
+  readonly index?: PreparedIndex | undefined;
+}
+
+/** The index on a prepared column, which stays on the column whose place it takes. */
+export interface PreparedIndex extends IndexType {
+  readonly name: string;
 }
 
 /**
@@ -162,6 +188,17 @@ export interface SetMetadataAction extends ActionOf<"setMetadata"> {
   readonly updates: readonly MetadataUpdate[];
 }
 
+/** Puts the prepared column in the place of `path`, in one commit. The column that was there gets the name `keep`. */
+export interface SwitchColumnAction extends ActionOf<"switchColumn"> {
+  readonly path: string;
+  readonly keep: string;
+  /** The type of the prepared column. */
+  readonly type: DataType;
+  readonly index?: PreparedIndex | undefined;
+  /** How the old values are computed when this is rolled back; as they are when absent. */
+  readonly down?: Computation | undefined;
+}
+
 export interface UpdateRowsAction extends ActionOf<"updateRows"> {
   /** SQL expressions by column path. */
   readonly set: Readonly<Record<string, string>>;
@@ -174,6 +211,7 @@ export type Action =
   | AddFieldAction
   | AlterColumnsAction
   | BackfillColumnAction
+  | CatchUpColumnAction
   | ConvertColumnAction
   | CreateIndexAction
   | CreateTableAction
@@ -183,11 +221,13 @@ export type Action =
   | DropTableAction
   | FillColumnAction
   | InsertRowsAction
+  | PrepareColumnAction
   | PutBackRowsAction
   | RefreshColumnAction
   | RenameTableAction
   | RestoreTableAction
   | SetMetadataAction
+  | SwitchColumnAction
   | UpdateRowsAction;
 
 export type ActionKind = Action["kind"];

@@ -12,9 +12,10 @@ export interface Risk {
    * - `loss`: values may be lost or change silently.
    * - `failure`: a value in the table may make the step fail; the step then changes nothing.
    * - `writers`: what others write meanwhile may be refused or lost.
+   * - `readers`: searches of others fail afterwards.
    * - `embedding`: clients that use an embedding function of the table can't add rows afterwards.
    */
-  readonly kind: "loss" | "failure" | "writers" | "embedding";
+  readonly kind: "loss" | "failure" | "writers" | "readers" | "embedding";
   readonly text: string;
   /** Of a loss: values may change, rather than be removed. */
   readonly changesValues?: true;

@@ -7,6 +7,7 @@
  */
 import type { Action, AddedColumn } from "../model/action.ts";
 import type { Alteration } from "../model/alteration.ts";
+import { isPrepared } from "./prepared-columns.ts";
 import { markName } from "./source-marks.ts";
 import { madeName } from "../../schema/names.ts";
 import { formatPath } from "../../schema/path.ts";
@@ -51,7 +52,7 @@ export function isHidden(column: string): boolean {
 /** Whether a name is reserved for the temporary columns of a rewrite. */
 export function isReserved(column: string): boolean {
   const lower = column.toLowerCase();
-  return lower === name || lower === madeName || lower.startsWith(markName) || isHidden(lower);
+  return lower === name || lower === madeName || lower === markName || isHidden(lower) || isPrepared(lower);
 }
 
 /** Whether the table refuses an append that names the columns as they were before the rewrite. */

@@ -18,12 +18,11 @@ export function renderTable(rows: readonly (readonly string[])[]): readonly stri
   );
 }
 
-/** A duration in milliseconds as text: `4 ms`, `1.5 s`, `2.0 min`, `3.1 h`. */
+/** A duration in milliseconds as text: `4 ms`, `1.5 s`, `2.0 min`. */
 export function renderDuration(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   const seconds = milliseconds / 1000;
-  if (seconds < 90) return `${seconds.toFixed(1)} s`;
-  return seconds < 90 * 60 ? `${(seconds / 60).toFixed(1)} min` : `${(seconds / 3600).toFixed(1)} h`;
+  return seconds < 90 ? `${seconds.toFixed(1)} s` : `${(seconds / 60).toFixed(1)} min`;
 }
 
 /** A time in UTC, to the second. */

@@ -45,7 +45,7 @@ const plannedAction = z.object({
   cost: costShape.optional(),
   risks: z.array(
     z.object({
-      kind: z.enum(["loss", "failure", "writers", "embedding"]),
+      kind: z.enum(["loss", "failure", "writers", "readers", "embedding"]),
       text,
       rows: whole.optional().describe("How many rows it is about now, where the target was asked."),
     }),

@@ -2,8 +2,12 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { firstLine } from "../../errors/migrate-error.ts";
+import type { FillColumnAction } from "../../actions/model/action.ts";
 import type { Computation } from "../../actions/model/computation.ts";
+import { isFloat, type Column } from "../../schema/data-type.ts";
+import { parsePath } from "../../schema/path.ts";
 import type { RowValues } from "../../schema/row-values.ts";
+import { requireColumn } from "../../schema/table.ts";
 import { pauseAfter, patience } from "../../targets/contract/retry.ts";
 import type { Clock } from "../../time/clock.ts";
 import { NoAnswer, type Compute } from "./compute-all.ts";
@@ -35,8 +39,15 @@ export async function openCode(computation: Computation, context: CodeContext): 
   return { compute: patiently(raw, computation, context), close };
 }
 
-/** Computes nulls. */
-export const noCode: Code = { compute: async (rows) => rows.map(() => null), close: async () => {} };
+/** In place of the code: computes vectors of which an index can be made, and nulls for other types. */
+export function sampleCode({ table, path }: FillColumnAction, columns: readonly Column[]): Code {
+  const { type } = requireColumn(table, columns, parsePath(path));
+  let state = 1;
+  const next = () => (state = (state * 48_271) % 0x7fff_ffff) / 0x7fff_ffff;
+  const value = () =>
+    type.kind === "fixedSizeList" && isFloat(type.item.type) ? Array.from({ length: type.length }, next) : null;
+  return { compute: async (rows) => rows.map(value), close: async () => {} };
+}
 
 async function importCode(path: string, { folder }: CodeContext): Promise<Raw> {
   let module: { readonly default?: unknown };

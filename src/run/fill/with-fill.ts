@@ -1,34 +1,35 @@
-/** Gives a target the action `fillColumn`, which consists of many of its calls and of calls of the project's code. */
+/** Gives a target the actions for which code of the project computes values. Each consists of many calls of the target and of the code. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import type { Action, ActionFor } from "../../actions/model/action.ts";
-import type { Lease } from "../../ledger/lease/lease.ts";
-import type { Table } from "../../schema/table.ts";
+import type { Action, ActionFor, FillColumnAction } from "../../actions/model/action.ts";
+import type { Column } from "../../schema/data-type.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
 import type { Filled } from "./fill-column.ts";
 import { FillFailed } from "./fill-failed.ts";
+import type { Prepared, PrepareContext } from "./prepare-column.ts";
+import type { Shard } from "./shard.ts";
 import { stagingName, stagingsOf } from "./staging-name.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { RunContext } from "../run-context.ts";
 
-interface Project extends Pick<RunContext, "clock" | "emit" | "folder" | "ledger" | "runsCode" | "signal"> {
-  readonly lease: Pick<Lease, "check" | "isSure">;
+export interface FillProject extends Pick<RunContext, "clock" | "emit" | "folder" | "ledger" | "runsCode" | "signal"> {
+  /** Throws if this run may not write any more. */
+  readonly mayWrite: () => Promise<void>;
+  /** The rows that are computed; all when absent. */
+  readonly shard?: Shard | undefined;
 }
 
-export function withFill(target: Target, project: Project): Target {
+type ComputingAction = ActionFor<"fillColumn" | "prepareColumn" | "catchUpColumn">;
+
+export function withFill(target: Target, project: FillProject): Target {
   const { rows } = target;
   if (rows === undefined) return target;
   const commits = new WeakMap<Action, number>();
   return {
     ...target,
     async execute(action: Action, seen: TableSnapshot | undefined) {
-      if (action.kind !== "fillColumn") return await target.execute(action, seen);
-      if (seen === undefined) throw new Error(`there is no table ${action.table}`);
-      const { table, path } = action;
-      const { problems, merges } = await fill(action, seen.table, { ...target, rows }, project);
-      commits.set(action, merges);
-      const [problem] = problems;
-      if (problem !== undefined) project.emit({ event: "notComputed", table, path, rows: problems.length, problem });
+      if (!isComputing(action)) return await target.execute(action, seen);
+      commits.set(action, await compute(action, { ...target, rows }, project));
       return undefined;
     },
     commitsOf: (action) => commits.get(action),
@@ -37,34 +38,74 @@ export function withFill(target: Target, project: Project): Target {
   };
 }
 
-async function fill(
-  action: ActionFor<"fillColumn">,
-  before: Table,
-  { rows, listTables }: Pick<Target, "listTables"> & { readonly rows: RowAccess },
-  project: Project,
-): Promise<Filled> {
-  const { folder = process.cwd(), runsCode = true, clock, signal, lease, ledger, emit } = project;
+function isComputing(action: Action): action is ComputingAction {
+  return action.kind === "fillColumn" || action.kind === "prepareColumn" || action.kind === "catchUpColumn";
+}
+
+/** Computes values. Returns how many versions of the table it made. */
+export async function compute(
+  action: ComputingAction,
+  target: Target & { readonly rows: RowAccess },
+  project: FillProject,
+): Promise<number> {
   const { table, path } = action;
-  const [{ openCode, noCode }, { fillColumn }] = await Promise.all([
+  const { clock, mayWrite, emit } = project;
+  const fill = async (filling: FillColumnAction, columns: readonly Column[]) =>
+    await fillWith(filling, columns, target, project);
+  const { problems, commits } = await computed(action, { target, rows: target.rows, clock, mayWrite, fill });
+  const [problem] = problems;
+  if (problem !== undefined) emit({ event: "notComputed", table, path, rows: problems.length, problem });
+  return commits;
+}
+
+async function computed(action: ComputingAction, context: PrepareContext): Promise<Prepared> {
+  const { catchUpColumn, prepareColumn } = await import("./prepare-column.ts");
+  switch (action.kind) {
+    case "prepareColumn":
+      return await prepareColumn(action, context);
+    case "catchUpColumn":
+      return await catchUpColumn(action, context);
+    case "fillColumn": {
+      const columns = await context.rows.columns(action.table);
+      if (columns === undefined) throw new Error(`there is no table ${action.table}`);
+      const { problems, merges } = await context.fill(action, columns);
+      return { problems, commits: merges };
+    }
+  }
+}
+
+async function fillWith(
+  action: FillColumnAction,
+  columns: readonly Column[],
+  { rows, listTables }: Pick<Target, "listTables"> & { readonly rows: RowAccess },
+  project: FillProject,
+): Promise<Filled> {
+  const { folder = process.cwd(), runsCode = true, clock, signal, mayWrite, ledger, emit, shard } = project;
+  const { table, path } = action;
+  const [{ openCode, sampleCode }, { fillColumn }] = await Promise.all([
     import("./call-code.ts"),
     import("./fill-column.ts"),
   ]);
-  const code = runsCode ? await openCode(action, { folder, clock, signal }) : noCode;
+  const code = runsCode ? await openCode(action, { folder, clock, signal }) : sampleCode(action, columns);
+  const staging = stagingName(ledger, action, shard);
   try {
-    return await fillColumn(action, before, {
-      rows,
-      compute: code.compute,
-      staging: stagingName(ledger, action),
-      staged: stagingsOf(await listTables(), ledger, action),
-      mayWrite: async () => {
-        if (!lease.isSure()) await lease.check();
+    return await fillColumn(
+      action,
+      { columns },
+      {
+        rows,
+        compute: code.compute,
+        shard,
+        staging,
+        staged: shard === undefined ? stagingsOf(await listTables(), ledger, action) : [staging],
+        mayWrite,
+        progress: seldom(clock, (computed) => emit({ event: "computed", table, path, rows: computed })),
       },
-      progress: seldom(clock, (computed) => emit({ event: "computed", table, path, rows: computed })),
-    });
+    );
   } catch (cause) {
     if (signal?.aborted !== true) throw cause;
     throw new MigrateError("ERR_INTERRUPTED", {
-      done: `${table}.${path} is computed in part; run migrate up to continue`,
+      done: `${table}.${path} is computed in part; run the same command to continue`,
     });
   } finally {
     await code.close();

@@ -3,12 +3,13 @@ import type { Action } from "../../actions/model/action.ts";
 import { notNullMark } from "../../schema/declare/not-null-mark.ts";
 import type { Moving } from "./name-map.ts";
 import type { Notation } from "../../schema/text/parse-notation.ts";
-import { optionsSource, typeSource, valueSource, type Source } from "../../schema/text/typescript-source.ts";
+import { typeSource, valueSource, type Source } from "../../schema/text/typescript-source.ts";
 import type { ColumnType } from "../../schema/typed/shape.ts";
-import type { DataType } from "../../schema/data-type.ts";
+import { ownValue, type DataType } from "../../schema/data-type.ts";
 import { built } from "./call-sites.ts";
 import type { FieldSchemas, FieldsOf } from "./fields.ts";
 
+export * from "./computation-fields.ts";
 export * from "./fields.ts";
 
 interface Definition<Kind extends string, Args extends readonly unknown[], Shape extends FieldSchemas> {
@@ -18,7 +19,7 @@ interface Definition<Kind extends string, Args extends readonly unknown[], Shape
   readonly fields: Shape;
   /** The fields that are members of the builder's last argument. */
   readonly options?: readonly (keyof FieldsOf<Shape>)[];
-  /** How arguments are converted that are not the fields themselves. */
+  /** How arguments and options are converted that are not the fields themselves. */
   readonly arguments?: { readonly [Name in keyof FieldsOf<Shape>]?: Conversion<FieldsOf<Shape>[Name]> };
   /**
    * Converts the builder's arguments to the fields, if they do not correspond to each other. Checks nothing: zod reports
@@ -101,13 +102,21 @@ export function defineStep<
   const { options = [], arguments: conversions = {} } = definition as AnyDefinition;
   const names = Object.keys(fields).filter((name) => !options.includes(name));
   const build = (...args: readonly unknown[]): object => {
-    const values = names.map((name, index) => [name, (conversions[name]?.build ?? asItIs)(args[index])]);
-    return { ...Object.fromEntries(values), ...(options.length > 0 && (args[names.length] as object)) };
+    const own = names.map((name, index) => [name, args[index]] as const);
+    const given = options.length > 0 ? Object.entries(args[names.length] ?? {}) : [];
+    return Object.fromEntries(
+      [...own, ...given].map(([name, value]) => [name, (ownValue(conversions, name)?.build ?? asItIs)(value)]),
+    );
   };
-  const source = (step: AnyStep): readonly Source[] => [
-    ...names.map((name) => (conversions[name]?.source ?? valueSource)(step[name])),
-    ...optionsSource(Object.fromEntries(options.map((name) => [name, step[name]]))),
-  ];
+  const sourceOf = (step: AnyStep, name: string) => (conversions[name]?.source ?? valueSource)(step[name]);
+  const source = (step: AnyStep): readonly Source[] => {
+    const given = options.filter((name) => step[name] !== undefined);
+    const entries = given.map((name) => [name, sourceOf(step, name)] as const);
+    return [
+      ...names.map((name) => sourceOf(step, name)),
+      ...(entries.length === 0 ? [] : [{ kind: "object" as const, entries }]),
+    ];
+  };
   // The step is checked when its migration is loaded, because the file and the step's number are known then.
   const builder = (...args: Args): object =>
     built({ kind, ...((definition.build ?? build)(...args) as object) }, builder);

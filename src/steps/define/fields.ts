@@ -35,20 +35,5 @@ export const sql = (schemas: Schemas) => schemas.sql;
 /** The type of a column. */
 export const dataType = (schemas: Schemas) => schemas.dataType;
 
-/** How code of the project computes values: a field for each part. */
-export const computation = {
-  from: (schemas: Schemas) => schemas.computation.from,
-  key: (schemas: Schemas) => schemas.computation.key,
-  with: (schemas: Schemas) => schemas.computation.with,
-  version: (schemas: Schemas) => schemas.computation.version,
-  where: (schemas: Schemas) => schemas.computation.where,
-  batch: (schemas: Schemas) => schemas.computation.batch,
-  concurrency: (schemas: Schemas) => schemas.computation.concurrency,
-  callsPerMinute: (schemas: Schemas) => schemas.computation.callsPerMinute,
-  callSeconds: (schemas: Schemas) => schemas.computation.callSeconds,
-  failedRows: (schemas: Schemas) => schemas.computation.failedRows,
-  pricePer1000Rows: (schemas: Schemas) => schemas.computation.pricePer1000Rows,
-};
-
 /** Rows as plain JSON. */
 export const rows = (schemas: Schemas) => schemas.rows;

@@ -1,10 +1,13 @@
 /** Rows of tables, for values that code of the project computes. */
 import type { Column } from "../../schema/data-type.ts";
+import type { FoundIndex } from "../../schema/table-index.ts";
 import type { RowValues } from "../../schema/row-values.ts";
 
 export interface RowAccess {
   /** The columns of a table; undefined if there is none, or if it can't be read. */
   columns(table: string): Promise<readonly Column[] | undefined>;
+  /** The indexes of a table by name, including those that migrations don't see. */
+  indexes(table: string): Promise<Readonly<Record<string, FoundIndex>>>;
   /**
    * SQL expressions, by the names that they get, of at most `limit` rows for which a predicate holds. In no order, and
    * none if there is no table.

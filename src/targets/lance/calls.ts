@@ -10,6 +10,7 @@ import type { VersionedTable } from "../contract/versioned-table.ts";
 import type { Action, ActionFor, ActionKind } from "../../actions/model/action.ts";
 import { assignments } from "../../actions/kinds/rows/update-rows.ts";
 import { formatColumn, type Column, type DataType } from "../../schema/data-type.ts";
+import { preparedName, switching } from "../../actions/rewrite/prepared-columns.ts";
 import { parsePath, type Path } from "../../schema/path.ts";
 import type { Table } from "../../schema/table.ts";
 import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
@@ -91,6 +92,7 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
     },
   },
   backfillColumn: "it takes several calls",
+  catchUpColumn: { execute: byRun, describe: (action) => describeMerge(action, action.path) },
   convertColumn: "it takes several calls",
   createIndex: {
     async execute({ name, index: { path, kind, options } }, { handle }) {
@@ -134,11 +136,7 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
     },
     describe: ({ table }) => `db.dropTable(${JSON.stringify(table)})`,
   },
-  fillColumn: {
-    execute: () => Promise.reject(new TypeError("a run fills columns itself")),
-    describe: ({ table, path, key }) =>
-      `${written({ kind: "fillColumn", table } as Action, "mergeInsert", [key])}.whenMatchedUpdateAll().execute(<values of ${path}>)`,
-  },
+  fillColumn: { execute: byRun, describe: (action) => describeMerge(action, action.path) },
   insertRows: {
     async execute({ rows, key }, { handle, table }) {
       const { givenColumns, valuesToIpc } = await import("../../wire/rows/encode-rows.ts"); // few migrations hold rows
@@ -149,6 +147,7 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
     describe: (action) =>
       `${written(action, "mergeInsert", [action.key])}.whenNotMatchedInsertAll().execute(<${count(action.rows.length, "row")}>)`,
   },
+  prepareColumn: { execute: byRun, describe: (action) => describeMerge(action, preparedName(action.path)) },
   putBackRows: {
     execute: async (action, _, { oldVersions }) => await putBack(oldVersions(action.table), action),
     describe: ({ table, version, since = version }) => `${table}.add(<the rows that came after version ${since}>)`,
@@ -162,11 +161,24 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
   setMetadata: method("updateFieldMetadata", ({ updates }) =>
     updates.map(({ path, metadata }) => ({ path, metadata: { ...metadata } })),
   ),
+  switchColumn: {
+    execute: async (action, { handle }) => await alterColumns(handle, switching(action)),
+    describe: (action) => written(action, "alterColumns", switching(action)),
+  },
   updateRows: method("update", (action) => ({
     valuesSql: Object.fromEntries(assignments(action)),
     ...(action.where !== undefined && { where: action.where }),
   })),
 };
+
+/** The calls are those of a run, with values that code of the project computes (run/fill). */
+async function byRun(): Promise<never> {
+  throw new TypeError("a run computes values itself");
+}
+
+function describeMerge(action: ActionFor<"catchUpColumn" | "fillColumn" | "prepareColumn">, column: string): string {
+  return `${written(action, "mergeInsert", [action.key])}.whenMatchedUpdateAll().execute(<values of ${column}>)`;
+}
 
 /** Which kinds of actions are supported; for the others, why not. */
 export const supported: Capabilities["actions"] = Object.fromEntries(

@@ -1,4 +1,5 @@
 /** The target for the embedded engine, in a folder or an object store. */
+import { withoutPrepared } from "../../actions/rewrite/prepared-columns.ts";
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
@@ -175,7 +176,7 @@ export async function open(
         const { handle, version, at } = opened;
         const schema = await readSchema(handle);
         const indexes = withIndexes === true ? { indexes: await indexesOf(table, handle) } : {};
-        return { handle, table: { ...schema, ...indexes }, version, at, instance };
+        return { handle, table: withoutPrepared({ ...schema, ...indexes }), version, at, instance };
       }),
     ...inFolder,
     async execute(action, seen) {
@@ -195,10 +196,14 @@ export async function open(
       keep: (table, version, name) => calling(() => keepVersion(opening(table), version, name)),
       release: (table, name) => calling(() => releaseVersion(opening(table), name)),
       kept: (table) => reaching(() => keptVersions(opening(table))),
-      look: (table, version, after) => withinTime(() => describeVersion(oldVersions(table), version, after)),
+      look: (table, version, after) =>
+        withinTime(async () => {
+          const { columns, ...old } = await describeVersion(oldVersions(table), version, after);
+          return { ...old, ...withoutPrepared({ columns }) };
+        }),
       list: (table) => withinTime(() => oldVersions(table).list()),
       time: (table, version) => withinTime(() => versionTime(location, table, version, () => openOf(table))),
-      at: (table, version) => withinTime(() => oldVersions(table).table(version)),
+      at: (table, version) => withinTime(async () => withoutPrepared(await oldVersions(table).table(version))),
       // Not `reaching`: a version that no longer exists does not mean that the target is unreachable.
       since: (table, version, scope) => withinTime(() => writtenSince(oldVersions(table), version, scope)),
     },
@@ -221,7 +226,7 @@ export async function open(
     },
     tryComputing: (columns, added) =>
       reaching(() => tryOnEmptyTable(columns, (table) => table.addColumns(newColumns([added])))),
-    rows: lanceRows({ open: openOf, create, drop, calling }),
+    rows: lanceRows({ folder: base, open: openOf, create, drop, calling }),
     // No time limit: if the drop were given up half-way, part of the table would stay.
     discard: drop,
     async close() {

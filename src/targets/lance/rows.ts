@@ -2,10 +2,13 @@
 import type { RowValues } from "../../schema/row-values.ts";
 import { search, type Found } from "../../engine/query.ts";
 import { readColumns, type AnyTable } from "../../engine/engine.ts";
+import { readIndexes } from "../../engine/read-indexes.ts";
 import { addRows, mergeRows, setNull } from "../../engine/write-rows.ts";
 import type { NewValues, RowAccess } from "../contract/row-access.ts";
 
 interface Database {
+  /** Its folder, if it is in one. */
+  readonly folder: string | undefined;
   /** A new handle; undefined if there is no such table. */
   readonly open: (table: string) => Promise<AnyTable | undefined>;
   /** From an Arrow IPC file. */
@@ -15,7 +18,7 @@ interface Database {
   readonly calling: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
-export function lanceRows({ open, create, drop, calling }: Database): RowAccess {
+export function lanceRows({ folder, open, create, drop, calling }: Database): RowAccess {
   const existing = async (table: string): Promise<AnyTable> => {
     const handle = await open(table);
     if (handle === undefined) throw new Error(`there is no table ${table}`);
@@ -27,6 +30,7 @@ export function lanceRows({ open, create, drop, calling }: Database): RowAccess 
         const handle = await open(table);
         return handle && (await readColumns(handle));
       }),
+    indexes: (table) => calling(async () => await readIndexes(await existing(table), folder)),
     read: (table, { select, where, limit }) =>
       calling(async () => {
         const handle = await open(table);

@@ -1,6 +1,7 @@
 /** The request for each kind of action, which is sent to execute it and shown in plans. */
 import type { Action, ActionFor, ActionKind } from "../../actions/model/action.ts";
 import { assignments } from "../../actions/kinds/rows/update-rows.ts";
+import { switching } from "../../actions/rewrite/prepared-columns.ts";
 import type { Column } from "../../schema/data-type.ts";
 import type { Table } from "../../schema/table.ts";
 import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
@@ -66,7 +67,9 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
     },
   },
   backfillColumn: "it takes several calls",
+  catchUpColumn: "values that code computes can't be written through a service yet",
   fillColumn: "values that code computes can't be written through a service yet",
+  prepareColumn: "values that code computes can't be written through a service yet",
   createTable: {
     operation: "create",
     async request({ columns, rows, metadata }) {
@@ -102,6 +105,12 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
   },
   refreshColumn: "services refresh computed columns in jobs of their own, which no run can wait for",
   renameTable: { operation: "rename", request: ({ name }) => ({ body: jsonBody({ new_table_name: name }) }) },
+  switchColumn: {
+    operation: "alter",
+    request: (action, { columns }, types) => ({
+      body: jsonBody({ alterations: switching(action).map((one) => toWire(one, types, columns)) }),
+    }),
+  },
   restoreTable: {
     operation: "restore",
     needs: operationsOfVersions,

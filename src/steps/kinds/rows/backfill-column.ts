@@ -1,17 +1,17 @@
 import type { Computation } from "../../../actions/model/computation.ts";
-import { formatPath, parsePath } from "../../../schema/path.ts";
 import type { PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
 import type { KeyArgument } from "../../../schema/typed/rows.ts";
 import {
   columnPath,
   computation,
+  computationOptions,
   defineStep,
+  movedComputation,
   tableName,
   type CheckedStep,
   type FieldsOf,
   type StepDefinition,
 } from "../../define/define-step.ts";
-import type { Moving } from "../../define/name-map.ts";
 
 const fields = { table: tableName, path: columnPath, ...computation };
 
@@ -38,25 +38,9 @@ interface BackfillColumn extends StepDefinition<"backfillColumn", StepFields> {
 export const backfillColumn: BackfillColumn = defineStep({
   kind: "backfillColumn",
   fields,
-  options: [
-    "from",
-    "key",
-    "with",
-    "version",
-    "where",
-    "batch",
-    "concurrency",
-    "callsPerMinute",
-    "callSeconds",
-    "failedRows",
-    "pricePer1000Rows",
-  ],
+  options: computationOptions,
   compile: (step) => [{ ...step, kind: "backfillColumn" }],
-  moved: ({ table, from, key, where }, to) => ({
-    from: from.map((column) => movedName(to, table, column)),
-    key: movedName(to, table, key),
-    ...(where !== undefined && { where: to.sql(table, where) }),
-  }),
+  moved: movedComputation,
   flags: [
     {
       name: "backfill-column",
@@ -66,7 +50,3 @@ export const backfillColumn: BackfillColumn = defineStep({
     },
   ],
 });
-
-function movedName(to: Moving, table: string, name: string): string {
-  return parsePath(to.path(table, formatPath([name])))[0]!;
-}

@@ -1,0 +1,42 @@
+import type { PrepareColumnAction } from "../../model/action.ts";
+import type { ActionModel } from "../../model/action-model.ts";
+import { checkComputation, describeComputation } from "../../rewrite/check-computation.ts";
+import { formatType } from "../../../schema/data-type.ts";
+import { formatIndex, indexProblem, isVectorIndex, vectorsNeeded } from "../../../schema/table-index.ts";
+import { MigrateError } from "../../../errors/migrate-error.ts";
+
+export const prepareColumn: ActionModel<PrepareColumnAction> = {
+  kind: "prepareColumn",
+  changesRows: true,
+  needs: ["addColumns", "fillColumn", "dropColumns"],
+  after: (before, action) => {
+    const { table, path, type, index } = action;
+    checkComputation(before, action);
+    const problem = index && indexProblem(index, type);
+    if (index !== undefined && problem !== undefined)
+      throw new MigrateError("ERR_INDEX", {
+        table,
+        name: index.name,
+        problem: `can't be on ${path} with the type ${formatType(type)}: ${index.kind} ${problem}`,
+      });
+    return before;
+  },
+  invert: () => ({ actions: [], obstacles: [] }),
+  writes: ({ path, type, where }) => ({ columns: [{ name: path, type, nullable: true }], where }),
+  describe: (action) => {
+    const { table, path, type, index } = action;
+    const indexed = index === undefined ? "" : `, and index them: ${formatIndex(index)}`;
+    return `compute new values of ${table}.${path} as ${formatType(type)} ${describeComputation(action)}${indexed}`;
+  },
+  risks: ({ table, key, index }) =>
+    index !== undefined && isVectorIndex(index)
+      ? [
+          {
+            kind: "failure",
+            text: `too few rows in ${table} would stop this: a vector index needs some, and one with product quantization 256`,
+            // Every row has a key, and gets a vector.
+            obstacle: { kind: "vectors", table, path: key, least: vectorsNeeded(index) },
+          },
+        ]
+      : [],
+};

@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import { applyActions, invert, risksOf } from "../../../../../src/actions/apply-action.ts";
+import { createIndex, createTable, reembedColumn } from "../../../../../src/steps/index.ts";
+import { int64, utf8, vector } from "../../../../../src/schema/declare/type-builders.ts";
+import { btree, ivfPq } from "../../../../../src/schema/declare/index-builders.ts";
+import { compileStep, parseStep } from "../../../../../src/steps/registry.ts";
+import { withoutPrepared } from "../../../../../src/actions/rewrite/prepared-columns.ts";
+
+const computing = { from: ["title"], key: "id", with: "./embed.ts", version: "e5 v2" } as const;
+const options = { ...computing, type: vector(16), index: ivfPq({ numPartitions: 2 }) };
+const whole = reembedColumn("t", "embedding", options);
+const before = applyActions(
+  new Map(),
+  [
+    createTable("t", { id: int64().notNull(), title: utf8(), embedding: vector(8) }),
+    createIndex("t", "embedding", ivfPq()),
+  ].flatMap((step) => compileStep(step)),
+);
+
+test("it survives JSON, and the column is prepared, switched and caught up with", () => {
+  expect(parseStep(JSON.parse(JSON.stringify(whole)))).toEqual({ step: whole });
+  const [prepare, change, catchUp] = compileStep(whole);
+  const index = { kind: "ivfPq", options: { numPartitions: 2 }, name: "embedding_idx_e5_v2" };
+  const type = vector(16).type;
+  expect(prepare).toMatchObject({ kind: "prepareColumn", path: "embedding", type, index, ...computing });
+  expect(change).toMatchObject({ kind: "switchColumn", path: "embedding", keep: "embedding_old", type, index });
+  expect(catchUp).toMatchObject({ kind: "catchUpColumn", path: "embedding", ...computing });
+});
+
+test("the old column keeps its index under its new name, and the new one is the last", () => {
+  const { columns, indexes } = applyActions(new Map(before), compileStep(whole)).get("t")!;
+  expect(columns.map(({ name, type }) => [name, type.kind === "fixedSizeList" ? type.length : 0])).toEqual([
+    ["id", 0],
+    ["title", 0],
+    ["embedding_old", 8],
+    ["embedding", 16],
+  ]);
+  expect(Object.entries(indexes!).map(([name, index]) => [name, index!.path])).toEqual([
+    ["embedding_idx", "embedding_old"],
+    ["embedding_idx_e5_v2", "embedding"],
+  ]);
+});
+
+test("its inverse leads back to the table before it", () => {
+  const database = new Map(before);
+  applyActions(database, compileStep(whole));
+  const [, change] = compileStep(whole);
+  const inverse = invert(change!, before);
+  if ("lost" in inverse) throw new Error(inverse.lost);
+  expect(inverse.obstacles).toEqual([{ kind: "filled", table: "t", path: "embedding" }]);
+  const { columns, indexes } = applyActions(database, inverse.actions).get("t")!;
+  expect(columns).toEqual(before.get("t")!.columns);
+  expect(Object.entries(indexes!).filter(([, index]) => index !== null)).toEqual(
+    Object.entries(before.get("t")!.indexes!),
+  );
+});
+
+test("with `down`, the old values are computed again before the columns are switched back", () => {
+  const [, change] = compileStep(
+    reembedColumn("t", "embedding", { ...options, down: { with: "./old.ts", version: "1" } }),
+  );
+  const inverse = invert(change!, before);
+  if ("lost" in inverse) throw new Error(inverse.lost);
+  expect(inverse.obstacles).toEqual([]);
+  expect(inverse.actions[0]).toMatchObject({
+    ...computing,
+    kind: "backfillColumn",
+    path: "embedding_old",
+    with: "./old.ts",
+    version: "1",
+    overwrite: true,
+  });
+});
+
+test.each([
+  ["embedding", { ...options, keep: "title" }, "title"],
+  ["embedding", { ...options, from: ["id"] }, "id identifies rows"],
+  ["embedding", { ...options, from: ["embedding"] }, "embedding can't be computed from itself"],
+  ["embedding", { ...options, index: btree() }, "index embedding_idx_e5_v2 of t can't be on embedding"],
+  ["embedding", { ...options, indexName: "embedding_idx" }, "is there already"],
+  ["none", options, "t has no column none"],
+] as const)("%s with %j is refused: %s", (path, given, problem) => {
+  expect(() => applyActions(new Map(before), compileStep(reembedColumn("t", path, given as never)))).toThrow(problem);
+});
+
+test("searches that name no column are at risk only if the lengths of both vectors are the same", () => {
+  const kinds = (type: ReturnType<typeof vector>) => {
+    const [, change] = compileStep(reembedColumn("t", "embedding", { ...options, type }));
+    return risksOf(change!, before.get("t")).map(({ kind }) => kind);
+  };
+  expect(kinds(vector(16))).toEqual([]);
+  expect(kinds(vector(8))).toEqual(["readers"]);
+});
+
+test("prepared columns and their indexes are left out of tables", () => {
+  const column = { type: vector(16).type, nullable: true };
+  const index = { path: "_lance_migrate_next_a", kind: "ivfPq", options: {} };
+  const table = {
+    columns: [
+      { name: "a", ...column },
+      { name: "_lance_migrate_next_a", ...column },
+      { name: "_lance_migrate_source_a", ...column },
+    ],
+    indexes: { a_idx: { ...index, path: "a" }, a_idx_2: index, gone: null },
+  };
+  expect(withoutPrepared(table)).toEqual({
+    columns: [{ name: "a", ...column }],
+    indexes: { a_idx: { ...index, path: "a" }, gone: null },
+  });
+});
