@@ -4,7 +4,7 @@
  */
 import type { Action, ActionFor, ActionKind } from "./model/action.ts";
 import * as models from "./registry.ts";
-import type { ActionModel, ColumnRef, Commit, GivenValues, WrittenData } from "./model/action-model.ts";
+import type { ActionModel, ColumnRef, Commit, ComputedValues, GivenValues, WrittenData } from "./model/action-model.ts";
 import type { Risk } from "./model/risk.ts";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { tableNameProblem } from "../schema/names.ts";
@@ -129,6 +129,11 @@ export function writtenBy(action: Action, before: Table | undefined): WrittenDat
 /** The values that an action gives to columns. */
 export function givenBy(action: Action): readonly GivenValues[] {
   return modelOf(action).gives?.(action) ?? [];
+}
+
+/** What code of the project computes in an action of one commit. */
+export function computedBy(action: Action): ComputedValues | undefined {
+  return modelOf(action).computes?.(action);
 }
 
 /** The values that an action gives to this column, or to the column around this field. */

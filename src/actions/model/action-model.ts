@@ -1,5 +1,6 @@
 /** The interface of an action kind: its effect on tables, its commits, its inverse, its risks and its texts. */
 import type { Action, ActionKind, ActionOf } from "./action.ts";
+import type { Computation } from "./computation.ts";
 import type { Column } from "../../schema/data-type.ts";
 import type { Path } from "../../schema/path.ts";
 import type { Risk } from "./risk.ts";
@@ -33,6 +34,19 @@ export interface GivenValues {
   readonly path: Path;
   /** SQL over the columns before the action; undefined for a computed column, which has its own. */
   readonly sql: string | undefined;
+}
+
+/** The values of a column that code of the project computes, in rows that have none of their present sources. */
+export interface ComputedValues {
+  /** The name of the column. */
+  readonly column: string;
+  readonly how: Computation;
+  /** The name of the column of marks, which shows which rows are done (rewrite/source-marks.ts). */
+  readonly mark: string;
+  /** An SQL predicate for the rows that are not done, if the table has marks. */
+  readonly pending: string;
+  /** Whether rows with a value that it has not computed are computed too. */
+  readonly overwrite: boolean;
 }
 
 /** A column or a field of a table; with an empty path, the table itself. */
@@ -72,6 +86,8 @@ export interface ActionModel<Own extends ActionOf<string>> {
   readonly writes?: (action: Own, before: Table) => WrittenData | undefined;
   /** The values that it gives to columns, null included; none when absent. */
   readonly gives?: (action: Own) => readonly GivenValues[];
+  /** What code of the project computes if it is one commit; nothing when absent. */
+  readonly computes?: (action: Own) => ComputedValues;
   /** Its inverse. `before`: its table before it. */
   readonly invert: (action: Own, before: Table) => Inverse;
   /** The kinds of calls that a target must support for it; its own kind when absent. */

@@ -20,4 +20,9 @@ export interface Computation {
   readonly callSeconds?: number | undefined;
   /** Whether a row whose value can't be computed stops the run, as it does when absent, or stays null. */
   readonly failedRows?: "stop" | "leave" | undefined;
+  /** What 1,000 rows cost, in any currency, for plans. */
+  readonly pricePer1000Rows?: number | undefined;
 }
+
+/** What applies if an option is absent. */
+export const usual = { batch: 64, concurrency: 4 };

@@ -18,11 +18,12 @@ export function renderTable(rows: readonly (readonly string[])[]): readonly stri
   );
 }
 
-/** A duration in milliseconds as text: `4 ms`, `1.5 s`, `2.0 min`. */
+/** A duration in milliseconds as text: `4 ms`, `1.5 s`, `2.0 min`, `3.1 h`. */
 export function renderDuration(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   const seconds = milliseconds / 1000;
-  return seconds < 90 ? `${seconds.toFixed(1)} s` : `${(seconds / 60).toFixed(1)} min`;
+  if (seconds < 90) return `${seconds.toFixed(1)} s`;
+  return seconds < 90 * 60 ? `${(seconds / 60).toFixed(1)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
 
 /** A time in UTC, to the second. */

@@ -3,6 +3,7 @@ import { byteCount, count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { migrationsOf, type DocumentGroup, type PlanDocument } from "../../plan/assess/plan-document.ts";
 import type { Output } from "../command/output.ts";
+import { renderDuration } from "./events.ts";
 
 type Migration = ReturnType<typeof migrationsOf>[number];
 type Action = Migration["actions"][number];
@@ -26,6 +27,7 @@ export function renderPlan(plan: PlanDocument, output: Output): void {
   if (plan.totals === undefined || migrations.length === 0) return;
   const { migrations: all, actions, ...cost } = plan.totals;
   output.result(`${count(all, "migration")}, ${count(actions, "action")}: ${renderCost(cost)}`);
+  if (actions > 1 && cost.computed !== undefined) output.result(renderComputed(cost.computed));
 }
 
 /** The calls that the group makes. Its migrations follow. */
@@ -53,10 +55,11 @@ function renderMigration(migration: Migration, indent: string, output: Output): 
     output.result({ style: "dim", text: `${indent}  back, as its file exports: ${down.join(", then ")}` });
 }
 
-type Called = Pick<Action, "text" | "calls" | "cost">;
+type Called = Pick<Action, "text" | "calls" | "cost" | "action">;
 
-function renderCalls({ text, calls = [], cost }: Called, indent: string, output: Output): void {
+function renderCalls({ text, calls = [], cost, action }: Called, indent: string, output: Output): void {
   output.result(`${indent}${text}${cost === undefined ? "" : ` (${renderCost(cost)})`}`);
+  if (cost?.computed !== undefined) output.result(`${indent}  ${renderComputed(cost.computed, action)}`);
   for (const call of numbered(calls)) output.result({ style: "dim", text: `${indent}  ${call}` });
 }
 
@@ -90,11 +93,15 @@ function rowsNow(rows: number): string {
   return rows === 0 ? "no row now" : `${count(rows, "row")} now`;
 }
 
+const unknownRows = "an unknown number of rows";
+
 /** What is written, and how many versions that makes. */
 function renderCost({ rows, bytes, added, indexes, versions }: Cost): string {
-  const of = (number: number | null) => (number === null ? "rows" : rowCount(number));
+  const of = (number: number | null) => (number === null ? unknownRows : rowCount(number));
+  const rewritten = bytes === null ? "" : `about ${byteCount(bytes)} in `;
+  const size = bytes === null && rows !== null ? " of unknown size" : "";
   const written = [
-    ...(rows === 0 ? [] : [`rewrites ${bytes === null ? "" : `about ${byteCount(bytes)} in `}${of(rows)}`]),
+    ...(rows === 0 ? [] : [`rewrites ${rewritten}${of(rows)}${size}`]),
     ...(added === 0 ? [] : [`writes ${of(added)}`]),
     ...indexes.map((index) => `builds index ${index}`),
   ];
@@ -102,9 +109,37 @@ function renderCost({ rows, bytes, added, indexes, versions }: Cost): string {
   return [...(written.length === 0 ? ["metadata only"] : written), ...made].join(", ");
 }
 
+/** What code computes. `stated`: the action, with the price and the limit; a total has none. */
+function renderComputed(
+  { rows, calls, price, seconds }: NonNullable<Cost["computed"]>,
+  { pricePer1000Rows: per1000, callsPerMinute: limit }: Readonly<Record<string, unknown>> = {},
+): string {
+  const at = typeof per1000 === "number" ? ` at ${String(per1000)} per 1,000 rows` : "";
+  const per = typeof limit === "number" ? ` at ${numberText(limit, "call")} per minute` : "";
+  return [
+    `code computes ${rows === null ? unknownRows : `${rowCount(rows)} in ${numberText(calls!, "call")}`}`,
+    ...(price === undefined ? [] : [`${price === null ? "cost unknown" : `about ${priceText(price)}`}${at}`]),
+    ...(seconds === undefined ? [] : [`${seconds === null ? "time unknown" : atLeast(seconds)}${per}`]),
+  ].join(", ");
+}
+
+function atLeast(seconds: number): string {
+  return `at least ${renderDuration(seconds * 1_000)}`;
+}
+
+/** In the currency of the stated price. */
+function priceText(price: number): string {
+  const digits = price > 0 && price < 0.1 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 2 };
+  return price.toLocaleString("en-US", { minimumFractionDigits: 2, ...digits });
+}
+
 /** With separators, because tables have millions of rows. */
 function rowCount(rows: number): string {
-  return `${rows.toLocaleString("en-US")} row${rows === 1 ? "" : "s"}`;
+  return numberText(rows, "row");
+}
+
+function numberText(number: number, thing: string): string {
+  return `${number.toLocaleString("en-US")} ${thing}${number === 1 ? "" : "s"}`;
 }
 
 /** Why `up` refuses to run an action. */

@@ -1,7 +1,8 @@
 /** The cost of actions: the data that they write and the table versions that they make. Pure. */
 import { z } from "zod";
 import type { Action } from "../../actions/model/action.ts";
-import { tablesAfter, writtenBy } from "../../actions/apply-action.ts";
+import { usual, type Computation } from "../../actions/model/computation.ts";
+import { computedBy, tablesAfter, writtenBy } from "../../actions/apply-action.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { change, databaseOf, type Table, type Tables } from "../../schema/table.ts";
 import { widthOf } from "../../schema/type-width.ts";
@@ -10,6 +11,23 @@ import type { PlannedAction } from "../make-plan.ts";
 
 const whole = z.int().min(0);
 
+const computedShape = z.object({
+  rows: whole.nullable().describe("Rows whose values code of the project computes; null if unknown."),
+  calls: whole.nullable().describe("About how many calls that takes; null if unknown."),
+  price: z
+    .number()
+    .min(0)
+    .nullable()
+    .optional()
+    .describe("What the rows cost at the stated price; null if unknown, absent without a price."),
+  seconds: whole
+    .nullable()
+    .optional()
+    .describe("How long it takes at least, because of `callsPerMinute`; null if unknown, absent without that limit."),
+});
+
+export type ComputedCost = z.output<typeof computedShape>;
+
 /** Published as part of docs/plan.schema.json. */
 export const costShape = z.object({
   rows: whole.nullable().describe("Rows in which values are rewritten; null if unknown."),
@@ -17,6 +35,7 @@ export const costShape = z.object({
   added: whole.nullable().describe("Rows that are added; null if unknown."),
   indexes: z.array(z.string()).describe("Indexes that are built over all rows."),
   versions: whole.describe("Versions of tables that it makes."),
+  computed: computedShape.optional().describe("Absent if no code of the project runs."),
 });
 
 export type Cost = z.output<typeof costShape>;
@@ -56,12 +75,15 @@ export interface ActionEstimate extends Estimate {
 /** The estimates by the actions of the plan. */
 export type Survey = ReadonlyMap<PlannedAction, ActionEstimate>;
 
-/** `where`: how many rows match the condition of an update, if they were counted. */
+/**
+ * `where`: how many rows match the condition of an update, if they were counted, or how many code computes; null if that
+ * is unknown.
+ */
 export function costOf(
   commits: readonly Pick<PlannedCommit, "action" | "before">[],
   sizes: Sizes,
   widths: Widths,
-  where?: number,
+  where?: number | null,
 ): Cost {
   return total(
     commits.map(({ action, before }) =>
@@ -81,6 +103,21 @@ export function total(
     added: added(costs.map((one) => one.added)),
     indexes: costs.flatMap(({ indexes }) => indexes),
     versions: costs.reduce((all, { versions }) => all + versions, 0),
+    ...totalComputed(costs.flatMap(({ computed = [] }) => computed)),
+  };
+}
+
+function totalComputed(costs: readonly ComputedCost[]): Pick<Cost, "computed"> {
+  if (costs.length === 0) return {};
+  const isPriced = costs.some(({ price }) => price !== undefined);
+  const limited = costs.flatMap(({ seconds }) => (seconds === undefined ? [] : [seconds]));
+  return {
+    computed: {
+      rows: added(costs.map(({ rows }) => rows)),
+      calls: added(costs.map(({ calls }) => calls)),
+      ...(isPriced && { price: added(costs.map(({ price = null }) => price)) }),
+      ...(limited.length > 0 && { seconds: added(limited) }),
+    },
   };
 }
 
@@ -107,16 +144,43 @@ function costOfCommit(
   before: Table | undefined,
   size: Size | undefined,
   widths: Widths,
-  where?: number,
+  where?: number | null,
 ): Cost {
   const one = { ...nothing, versions: versionsOf(action) };
   const written = writtenBy(action, before);
   if (written === undefined) return one;
   if ("index" in written) return { ...one, indexes: [written.index] };
   if ("rows" in written) return { ...one, added: written.rows ?? null };
-  const rows = (written.where === undefined ? undefined : where) ?? size?.rows;
-  if (rows === undefined) return { ...one, rows: null, bytes: null };
-  return { ...one, rows, bytes: bytesOf(written.columns, rows, widths, size?.rowBytes) };
+  const how = computedBy(action)?.how;
+  const all = written.where === undefined && how === undefined;
+  const rows = (all || where === undefined ? size?.rows : where) ?? null;
+  const rewritten = {
+    ...one,
+    rows,
+    bytes: rows === null ? null : bytesOf(written.columns, rows, widths, size?.rowBytes),
+  };
+  return how === undefined ? rewritten : { ...rewritten, computed: computedCost(how, rows) };
+}
+
+/** Each page of rows ends with a call of fewer rows, which is not counted. */
+function computedCost(
+  { batch = usual.batch, pricePer1000Rows, callsPerMinute }: Computation,
+  rows: number | null,
+): ComputedCost {
+  const calls = rows === null ? null : Math.ceil(rows / batch);
+  return {
+    rows,
+    calls,
+    ...(pricePer1000Rows !== undefined && { price: rows === null ? null : rounded((rows / 1_000) * pricePer1000Rows) }),
+    ...(callsPerMinute !== undefined && {
+      seconds: calls === null ? null : Math.ceil((Math.max(0, calls - 1) * 60) / callsPerMinute),
+    }),
+  };
+}
+
+/** Without the digits that computing with fractions adds. */
+function rounded(price: number): number {
+  return Number(price.toPrecision(12));
 }
 
 /** Null if a column of variable length has neither a sampled width nor `rowBytes`. */

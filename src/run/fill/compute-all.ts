@@ -1,6 +1,6 @@
 /** Computes values in calls of a few rows each, several at a time, and passes results on as they come. */
 import { count, firstLine } from "../../errors/migrate-error.ts";
-import type { Computation } from "../../actions/model/computation.ts";
+import { usual, type Computation } from "../../actions/model/computation.ts";
 import { formatType, isFloat, type Column } from "../../schema/data-type.ts";
 import { codeFailed } from "./fill-failed.ts";
 import { holdsFloat, problemOfValue, type RowValue, type RowValues } from "../../schema/row-values.ts";
@@ -27,8 +27,6 @@ interface Calls {
   /** Keeps results. Called again only when it has ended, with what has been computed meanwhile. */
   readonly stage: (results: readonly RowResult[]) => Promise<void>;
 }
-
-const usual = { batch: 64, concurrency: 4 };
 
 /** If this many rows fail and none succeeds, rows are not the cause. */
 const mostFailed = 20;

@@ -1,7 +1,7 @@
 /** Estimates that need the target: the calls of a plan, what they cost, and how many rows are at risk. */
 import type { Action } from "../../actions/model/action.ts";
 import { tablesOfAction, writtenBy } from "../../actions/apply-action.ts";
-import { databaseOf, type Tables } from "../../schema/table.ts";
+import { databaseOf, type Database, type Tables } from "../../schema/table.ts";
 import { planCommits, type PlannedCommit } from "../../plan/commits/commits.ts";
 import {
   carrySizes,
@@ -15,6 +15,7 @@ import {
   type Survey,
   type Widths,
 } from "../../plan/assess/cost.ts";
+import { computedIn, rowsToCompute } from "../../plan/assess/rows-to-compute.ts";
 import { askAfter } from "../../plan/assess/row-questions.ts";
 import { callsLeft, type GroupedPlan } from "../../plan/group/group-migrations.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
@@ -63,7 +64,10 @@ export async function costs({ now, migrations }: Plan, target: Target): Promise<
   const before: Action[] = [];
   for (const one of planned) {
     const { action, commits, rollback, after } = one;
-    const where = await rowsOfCondition(action, before, target);
+    const where =
+      computedIn(commits) === undefined
+        ? await rowsOfCondition(action, before, target)
+        : await rowsComputed(one, before, { now, sizes, target });
     const cost = costOf(commits, sizes, await sample(commits, before), where);
     carrySizes(sizes, action);
     before.push(action);
@@ -158,6 +162,20 @@ async function rowsOfCondition(action: Action, before: readonly Action[], target
   if (action.kind !== "updateRows" && action.kind !== "deleteRows") return undefined;
   const isAsNow = before.every((one) => !tablesOfAction(one).includes(action.table));
   return isAsNow ? await countOf(target, { table: action.table, predicate: action.where }) : undefined;
+}
+
+/** How many rows code will compute; null if that is unknown. */
+async function rowsComputed(
+  { action, commits }: PlannedAction,
+  before: readonly Action[],
+  { now, sizes, target }: { readonly now: Database; readonly sizes: Sizes; readonly target: Target },
+): Promise<number | null> {
+  const all = sizes.get(action.table)?.rows;
+  if (all === 0) return 0;
+  const wanted = rowsToCompute(commits, before, now);
+  if (wanted === undefined) return null;
+  if (wanted.where === undefined) return all ?? null;
+  return (await countOf(target, { table: wanted.table, predicate: wanted.where })) ?? null;
 }
 
 async function countOf(

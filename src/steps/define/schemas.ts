@@ -2,7 +2,7 @@
  * zod schemas of what steps contain. Loaded when the first step is checked: a run with nothing pending checks none, and
  * does not have the time to load zod.
  */
-import { array, boolean, int, literal, record, strictObject, string, union } from "zod";
+import { array, boolean, int, literal, number, record, strictObject, string, union } from "zod";
 import { sqlProblem } from "../../schema/sql.ts";
 
 export { column, dataType, rows, schemaMetadata } from "../../schema/declare/validate.ts";
@@ -50,4 +50,5 @@ export const computation = {
   callsPerMinute: wholeFrom1.optional(),
   callSeconds: wholeFrom1.max(86_400, "must be at most a day").optional(),
   failedRows: union([literal("stop"), literal("leave")], 'must be "stop" or "leave"').optional(),
+  pricePer1000Rows: number("must be a number from 0").min(0, "must be a number from 0").optional(),
 };

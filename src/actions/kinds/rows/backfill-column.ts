@@ -3,7 +3,7 @@ import type { Action, BackfillColumnAction, FillColumnAction } from "../../model
 import type { ActionModel } from "../../model/action-model.ts";
 import { checkNotComputed } from "../../rewrite/computed-columns.ts";
 import { checkComputation, describeComputation } from "../../rewrite/check-computation.ts";
-import { markColumn, markName } from "../../rewrite/source-marks.ts";
+import { isPending, markColumn, markName } from "../../rewrite/source-marks.ts";
 import { parsePath } from "../../../schema/path.ts";
 import { requireColumn, type Table } from "../../../schema/table.ts";
 
@@ -39,6 +39,11 @@ export const fillColumn: ActionModel<FillColumnAction> = {
     where,
   }),
   gives: ({ path }) => [{ path: parsePath(path), sql: undefined }],
+  computes: (action) => {
+    const column = parsePath(action.path)[0]!;
+    const { mark = markName, overwrite = false } = action;
+    return { column, how: action, mark, pending: isPending(action, column), overwrite };
+  },
   describe: describeFill,
 };
 

@@ -32,6 +32,7 @@ test.each([
   [89_900, "89.9 s"],
   [90_000, "1.5 min"],
   [3_600_000, "60.0 min"],
+  [5_400_000, "1.5 h"],
 ])("%d milliseconds are said as %s", (milliseconds, words) => {
   expect(renderDuration(milliseconds)).toBe(words);
 });

@@ -15,7 +15,7 @@ const retype = (path: string, type: DataType = int64().type): Action => ({
 const rename: Action = { kind: "alterColumns", table: "t", alterations: [{ path: "a", rename: "c" }] };
 const update: Action = { kind: "updateRows", table: "t", set: { a: "1" }, where: "a = 2" };
 
-const cost = (action: Action, size?: Size, widths: Record<string, number> = {}, where?: number) =>
+const cost = (action: Action, size?: Size, widths: Record<string, number> = {}, where?: number | null) =>
   costOf([{ action, before }], new Map(size && [["t", size]]), new Map(Object.entries(widths)), where);
 
 test.each<[string, Cost, Partial<Cost>]>([
@@ -59,6 +59,40 @@ test("of one table rows count once, and of several tables together", () => {
   expect(total(unknown)).toMatchObject({ rows: null, bytes: null, added: null });
   expect(totalOf([...unknown].toReversed())).toMatchObject({ rows: null, bytes: null, added: null });
   expect(total([])).toEqual(some({ versions: 0 }));
+});
+
+const fill = (change: object = {}): Action => ({
+  kind: "fillColumn",
+  table: "t",
+  path: "a",
+  from: ["b"],
+  key: "k",
+  with: "./code.ts",
+  version: "1",
+  ...change,
+});
+
+test("what code computes costs calls, a price and time, as far as that is stated", () => {
+  const size = { rows: 10_000 };
+  expect(cost(fill(), size, {}, 1_001)).toEqual(
+    some({ rows: 1_001, bytes: 4_004, computed: { rows: 1_001, calls: 16 } }),
+  );
+  const stated = { batch: 100, pricePer1000Rows: 0.1, callsPerMinute: 60 };
+  expect(cost(fill(stated), size, {}, 300).computed).toEqual({ rows: 300, calls: 3, price: 0.03, seconds: 2 });
+  expect(cost(fill(stated), size, {}, 0).computed).toEqual({ rows: 0, calls: 0, price: 0, seconds: 0 });
+  expect(cost(fill(stated), size, {}, null)).toEqual(
+    some({ rows: null, bytes: null, computed: { rows: null, calls: null, price: null, seconds: null } }),
+  );
+});
+
+test("of several computations the costs are added; without the price of one, the total is unknown", () => {
+  const first = { rows: 3, calls: 1, price: 2, seconds: 5 };
+  const added = (...computed: readonly Cost["computed"][]) =>
+    totalOf(computed.map((one) => some({ computed: one }))).computed;
+  expect(added(first, undefined, first)).toEqual({ rows: 6, calls: 2, price: 4, seconds: 10 });
+  expect(added(first, { rows: 2, calls: 1 })).toEqual({ rows: 5, calls: 2, price: null, seconds: 5 });
+  expect(added({ rows: 2, calls: 1 }, { rows: null, calls: null })).toEqual({ rows: null, calls: null });
+  expect(added(undefined)).toBeUndefined();
 });
 
 const rows = [{ a: 1 }, { a: 2 }];

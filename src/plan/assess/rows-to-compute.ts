@@ -1,0 +1,75 @@
+/** The rows whose values code of the project will compute, as a query on the current tables. Pure. */
+import type { Action } from "../../actions/model/action.ts";
+import type { ComputedValues } from "../../actions/model/action-model.ts";
+import { changesRows, computedBy, givenBy, givenTo, refAfter, tablesOfAction } from "../../actions/apply-action.ts";
+import { isNull } from "../../actions/model/risk.ts";
+import { originOf, tableBefore } from "../../actions/follow.ts";
+import { sqlPath } from "../../schema/sql.ts";
+import { findColumn, type Database } from "../../schema/table.ts";
+import type { PlannedCommit } from "../commits/commits.ts";
+
+type Commit = Pick<PlannedCommit, "action" | "before">;
+
+export interface RowsToCompute {
+  /** The table's current name. */
+  readonly table: string;
+  /** An SQL predicate over the current columns; undefined for all rows. */
+  readonly where: string | undefined;
+}
+
+/** What code computes in one of these commits. */
+export function computedIn(commits: readonly Commit[]): ComputedValues | undefined {
+  return commits.flatMap(({ action }) => computedBy(action) ?? [])[0];
+}
+
+/**
+ * `commits`: those that are left of the action. `before`: the actions between the current tables and these commits.
+ * Undefined if the rows do not follow from the current tables.
+ */
+export function rowsToCompute(
+  commits: readonly Commit[],
+  before: readonly Action[],
+  now: Database,
+): RowsToCompute | undefined {
+  const values = computedIn(commits);
+  if (values === undefined) return undefined;
+  const [{ action, before: tables }] = commits as [Commit];
+  const { column, how, overwrite } = values;
+  const table = tableBefore(action.table, before, now);
+  if (table === undefined || !(how.where === undefined || isAsNow(table, before, now))) return undefined;
+  if (findColumn(tables.get(action.table)?.columns ?? [], [values.mark]) !== undefined)
+    return { table, where: both(values.pending, how.where) };
+  const own = before.filter((one) => tablesOfAction(one).some((name) => name === table || name === action.table));
+  if (own.some(changesRowSet)) return undefined;
+  if (overwrite) return { table, where: how.where };
+  const at = { table: action.table, path: [column] };
+  const isGiven = before.some((one) => {
+    const given = givenTo(at, one);
+    return given !== undefined && !isNull(given.sql);
+  });
+  if (isGiven) return undefined;
+  const from = originOf(at, before, now);
+  return { table, where: both(from && `${sqlPath(from.path)} is null`, how.where) };
+}
+
+/** Whether a predicate over columns that the table has now means the same after these actions. */
+function isAsNow(table: string, before: readonly Action[], now: Database): boolean {
+  const { columns } = now.get(table)!;
+  const own = before.filter((one) => tablesOfAction(one).includes(table));
+  return own.every((one) =>
+    columns.every(({ name }) => {
+      const at = { table, path: [name] };
+      const after = refAfter(at, one);
+      return givenTo(at, one) === undefined && after?.table === table && after.path[0] === name;
+    }),
+  );
+}
+
+/** Whether an action may add or remove rows. */
+function changesRowSet(action: Action): boolean {
+  return action.kind === "restoreTable" || (changesRows(action) && givenBy(action).length === 0);
+}
+
+function both(one: string | undefined, other: string | undefined): string | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : `(${one}) and (${other})`;
+}
