@@ -39,7 +39,7 @@ const exceptions: readonly (readonly [file: string, part: string, reason: string
 ];
 
 function texts(): readonly string[] {
-  const kept = ["src", "docs", "templates", "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
+  const kept = ["src", "docs", "templates", "examples", "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
   const names = execFileSync("git", ["ls-files", "--", ...kept], { cwd: root, encoding: "utf8" });
   return names.split("\n").filter((name) => /\.(ts|md|json)$/.test(name));
 }

@@ -1,0 +1,3 @@
+import { createIndex, ivfFlat } from "lance-migrate";
+
+export const up = [createIndex("entries", "embedding", ivfFlat({ numPartitions: 64 }))];
