@@ -1,6 +1,9 @@
 import type { PrepareColumnAction } from "../../model/action.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 import { checkComputation, describeComputation } from "../../rewrite/check-computation.ts";
+import { preparedMark, preparedName } from "../../rewrite/prepared-columns.ts";
+import { isPending } from "../../rewrite/source-marks.ts";
+import { parsePath } from "../../../schema/path.ts";
 import { formatType } from "../../../schema/data-type.ts";
 import { formatIndex, indexProblem, isVectorIndex, vectorsNeeded } from "../../../schema/table-index.ts";
 import { MigrateError } from "../../../errors/migrate-error.ts";
@@ -23,6 +26,12 @@ export const prepareColumn: ActionModel<PrepareColumnAction> = {
   },
   invert: () => ({ actions: [], obstacles: [] }),
   writes: ({ path, type, where }) => ({ columns: [{ name: path, type, nullable: true }], where }),
+  gives: ({ path }) => [{ path: [preparedName(parsePath(path)[0]!)], sql: undefined }],
+  computes: (action) => {
+    const column = parsePath(action.path)[0]!;
+    const [next, mark] = [preparedName(column), preparedMark(column)];
+    return { column: next, how: action, mark, pending: isPending({ ...action, mark }, next), overwrite: true };
+  },
   describe: (action) => {
     const { table, path, type, index } = action;
     const indexed = index === undefined ? "" : `, and index them: ${formatIndex(index)}`;
