@@ -12,6 +12,7 @@ export { dropColumns } from "./kinds/columns/drop-columns.ts";
 export { dropIndex } from "./kinds/tables/drop-index.ts";
 export { dropTable } from "./kinds/tables/drop-table.ts";
 export { insertRows } from "./kinds/rows/insert-rows.ts";
+export { optimizeTable } from "./kinds/tables/optimize-table.ts";
 export { prepareColumn } from "./kinds/columns/prepare-column.ts";
 export { putBackRows } from "./kinds/rows/reinsert-rows.ts";
 export { refreshColumn } from "./kinds/columns/refresh-column.ts";

@@ -1,4 +1,4 @@
-/** Creates indexes. */
+/** Creates indexes, and optimizes tables. */
 import type { IndexKind } from "../schema/table-index.ts";
 import { loadEngine, type EngineTable } from "./engine.ts";
 
@@ -18,4 +18,15 @@ export async function createIndex(table: EngineTable, request: IndexRequest): Pr
   const build = Index[request.kind] as (options: IndexRequest["options"]) => ReturnType<typeof Index.btree>;
   const { column, name, replace = true } = request;
   await table.createIndex(column, { config: build(request.options), replace, name });
+}
+
+/** Keeps all old versions: without a date, the engine would remove those older than a week. */
+export const keepAll = { cleanupOlderThan: new Date(0) };
+
+/** Returns how many versions this made. */
+export async function optimize(table: EngineTable): Promise<number> {
+  const isBehind = (await table.listIndices()).some(({ numUnindexedRows = 0 }) => numUnindexedRows > 0);
+  const { compaction } = await table.optimize(keepAll);
+  // A compaction reserves the numbers of its files in a version of its own.
+  return (compaction.fragmentsRemoved > 0 ? 2 : 0) + (isBehind ? 1 : 0);
 }

@@ -10,6 +10,7 @@ export function stepsOfAction(action: Action): readonly Step[] | undefined {
     // These have the same fields as their steps.
     case "refreshColumn":
     case "dropTable":
+    case "optimizeTable":
     case "renameTable":
     case "dropIndex":
     case "insertRows":

@@ -121,6 +121,7 @@ test.each<readonly [Action, ...Action[]]>([
   [of("dropColumns", { paths: ["v", "title"] })],
   [of("dropIndex", { name: "by_id" }), of("createIndex", { name: "by_id", index: { path: "id", ...btree() } })],
   [of("insertRows", { key: "id", rows: [{ id: 2, title: null, score: null, v: null }] })],
+  [of("optimizeTable", {})],
   [of("setMetadata", { updates: [{ path: "id", metadata: { unit: "s" } }] })],
   [of("updateRows", { set: { title: "'x'" }, where: "id = 1" })],
   [of("updateRows", { set: { title: "'x'" } })],
@@ -138,7 +139,16 @@ test.each<readonly [Action, ...Action[]]>([
 /** The method of the engine that changes something, and what it was given. */
 async function watched(folder: string, work: () => Promise<unknown>): Promise<unknown> {
   const table = await (await connect({ uri: join(folder, "db") })).openTable("t");
-  const names = ["addColumns", "createIndex", "delete", "dropColumns", "dropIndex", "refreshColumn", "update"];
+  const names = [
+    "addColumns",
+    "createIndex",
+    "delete",
+    "dropColumns",
+    "dropIndex",
+    "optimize",
+    "refreshColumn",
+    "update",
+  ];
   const outer = Object.getPrototypeOf(table) as Record<string, () => unknown>;
   const inner = Object.getPrototypeOf(nativeTable(table)) as Record<string, () => unknown>;
   const ofPackage = [...names, "updateFieldMetadata"].map((name) => [name, vi.spyOn(outer, name)] as const);

@@ -257,6 +257,7 @@ const inputs: readonly Input[] = [
     'tiny:[{"path": "a", "rename": "b", "type": "int64"}]',
     m.alterColumns("tiny", [{ path: "a", rename: "b", type: m.int64() }]),
   ],
+  ["optimize-table", "t0", m.optimizeTable("t0")],
   ["drop-table", "t0", m.dropTable("t0")],
   ["drop-table", '"ticked.name"', m.dropTable("ticked.name")],
 ];

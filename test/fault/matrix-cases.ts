@@ -23,6 +23,7 @@ import {
   dropTable,
   execute,
   insertRows,
+  optimizeTable,
   reembedColumn,
   refreshColumn,
   renameColumn,
@@ -178,6 +179,13 @@ export const matrixCases: Readonly<Record<StepName, readonly MatrixCase[]>> = {
       name: "of an earlier migration",
       before: [...before, addComputedColumn(table, "full", utf8(), "concat(first, last)")],
       pending: [refreshColumn(table, "full")],
+    },
+  ],
+  optimizeTable: [
+    {
+      name: "with rows that an index does not cover",
+      before: [...indexed, insertRows(table, [{ id: 77, first: "new" }], { key: "id" })],
+      pending: [optimizeTable(table)],
     },
   ],
   dropColumn: [

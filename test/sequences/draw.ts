@@ -168,6 +168,7 @@ const steps: { readonly [Name in StepName]: (draft: Draft, at: Somewhere) => Ext
     const computed = columns.find((column) => column.computed !== undefined);
     return { kind: "refreshColumn", table, path: formatPath([usual && computed ? computed.name : own.name]) };
   },
+  optimizeTable: (_, { table }) => ({ kind: "optimizeTable", table }),
   alterColumns: ({ name, seed, type: any, other, usual }, { table, path, type, nullable, own }) => ({
     kind: "alterColumns",
     table,

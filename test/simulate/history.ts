@@ -113,6 +113,7 @@ const draws: { readonly [Name in StepName]: Draw<Name> } = {
     );
     return there.length === 0 ? undefined : { kind: "refreshColumn", ...chance.pick(there) };
   },
+  optimizeTable: (chance, database) => ({ kind: "optimizeTable", table: aTable(chance, database) }),
   // The simulated target has no rows that code could compute.
   backfillColumn: () => undefined,
   reembedColumn: () => undefined,

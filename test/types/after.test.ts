@@ -38,6 +38,7 @@ const wrong: readonly (readonly [step: string, says: string])[] = [
   ['m.retypeColumn("documents", "nothing", m.int64())'.replace('"nothing"', '«"nothing"»'), '"title"'],
   ['m.createTable(«"notes"», { id: m.int8() })', "table notes already exists"],
   ['m.dropTable(«"nobody"»)', '"documents" | "notes"'],
+  ['m.optimizeTable(«"nobody"»)', '"documents" | "notes"'],
   ['m.renameTable("notes", «"documents"»)', "table documents already exists"],
   ['m.addColumn("documents", «"titel.by"», m.utf8())', '"title"'],
   ['m.addColumn("documents", «"source.nothing.by"», m.utf8())', '"source.fetched" | "source.url"'],
@@ -137,6 +138,7 @@ const right = {
     m.addColumn("persons", "home", m.int8().notNull(), { as: "1" }),
     m.createIndex("persons", "name", m.fts()),
     m.dropIndex("persons", "name_idx"),
+    m.optimizeTable("persons"),
     m.renameColumn("persons", "name", "called"),
     m.dropColumn("persons", "called"),`,
   rows: `

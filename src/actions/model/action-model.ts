@@ -93,8 +93,8 @@ export interface ActionModel<Own extends ActionOf<string>> {
   /** The kinds of calls that a target must support for it; its own kind when absent. */
   readonly needs?: readonly ActionKind[];
   /**
-   * Whether it changes rows and not the schema, so that no snapshot shows whether it has run. Repeating it does no
-   * harm.
+   * Whether it changes rows, or only how they are stored and indexed, and not the schema: no snapshot shows whether it
+   * has run. Repeating it does no harm.
    */
   readonly changesRows?: true | ((action: Own) => boolean);
 }

@@ -113,6 +113,9 @@ export interface InsertRowsAction extends ActionOf<"insertRows"> {
   readonly key: string;
 }
 
+/** Merges small files, and adds the rows to the indexes that these do not cover yet. */
+export type OptimizeTableAction = ActionOf<"optimizeTable">;
+
 /**
  * Computes new values of a column in a prepared column, which migrations don't see (`rewrite/prepared-columns.ts`), and
  * indexes them. Takes many commits, each of which can be repeated.
@@ -221,6 +224,7 @@ export type Action =
   | DropTableAction
   | FillColumnAction
   | InsertRowsAction
+  | OptimizeTableAction
   | PrepareColumnAction
   | PutBackRowsAction
   | RefreshColumnAction

@@ -134,9 +134,13 @@ function added(numbers: readonly (number | null)[]): number | null {
   return numbers.reduce((all, one) => (all === null || one === null ? null : all + one), 0);
 }
 
-/** A refresh makes two versions: one for the values, one for what the engine records about them. */
+/**
+ * A refresh makes two versions: one for the values, one for what the engine records about them. To optimize a table
+ * takes two for its files and one for its indexes, or fewer.
+ */
 function versionsOf({ kind }: Action): number {
-  return kind === "dropTable" ? 0 : kind === "refreshColumn" ? 2 : 1;
+  const versions: Partial<Record<Action["kind"], number>> = { dropTable: 0, refreshColumn: 2, optimizeTable: 3 };
+  return versions[kind] ?? 1;
 }
 
 function costOfCommit(
@@ -147,6 +151,8 @@ function costOfCommit(
   where?: number | null,
 ): Cost {
   const one = { ...nothing, versions: versionsOf(action) };
+  // How many files it merges shows only then.
+  if (action.kind === "optimizeTable") return { ...one, rows: null, bytes: null };
   const written = writtenBy(action, before);
   if (written === undefined) return one;
   if ("index" in written) return { ...one, indexes: [written.index] };

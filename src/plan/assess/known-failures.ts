@@ -190,6 +190,7 @@ const keepsValues: ReadonlySet<Action["kind"]> = new Set([
   "addField",
   "createIndex",
   "dropIndex",
+  "optimizeTable",
   "setMetadata",
 ]);
 
@@ -214,6 +215,8 @@ function isWrittenBefore({ table, column }: Ask, earlier: readonly Action[], isM
 
 function mayChange(action: Action, path: Path, isMore: boolean): boolean {
   switch (action.kind) {
+    case "optimizeTable":
+      return false;
     case "insertRows":
       return isMore;
     case "updateRows":

@@ -32,7 +32,7 @@ export function withFill(target: Target, project: FillProject): Target {
       commits.set(action, await compute(action, { ...target, rows }, project));
       return undefined;
     },
-    commitsOf: (action) => commits.get(action),
+    commitsOf: (action) => commits.get(action) ?? target.commitsOf?.(action),
     verdict: (error) => (isOurs(error) ? { kind: "refused" } : target.verdict(error)),
     explain: (error) => (isOurs(error) ? error.message : target.explain(error)),
   };

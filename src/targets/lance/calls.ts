@@ -2,7 +2,7 @@
 import { count } from "../../errors/migrate-error.ts";
 import { dropColumns } from "../../engine/drop-columns.ts";
 import { alterColumns, packageTable, type NativeTable } from "../../engine/engine.ts";
-import { createIndex } from "../../engine/indexes.ts";
+import { createIndex, keepAll, optimize } from "../../engine/indexes.ts";
 import { addNullColumns, mergeRows } from "../../engine/write-rows.ts";
 import { putBack, restoreVersion } from "../contract/restore-versions.ts";
 import type { Capabilities } from "../contract/target.ts";
@@ -28,6 +28,8 @@ interface LanceDatabase {
   readonly create: (name: string, file: Buffer) => Promise<void>;
   readonly drop: (table: string) => Promise<void>;
   readonly oldVersions: (table: string) => VersionedTable;
+  /** Notes how many versions an action made, if that depends on the table. */
+  readonly made: (action: Action, versions: number) => void;
 }
 
 interface EngineCall<Kind extends ActionKind> {
@@ -146,6 +148,13 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
     },
     describe: (action) =>
       `${written(action, "mergeInsert", [action.key])}.whenNotMatchedInsertAll().execute(<${count(action.rows.length, "row")}>)`,
+  },
+  optimizeTable: {
+    async execute(action, { handle }, { made }) {
+      made(action, await optimize(packageTable(handle)));
+      return undefined;
+    },
+    describe: (action) => written(action, "optimize", keepAll),
   },
   prepareColumn: { execute: byRun, describe: (action) => describeMerge(action, preparedName(action.path)) },
   putBackRows: {

@@ -3,6 +3,7 @@ import { withoutPrepared } from "../../actions/rewrite/prepared-columns.ts";
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import type { Action } from "../../actions/model/action.ts";
 import type { CallOutcome, OpenContext, TableSnapshot, Target } from "../contract/target.ts";
 import { keepSecret } from "../../secrets/redact.ts";
 import { withoutSecrets } from "../../secrets/encoded-forms.ts";
@@ -153,6 +154,9 @@ export async function open(
     else if (!(await dropTable(db, base, table))) throw new Error(`there is no table ${table}`);
   };
 
+  const versionsMade = new WeakMap<Action, number>();
+  const made = (action: Action, versions: number) => void versionsMade.set(action, versions);
+
   return {
     name,
     place: displayName(location),
@@ -181,8 +185,9 @@ export async function open(
     ...inFolder,
     async execute(action, seen) {
       if (seen === undefined && action.kind !== "createTable") throw new Error(`there is no table ${action.table}`);
-      return await calling(() => execute(action, seen as LanceSnapshot, { create, drop, oldVersions }));
+      return await calling(() => execute(action, seen as LanceSnapshot, { create, drop, oldVersions, made }));
     },
+    commitsOf: (action) => versionsMade.get(action),
     undo: ({ table }, seen, made) =>
       calling(() => undoCommit(packageTable((seen as LanceSnapshot).handle), made, opening(table))),
     call: describeCall,

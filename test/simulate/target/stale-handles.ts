@@ -28,6 +28,8 @@ export function commitOf(action: Action): Commit {
       return "update";
     case "deleteRows":
       return "delete";
+    case "optimizeTable":
+      return "compact";
     case "createIndex":
     case "dropIndex":
       return "index";

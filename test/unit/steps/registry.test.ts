@@ -94,6 +94,7 @@ test("every kind compiles to actions that the fold knows", () => {
     kinds.insertRows("t", [{ c: "1" }], { key: "c" }),
     kinds.execute("t", { delete: "c = 1" }),
     kinds.backfillColumn("t", "d", { from: ["e"], key: "c", with: "./d.ts", version: "1" }),
+    kinds.optimizeTable("t"),
     kinds.addColumn("t", "f", int8()),
     kinds.reembedColumn("t", "f", {
       type: int64(),
