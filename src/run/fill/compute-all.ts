@@ -42,12 +42,15 @@ export async function computeAll(
   let next = 0;
   let problem: unknown;
   let staged = Promise.resolve();
+  let following: Promise<void> | undefined;
 
-  const keep = (results: readonly RowResult[]) => {
+  /** Resolves when the results are kept. What is computed while others are being kept is kept together. */
+  const keep = (results: readonly RowResult[]): Promise<void> => {
     waiting.push(...results);
-    staged = staged.then(stageWaiting);
+    return (following ??= staged = staged.then(stageWaiting));
   };
   const stageWaiting = async () => {
+    following = undefined;
     const all = waiting.splice(0);
     if (all.length > 0) await stage(all).catch((error: unknown) => (problem ??= error));
   };
@@ -74,6 +77,7 @@ export async function computeAll(
     return alone;
   };
   const work = async () => {
+    let kept = Promise.resolve();
     while (next < rows.length && problem === undefined) {
       const given = rows.slice(next, (next += batch));
       try {
@@ -83,8 +87,10 @@ export async function computeAll(
         tally.good += right.length;
         tally.bad += results.length - right.length;
         const stops = failedRows === "stop" || (tally.good === 0 && tally.bad >= mostFailed);
-        keep(stops ? right : results);
         if (wrong !== undefined && stops) problem ??= errorOf(wrong.problem, wrong.row);
+        // A run that is killed loses what is not kept yet: at most two calls for each that is made at a time.
+        await kept;
+        kept = keep(stops ? right : results);
       } catch (error) {
         problem ??= errorOf(firstLine(error));
       }

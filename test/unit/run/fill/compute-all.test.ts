@@ -57,6 +57,23 @@ test("the code gets the columns of `from` alone", async () => {
   expect(seen[0]).toEqual({ text: "text 0" });
 });
 
+test("results that are not stored yet are those of two calls at most for each that may be made at a time", async () => {
+  let [made, stored, most] = [0, 0, 0];
+  const counted: Compute = async (some) => {
+    made += some.length;
+    most = Math.max(most, made - stored);
+    return await upper(some);
+  };
+  const computation = { from: ["text"], key: "id", with: "./c.ts", version: "1", batch: 8, concurrency: 2 };
+  const stage = async (some: readonly RowResult[]) => {
+    await sleep(5);
+    stored += some.length;
+  };
+  const column = { name: "c", type: utf8().type, nullable: true };
+  await computeAll(rows, computation, column, { compute: counted, stage, tally: { good: 0, bad: 0 } });
+  expect({ made, stored, most }).toEqual({ made: 100, stored: 100, most: 32 });
+});
+
 test("what is computed while results are stored is stored together", async () => {
   const { appends } = await computed(upper, { batch: 1, concurrency: 10 });
   expect(appends).toBeLessThan(50);
