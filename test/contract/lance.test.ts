@@ -12,6 +12,7 @@ import { lancedb, rowsOf } from "../support/tables.ts";
 import type { IndexType } from "../../src/schema/table-index.ts";
 import type { Row } from "../../src/wire/rows/ipc-rows.ts";
 import { describeActions, type WholePair } from "./actions-suite.ts";
+import { describeRows } from "./rows-suite.ts";
 import { describeRecords, describeTarget, justSeen } from "./suite.ts";
 
 const openAt = (folder: string, uri = "database") => open({ kind: "lance", uri }, { name: "test", folder });
@@ -31,6 +32,7 @@ async function openPair(): Promise<WholePair> {
 describeTarget("lance", openPair);
 describeActions("lance, every kind of action", openPair);
 describeRecords("lance, its ledger", openPair);
+describeRows("lance, rows", openPair);
 
 const people: Action = {
   kind: "createTable",

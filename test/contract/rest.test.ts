@@ -8,6 +8,7 @@ import { temporaryFolder } from "../support/project.ts";
 import { aProxy, type Fate } from "../support/proxy.ts";
 import { rowsOf } from "../support/tables.ts";
 import { describeActions, type WholePair } from "./actions-suite.ts";
+import { describeRows } from "./rows-suite.ts";
 import { describeRecords, describeTarget, justSeen } from "./suite.ts";
 
 type Dialect = "service" | "namespace";
@@ -38,6 +39,7 @@ describeTarget("rest, the service's document", () => openPair("service"));
 describeTarget("rest, the namespace", () => openPair("namespace"));
 describeRecords("rest, the namespace, its ledger", () => openPair("namespace"));
 describeActions("rest, the namespace, every kind of action", () => openPair("namespace"));
+describeRows("rest, the namespace, rows", () => openPair("namespace"));
 
 const people: Action = {
   kind: "createTable",

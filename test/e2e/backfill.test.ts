@@ -4,12 +4,15 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, type Project } from "../support/project.ts";
 import { addRows, lancedb, rowsOf } from "../support/tables.ts";
+import { aProjectOn, key, type Way } from "./support/project-on.ts";
 
 const texts = ["one", "two", "three", null, "five"];
 
 /** A table of five texts, and code that computes their length and keeps a log. */
-async function aScene(options: object = {}, code = lengthsOf()): Promise<Project> {
-  const project = aProject();
+async function aScene(options: object = {}, code = lengthsOf(), way: Way = "lance"): Promise<Project> {
+  const { data, migrate, start, ...rest } = await aProjectOn(way);
+  const withKey = { migrate: (args: readonly string[], env?: object) => migrate(args, { ...key, ...env }) };
+  const project = { ...rest, ...withKey, start, database: data };
   project.migration("0001_docs.ts", `m.createTable("docs", { id: m.int64().notNull(), text: m.utf8() }),`);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   await addRows(
@@ -53,24 +56,29 @@ async function lengthsIn({ database }: Project): Promise<readonly unknown[]> {
 
 const complete = [3, 3, 5, null, 4];
 
-test("up computes the values of a column, leaves nothing behind, and down restores the table", async () => {
-  const project = await aScene();
-  const plan = await project.migrate(["plan"]);
-  expect(plan.stdout).toContain("compute docs.length from text with ./code/lengths.ts, version 1, where it is null");
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await lengthsIn(project)).toEqual(complete);
-  expect(logOf(project).toSorted()).toEqual(["five", "null", "one", "three", "two"]);
-  const db = await lancedb.connect(project.database);
-  expect((await db.tableNames()).toSorted()).toEqual(["_migrations", "docs"]);
-  expect((await (await db.openTable("docs")).schema()).fields.map(({ name }) => name)).toEqual([
-    "id",
-    "text",
-    "length",
-  ]);
-  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
-  expect(await rowsOf(project.database, "docs")).toEqual(texts.map((text, id) => ({ id, text })));
-});
+const ways = ["lance", "namespace"] as const;
+
+test.each(ways)(
+  "up computes the values of a column, leaves nothing behind, and down restores the table, on %s",
+  async (way) => {
+    const project = await aScene({}, lengthsOf(), way);
+    const plan = await project.migrate(["plan"]);
+    expect(plan.stdout).toContain("compute docs.length from text with ./code/lengths.ts, version 1, where it is null");
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    expect(await lengthsIn(project)).toEqual(complete);
+    expect(logOf(project).toSorted()).toEqual(["five", "null", "one", "three", "two"]);
+    const db = await lancedb.connect(project.database);
+    expect((await db.tableNames()).toSorted()).toEqual(["_migrations", "docs"]);
+    expect((await (await db.openTable("docs")).schema()).fields.map(({ name }) => name)).toEqual([
+      "id",
+      "text",
+      "length",
+    ]);
+    expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+    expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+    expect(await rowsOf(project.database, "docs")).toEqual(texts.map((text, id) => ({ id, text })));
+  },
+);
 
 test("values that are there stay, and so do rows for which `where` does not hold", async () => {
   const project = await aScene();
@@ -84,21 +92,24 @@ test("values that are there stay, and so do rows for which `where` does not hold
   expect(await lengthsIn(project)).toEqual([3, -1, null, null, 4]);
 });
 
-test("if the code fails for a row, up names it, and the next run computes only what is missing", async () => {
-  const fails = `if (rows.some(({ text }) => text === "five")) throw new Error("five is too long");`;
-  const project = await aScene({ concurrency: 1 }, lengthsOf(fails));
-  const failed = await project.migrate(["up"]);
-  expect(failed).toMatchObject({ code: 1, stdout: "" });
-  expect(failed.stderr).toContain(
-    "0002_length.ts, step 2 (backfillColumn) failed: ./code/lengths.ts, for the row whose id is 4: five is too long; what was computed before is kept",
-  );
-  const status = await project.migrate(["status"]);
-  expect(status.stdout).toContain("1 of 2 actions done");
-  project.write("code/lengths.ts", lengthsOf());
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await lengthsIn(project)).toEqual(complete);
-  expect(logOf(project)).toHaveLength(5);
-});
+test.each(ways)(
+  "if the code fails for a row, up names it, and the next run computes only what is missing, on %s",
+  async (way) => {
+    const fails = `if (rows.some(({ text }) => text === "five")) throw new Error("five is too long");`;
+    const project = await aScene({ concurrency: 1 }, lengthsOf(fails), way);
+    const failed = await project.migrate(["up"]);
+    expect(failed).toMatchObject({ code: 1, stdout: "" });
+    expect(failed.stderr).toContain(
+      "0002_length.ts, step 2 (backfillColumn) failed: ./code/lengths.ts, for the row whose id is 4: five is too long; what was computed before is kept",
+    );
+    const status = await project.migrate(["status"]);
+    expect(status.stdout).toContain("1 of 2 actions done");
+    project.write("code/lengths.ts", lengthsOf());
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    expect(await lengthsIn(project)).toEqual(complete);
+    expect(logOf(project)).toHaveLength(5);
+  },
+);
 
 test("after a failure, the code and how it is called may change: its step resumes, and what is outdated is computed again", async () => {
   const fails = `if (rows.some(({ text }) => text === "five")) throw new Error("five is too long");`;

@@ -1,4 +1,7 @@
-/** Rows of tables, for values that code of the project computes. */
+/**
+ * Rows of tables, for values that code of the project computes. A target that gets no answer may repeat any of these
+ * calls: rows may then be appended twice, and fewer be counted than were changed.
+ */
 import type { Column } from "../../schema/data-type.ts";
 import type { FoundIndex } from "../../schema/table-index.ts";
 import type { RowValues } from "../../schema/row-values.ts";

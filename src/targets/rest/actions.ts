@@ -68,8 +68,14 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
   },
   backfillColumn: "it takes several calls",
   catchUpColumn: "values that code computes can't be written through a service yet",
-  fillColumn: "values that code computes can't be written through a service yet",
   prepareColumn: "values that code computes can't be written through a service yet",
+  fillColumn: {
+    operation: "merge",
+    needs: ["describe", "query", "merge", "update", "insert", "create", "drop"],
+    request: ({ key }) => ({ body: undefined, query: { on: key, when_matched_update_all: "true" } }),
+    execute: () => Promise.reject(new TypeError("a run fills columns itself")),
+    note: ({ path }) => ` <values of ${path}>`,
+  },
   createTable: {
     operation: "create",
     async request({ columns, rows, metadata }) {

@@ -61,9 +61,9 @@ export function openClient(settings: Settings) {
 
   const exists = async (table: string) => (await list()).includes(table);
 
-  /** Sends a request that changes nothing, with a JSON body. */
-  const read = (operation: Operation, table: string, body: unknown): Promise<HttpResponse> =>
-    http.read(requestOf(operation, table, jsonBody(body)));
+  /** Sends a request that changes nothing, with a JSON body. `largest`: the largest Arrow data of its answer, in bytes. */
+  const read = (operation: Operation, table: string, body: unknown, largest?: number): Promise<HttpResponse> =>
+    http.read({ ...requestOf(operation, table, jsonBody(body)), largest });
 
   /** The error for an answer of success that is not a `wanted` one. */
   const strange = (operation: Operation, table: string, answer: HttpResponse, wanted: string): MigrateError =>

@@ -71,6 +71,11 @@ export function parseInserted(answer: HttpResponse): number | undefined {
   return numberIn(jsonOf(answer), "num_inserted_rows");
 }
 
+/** How many rows a merge has updated, if the service reports it. */
+export function parseUpdated(answer: HttpResponse): number | undefined {
+  return numberIn(jsonOf(answer), "num_updated_rows");
+}
+
 export function parseCount(answer: HttpResponse): number | undefined {
   const parsed = jsonOf(answer);
   return isNumber(parsed) ? parsed : numberIn(parsed, "count");

@@ -15,6 +15,7 @@ import { sampledWidths, type ReadRows } from "../contract/sampled-widths.ts";
 import { verdictOf } from "../contract/service-verdict.ts";
 import { explain } from "./http/http-errors.ts";
 import { restRecords } from "./ledger-table.ts";
+import { restRows } from "./rows.ts";
 import { keepsVersions } from "./options/dialects.ts";
 import { restVersions, versionedTable } from "./versions.ts";
 
@@ -26,11 +27,12 @@ export async function open(given: RestConfig, context: OpenContext): Promise<Tar
   const { endpoints } = settings.dialect;
   const describes = endpoints.describe !== undefined;
   const { types } = settings;
+  const actions = supportedBy(endpoints, given.dialect ?? "service");
   return {
     name: context.name,
     place: settings.place,
     capabilities: {
-      actions: supportedBy(endpoints, given.dialect ?? "service"),
+      actions,
       refuses: (action, before) => refusal(action, before?.columns ?? [], types),
       describes,
       fences: false,
@@ -66,6 +68,10 @@ export async function open(given: RestConfig, context: OpenContext): Promise<Tar
       endpoints.query === undefined
         ? undefined
         : (table, expressions, rows) => sampledWidths(rowsOf(client, table), expressions, rows),
+    rows:
+      actions["fillColumn"] === true
+        ? restRows(client, async (table) => (await describe(client, table, false))?.table.columns)
+        : undefined,
     verdict: verdictOf,
     explain,
     ledger: describes

@@ -49,7 +49,9 @@ export function openHttp(settings: Settings) {
       const { statusCode, headers, body } = await Promise.race([answering, failure(deadline.signal)]);
       answered = true;
       const excessive = (problem: string) => excessiveAnswer(request, settings, statusCode, problem);
-      const collected = isSuccess(statusCode) ? await collect(body, excessive) : await beginningOf(body);
+      const collected = isSuccess(statusCode)
+        ? await collect(body, excessive, request.largest)
+        : await beginningOf(body);
       return { status: statusCode, headers, body: collected };
     } catch (thrown) {
       if (isMigrateError(thrown)) throw thrown;
@@ -164,12 +166,12 @@ const largestProblem = 64 * 1024;
 
 type Excessive = (problem: string) => Error;
 
-async function collect(stream: AsyncIterable<Buffer>, excessive: Excessive): Promise<Buffer> {
+async function collect(stream: AsyncIterable<Buffer>, excessive: Excessive, largest = largestAnswer): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream) {
     size += chunk.length;
-    const most = isArrow(chunks[0] ?? chunk) ? largestAnswer : largestText;
+    const most = isArrow(chunks[0] ?? chunk) ? largest : largestText;
     if (size > most) throw excessive(`is larger than ${most / 1024 / 1024} MiB`);
     chunks.push(chunk);
   }

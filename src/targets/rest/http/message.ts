@@ -5,6 +5,8 @@ export interface HttpRequest {
   /** `METHOD /path`, with its placeholders filled in. */
   readonly endpoint: string;
   readonly body?: { readonly type: string; readonly bytes: Uint8Array | string } | undefined;
+  /** The largest Arrow data of its answer, in bytes. */
+  readonly largest?: number | undefined;
 }
 
 /** The parts of a request that depend on the action. */
