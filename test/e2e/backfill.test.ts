@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, type Project } from "../support/project.ts";
-import { addRows, lancedb, rowsOf } from "../support/tables.ts";
+import { addRows, belongingsOf, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
 
 const texts = ["one", "two", "three", null, "five"];
@@ -77,6 +77,33 @@ test.each(ways)(
     expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
     expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
     expect(await rowsOf(project.database, "docs")).toEqual(texts.map((text, id) => ({ id, text })));
+  },
+);
+
+test.each(ways)(
+  "reembedColumn switches to the values and the index that it has prepared, and down switches back, on %s",
+  async (way) => {
+    const project = await aScene({}, lengthsOf(), way);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    const before = await rowsOf(project.database, "docs");
+    const code = lengthsOf().replace("text.length", "text.length + 0.5");
+    project.write("code/halves.ts", code);
+    const options = `type: m.float64(), from: ["text"], key: "id", with: "./code/halves.ts", version: "2", index: m.btree()`;
+    project.migration("0003_halves.ts", `m.reembedColumn("docs", "length", { ${options} }),`);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    expect(await lengthsIn(project)).toEqual([3.5, 3.5, 5.5, null, 4.5]);
+    expect(await columnsOf(project.database, "docs")).toEqual([
+      "id: int64 not null",
+      "text: utf8",
+      "length_old: int32",
+      "length: float64",
+    ]);
+    expect(await belongingsOf(project.database, "docs")).toMatchObject({
+      indexes: { length_idx_2: { kind: "btree" } },
+    });
+    expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+    expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
+    expect(await rowsOf(project.database, "docs")).toEqual(before);
   },
 );
 

@@ -1,7 +1,7 @@
 /** The request for each kind of action, which is sent to execute it and shown in plans. */
 import type { Action, ActionFor, ActionKind } from "../../actions/model/action.ts";
 import { assignments } from "../../actions/kinds/rows/update-rows.ts";
-import { switching } from "../../actions/rewrite/prepared-columns.ts";
+import { preparedName, switching } from "../../actions/rewrite/prepared-columns.ts";
 import type { Column } from "../../schema/data-type.ts";
 import type { Table } from "../../schema/table.ts";
 import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
@@ -67,15 +67,9 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
     },
   },
   backfillColumn: "it takes several calls",
-  catchUpColumn: "values that code computes can't be written through a service yet",
-  prepareColumn: "values that code computes can't be written through a service yet",
-  fillColumn: {
-    operation: "merge",
-    needs: ["describe", "query", "merge", "update", "insert", "create", "drop"],
-    request: ({ key }) => ({ body: undefined, query: { on: key, when_matched_update_all: "true" } }),
-    execute: () => Promise.reject(new TypeError("a run fills columns itself")),
-    note: ({ path }) => ` <values of ${path}>`,
-  },
+  catchUpColumn: mergedByRun(),
+  prepareColumn: mergedByRun(({ path }) => preparedName(path)),
+  fillColumn: mergedByRun(),
   createTable: {
     operation: "create",
     async request({ columns, rows, metadata }) {
@@ -135,6 +129,23 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
     request: (action) => ({ body: jsonBody({ predicate: action.where, updates: assignments(action) }) }),
   },
 };
+
+type Computing = "catchUpColumn" | "fillColumn" | "prepareColumn";
+
+/** The requests are those of a run, with values that code of the project computes (run/fill), which `column` gets. */
+function mergedByRun<Kind extends Computing>(
+  column: (action: ActionFor<Computing>) => string = ({ path }) => path,
+): ServiceCall<Kind> {
+  return {
+    operation: "merge",
+    request: (action) => {
+      const { key }: ActionFor<Computing> = action;
+      return { body: undefined, query: { on: key, when_matched_update_all: "true" } };
+    },
+    execute: () => Promise.reject(new TypeError("a run computes values itself")),
+    note: (action) => ` <values of ${column(action)}>`,
+  };
+}
 
 export function callFor({ kind }: Pick<Action, "kind">): ServiceCall<ActionKind> {
   const call = callOf(kind);

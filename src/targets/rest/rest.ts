@@ -1,4 +1,5 @@
 /** The target for a table service over HTTP. */
+import { withoutPrepared } from "../../actions/rewrite/prepared-columns.ts";
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { FoundIndex } from "../../schema/table-index.ts";
 import type { Column } from "../../schema/data-type.ts";
@@ -38,8 +39,11 @@ export async function open(given: RestConfig, context: OpenContext): Promise<Tar
       fences: false,
     },
     listTables: client.list,
-    describeTable: async (table, withIndexes = false) =>
-      describes ? await describe(client, table, withIndexes) : await notice(client, table),
+    async describeTable(table, withIndexes = false) {
+      if (!describes) return await notice(client, table);
+      const seen = await describe(client, table, withIndexes);
+      return seen && { ...seen, table: withoutPrepared(seen.table) };
+    },
     async call(action, before) {
       const { operation, request, note } = callFor(action);
       const sent = await request(action, before ?? { columns: [] }, types);
@@ -70,7 +74,10 @@ export async function open(given: RestConfig, context: OpenContext): Promise<Tar
         : (table, expressions, rows) => sampledWidths(rowsOf(client, table), expressions, rows),
     rows:
       actions["fillColumn"] === true
-        ? restRows(client, async (table) => (await describe(client, table, false))?.table.columns)
+        ? restRows(client, {
+            columns: async (table) => (await describe(client, table, false))?.table.columns,
+            indexes: (table) => indexesOf(client, table),
+          })
         : undefined,
     verdict: verdictOf,
     explain,

@@ -1,5 +1,4 @@
 /** Rows of tables on a service of the namespace dialect. */
-import type { Column } from "../../schema/data-type.ts";
 import type { RowValues } from "../../schema/row-values.ts";
 import { systemClock } from "../../time/clock.ts";
 import { streamType } from "../../wire/content-types.ts";
@@ -15,10 +14,7 @@ import { parseUpdated } from "./parse-answers.ts";
 const largestRead = 512 * 1024 * 1024;
 
 /** The writes are ones that may be repeated (contract/row-access.ts), so they are, if no answer comes. */
-export function restRows(
-  client: Client,
-  columns: (table: string) => Promise<readonly Column[] | undefined>,
-): RowAccess {
+export function restRows(client: Client, described: Pick<RowAccess, "columns" | "indexes">): RowAccess {
   const repeated = async <Result>(work: () => Promise<Result>): Promise<Result> =>
     await retry(work, verdictOf, systemClock, patience.unanswered);
   /** `ifMissing` is done if there is no such table. */
@@ -44,7 +40,7 @@ export function restRows(
     return rows;
   };
   return {
-    columns,
+    ...described,
     read: (table, wanted) =>
       orMissing<readonly RowValues[]>(
         table,
