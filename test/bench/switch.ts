@@ -15,6 +15,8 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { newLength, oldLength, vectorOf } from "./models.ts";
 
+// The engine warns about partitions without vectors, each time that the application optimizes its table.
+process.env["LANCEDB_LOG"] = "error";
 const { connect } = createRequire(import.meta.url)("@lancedb/lancedb") as typeof import("@lancedb/lancedb");
 
 const { values } = parseArgs({
@@ -83,7 +85,7 @@ function writeProject(): void {
 
 async function migrate(...args: readonly string[]): Promise<void> {
   const started = performance.now();
-  const child = spawn(process.execPath, [join(root, "dist/bin.js"), ...args], {
+  const child = spawn(process.execPath, [join(root, "dist/bin.js"), ...args, "--quiet"], {
     cwd: folder,
     stdio: ["ignore", "ignore", "inherit"],
   });
