@@ -113,7 +113,8 @@ export function commitsOf(
 
 /** The kinds of the calls that an action may consist of, whatever the table is like. */
 export function kindsOf(action: Action): readonly ActionKind[] {
-  return modelOf(action).needs ?? [action.kind];
+  const { needs = [action.kind] } = modelOf(action);
+  return typeof needs === "function" ? needs(action) : needs;
 }
 
 /** The columns of its table that an action rewrites, so that the engine drops their indexes or metadata. */
@@ -150,6 +151,11 @@ export function invert(action: Action, before: Database): Inverse {
 export function changesRows(action: Action): boolean {
   const { changesRows: is } = modelOf(action);
   return typeof is === "function" ? is(action) : is === true;
+}
+
+/** Whether an action only reads, and fails if a condition does not hold. */
+export function onlyReads(action: Action): boolean {
+  return modelOf(action).onlyReads === true;
 }
 
 function modelOf(action: Action): ActionModel<Action> {

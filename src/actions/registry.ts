@@ -5,7 +5,7 @@ export { alterColumns } from "./kinds/columns/alter-columns.ts";
 export { backfillColumn, fillColumn } from "./kinds/rows/backfill-column.ts";
 export { catchUpColumn } from "./kinds/columns/catch-up-column.ts";
 export { convertColumn } from "./kinds/columns/convert-column.ts";
-export { createIndex } from "./kinds/tables/create-index.ts";
+export { checkRecall, createIndex } from "./kinds/tables/create-index.ts";
 export { createTable } from "./kinds/tables/create-table.ts";
 export { deleteRows } from "./kinds/rows/delete-rows.ts";
 export { dropColumns } from "./kinds/columns/drop-columns.ts";

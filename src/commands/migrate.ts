@@ -16,6 +16,7 @@ import { plannedEvent } from "../run/events.ts";
 import { execute } from "../run/execute/execute.ts";
 import type { Execution } from "../run/execute/migration-progress.ts";
 import { withFill } from "../run/fill/with-fill.ts";
+import { withRecall } from "../run/recall/with-recall.ts";
 import { checkLateCalls } from "../run/execute/late-calls.ts";
 import { withLease, type Ledger, type LeasedWork } from "../run/lease/with-lease.ts";
 import { bindingOf, type Binding } from "../run/prepare/bind-saved-plan.ts";
@@ -117,10 +118,10 @@ async function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Pr
   const mayWrite = async () => {
     if (!lease.isSure()) await lease.check();
   };
-  const filling = withFill(target, { ...context, mayWrite });
+  const able = withRecall(withFill(target, { ...context, mayWrite }), context);
   const changed = await execute(units, {
     ...context,
-    target: filling,
+    target: able,
     lease,
     mayBeLost,
     whyRefused,

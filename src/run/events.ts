@@ -43,6 +43,8 @@ export type RunEvent =
   | ({ readonly event: "running"; readonly text: string; readonly elapsed: number } & ActionRef)
   /** How many rows code of the project has computed so far. */
   | { readonly event: "computed"; readonly table: string; readonly path: string; readonly rows: number }
+  /** The recall of a new index, and medians of the time of searches with the index and without it. */
+  | ({ readonly event: "recall"; readonly table: string; readonly index: string; readonly k: number } & MeasuredRecall)
   /** Rows that stay null, because the code failed for them. `problem`: that of the first. */
   | {
       readonly event: "notComputed";
@@ -100,4 +102,14 @@ export function plannedEvent({ migrations }: Plan, direction: Direction): RunEve
       actions.flatMap(({ risks }) => risks.map(({ kind, text }) => ({ kind, text }))),
     ),
   };
+}
+
+export interface MeasuredRecall {
+  /** The mean share of the true neighbours that the index found; undefined if no vector has neighbours. */
+  readonly recall: number | undefined;
+  /** For how many vectors. */
+  readonly sampled: number;
+  /** Medians of the searches with the index, and of those that compare all vectors. */
+  readonly indexMilliseconds: number | undefined;
+  readonly exactMilliseconds: number | undefined;
 }

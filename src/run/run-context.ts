@@ -24,7 +24,7 @@ export interface MigratorOptions {
   };
   /** The folder of the project, in which code that computes values is found; the working directory when absent. */
   readonly folder?: string | undefined;
-  /** If false, no code of the project runs, and the values that it would compute stay null. True when absent. */
+  /** If false, no code of the project runs, the values that it would compute stay null, and no recall is checked. True when absent. */
   readonly runsCode?: boolean | undefined;
   /** If absent, migrations may lose anything. */
   readonly guards?: Guards | undefined;

@@ -40,6 +40,11 @@ export function isVectorIndex({ kind }: Pick<FoundIndex, "kind">): boolean {
   return (vectorIndexKinds as readonly string[]).includes(kind);
 }
 
+/** The name of the distance of a vector index. */
+export function distanceOf({ options }: Pick<FoundIndex, "options">): string {
+  return String(options["distanceType"] ?? "l2");
+}
+
 /**
  * In how many rows the engine needs vectors to create an index (measured): one for each partition, and at least 256 for
  * product quantization. `type`: of the column. The engine counts vectors: a single row with a list may hold enough.

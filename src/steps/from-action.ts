@@ -30,7 +30,14 @@ export function stepsOfAction(action: Action): readonly Step[] | undefined {
     case "createIndex": {
       const { path, ...type } = action.index;
       return [
-        { kind: "createIndex", table, path, type, ...(action.name !== indexName(path) && { name: action.name }) },
+        {
+          kind: "createIndex",
+          table,
+          path,
+          type,
+          ...(action.name !== indexName(path) && { name: action.name }),
+          ...action.condition,
+        },
       ];
     }
     case "setMetadata":

@@ -21,6 +21,7 @@ const registry: { readonly [Name in StepName]: { readonly kind: Name } } = kinds
 
 interface AnyKind {
   readonly fields: FieldSchemas;
+  readonly check: (step: Step) => string | undefined;
   readonly compile: (step: Step) => readonly Action[];
   readonly source: (step: Step) => readonly Source[];
   readonly flags: readonly StepFlag[];
@@ -79,7 +80,9 @@ export function parseStep(
   const unsafe = unserialisable(value, "", []);
   if (unsafe !== undefined) return { problem: `${unsafe}; a step must be plain data`, kind };
   const parsed = schemaOf(kind).safeParse(value, { error: unknownKeys });
-  return parsed.success ? { step: parsed.data } : { problem: firstProblem(parsed.error, value), kind };
+  if (!parsed.success) return { problem: firstProblem(parsed.error, value), kind };
+  const problem = kindOf(kind).check(parsed.data);
+  return problem === undefined ? { step: parsed.data } : { problem, kind };
 }
 
 const known = new Map<string, z.ZodType<Step>>();

@@ -9,8 +9,9 @@ import {
   list,
   struct,
   utf8,
+  vector,
 } from "../../src/schema/declare/type-builders.ts";
-import { bitmap, btree, fts } from "../../src/schema/declare/index-builders.ts";
+import { bitmap, btree, fts, ivfFlat } from "../../src/schema/declare/index-builders.ts";
 import {
   addColumn,
   addComputedColumn,
@@ -210,6 +211,14 @@ export const matrixCases: Readonly<Record<StepName, readonly MatrixCase[]>> = {
       name: "on two columns",
       before,
       pending: [createIndex(table, "id", btree()), createIndex(table, "first", fts())],
+    },
+    {
+      name: "with minRecall",
+      before,
+      pending: [
+        addColumn(table, "at", vector(2), { as: "make_array(score, score * score)" }),
+        createIndex(table, "at", ivfFlat({ numPartitions: 1 }), { minRecall: 1, k: 3, sample: 4 }),
+      ],
     },
   ],
   dropIndex: [

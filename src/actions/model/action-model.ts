@@ -91,10 +91,12 @@ export interface ActionModel<Own extends ActionOf<string>> {
   /** Its inverse. `before`: its table before it. */
   readonly invert: (action: Own, before: Table) => Inverse;
   /** The kinds of calls that a target must support for it; its own kind when absent. */
-  readonly needs?: readonly ActionKind[];
+  readonly needs?: readonly ActionKind[] | ((action: Own) => readonly ActionKind[]);
   /**
    * Whether it changes rows, or only how they are stored and indexed, and not the schema: no snapshot shows whether it
    * has run. Repeating it does no harm.
    */
   readonly changesRows?: true | ((action: Own) => boolean);
+  /** Whether it only reads, and fails if a condition does not hold. */
+  readonly onlyReads?: true;
 }

@@ -66,9 +66,25 @@ export interface CatchUpColumnAction extends ActionOf<"catchUpColumn">, Computat
   readonly path: string;
 }
 
+export interface RecallCondition {
+  /** The least share of the k nearest neighbours that the index must find, from 0 to 1. */
+  readonly minRecall: number;
+  readonly k: number;
+  /** For how many vectors of the table this is measured. */
+  readonly sample: number;
+}
+
+/** Fails if a vector index does not fulfil its condition. Changes nothing. */
+export interface CheckRecallAction extends ActionOf<"checkRecall">, RecallCondition {
+  readonly name: string;
+  readonly index: TableIndex;
+}
+
 export interface CreateIndexAction extends ActionOf<"createIndex"> {
   readonly name: string;
   readonly index: TableIndex;
+  /** The index is dropped again if it does not fulfil this. */
+  readonly condition?: RecallCondition | undefined;
 }
 
 export interface CreateTableAction extends ActionOf<"createTable"> {
@@ -215,6 +231,7 @@ export type Action =
   | AlterColumnsAction
   | BackfillColumnAction
   | CatchUpColumnAction
+  | CheckRecallAction
   | ConvertColumnAction
   | CreateIndexAction
   | CreateTableAction

@@ -2,6 +2,7 @@
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { Emit, RunEvent } from "../../run/events.ts";
+import { describeRecall } from "../../run/recall/describe-recall.ts";
 import type { Context } from "../command/command.ts";
 import type { Output } from "../command/output.ts";
 
@@ -96,6 +97,8 @@ function progressLines(event: RunEvent): readonly string[] {
       return [
         `note: ${count(event.rows, "row")} of ${event.table} got no value of ${event.path}; the first: ${event.problem}`,
       ];
+    case "recall":
+      return [`  ${event.index} of ${event.table}: ${describeRecall(event.k, event)}`];
     case "computed":
       return [];
     case "retried":

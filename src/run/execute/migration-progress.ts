@@ -5,6 +5,7 @@ import type { OwnVersions, PartialAction, TableVersions } from "../../ledger/sta
 import { formatMigration } from "../../migrations/file-name.ts";
 import { restoringAfter } from "../../plan/assess/blocking-rows.ts";
 import { compileMigration } from "../../plan/compile/compile.ts";
+import { RecallTooLow } from "../recall/describe-recall.ts";
 import { vectorsHint } from "../../plan/compile/vector-index-check.ts";
 import { factsOf } from "../../plan/history/record-facts.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
@@ -140,7 +141,8 @@ function stepFailed(
   action: PlannedAction,
   cause: unknown,
 ): MigrateError {
-  const problem = `${execution.target.explain(cause)}${vectorsHint(action.action)}`;
+  const hint = cause instanceof RecallTooLow ? "" : vectorsHint(action.action);
+  const problem = `${execution.target.explain(cause)}${hint}`;
   const { direction, total } = planned;
   return new MigrateError("ERR_STEP_FAILED", { ...action.place, problem, direction, done, total, applied }, { cause });
 }

@@ -3,6 +3,7 @@
  * run records the step and what the action would lose. A run that resumes after a crash can then do the same and put
  * that back.
  */
+import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { Preserved, PartialAction } from "../../ledger/state/record.ts";
 import { leadsBack, planCommits, type PlannedCommit } from "../../plan/commits/commits.ts";
 import type { PlannedAction } from "../../plan/make-plan.ts";
@@ -14,7 +15,7 @@ import {
   type CommitProgress,
 } from "../../plan/commits/commit-progress.ts";
 import { sameKept } from "../../plan/commits/preserved.ts";
-import { changesRows, rewrites } from "../../actions/apply-action.ts";
+import { changesRows, onlyReads, rewrites } from "../../actions/apply-action.ts";
 import { isHidden } from "../../actions/rewrite/append-guard.ts";
 import { madeName } from "../../schema/names.ts";
 import { sameTables, type Tables } from "../../schema/table.ts";
@@ -172,7 +173,7 @@ async function recordBefore(run: CommitRun, { commit, progress: where }: Turn): 
   // An earlier run's note is recorded again: a late record of that run, such as that it failed and left nothing
   // half-done, must not erase it.
   const isUnrecorded = recorded === undefined || recorded === context.midway || !sameKept(kept, recorded);
-  const leads = at > (recorded?.commit ?? 0) && leadsBack(commits, at);
+  const leads = at > (recorded?.commit ?? 0) && leadsBack(commits, at) && !onlyReads(commit.action);
   const isToRecord = leads || (isUnrecorded && (commits.length > 1 || isDetour));
   if (isToRecord) {
     // Before the loss, no commit leads back to an earlier state, so the table shows how far the action got.
@@ -196,7 +197,8 @@ async function send(run: CommitRun, turn: Turn, sent: PlannedCommit, isRecorded:
   const { commit, snapshots, isSeen } = turn;
   const { kept } = turn.progress;
   const hides = commit.before.get(planned.action.table)?.columns.some(({ name }) => isHidden(name)) === true;
-  return await executeDescribed(plannedOf(sent, planned), isResumed && sent === commit, {
+  const mayBeDone = isResumed && sent === commit && !onlyReads(sent.action);
+  return await executeDescribed(plannedOf(sent, planned), mayBeDone, {
     ...context,
     withIndexes: true,
     // The snapshots may be outdated after a call to the lease or the ledger.
@@ -251,7 +253,11 @@ async function endAfter(
   }
   // The run that was taken over may have made the commit meanwhile. Then the next turn finds it done.
   if (sent !== commit && run.isResumed && (await isAfter(commit, context.target))) return undefined;
-  return ending.inDoubt || isUntouched(progress) ? ending : await rollBackCommits(commit, ending, planned, context);
+  // What others did before it stays, such as an index of that name.
+  const isOurs = run.versions!.commits !== undefined || context.midway !== undefined;
+  if (ending.inDoubt || isUntouched(progress) || !isOurs) return ending;
+  if (isMigrateError(ending.error, "ERR_INTERRUPTED")) return { ...ending, inDoubt: true };
+  return await rollBackCommits(commit, ending, planned, context);
 }
 
 /** Whether the commit computes the values of a column from an expression. */
@@ -272,10 +278,7 @@ function plannedOf({ action, text, before, after }: PlannedCommit, { place }: Pl
   return { place, action, text, before, after, risks: [], commits: [], recordFirst: false, proof: undefined };
 }
 
-/**
- * Rolls back the commits before one that was refused, so that the table is as if the action had not begun. If they
- * can't be rolled back, the next run resumes from there.
- */
+/** Rolls back the commits before one that was refused. If that is not possible, the next run resumes from there. */
 async function rollBackCommits(
   { undo, before }: PlannedCommit,
   ending: FailedCall,

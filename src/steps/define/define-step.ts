@@ -28,6 +28,8 @@ interface Definition<Kind extends string, Args extends readonly unknown[], Shape
   readonly build?: (...args: Args) => unknown;
   /** The builder's arguments as TypeScript, in the same case. */
   readonly source?: (step: FieldsOf<Shape>) => readonly Source[];
+  /** What is wrong with fields that are valid one by one, as text. */
+  readonly check?: (step: FieldsOf<Shape>) => string | undefined;
   /** The actions that a step compiles to. */
   readonly compile: (step: FieldsOf<Shape>) => readonly Action[];
   /** The flags of `migrate new` that make such a step. */
@@ -75,6 +77,7 @@ export type CheckedStep<Kind extends string, Values, Before, After> = StepOf<Kin
 export interface StepDefinition<Kind extends string, Values> {
   readonly kind: Kind;
   readonly fields: FieldSchemas;
+  readonly check: (step: StepOf<Kind, Values>) => string | undefined;
   readonly compile: (step: StepOf<Kind, Values>) => readonly Action[];
   readonly source: (step: StepOf<Kind, Values>) => readonly Source[];
   readonly flags: readonly StepFlag[];
@@ -98,7 +101,7 @@ export function defineStep<
   Shape extends FieldSchemas,
   Builder extends StepDefinition<Kind, FieldsOf<Shape>> = PlainBuilder<Kind, Args, FieldsOf<Shape>>,
 >(definition: Definition<Kind, Args, Shape>): Builder {
-  const { kind, fields, compile, flags, moved = () => ({}) } = definition;
+  const { kind, fields, compile, flags, check = () => undefined, moved = () => ({}) } = definition;
   const { options = [], arguments: conversions = {} } = definition as AnyDefinition;
   const names = Object.keys(fields).filter((name) => !options.includes(name));
   const build = (...args: readonly unknown[]): object => {
@@ -123,6 +126,7 @@ export function defineStep<
   return Object.assign(builder, {
     kind,
     fields,
+    check,
     compile,
     source: definition.source ?? source,
     flags,

@@ -35,5 +35,12 @@ export const sql = (schemas: Schemas) => schemas.sql;
 /** The type of a column. */
 export const dataType = (schemas: Schemas) => schemas.dataType;
 
+/** What recall a vector index must have: a field for each part. */
+export const recall = {
+  minRecall: (schemas: Schemas) => schemas.recall.minRecall,
+  k: (schemas: Schemas) => schemas.recall.k,
+  sample: (schemas: Schemas) => schemas.recall.sample,
+};
+
 /** Rows as plain JSON. */
 export const rows = (schemas: Schemas) => schemas.rows;

@@ -52,3 +52,12 @@ export const computation = {
   failedRows: union([literal("stop"), literal("leave")], 'must be "stop" or "leave"').optional(),
   pricePer1000Rows: number("must be a number from 0").min(0, "must be a number from 0").optional(),
 };
+
+const share = "must be a number greater than 0, and at most 1";
+
+/** What recall a vector index must have. The limits are those of memory. */
+export const recall = {
+  minRecall: number(share).gt(0, share).max(1, share).optional(),
+  k: wholeFrom1.max(1_000, "must be at most 1000").optional(),
+  sample: wholeFrom1.max(1_000, "must be at most 1000").optional(),
+};

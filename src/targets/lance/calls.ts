@@ -95,6 +95,11 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
   },
   backfillColumn: "it takes several calls",
   catchUpColumn: { execute: byRun, describe: (action) => describeMerge(action, action.path) },
+  checkRecall: {
+    execute: () => Promise.reject(new TypeError("a run checks recall itself")),
+    describe: ({ table, index, k, sample }) =>
+      `${table}.vectorSearch(<${count(sample, "vector")}>).column(${JSON.stringify(index.path)}).limit(${k + 1}), with and without bypassVectorIndex()`,
+  },
   convertColumn: "it takes several calls",
   createIndex: {
     async execute({ name, index: { path, kind, options } }, { handle }) {

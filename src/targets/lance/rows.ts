@@ -40,7 +40,9 @@ export function lanceRows({ folder, open, create, drop, calling }: Database): Ro
     nearest: (table, { select, where, limit, column, vectors, distance, exact }) =>
       calling(async () => {
         const nearest = { vectors, column, distanceType: distance, bypassIndex: exact };
-        return await decode(await search(await existing(table), { columns: select, filter: where, limit, nearest }));
+        // Otherwise the engine warns that it returns the distance too.
+        const columns = [...select, ["_distance", "_distance"] as const];
+        return await decode(await search(await existing(table), { columns, filter: where, limit, nearest }));
       }),
     update: (table, key, values, condition) =>
       calling(async () => {

@@ -1,4 +1,5 @@
 /** The request for each kind of action, which is sent to execute it and shown in plans. */
+import { count } from "../../errors/migrate-error.ts";
 import type { Action, ActionFor, ActionKind } from "../../actions/model/action.ts";
 import { assignments } from "../../actions/kinds/rows/update-rows.ts";
 import { preparedName, switching } from "../../actions/rewrite/prepared-columns.ts";
@@ -70,6 +71,14 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
   catchUpColumn: mergedByRun(),
   prepareColumn: mergedByRun(({ path }) => preparedName(path)),
   fillColumn: mergedByRun(),
+  checkRecall: {
+    operation: "query",
+    // A target gives access to rows if it can merge them.
+    needs: ["query", "count", "merge"],
+    request: ({ index, k }) => ({ body: jsonBody({ vector_column: index.path, k: k + 1 }) }),
+    execute: () => Promise.reject(new TypeError("a run checks recall itself")),
+    note: ({ sample }) => ` with ${count(sample, "vector")}, with and without the index`,
+  },
   createTable: {
     operation: "create",
     async request({ columns, rows, metadata }) {

@@ -3,7 +3,8 @@ import { ownValue, type Column } from "../../../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
 import { findColumn, requireColumn } from "../../../schema/table.ts";
 import { formatIndex, indexProblem, isVectorIndex, vectorsNeeded } from "../../../schema/table-index.ts";
-import type { CreateIndexAction } from "../../model/action.ts";
+import type { CheckRecallAction, CreateIndexAction, RecallCondition } from "../../model/action.ts";
+import type { Risk } from "../../model/risk.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 
 export const createIndex: ActionModel<CreateIndexAction> = {
@@ -25,10 +26,19 @@ export const createIndex: ActionModel<CreateIndexAction> = {
       });
     return { ...before, indexes: { ...before.indexes, [name]: { ...index, path: formatPath(path) } } };
   },
+  needs: ({ condition }) => (condition === undefined ? ["createIndex"] : ["createIndex", "checkRecall", "dropIndex"]),
+  commits: (action) => {
+    const { condition, ...creating } = action;
+    if (condition === undefined) return [{ action }];
+    const { table, name, index } = action;
+    const undo = [{ kind: "dropIndex", table, name }] as const;
+    return [{ action: creating }, { action: { kind: "checkRecall", table, name, index, ...condition }, undo }];
+  },
   invert: ({ table, name }) => ({ actions: [{ kind: "dropIndex", table, name }], obstacles: [] }),
   writes: ({ name }) => ({ index: name }),
-  describe: ({ table, name, index }) => `create index ${name} on ${table}.${index.path}: ${formatIndex(index)}`,
-  risks: ({ table, index }, { columns }) =>
+  describe: ({ table, name, index, condition }) =>
+    `create index ${name} on ${table}.${index.path}: ${formatIndex(index)}${condition === undefined ? "" : `, if its recall@${condition.k} is at least ${condition.minRecall}`}`,
+  risks: ({ table, name, index, condition }, { columns }) =>
     isVectorIndex(index)
       ? [
           {
@@ -41,9 +51,24 @@ export const createIndex: ActionModel<CreateIndexAction> = {
               least: vectorsNeeded(index, findColumn(columns, parsePath(index.path))?.type),
             },
           },
+          ...(condition === undefined ? [] : [lowRecall(name, condition)]),
         ]
       : [],
 };
+
+export const checkRecall: ActionModel<CheckRecallAction> = {
+  kind: "checkRecall",
+  changesRows: true, // No snapshot shows whether it has run.
+  onlyReads: true,
+  after: (before) => before,
+  invert: () => ({ actions: [], obstacles: [] }),
+  describe: ({ table, name, index, minRecall, k, sample }) =>
+    `check that the recall@${k} of index ${name} is at least ${minRecall}, with ${sample} vectors of ${table}.${index.path}`,
+};
+
+function lowRecall(name: string, { minRecall, k }: RecallCondition): Risk {
+  return { kind: "failure", text: `a recall@${k} of ${name} below ${minRecall} would stop this` };
+}
 
 /** Why the engine creates no index at this path, whatever the column's type (measured); undefined if it does. */
 function placeProblem(columns: readonly Column[], path: Path): string | undefined {

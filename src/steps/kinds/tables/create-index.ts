@@ -1,11 +1,12 @@
 import { indexSource } from "../../../schema/text/typescript-source.ts";
-import type { IndexType } from "../../../schema/table-index.ts";
+import { isVectorIndex, type IndexType } from "../../../schema/table-index.ts";
 import type { PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
 import {
   columnPath,
   defineStep,
   optional,
   ownName,
+  recall,
   tableName,
   type CheckedStep,
   type FieldsOf,
@@ -23,16 +24,26 @@ const fields = {
   path: columnPath,
   type: ({ indexType }: Schemas) => indexType,
   name: optional(ownName("an index")),
+  ...recall,
 };
 
 type StepFields = FieldsOf<typeof fields>;
+
+interface RecallOptions {
+  /** The least share of the k nearest neighbours that the index must find, up to 1. Otherwise the step fails. */
+  readonly minRecall: number;
+  /** 10 by default. */
+  readonly k?: number;
+  /** For how many vectors of the table this is measured; 200 by default. */
+  readonly sample?: number;
+}
 
 interface CreateIndex extends StepDefinition<"createIndex", StepFields> {
   <Database, Table extends string, Path extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     path: PathArgument<NoInfer<Database>, Table, Path>,
     type: IndexType,
-    options?: { readonly name?: string },
+    options?: { readonly name?: string } | ({ readonly name?: string } & RecallOptions),
   ): CheckedStep<"createIndex", StepFields, Database, Database>;
 }
 
@@ -42,14 +53,26 @@ interface CreateIndex extends StepDefinition<"createIndex", StepFields> {
  * @example
  * createIndex("documents", "id", btree())
  * createIndex("documents", "embedding", ivfPq({ distanceType: "cosine" }), { name: "by_meaning" })
+ * createIndex("documents", "embedding", ivfPq({ distanceType: "cosine" }), { minRecall: 0.95 })
  */
 export const createIndex: CreateIndex = defineStep({
   kind: "createIndex",
   fields,
-  options: ["name"],
+  options: ["name", "minRecall", "k", "sample"],
+  check({ type, minRecall, k, sample }) {
+    if (minRecall === undefined)
+      return k === undefined && sample === undefined ? undefined : "k and sample are for minRecall; give it too";
+    return isVectorIndex(type) ? undefined : `minRecall is for vector indexes, and this is ${type.kind}`;
+  },
   arguments: { type: { source: indexSource } },
-  compile: ({ table, path, type, name }) => [
-    { kind: "createIndex", table, name: name ?? indexName(path), index: { path, ...type } },
+  compile: ({ table, path, type, name = indexName(path), minRecall, k = 10, sample = 200 }) => [
+    {
+      kind: "createIndex",
+      table,
+      name,
+      index: { path, ...type },
+      ...(minRecall !== undefined && { condition: { minRecall, k, sample } }),
+    },
   ],
   // The index keeps its default name, which comes from the column's old path.
   moved: ({ table, path, name = indexName(path) }, to) => (to.path(table, path) === path ? {} : { name }),
@@ -57,10 +80,11 @@ export const createIndex: CreateIndex = defineStep({
     {
       name: "create-index",
       describe: "index a column",
-      form: "TABLE.COLUMN:INDEX[(OPTION: VALUE, …)] [as NAME]",
+      form: "TABLE.COLUMN:INDEX[(OPTION: VALUE, …)] [as NAME] [with JSON]",
       read(notation) {
         const index = { ...notation.column(), type: notation.expect(":").index() };
-        return { ...index, ...(notation.takes("as") && { name: notation.name() }) };
+        const name = notation.takes("as") && { name: notation.name() };
+        return { ...index, ...name, ...(notation.takes("with") && (notation.json() as object)) };
       },
     },
   ],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { btree, ivfPq } from "../../../../../src/schema/declare/index-builders.ts";
-import { compileStep, parseStep } from "../../../../../src/steps/registry.ts";
+import { compileStep, parseStep, readStep, stepFlags } from "../../../../../src/steps/registry.ts";
 import { createIndex } from "../../../../../src/steps/index.ts";
 
 const whole = createIndex("t", "s.v", ivfPq({ distanceType: "cosine" }), { name: "by_meaning" });
@@ -23,6 +23,16 @@ test.each([
       index: { path: "s.v", kind: "ivfPq", options: { distanceType: "cosine" } },
     },
   ],
+  [
+    createIndex("t", "v", ivfPq(), { minRecall: 0.9, k: 5 }),
+    {
+      kind: "createIndex",
+      table: "t",
+      name: "v_idx",
+      index: { path: "v", kind: "ivfPq", options: {} },
+      condition: { minRecall: 0.9, k: 5, sample: 200 },
+    },
+  ],
 ])("step %# survives JSON and compiles to its action", (step, action) => {
   expect(parseStep(JSON.parse(JSON.stringify(step)))).toEqual({ step });
   expect(compileStep(step)).toEqual([action]);
@@ -34,6 +44,14 @@ test.each<[object, string]>([
   [{ type: undefined }, "type must be an index such as btree() or ivfPq()"],
   [{ type: { kind: "hash", options: {} } }, "type.kind must be an index such as btree() or ivfPq()"],
   [{ unique: true }, "holds an unknown key unique"],
+  // @ts-expect-error TypeScript refuses it too.
+  [createIndex("t", "v", ivfPq(), { k: 5 }), "k and sample are for minRecall; give it too"],
+  [{ sample: 5 }, "k and sample are for minRecall; give it too"],
+  [{ ...createIndex("t", "id", btree()), minRecall: 1 }, "minRecall is for vector indexes, and this is btree"],
+  [{ minRecall: 0 }, "minRecall must be a number greater than 0, and at most 1"],
+  [{ minRecall: 1.5 }, "minRecall must be a number greater than 0, and at most 1"],
+  [{ minRecall: 1, k: 1.5 }, "k must be a whole number from 1"],
+  [{ minRecall: 1, sample: 1_001 }, "sample must be at most 1000"],
 ])("a step with %j is refused: %s", (change, problem) => {
   expect(parseStep({ ...whole, ...change })).toEqual({ problem, kind: "createIndex" });
 });
@@ -50,4 +68,9 @@ test.each([
   [{ kind: "fts", options: { language: "Klingon" } }, /^type\.options\.language must be one of Arabic, .*Turkish$/],
 ])("the parameters of %j are refused in words", (type, problem) => {
   expect(parseStep({ ...whole, type })).toEqual({ problem: expect.stringMatching(problem), kind: "createIndex" });
+});
+
+test("the flag of migrate new takes the name and a recall", () => {
+  const step = createIndex("t", "v", ivfPq(), { name: "near", minRecall: 0.9, k: 5 });
+  expect(readStep(stepFlags.get("create-index")!, 't.v:ivfPq as near with {"minRecall": 0.9, "k": 5}')).toEqual(step);
 });

@@ -1,0 +1,36 @@
+/** Recall as text. Pure. */
+import { count } from "../../errors/migrate-error.ts";
+import type { CheckRecallAction } from "../../actions/model/action.ts";
+import type { MeasuredRecall } from "../events.ts";
+
+/** A share between 0 and 1. Never rounded up, so that no value looks like the one that it misses. */
+export function formatRecall(recall: number): string {
+  return String(Math.floor(recall * 1_000) / 1_000);
+}
+
+export function describeRecall(k: number, { recall, sampled, ...median }: MeasuredRecall): string {
+  if (recall === undefined) return "no vectors to measure its recall with";
+  const times = `${median.indexMilliseconds!.toFixed(1)} ms with the index, ${median.exactMilliseconds!.toFixed(1)} ms without`;
+  return `recall@${k} ${formatRecall(recall)} with ${count(sampled, "vector")}; ${times}`;
+}
+
+/** The index finds fewer neighbours than it must. */
+export class RecallTooLow extends Error {
+  constructor({ table, name, index, minRecall, k }: CheckRecallAction, { recall, sampled }: MeasuredRecall) {
+    const measured = `${formatRecall(recall!)} with ${count(sampled, "vector")} of ${table}.${index.path}`;
+    super(
+      `the recall@${k} of index ${name} is ${measured}, and minRecall is ${minRecall}; use ${better(index.kind)}, or lower minRecall`,
+    );
+  }
+}
+
+/** What makes an index of this kind find more. */
+function better(kind: string): string {
+  if (kind === "ivfFlat") return "fewer partitions (numPartitions)";
+  if (kind === "ivfPq")
+    return "more sub-vectors (numSubVectors), fewer partitions (numPartitions) or another kind of index";
+  if (kind === "hnswPq") return "more sub-vectors (numSubVectors), a higher efConstruction or another kind of index";
+  if (kind === "hnswSq")
+    return "a higher efConstruction or m, fewer partitions (numPartitions) or another kind of index";
+  return "fewer partitions (numPartitions) or another kind of index";
+}

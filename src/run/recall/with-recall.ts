@@ -1,0 +1,36 @@
+/** Gives a target the action `checkRecall`, which consists of many of its searches. */
+import { isMigrateError } from "../../errors/migrate-error.ts";
+import type { Action } from "../../actions/model/action.ts";
+import { distanceOf } from "../../schema/table-index.ts";
+import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
+import type { RunContext } from "../run-context.ts";
+import { RecallTooLow } from "./describe-recall.ts";
+
+type Project = Pick<RunContext, "clock" | "emit" | "runsCode" | "signal">;
+
+export function withRecall(target: Target, { clock, emit, runsCode = true, signal }: Project): Target {
+  const { rows, count } = target;
+  if (rows === undefined) return target;
+  return {
+    ...target,
+    async execute(action: Action, seen: TableSnapshot | undefined) {
+      if (action.kind !== "checkRecall") return await target.execute(action, seen);
+      // The rows of a rehearsal may be generated.
+      if (!runsCode) return undefined;
+      const { measureRecall } = await import("./measure-recall.ts");
+      const { table, name, index, minRecall, k, sample } = action;
+      const column = { table, path: index.path, distance: distanceOf(index) };
+      const measured = await measureRecall({ rows, count }, column, { k, sample, clock, signal });
+      if (measured.recall !== undefined && measured.recall < minRecall) throw new RecallTooLow(action, measured);
+      emit({ event: "recall", table, index: name, k, ...measured });
+      return undefined;
+    },
+    commitsOf: (action) => (action.kind === "checkRecall" ? 0 : target.commitsOf?.(action)),
+    verdict: (error) => (isOurs(error) ? { kind: "refused" } : target.verdict(error)),
+    explain: (error) => (isOurs(error) ? error.message : target.explain(error)),
+  };
+}
+
+function isOurs(error: unknown): error is Error {
+  return error instanceof RecallTooLow || isMigrateError(error, "ERR_INTERRUPTED");
+}

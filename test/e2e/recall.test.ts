@@ -1,0 +1,77 @@
+/** The recall of vector indexes, as a condition and as information. */
+import { expect, test } from "vitest";
+import type { Project } from "../support/project.ts";
+import { addRows, lancedb, rowsOf } from "../support/tables.ts";
+import { aProjectOn, key, type Way } from "./support/project-on.ts";
+
+const poor = `m.ivfPq({ distanceType: "cosine", numPartitions: 1, numSubVectors: 2, numBits: 4 })`;
+const good = `m.ivfFlat({ distanceType: "cosine", numPartitions: 1 })`;
+
+/** A table of vectors, which 256 codes do not tell apart. */
+async function aScene(way: Way = "lance"): Promise<Project> {
+  const { data, migrate, ...rest } = await aProjectOn(way);
+  const project = { ...rest, migrate: (args: readonly string[]) => migrate(args, key), database: data };
+  project.migration("0001_docs.ts", `m.createTable("docs", { id: m.int64().notNull(), at: m.vector(8) }),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const rows = Array.from({ length: 1_000 }, (_, id) => ({
+    id,
+    at: Array.from({ length: 8 }, (_, item) => Math.sin(id * (item + 1))),
+  }));
+  await addRows(project.database, "docs", rows);
+  return project;
+}
+
+function index(project: Project, kind: string, options: object = { minRecall: 0.95, sample: 20 }): void {
+  project.migration("0002_index.ts", `m.createIndex("docs", "at", ${kind}, ${JSON.stringify(options)}),`);
+}
+
+async function indexesOf({ database }: Project): Promise<readonly string[]> {
+  const docs = await (await lancedb.connect(database)).openTable("docs");
+  return (await docs.listIndices()).map(({ name }) => name);
+}
+
+test.each(["lance", "namespace"] as const)(
+  "on %s, an index with too low a recall is dropped again, and the error says the recall and what to change",
+  async (way) => {
+    const project = await aScene(way);
+    const before = await rowsOf(project.database, "docs");
+    index(project, poor);
+    const plan = await project.migrate(["plan"]);
+    expect(plan.stdout).toContain("if its recall@10 is at least 0.95");
+    expect(plan.stdout).toContain("a recall@10 of at_idx below 0.95 would stop this");
+    const failed = await project.migrate(["up"]);
+    expect(failed).toMatchObject({ code: 1, stdout: "" });
+    expect(failed.stderr).toMatch(
+      /0002_index\.ts, step 1 \(createIndex\) failed: the recall@10 of index at_idx is 0\.\d+ with 20 vectors of docs\.at, and minRecall is 0\.95; use more sub-vectors \(numSubVectors\), fewer partitions \(numPartitions\) or another kind of index, or lower minRecall/,
+    );
+    expect(await indexesOf(project)).toEqual([]);
+    expect(await rowsOf(project.database, "docs")).toEqual(before);
+    expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+    index(project, good);
+    expect(await project.migrate(["up"])).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("at_idx of docs: recall@10 1 with 20 vectors; "),
+    });
+    expect(await indexesOf(project)).toEqual(["at_idx"]);
+    expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+    expect(await indexesOf(project)).toEqual([]);
+  },
+);
+
+test("an index that an application has created is checked too, and stays if its recall is too low", async () => {
+  const project = await aScene();
+  const docs = await (await lancedb.connect(project.database)).openTable("docs");
+  const config = lancedb.Index.ivfPq({ distanceType: "cosine", numPartitions: 1, numSubVectors: 2, numBits: 4 });
+  await docs.createIndex("at", { config, name: "at_idx" });
+  index(project, poor);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 1, stderr: expect.stringContaining("is 0.") });
+  expect(await indexesOf(project)).toEqual(["at_idx"]);
+  index(project, poor, { minRecall: 0.001, sample: 20 });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+});
+
+test("a rehearsal does not check recall, because its rows may be generated", async () => {
+  const project = await aScene();
+  index(project, poor);
+  expect(await project.migrate(["rehearse"])).toMatchObject({ code: 0 });
+});
