@@ -9,6 +9,7 @@ import { begunElsewhere, checkUnchanged, missingFiles, pendingFiles } from "../p
 import { recognisedState } from "../run/prepare/record-renumbered.ts";
 import { contradiction } from "../run/lease/audited-ledger.ts";
 import { doubtWords, holderWords, underWay } from "../run/lease/describe-holder.ts";
+import { preparingColumns, type PreparingColumn } from "./prepare/preparing-columns.ts";
 import { runContext, type MigratorOptions } from "../run/run-context.ts";
 import { isChanged, loadChanged } from "../run/prepare/load-changed.ts";
 
@@ -44,6 +45,8 @@ export interface PendingMigration extends MigrationFile {
   readonly inDoubt: boolean;
   /** Whether that run holds an unexpired lease. */
   readonly underWay: boolean;
+  /** The columns that `migrate prepare` has begun to prepare for it. */
+  readonly preparing: readonly PreparingColumn[];
 }
 
 export interface Begun extends Pick<LedgerMigration, "version"> {
@@ -60,12 +63,15 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
   const state = await recognisedState(recorded, files, context).catch(() => recorded);
   const atWork = underWay(state, clock);
   const inDoubt = migrationsInDoubt(state, runner.run);
+  const pending = pendingFiles(files, state);
+  const preparing = await preparingColumns(context, pending);
   const begun = begunElsewhere(files, state).filter((version) => !atWork.includes(version));
   return {
     applied: appliedIn(state),
     reverting: [...state.migrations.values()].filter(({ reversal }) => reversal !== undefined),
-    pending: pendingFiles(files, state).map((file) => ({
+    pending: pending.map((file) => ({
       ...file,
+      preparing: preparing.get(file.version) ?? [],
       partial: state.migrations.get(file.version),
       inDoubt: inDoubt.has(file.version),
       underWay: atWork.includes(file.version),

@@ -41,6 +41,10 @@ export const runningErrors = {
       );
     },
   ),
+  ERR_PREPARE_FAILED: failed(
+    (d: StepPlace & { problem: string }) =>
+      `${at(d)} could not be prepared: ${d.problem}; fix the cause and run migrate prepare again`,
+  ),
   ERR_GROUP_FAILED: failed(
     (d: {
       text: string;

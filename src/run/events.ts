@@ -41,6 +41,8 @@ export type RunEvent =
   | { readonly event: "group"; readonly migrations: readonly MigrationName[]; readonly calls: number }
   | ({ readonly event: "action"; readonly text: string } & ActionRef)
   | ({ readonly event: "running"; readonly text: string; readonly elapsed: number } & ActionRef)
+  /** `migrate prepare` begins with a column. */
+  | { readonly event: "preparing"; readonly table: string; readonly path: string }
   /** How many rows code of the project has computed so far. */
   | { readonly event: "computed"; readonly table: string; readonly path: string; readonly rows: number }
   /** The recall of a new index, and medians of the time of searches with the index and without it. */

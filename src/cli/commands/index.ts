@@ -6,6 +6,7 @@ const loaders = {
   down: async () => (await import("./down.ts")).downCommand,
   status: async () => (await import("./status.ts")).statusCommand,
   plan: async () => (await import("./plan.ts")).planCommand,
+  prepare: async () => (await import("./prepare.ts")).prepareCommand,
   rehearse: async () => (await import("./rehearse.ts")).rehearseCommand,
   history: async () => (await import("./history.ts")).historyCommand,
   verify: async () => (await import("./verify.ts")).verifyCommand,

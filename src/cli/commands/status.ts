@@ -5,7 +5,7 @@ import type { CommandResult } from "../command/exit-code.ts";
 import { keepHeapSmall } from "../command/small-heap.ts";
 import { bundleFlags, databasesFlags, switchFlag, type FlagValues } from "../command/flags.ts";
 import { renderDuration, renderTable, renderTime } from "../render/events.ts";
-import { absenceWords, begunIn, checkedStatus, statusDocument } from "../render/status.ts";
+import { absenceWords, begunIn, checkedStatus, preparedWords, statusDocument } from "../render/status.ts";
 import { count } from "../../errors/migrate-error.ts";
 
 const flags = {
@@ -70,9 +70,10 @@ function showStatus(found: StatusResult, target: string, { flags, output }: Cont
   return flags.check === true ? checkedStatus(found) : undefined;
 }
 
-function pendingText({ partial, inDoubt, underWay }: StatusResult["pending"][number]): string {
+function pendingText({ partial, inDoubt, underWay, preparing }: StatusResult["pending"][number]): string {
   const doubt = underWay ? "under way" : inDoubt ? "in doubt" : "";
-  return [doubt, partText(partial, underWay ? "" : undefined)].filter((words) => words !== "").join(", ");
+  const prepared = preparing.map(({ table, path, progress }) => `${table}.${path}: ${preparedWords(progress)}`);
+  return [doubt, partText(partial, underWay ? "" : undefined), ...prepared].filter((words) => words !== "").join(", ");
 }
 
 /** `otherwise`: why it is partly done, if the ledger does not state that. */

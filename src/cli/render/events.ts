@@ -99,6 +99,8 @@ function progressLines(event: RunEvent): readonly string[] {
       ];
     case "recall":
       return [`  ${event.index} of ${event.table}: ${describeRecall(event.k, event)}`];
+    case "preparing":
+      return [`preparing ${event.table}.${event.path}`];
     case "computed":
       return [];
     case "retried":

@@ -8,7 +8,7 @@ import type { Filled } from "./fill-column.ts";
 import { FillFailed } from "./fill-failed.ts";
 import type { Prepared, PrepareContext } from "./prepare-column.ts";
 import type { Shard } from "./shard.ts";
-import { stagingName, stagingsOf } from "./staging-name.ts";
+import { preparingsOf, stagingName, stagingsOf } from "./staging-name.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { RunContext } from "../run-context.ts";
 
@@ -34,8 +34,13 @@ export function withFill(target: Target, project: FillProject): Target {
     },
     commitsOf: (action) => commits.get(action) ?? target.commitsOf?.(action),
     verdict: (error) => (isOurs(error) ? { kind: "refused" } : target.verdict(error)),
-    explain: (error) => (isOurs(error) ? error.message : target.explain(error)),
+    explain: (error) => explainFill(error, target),
   };
+}
+
+/** Why values could not be computed, in one line. */
+export function explainFill(error: unknown, target: Pick<Target, "explain">): string {
+  return isOurs(error) ? error.message : target.explain(error);
 }
 
 function isComputing(action: Action): action is ComputingAction {
@@ -53,6 +58,9 @@ export async function compute(
   const fill = async (filling: FillColumnAction, columns: readonly Column[]) =>
     await fillWith(filling, columns, target, project);
   const { problems, commits } = await computed(action, { target, rows: target.rows, clock, mayWrite, fill });
+  // Everything is computed, so no lease is needed any more.
+  if (action.kind === "catchUpColumn")
+    for (const name of preparingsOf(await target.listTables(), project.ledger, action)) await target.rows.drop(name);
   const [problem] = problems;
   if (problem !== undefined) emit({ event: "notComputed", table, path, rows: problems.length, problem });
   return commits;

@@ -1,0 +1,198 @@
+/** Changing the embedding model of a column. */
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { aProject, type Project } from "../support/project.ts";
+import { addRows, lancedb, rowsOf } from "../support/tables.ts";
+
+const texts = Array.from({ length: 12 }, (_, id) => `text ${id}`);
+
+/** Vectors of the text's number, and a log of the rows that were computed. */
+function embedderOf(length: number): string {
+  return `import { appendFileSync } from "node:fs";
+export default async function embed(rows: { text: string }[]) {
+  appendFileSync("log.txt", rows.map(({ text }) => "${length} " + text + "\\n").join(""));
+  return rows.map(({ text }) => Array.from({ length: ${length} }, (_, at) => Number(text.split(" ")[1]) + at));
+}
+`;
+}
+
+/** A table of texts with vectors of an old model, and a pending migration that changes the model. */
+async function aScene(options = ""): Promise<Project> {
+  const project = aProject();
+  const columns = "{ id: m.int64().notNull(), text: m.utf8(), embedding: m.vector(2) }";
+  project.write("code/old.ts", embedderOf(2));
+  project.write("code/new.ts", embedderOf(3));
+  const rows = texts.map((text, id) => ({ id, text, embedding: [id, id + 1] }));
+  project.migration("0001_docs.ts", `m.createTable("docs", ${columns}),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(project.database, "docs", rows);
+  reembed(project, options);
+  return project;
+}
+
+function reembed(project: Project, options = "", type = "m.vector(3)", file = "0002_model.ts"): void {
+  const index = "index: m.ivfFlat({ numPartitions: 1 })";
+  project.migration(
+    file,
+    `m.reembedColumn("docs", "embedding", { type: ${type}, from: ["text"], key: "id", with: "./code/new.ts", version: "2", batch: 4, ${index}, ${options} }),`,
+  );
+}
+
+function logOf({ folder }: Project): readonly string[] {
+  const file = join(folder, "log.txt");
+  return existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : [];
+}
+
+async function openDocs({ database }: Project) {
+  return await (await lancedb.connect(database)).openTable("docs");
+}
+
+async function vectorsIn({ database }: Project, column = "embedding"): Promise<Readonly<Record<string, unknown>>> {
+  const rows = (await rowsOf(database, "docs")) as readonly Record<string, unknown>[];
+  return Object.fromEntries(
+    rows.map((row) => [row["text"], row[column] === null ? null : [...(row[column] as Iterable<number>)]]),
+  );
+}
+
+async function namesIn(project: Project): Promise<readonly string[]> {
+  return (await (await openDocs(project)).schema()).fields.map(({ name }) => name);
+}
+
+async function indexesIn(project: Project): Promise<readonly string[]> {
+  return (await (await openDocs(project)).listIndices()).map(({ name, columns }) => `${name} on ${columns.join()}`);
+}
+
+async function tablesIn({ database }: Project): Promise<readonly string[]> {
+  return (await (await lancedb.connect(database)).tableNames()).toSorted();
+}
+
+const complete = Object.fromEntries(texts.map((text, id) => [text, [id, id + 1, id + 2]]));
+const old = Object.fromEntries(texts.map((text, id) => [text, [id, id + 1]]));
+const logged = texts.map((text) => `3 ${text}`).toSorted();
+
+test("up changes the model, keeps the old column, and down switches back", async () => {
+  const project = await aScene();
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await namesIn(project)).toEqual(["id", "text", "embedding_old", "embedding"]);
+  expect(await vectorsIn(project)).toEqual(complete);
+  expect(await vectorsIn(project, "embedding_old")).toEqual(old);
+  expect(await indexesIn(project)).toEqual(["embedding_idx_2 on embedding"]);
+  expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  expect(await namesIn(project)).toEqual(["id", "text", "embedding"]);
+  expect(await vectorsIn(project)).toEqual(old);
+  expect(await indexesIn(project)).toEqual([]);
+});
+
+test("prepare computes and indexes ahead of up, unseen by migrations; up computes what was written since", async () => {
+  const project = await aScene();
+  const prepared = await project.migrate(["prepare"]);
+  expect(prepared).toMatchObject({ code: 0, stdout: "prepared docs.embedding for 0002_model: 12 rows computed\n" });
+  expect(logOf(project).toSorted()).toEqual(logged);
+  expect(await vectorsIn(project)).toEqual(old);
+  for (const command of [["verify"], ["plan"], ["up", "--to", "1"]])
+    expect(await project.migrate(command)).toMatchObject({ code: 0 });
+  expect((await project.migrate(["status"])).stdout).toMatch(/pending  0002_model +docs.embedding: 12 rows computed/);
+  // Nothing is computed twice.
+  expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
+  expect(logOf(project)).toHaveLength(texts.length);
+  const docs = await openDocs(project);
+  await docs.add([{ id: 12, text: "text 12", embedding: [0, 0] }]);
+  await docs.update({ where: "id = 3", values: { text: "text 33" } });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const { "text 3": _, ...others } = complete;
+  expect(await vectorsIn(project)).toEqual({ ...others, "text 12": [12, 13, 14], "text 33": [33, 34, 35] });
+  expect(logOf(project).slice(texts.length).toSorted()).toEqual(["3 text 12", "3 text 33"]);
+  expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
+});
+
+test("shards compute each row once, and up creates the index", async () => {
+  const project = await aScene();
+  const shards = ["1/3", "2/3", "3/3"].map((shard) => project.migrate(["prepare", "--shard", shard]));
+  for (const ended of await Promise.all(shards)) expect(ended).toMatchObject({ code: 0 });
+  expect(logOf(project).toSorted()).toEqual(logged);
+  expect(await indexesIn(project)).toEqual([]);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(logOf(project)).toHaveLength(texts.length);
+  expect(await vectorsIn(project)).toEqual(complete);
+  expect(await indexesIn(project)).toEqual(["embedding_idx_2 on embedding"]);
+  expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
+});
+
+test.each(["0/3", "4/3", "1", "a/b", "1/2/3", "1/5000"])("--shard %s is refused", async (shard) => {
+  const project = aProject();
+  expect(await project.migrate(["prepare", "--shard", shard])).toMatchObject({ code: 2 });
+});
+
+test("with another version, everything is computed again; with another type, in a new column", async () => {
+  const project = await aScene();
+  expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
+  reembed(project, 'version: "3"');
+  expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
+  expect(logOf(project)).toHaveLength(2 * texts.length);
+  project.write("code/new.ts", embedderOf(5));
+  reembed(project, 'version: "3"', "m.vector(5)");
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(logOf(project)).toHaveLength(3 * texts.length);
+  expect((await vectorsIn(project))["text 1"]).toEqual([1, 2, 3, 4, 5]);
+});
+
+test("a column that was added after prepare does not come between", async () => {
+  const project = await aScene();
+  expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
+  project.migration("0003_words.ts", 'm.addColumn("docs", "words", m.int32()),');
+  reembed(project, "", "m.vector(3)", "0004_model.ts");
+  rmSync(join(project.folder, "migrations/0002_model.ts"));
+  const waiting = await project.migrate(["prepare"]);
+  expect(waiting.stdout).toContain(
+    "not prepared: docs.embedding for 0004_model, because 0003_words is pending and changes docs; run migrate up --to 3 first",
+  );
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await namesIn(project)).toEqual(["id", "text", "embedding_old", "words", "embedding"]);
+  expect(await vectorsIn(project)).toEqual(complete);
+  expect(logOf(project)).toHaveLength(texts.length);
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+});
+
+test("rows that were written since have no old value: down refuses, or computes it", async () => {
+  const project = await aScene();
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await (await openDocs(project)).add([{ id: 12, text: "text 12", embedding_old: null, embedding: [1, 2, 3] }]);
+  const refused = await project.migrate(["down"]);
+  expect(refused).toMatchObject({ code: 4 });
+  expect(refused.stderr).toContain("1 row of docs was written since");
+  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
+  expect(await vectorsIn(project)).toEqual({ ...old, "text 12": null });
+
+  const computed = await aScene('down: { with: "./code/old.ts", version: "1" }');
+  expect(await computed.migrate(["up"])).toMatchObject({ code: 0 });
+  const docs = await openDocs(computed);
+  await docs.add([{ id: 12, text: "text 12", embedding_old: null, embedding: [1, 2, 3] }]);
+  await docs.update({ where: "id = 3", values: { text: "text 33" } });
+  expect(await computed.migrate(["down"])).toMatchObject({ code: 0 });
+  const { "text 3": _, ...others } = old;
+  expect(await vectorsIn(computed)).toEqual({ ...others, "text 12": [12, 13], "text 33": [33, 34] });
+  expect(await namesIn(computed)).toEqual(["id", "text", "embedding"]);
+});
+
+test("a failing embedder stops prepare with the row, and what was computed is kept", async () => {
+  const project = await aScene();
+  project.write(
+    "code/new.ts",
+    embedderOf(3).replace(
+      "return",
+      'if (rows.some(({ text }) => text === "text 7")) throw new Error("no seven"); return',
+    ),
+  );
+  const failed = await project.migrate(["prepare"]);
+  expect(failed).toMatchObject({ code: 1 });
+  expect(failed.stderr).toContain(
+    "0002_model.ts, step 1 (reembedColumn) could not be prepared: ./code/new.ts, for the row whose id is 7: no seven; what was computed before is kept; fix the cause and run migrate prepare again",
+  );
+  expect((await project.migrate(["status"])).stdout).toMatch(/docs.embedding: \d+ of 12 rows computed/);
+  project.write("code/new.ts", embedderOf(3));
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await vectorsIn(project)).toEqual(complete);
+});
