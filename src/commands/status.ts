@@ -9,7 +9,7 @@ import { begunElsewhere, checkUnchanged, missingFiles, pendingFiles } from "../p
 import { recognisedState } from "../run/prepare/record-renumbered.ts";
 import { contradiction } from "../run/lease/audited-ledger.ts";
 import { doubtWords, holderWords, underWay } from "../run/lease/describe-holder.ts";
-import { preparingColumns, type PreparingColumn } from "./prepare/preparing-columns.ts";
+import { preparingColumns, type PreparingColumn } from "../run/fill/preparing-columns.ts";
 import { runContext, type MigratorOptions } from "../run/run-context.ts";
 import { isChanged, loadChanged } from "../run/prepare/load-changed.ts";
 

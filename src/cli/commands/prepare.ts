@@ -1,4 +1,4 @@
-import { prepare, type PreparedColumn } from "../../commands/prepare/prepare.ts";
+import { prepare, type PreparedColumn } from "../../commands/prepare.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { Shard } from "../../run/fill/shard.ts";
 import { defineCommand, withTarget } from "../command/command.ts";

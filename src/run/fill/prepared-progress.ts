@@ -7,7 +7,7 @@ import type { Target } from "../../targets/contract/target.ts";
 import { stagingsOf } from "./staging-name.ts";
 
 export interface PreparedProgress {
-  /** How many rows are to be computed in all. */
+  /** How many rows the step computes in all. */
   readonly rows: number;
   /** How many of them have a value of their present sources, or one that waits to be merged. */
   readonly computed: number;

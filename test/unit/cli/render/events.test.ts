@@ -76,6 +76,7 @@ test.each<{ event: RunEvent; line: string }>([
     event: { event: "planned", direction: "up", migrations: [name], actions: 2, risks: [] },
     line: "1 migration pending, 2 actions",
   },
+  { event: { event: "preparing", table: "docs", path: "embedding" }, line: "preparing docs.embedding" },
   {
     event: { event: "waiting", by: "ann", lease: 30_000 },
     line: "waiting for ann, which holds the lease; this run takes over after 30.0 s without a record of it",

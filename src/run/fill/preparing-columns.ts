@@ -4,9 +4,9 @@ import type { PrepareColumnAction } from "../../actions/model/action.ts";
 import { compileMigration } from "../../plan/compile/compile.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import { loadMigrations } from "../../migrations/source.ts";
-import type { PreparedProgress } from "../../run/fill/prepared-progress.ts";
-import { isStaging, preparingsOf } from "../../run/fill/staging-name.ts";
-import type { RunContext } from "../../run/run-context.ts";
+import type { PreparedProgress } from "./prepared-progress.ts";
+import { isStaging, preparingsOf } from "./staging-name.ts";
+import type { RunContext } from "../run-context.ts";
 
 export interface PreparingColumn {
   readonly table: string;
@@ -40,7 +40,7 @@ async function columnOf(
   action: PrepareColumnAction,
   { target, ledger }: RunContext,
 ): Promise<readonly PreparingColumn[]> {
-  const { preparedProgress } = await import("../../run/fill/prepared-progress.ts");
+  const { preparedProgress } = await import("./prepared-progress.ts");
   const { table, path } = action;
   const progress = await preparedProgress(action, target, ledger);
   return progress === undefined ? [] : [{ table, path, progress }];

@@ -3,23 +3,23 @@
  * changes, and the indexes on them. `up` then has little left to do. Changes no ledger, so other migrations may run
  * meanwhile.
  */
-import { isMigrateError, MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
-import type { PrepareColumnAction } from "../../actions/model/action.ts";
-import { tablesOfAction } from "../../actions/apply-action.ts";
-import { journalOf } from "../../ledger/journal/open-journal.ts";
-import type { Lease } from "../../ledger/lease/lease.ts";
-import type { MigrationName } from "../../migrations/file-name.ts";
-import type { Plan } from "../../plan/make-plan.ts";
-import { preparedProgress, type PreparedProgress } from "../../run/fill/prepared-progress.ts";
-import type { Shard } from "../../run/fill/shard.ts";
-import { preparingName } from "../../run/fill/staging-name.ts";
-import { compute, explainFill } from "../../run/fill/with-fill.ts";
-import { withLease } from "../../run/lease/with-lease.ts";
-import { runContext, type MigratorOptions, type RunContext } from "../../run/run-context.ts";
-import type { RowAccess } from "../../targets/contract/row-access.ts";
-import type { Target } from "../../targets/contract/target.ts";
-import { planOn } from "../migrate.ts";
-import { upward } from "../upward.ts";
+import { isMigrateError, MigrateError, type StepPlace } from "../errors/migrate-error.ts";
+import type { PrepareColumnAction } from "../actions/model/action.ts";
+import { tablesOfAction } from "../actions/apply-action.ts";
+import { journalOf } from "../ledger/journal/open-journal.ts";
+import type { Lease } from "../ledger/lease/lease.ts";
+import type { MigrationName } from "../migrations/file-name.ts";
+import type { Plan } from "../plan/make-plan.ts";
+import { preparedProgress, type PreparedProgress } from "../run/fill/prepared-progress.ts";
+import type { Shard } from "../run/fill/shard.ts";
+import { preparingName } from "../run/fill/staging-name.ts";
+import { compute, explainFill } from "../run/fill/with-fill.ts";
+import { withLease } from "../run/lease/with-lease.ts";
+import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
+import type { RowAccess } from "../targets/contract/row-access.ts";
+import type { Target } from "../targets/contract/target.ts";
+import { planOn } from "./migrate.ts";
+import { upward } from "./upward.ts";
 
 export interface PrepareChoice {
   /** Computes only these rows, and creates no index. */
