@@ -11,14 +11,16 @@ import {
   isCurrent,
   isPending,
   markColumn,
+  markIn,
   markName,
   markSql,
   nullMark,
+  rowAddress,
 } from "../../actions/rewrite/source-marks.ts";
-import { sameColumns, type Column } from "../../schema/data-type.ts";
+import { isInteger, sameColumns, type Column } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import type { RowValue, RowValues } from "../../schema/row-values.ts";
-import { sqlPath } from "../../schema/sql.ts";
+import { sqlPath, sqlText } from "../../schema/sql.ts";
 import { requireColumn, type Table } from "../../schema/table.ts";
 import type { NewValues, RowAccess } from "../../targets/contract/row-access.ts";
 import { widthOf } from "../../schema/type-width.ts";
@@ -59,6 +61,18 @@ const mostCatchUps = 10;
 
 /** How many pages may follow each other of which no row could be merged: applications changed all of them meanwhile. */
 const mostVain = 5;
+
+/** How often a page is merged. The last time, the engine reads the column in every row to see which have no value. */
+const mostMerges = 3;
+
+/** The addresses of a fragment's rows begin with its number, which is higher than those of all older ones. */
+const fragmentSize = 2 ** 32;
+
+/** The version of the table when rows were found to lack a value, and a bound above their addresses. */
+interface Seen {
+  readonly version: number | undefined;
+  readonly before: number;
+}
 
 export async function fillColumn(action: FillColumnAction, table: Table, context: FillContext): Promise<Filled> {
   const fill = new Fill(action, table, context);
@@ -125,6 +139,7 @@ class Fill {
   async page(): Promise<boolean | undefined> {
     const { compute } = this.#context;
     const limit = this.#pageRows;
+    const version = await this.#version();
     const wanted = await this.#read(limit);
     if (wanted.length === 0) return undefined;
     requireUnique(wanted, this.#action);
@@ -133,7 +148,7 @@ class Fill {
     const stage = async (results: readonly RowResult[]) => void values.push(...(await this.#stage(results)));
     const calls = { compute, stage, tally: this.#tally };
     await computeAll(wanted, this.#action, this.#column, calls);
-    const merged = await this.#merge(values);
+    const merged = await this.#merge(values, this.#context.staging, { version, before: boundOf(wanted) });
     this.#vain = merged > 0 ? 0 : this.#vain + 1;
     // Otherwise the last catch-up ends it.
     if (this.#vain >= mostVain && wanted.length === limit)
@@ -160,8 +175,14 @@ class Fill {
   async #read(limit: number): Promise<readonly RowValues[]> {
     const { table, from, key } = this.#action;
     const names = [...new Set([key, ...from])].map((name) => [name, sqlPath([name])] as const);
-    const mark = [this.#mark, `arrow_cast(${markSql(this.#action)}, 'Utf8')`] as const;
-    return await this.#context.rows.read(table, { select: [mark, ...names], where: this.#pending, limit });
+    const address = this.#context.rows.version === undefined ? [] : [[rowAddress, rowAddress] as const];
+    const select = [this.#markNow, ...address, ...names];
+    return await this.#context.rows.read(table, { select, where: this.#pending, limit });
+  }
+
+  /** The mark of a row's present sources. */
+  get #markNow(): readonly [name: string, sql: string] {
+    return [this.#mark, `arrow_cast(${markSql(this.#action)}, 'Utf8')`];
   }
 
   async #hasRow(where: string): Promise<boolean> {
@@ -180,18 +201,48 @@ class Fill {
     return values;
   }
 
-  /** Returns how many rows got their value. */
-  async #merge(values: readonly RowValues[], staging = this.#context.staging): Promise<number> {
+  /**
+   * Returns how many rows got their value. `seen`: since when they are known to lack one. If others have written to the
+   * table since then, and for rows that were left out because they had moved, it is looked again.
+   */
+  async #merge(values: readonly RowValues[], staging: string, seen?: Seen): Promise<number> {
     const { rows, mayWrite } = this.#context;
-    const { table, key } = this.#action;
-    await mayWrite();
+    const { table, key, overwrite = false } = this.#action;
     let merged = 0;
-    if (values.length > 0) {
-      merged = await rows.update(table, key, this.#values(values), isCurrent(this.#action, this.#column.name));
+    let [left, known] = [values, seen];
+    for (let tries = 1; left.length > 0; tries++) {
+      const isLast = tries === mostMerges || overwrite || rows.version === undefined;
+      if (!isLast && (known === undefined || known.version !== (await this.#version())))
+        [left, known] = await this.#stillPending(left);
+      if (left.length === 0) break;
+      await mayWrite();
+      const condition = isCurrent(this.#action, this.#column.name, isLast ? undefined : known?.before);
+      const changed = await rows.update(table, key, this.#values(left), condition);
       this.merges++;
+      merged += changed;
+      if (isLast || changed === left.length) break;
+      known = undefined;
     }
+    await mayWrite();
     await rows.drop(staging);
     return merged;
+  }
+
+  /** Those of the values whose rows lack them and still have the sources that they were computed from. */
+  async #stillPending(values: readonly RowValues[]): Promise<[readonly RowValues[], Seen]> {
+    const { key } = this.#action;
+    const version = await this.#version();
+    const keys = values.map((row) => (isInteger(this.#key.type) ? String(row[key]) : sqlText(String(row[key]))));
+    const where = `${sqlPath([key])} in (${keys.join(", ")}) and (${this.#pending})`;
+    const select = [[key, sqlPath([key])], this.#markNow, [rowAddress, rowAddress]] as const;
+    const found = await this.#context.rows.read(this.#action.table, { select, where });
+    const marks = new Map(found.map((row) => [String(row[key]), row[this.#mark]]));
+    const isPending = (row: RowValues) => marks.get(String(row[key])) === markIn(row[this.#mark] as string);
+    return [values.filter(isPending), { version, before: boundOf(found) }];
+  }
+
+  async #version(): Promise<number | undefined> {
+    return await this.#context.rows.version?.(this.#action.table);
   }
 
   get #columns(): readonly Column[] {
@@ -224,6 +275,12 @@ class Fill {
         : [result.value, result.value === null ? `${nullMark}${mark}` : mark];
     return { [this.#key.name]: row[this.#key.name]!, [this.#mark]: own, [this.#column.name]: value };
   }
+}
+
+/** Above the addresses of these rows: those of a new fragment, to which a change moves a row. */
+function boundOf(rows: readonly RowValues[]): number {
+  const last = rows.reduce((most, row) => Math.max(most, Number(row[rowAddress])), 0);
+  return (Math.floor(last / fragmentSize) + 1) * fragmentSize;
 }
 
 /** Throws FillFailed: a merge could not tell two rows apart. */

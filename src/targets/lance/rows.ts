@@ -31,6 +31,7 @@ export function lanceRows({ folder, open, create, drop, calling }: Database): Ro
         return handle && (await readColumns(handle));
       }),
     indexes: (table) => calling(async () => await readIndexes(await existing(table), folder)),
+    version: (table) => calling(async () => await (await open(table))?.version()),
     read: (table, { select, where, limit }) =>
       calling(async () => {
         const handle = await open(table);
@@ -66,7 +67,8 @@ export function lanceRows({ folder, open, create, drop, calling }: Database): Ro
 
 async function encode({ columns, rows }: NewValues): Promise<Buffer> {
   const { valuesToIpc } = await import("../../wire/rows/encode-rows.ts"); // Arrow is slow to load
-  return Buffer.from(valuesToIpc(columns, rows, "file"));
+  const { buffer, byteOffset, length } = valuesToIpc(columns, rows, "file");
+  return Buffer.from(buffer, byteOffset, length);
 }
 
 async function decode({ first, others }: Found): Promise<readonly RowValues[]> {

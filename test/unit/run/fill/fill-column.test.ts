@@ -1,7 +1,15 @@
+import { Field, Int32, Int64, Schema } from "apache-arrow";
 import { expect, test } from "vitest";
 import type { FillColumnAction } from "../../../../src/actions/model/action.ts";
+import type { FillContext } from "../../../../src/run/fill/fill-column.ts";
 import { stagingName, stagingsOf } from "../../../../src/run/fill/staging-name.ts";
+import type { Compute } from "../../../../src/run/fill/compute-all.ts";
+import type { RowAccess } from "../../../../src/targets/contract/row-access.ts";
+import { lancedb } from "../../../support/tables.ts";
 import { aScene, failingAfter, lengths, staging, type Row } from "./fill-scene.ts";
+
+type Scene = Awaited<ReturnType<typeof aScene>>;
+type Docs = Awaited<ReturnType<Scene["docs"]>>;
 
 const texts: readonly Row[] = ["a", "bb", null, "dddd"].map((text, id) => ({ id, text }));
 const many: readonly Row[] = Array.from({ length: 60 }, (_, id) => ({ id, text: "x".repeat(id) }));
@@ -81,4 +89,98 @@ test("rows without a key are found by a shard", async () => {
   const fills = [1, 2].map((index) => scene.run({}, { compute: lengths, shard: { index, of: 2 } }));
   const ends = await Promise.allSettled(fills);
   expect(ends.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+});
+
+/** Changes the table once, while code computes, or right before values are merged. */
+function changing(scene: Scene, moment: string, change: () => Promise<unknown>): Partial<FillContext> {
+  let isDone = false;
+  const once = async (now: string) => {
+    if (now !== moment || isDone) return;
+    isDone = true;
+    await change();
+  };
+  const compute: Compute = async (rows) => {
+    await once("computes");
+    return await lengths(rows);
+  };
+  const update: RowAccess["update"] = async (...values) => {
+    await once("merges");
+    return await scene.access.update(...values);
+  };
+  return { compute, rows: { ...scene.access, update } };
+}
+
+const moments = ["computes", "merges"];
+const changes: readonly (readonly [what: string, change: (docs: Docs) => Promise<unknown>])[] = [
+  ["compacts the table", (docs) => docs.optimize()],
+  ["appends rows", (docs) => docs.add([{ id: 1_000, text: "appended", other: "old" }])],
+  ["changes another column of all rows", (docs) => docs.update({ values: { other: "new" } })],
+];
+
+test.each(moments.flatMap((moment) => changes.map(([what, change]) => [what, moment, change] as const)))(
+  "if an application %s while the run %s, no row is computed twice",
+  async (_, moment, change) => {
+    const scene = await aScene(many.slice(30));
+    await scene.add(many.slice(0, 30));
+    const docs = await scene.docs();
+    await docs.addColumns([{ name: "other", valueSql: "'old'" }]);
+    await scene.run(
+      { batch: 60 },
+      changing(scene, moment, () => change(docs)),
+    );
+    expect((await scene.lengths()).slice(0, many.length)).toEqual(many.map(({ id }) => id));
+    expect(new Set(scene.computed).size).toBe(scene.computed.length);
+  },
+);
+
+test.each(moments)(
+  "values that an application gives while the run %s stay, and rows that it changes are computed again",
+  async (moment) => {
+    const scene = await aScene(many);
+    const docs = await scene.docs();
+    const change = async () => {
+      await docs.update({ where: "id = 7", values: { length: -7 } });
+      await docs.update({ where: "id = 8", values: { text: "eight" } });
+      await docs.delete("id = 9");
+    };
+    await scene.run({ batch: 60 }, changing(scene, moment, change));
+    const expected = many.map(({ id }) => (id === 7 ? -7 : id === 8 ? 5 : id));
+    expect(await scene.lengths()).toEqual(expected.filter((length) => length !== 9));
+    expect(scene.computed.filter((text) => text === "eight")).toHaveLength(1);
+  },
+);
+
+test("a value that an application merges in place while the run computes stays", async () => {
+  const scene = await aScene(many);
+  const docs = await scene.docs();
+  await docs.createIndex("id", { config: lancedb.Index.btree() });
+  const schema = new Schema([new Field("id", new Int64(), true), new Field("length", new Int32(), true)]);
+  let moved: string | undefined;
+  const merge = async () => {
+    const given = lancedb.makeArrowTable([{ id: 7n, length: -7 }], { schema: schema as never });
+    await docs.mergeInsert("id").whenMatchedUpdateAll().execute(given);
+    moved = await address();
+  };
+  const address = async () => String(await docs.query().where("id = 7").select(["_rowaddr"]).toArray());
+  const before = await address();
+  await scene.run({ batch: 60 }, changing(scene, "computes", merge));
+  expect(moved).toBe(before);
+  expect(await scene.lengths()).toEqual(many.map(({ id }) => (id === 7 ? -7 : id)));
+});
+
+test("values that were computed before a crash are not merged over those that an application has given since", async () => {
+  const scene = await aScene(many);
+  await expect(scene.run({ batch: 10 }, { compute: failingAfter(3) })).rejects.toThrow("enough");
+  await (await scene.docs()).update({ where: "id = 7", values: { length: -7 } });
+  await scene.run();
+  expect(await scene.lengths()).toEqual(many.map(({ id }) => (id === 7 ? -7 : id)));
+});
+
+test("a value that an application has removed is computed again", async () => {
+  const scene = await aScene(many);
+  await scene.run();
+  await (await scene.docs()).update({ where: "id = 7", values: { length: null as never } });
+  await scene.run();
+  expect(await scene.lengths()).toEqual(many.map(({ id }) => id));
+  expect(scene.computed).toHaveLength(many.length + 1);
 });
