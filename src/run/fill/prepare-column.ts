@@ -38,7 +38,7 @@ export interface Prepared {
 export async function prepareColumn(action: PrepareColumnAction, context: PrepareContext): Promise<Prepared> {
   const table = new PreparedTable(action, context);
   await table.addColumns(action.type);
-  const { problems, merges } = await context.fill(table.filling(table.next), await table.columns());
+  const { problems, merges } = await context.fill(table.filling(table.next, true), await table.columns());
   if (action.index !== undefined) await table.index(action.index);
   return { problems, commits: table.commits + merges };
 }
@@ -78,8 +78,9 @@ class PreparedTable {
     return columns;
   }
 
-  filling(column: string): FillColumnAction {
-    return { ...this.#action, kind: "fillColumn", path: formatPath([column]), mark: this.mark };
+  /** `overwrite`: no one else writes to the column, so that its values need not be read. */
+  filling(column: string, overwrite = false): FillColumnAction {
+    return { ...this.#action, kind: "fillColumn", path: formatPath([column]), mark: this.mark, overwrite };
   }
 
   /** Adds the column of values and that of their marks, unless they are there. */
