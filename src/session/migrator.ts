@@ -36,7 +36,7 @@ const downShape: Shape<Omit<DownChoice, "plan">> = {
 };
 const plan = { plan: must(() => true, "") };
 const noPlan = { plan: must(() => false, "can't be given: a plan is made of migrations, not of another plan") };
-const rehearsalShape: Shape<RehearsalChoice> = { ...upShape, rows: count(0) };
+const rehearsalShape: Shape<RehearsalChoice> = { ...upShape, rows: count(0), sample: count(1) };
 const pruneShape: Shape<PruneChoice> = { to, yes: yesOrNo };
 const baselineShape: Shape<BaselineChoice> = { to, dryRun: yesOrNo };
 const resolveShape: Shape<ResolveChoice> = { reverted: migration, adopted: migration, yes: yesOrNo };

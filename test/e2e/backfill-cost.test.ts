@@ -1,6 +1,10 @@
-/** What code that computes a column will cost: as planned. */
+/** What code that computes a column will cost: as planned, and as a sample shows. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { planDocumentShape } from "../../src/plan/assess/plan-document.ts";
+import type { Rehearsal, StepSample } from "../../src/index.ts";
+import { filesOf } from "../support/files.ts";
 import { aProject, type Project } from "../support/project.ts";
 import { addRows } from "../support/tables.ts";
 
@@ -85,4 +89,120 @@ test("after an interruption, plan shows what is left", async () => {
   expect(line).toBe("    code computes 500 rows in 1 call, about 0.50 at 1 per 1,000 rows");
   expect(cost).toMatchObject({ rows: 500, bytes: 8_000 });
   expect(await project.migrate(["up"], { GO: "1" })).toMatchObject({ code: 0 });
+});
+
+/** A rehearsal with a sample, which changes no table. */
+async function sampled(project: Project, size: number, code = 0) {
+  const before = filesOf(project.database);
+  const shown = await project.migrate(["rehearse", "--sample", String(size)]);
+  expect(shown).toMatchObject({ code });
+  const texts = textsIn(project);
+  const { stdout } = await project.migrate(["rehearse", "--json", "--sample", String(size)]);
+  const { migrations, problem } = JSON.parse(stdout) as Omit<Rehearsal, "problem"> & { problem?: { message: string } };
+  expect(filesOf(project.database)).toEqual(before);
+  const sample = migrations.flatMap(({ steps }) => steps).at(-1)!.sample!;
+  return { text: shown.stdout, texts, sample, problem };
+}
+
+/** The texts for which the code was called. */
+function textsIn({ folder }: Project): readonly string[] {
+  return readFileSync(join(folder, "log.txt"), "utf8").trimEnd().split("\n");
+}
+
+function measured(sample: StepSample): Exclude<StepSample, { untried: string }> {
+  expect(sample).not.toHaveProperty("untried");
+  return sample as Exclude<StepSample, { untried: string }>;
+}
+
+test("a rehearsal with a sample runs the code on rows from all of the table, and estimates the whole time", async () => {
+  const project = await aScene({ batch: 10 });
+  const { text, texts, sample } = await sampled(project, 100);
+  expect(new Set(texts).size).toBe(100);
+  const numbers = texts.map((one) => Number(/^text (\d+)$/.exec(one)![1])).toSorted((one, other) => one - other);
+  expect(numbers.at(5)).toBeLessThan(250);
+  expect(numbers.at(-6)).toBeGreaterThan(750);
+  expect(text).toMatch(/^ {4}code: 100 rows computed in 10 calls, \d+ ms per call, [\d,.]+ rows per second$/m);
+  expect(text).toMatch(/^ {4}all 1,000 rows: about \d.*s$/m);
+  expect(text).not.toContain("a larger sample");
+  const { rowsPerSecond, duration, ...found } = measured(sample);
+  expect(found).toMatchObject({ computed: 100, failed: 0, problems: [], calls: 10, isSteady: true, total: 1_000 });
+  expect(duration).toBeCloseTo(1_000_000 / rowsPerSecond!);
+});
+
+test("a limit of calls determines the whole time if the code is faster", async () => {
+  const project = await aScene({ batch: 500, callsPerMinute: 600 });
+  const { text, sample } = await sampled(project, 10);
+  expect(measured(sample)).toMatchObject({ calls: 1, isSteady: false });
+  expect(measured(sample).duration).toBeGreaterThanOrEqual(1_000);
+  expect(text).toContain("    a larger sample gives a better estimate: its first calls are then left out\n");
+});
+
+test("a sample larger than the table is the table, and columns may have other names now", async () => {
+  const rename = `m.renameColumn("docs", "text", "body"), m.renameColumn("docs", "id", "number"),`;
+  const code = vectorsOf().replaceAll("text", "body");
+  const project = await aScene({ from: ["body"], key: "number" }, code, rename);
+  const { texts, sample } = await sampled(project, 5_000);
+  expect(new Set(texts).size).toBe(1_000);
+  expect(measured(sample)).toMatchObject({ computed: 1_000, failed: 0 });
+});
+
+test.each(["stop", "leave"] as const)(
+  "rows that the code fails for are reported, with failedRows: %s",
+  async (failedRows) => {
+    const fails = `if (rows.some(({ text }) => text.endsWith("77"))) throw new Error("it ends with 77");`;
+    const project = await aScene({ failedRows, batch: 100 }, vectorsOf(fails));
+    const stops = failedRows === "stop";
+    const { text, sample, problem } = await sampled(project, 1_000, stops ? 1 : 0);
+    expect(measured(sample)).toMatchObject({ computed: 990, failed: 10 });
+    expect(text).toMatch(/^ {4}10 rows failed; id \d*77: it ends with 77; id/m);
+    if (!stops) expect(problem).toBeUndefined();
+    else
+      expect(problem?.message).toMatch(
+        /0002_embed: \.\/code\/vectors\.ts fails for 10 of 1000 rows; id \d*77: it ends with 77/,
+      );
+  },
+);
+
+test("values that don't fit the column are found", async () => {
+  const project = await aScene({ failedRows: "leave" }, vectorsOf(`if (rows.length > 0) return rows.map(() => [1]);`));
+  const { sample, problem } = await sampled(project, 200, 1);
+  expect(measured(sample)).toMatchObject({ computed: 0 });
+  expect(problem?.message).toContain("it returned a vector of 1 numbers for fixedSizeList<float32, 4>");
+});
+
+test("if an earlier step changes the rows, the code is not tried", async () => {
+  const project = await aScene({}, vectorsOf(), `m.execute("docs", { delete: "id > 500" }),`);
+  project.write("log.txt", "nothing");
+  const { text, texts } = await sampled(project, 10);
+  expect(text).toContain(
+    "    code: not tried: an earlier step of the plan changes what it reads, so it has to run first\n",
+  );
+  expect(texts).toEqual(["nothing"]);
+});
+
+test("plan and a sample know the rows of reembedColumn, also when some are computed", async () => {
+  const fails = `if (rows.some(({ text }) => text === "text 700") && !process.env.GO) throw new Error("700 fails");`;
+  const project = await aScene({ version: "1" }, vectorsOf());
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  project.write("code/new.ts", vectorsOf(fails).replace("0, 0, 0]", "0]"));
+  const how = `from: ["text"], key: "id", with: "./code/new.ts", version: "2", batch: 500, concurrency: 1, pricePer1000Rows: 4`;
+  project.migration("0003_model.ts", `m.reembedColumn("docs", "embedding", { type: m.vector(2), ${how} }),`);
+  const all = "    code computes 1,000 rows in 2 calls, about 4.00 at 4 per 1,000 rows";
+  expect((await planned(project)).line).toBe(all);
+  const before = filesOf(project.database);
+  const { stdout } = await project.migrate(["rehearse", "--sample", "50"], { GO: "1" });
+  expect(stdout).toMatch(/^ {4}code: 50 rows computed in 1 call, /m);
+  expect(stdout).toMatch(/^ {4}all 1,000 rows: about /m);
+  expect(filesOf(project.database)).toEqual(before);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
+  expect((await planned(project)).line).toBe("    code computes 500 rows in 1 call, about 2.00 at 4 per 1,000 rows");
+  expect(await project.migrate(["up"], { GO: "1" })).toMatchObject({ code: 0 });
+});
+
+test("a sample without code is noted", async () => {
+  const project = await aScene();
+  project.migration("0002_embed.ts", `m.addColumn("docs", "size", m.int32()),`);
+  const { code, stderr } = await project.migrate(["rehearse", "--sample", "10"]);
+  expect(code).toBe(0);
+  expect(stderr).toContain("note: --sample has no effect: no code of the project computes values");
 });

@@ -6,6 +6,7 @@ import {
   type RehearsedMigration,
   type RehearsedStep,
 } from "../../commands/rehearse/rehearse.ts";
+import type { StepSample } from "../../commands/rehearse/sample-steps.ts";
 import { openScratch } from "../../targets/index.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
 import { acceptFlag, bundleFlags, switchFlag, versionFlag, wholeFlag } from "../command/flags.ts";
@@ -21,20 +22,23 @@ export const rehearseCommand = defineCommand({
     "allow-out-of-order": switchFlag("also rehearse migrations with a lower number than an applied one"),
     accept: acceptFlag("rehearse as with up --accept: lossy or irreversible"),
     rows: wholeFlag("rows to generate for a table that can't be copied (1000)", 0),
+    sample: wholeFlag("also run the code that computes columns, on this many rows of the real tables", 1, 100_000),
     ...bundleFlags,
   },
   async run(context) {
     const { flags, output } = context;
-    const { to, accept, rows, "allow-out-of-order": allowOutOfOrder } = flags;
+    const { to, accept, rows, sample, "allow-out-of-order": allowOutOfOrder } = flags;
     const [found, target] = await withTarget(
       context,
-      (options) => rehearse(options, { to, accept, rows, allowOutOfOrder }, openScratch),
+      (options) => rehearse(options, { to, accept, rows, sample, allowOutOfOrder }, openScratch),
       (event) => renderEvent(event, output),
     );
     const { problem, ...rest } = found;
     output.data({ target, ...rest, problem: problem && { code: problem.code, message: problem.message } });
     if (rows !== undefined && found.tables.some(({ cloned }) => cloned))
       output.progress("note: --rows has no effect on tables that could be copied");
+    if (sample !== undefined && !found.migrations.some(({ steps }) => steps.some((step) => step.sample)))
+      output.progress("note: --sample has no effect: no code of the project computes values");
     for (const line of linesOf(found)) output.result(line);
     return problem;
   },
@@ -58,14 +62,37 @@ function migrationLines(rehearsed: RehearsedMigration): readonly Line[] {
   return [[{ style: "bold", text: formatMigration(rehearsed) }, times], ...rehearsed.steps.flatMap(stepLines)];
 }
 
-function stepLines({ text, up, down, refusal, verdict, reason, class: is }: RehearsedStep): readonly Line[] {
+function stepLines({ text, up, down, refusal, verdict, reason, class: is, sample }: RehearsedStep): readonly Line[] {
   const words = { kept: "kept", refused: "refused", broken: "broken", untried: "not tried" }[verdict];
   const line = `    ${is ?? "as its file exports"}: ${words}${reason === undefined ? "" : `: ${reason}`}`;
   return [
     `  ${text}${timesText({ up, down })}`,
     { style: verdict === "kept" ? "dim" : verdict === "broken" ? "red" : "yellow", text: line },
+    ...(sample === undefined ? [] : sampleLines(sample)),
     ...(refusal === undefined ? [] : [{ style: "red", text: `    ${refusalText(refusal)}` } as const]),
   ];
+}
+
+function sampleLines(sample: StepSample): readonly Line[] {
+  if ("untried" in sample) return [{ style: "yellow", text: `    code: not tried: ${sample.untried}` }];
+  const { computed, failed, problems, calls, callTime, rowsPerSecond, isSteady, total, duration } = sample;
+  const each = callTime === undefined ? "" : `, ${renderDuration(callTime)} per call`;
+  const rate = rowsPerSecond === undefined ? "" : `, ${numberText(rowsPerSecond)} rows per second`;
+  const all = `    all ${numberText(total)} rows: about ${renderDuration(duration ?? 0)}`;
+  return [
+    `    code: ${count(computed, "row")} computed in ${count(calls, "call")}${each}${rate}`,
+    ...(duration === undefined ? [] : [all]),
+    ...(isSteady || duration === undefined
+      ? []
+      : ["    a larger sample gives a better estimate: its first calls are then left out"]),
+    ...(failed === 0
+      ? []
+      : [{ style: "red", text: `    ${count(failed, "row")} failed; ${problems.join("; ")}` } as const]),
+  ];
+}
+
+function numberText(number: number): string {
+  return (number < 100 ? Number(number.toPrecision(2)) : Math.round(number)).toLocaleString("en-US");
 }
 
 function timesText(times: Readonly<Record<string, number | undefined>>): string {

@@ -25,11 +25,16 @@ import { upward } from "../upward.ts";
 import { planOn, type PlannedOn } from "../migrate.ts";
 import { runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { alone, describeCopy, fillCopy, inPlaceOf, type CopiedTable } from "./scratch-copy.ts";
+import { sampleSteps, type StepSample } from "./sample-steps.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
 export interface RehearsalChoice extends Choice {
   /** The number of rows to generate for each table that can't be cloned; 1,000 by default. */
   readonly rows?: number | undefined;
+  /**
+   * On how many rows of the real table the code of each step that computes values is tried. No code runs when absent.
+   */
+  readonly sample?: number | undefined;
 }
 
 export interface Rehearsal {
@@ -56,6 +61,8 @@ export interface RehearsedStep extends Judged {
   readonly text: string;
   /** Why the real `up` would refuse it. */
   readonly refusal: Refusal | undefined;
+  /** What its code did on some rows, if that was wanted and code of the project computes values. */
+  readonly sample?: StepSample | undefined;
   /** Milliseconds; undefined if unknown. */
   readonly up: number | undefined;
   readonly down: number | undefined;
@@ -64,7 +71,7 @@ export interface RehearsedStep extends Judged {
 /** Changes nothing on the target. Throws what `plan` throws, and ERR_REHEARSAL_BEGUN. */
 export async function rehearse(
   options: MigratorOptions,
-  { rows = 1_000, ...choice }: RehearsalChoice,
+  { rows = 1_000, sample, ...choice }: RehearsalChoice,
   openScratch: (newTables?: NewTables) => Promise<Scratch>,
 ): Promise<Rehearsal> {
   const planned = await planOn(runContext(options), upward, choice);
@@ -72,12 +79,20 @@ export async function rehearse(
   checkNotBegun(planned.plan);
   const scratch = await openScratch(options.target.newTables);
   const { stopped, ...outcome } = await runOn(scratch, options, planned, rows).finally(() => scratch.target.close());
+  const { plan } = planned;
+  const reached = plan.migrations.slice(0, outcome.migrations.length);
+  const samples = sample === undefined ? new Map() : await sampleSteps(options, plan, reached, sample);
+  const migrations = outcome.migrations.map((one, index) => ({
+    ...one,
+    steps: one.steps.map((step, at) => ({ ...step, sample: samples.get(reached[index]!.actions[at]!) })),
+  }));
   return {
     ...outcome,
-    unreached: planned.plan.migrations
+    migrations,
+    unreached: plan.migrations
       .slice(outcome.migrations.length)
       .map(({ migration: { version, name } }) => ({ version, name })),
-    problem: problemOf(outcome.migrations, stopped, options.target.name),
+    problem: problemOf(migrations, stopped, options.target.name),
   };
 }
 
@@ -231,6 +246,13 @@ function problemOf(
     ...reasonsOf("broken", ""),
     ...reasonsOf("refused", " can't be rolled back with the rows that exist now"),
     ...(stopped === undefined ? [] : [stopped]),
+    ...migrations.flatMap(({ steps, ...name }) =>
+      steps.flatMap(({ sample }) =>
+        sample === undefined || "untried" in sample || sample.failure === undefined
+          ? []
+          : [`${formatMigration(name)}: ${sample.failure}`],
+      ),
+    ),
   ];
   return problems.length === 0 ? undefined : new MigrateError("ERR_REHEARSAL", { target, problems });
 }

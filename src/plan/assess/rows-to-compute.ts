@@ -1,11 +1,12 @@
 /** The rows whose values code of the project will compute, as a query on the current tables. Pure. */
 import type { Action } from "../../actions/model/action.ts";
-import type { ComputedValues } from "../../actions/model/action-model.ts";
+import type { ColumnRef, ComputedValues } from "../../actions/model/action-model.ts";
 import { changesRows, computedBy, givenBy, givenTo, refAfter, tablesOfAction } from "../../actions/apply-action.ts";
 import { isNull } from "../../actions/model/risk.ts";
 import { originOf, tableBefore } from "../../actions/follow.ts";
+import type { Path } from "../../schema/path.ts";
 import { sqlPath } from "../../schema/sql.ts";
-import { findColumn, type Database } from "../../schema/table.ts";
+import type { Database } from "../../schema/table.ts";
 import type { PlannedCommit } from "../commits/commits.ts";
 
 type Commit = Pick<PlannedCommit, "action" | "before">;
@@ -24,23 +25,24 @@ export function computedIn(commits: readonly Commit[]): ComputedValues | undefin
 
 /**
  * `commits`: those that are left of the action. `before`: the actions between the current tables and these commits.
- * Undefined if the rows do not follow from the current tables.
+ * `isMarked`: whether the table has the marks of these values already. Undefined if the rows do not follow from the
+ * current tables.
  */
 export function rowsToCompute(
   commits: readonly Commit[],
   before: readonly Action[],
   now: Database,
+  isMarked: boolean,
 ): RowsToCompute | undefined {
   const values = computedIn(commits);
   if (values === undefined) return undefined;
-  const [{ action, before: tables }] = commits as [Commit];
+  const [{ action }] = commits as [Commit];
   const { column, how, overwrite } = values;
   const table = tableBefore(action.table, before, now);
   if (table === undefined || !(how.where === undefined || isAsNow(table, before, now))) return undefined;
-  if (findColumn(tables.get(action.table)?.columns ?? [], [values.mark]) !== undefined)
-    return { table, where: both(values.pending, how.where) };
   const own = before.filter((one) => tablesOfAction(one).some((name) => name === table || name === action.table));
   if (own.some(changesRowSet)) return undefined;
+  if (isMarked) return { table, where: both(values.pending, how.where) };
   if (overwrite) return { table, where: how.where };
   const at = { table: action.table, path: [column] };
   const isGiven = before.some((one) => {
@@ -50,6 +52,13 @@ export function rowsToCompute(
   if (isGiven) return undefined;
   const from = originOf(at, before, now);
   return { table, where: both(from && `${sqlPath(from.path)} is null`, how.where) };
+}
+
+/** The current path of a column, if these actions do not change its values; undefined if they do. */
+export function sourceNow(at: ColumnRef, before: readonly Action[], now: Database): Path | undefined {
+  return originOf(at, before, now, (one, action) =>
+    givenTo(one, action) === undefined ? refAfter(one, action) : undefined,
+  )?.path;
 }
 
 /** Whether a predicate over columns that the table has now means the same after these actions. */

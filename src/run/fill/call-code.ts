@@ -19,6 +19,8 @@ export interface CodeContext {
   readonly folder: string;
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
+  /** Called after each call that succeeded, with how many milliseconds it took. */
+  readonly answered?: ((milliseconds: number) => void) | undefined;
 }
 
 export interface Code {
@@ -70,7 +72,7 @@ function patiently(
   { callSeconds = usualSeconds, callsPerMinute }: Computation,
   context: CodeContext,
 ): Compute {
-  const { clock, signal } = context;
+  const { clock, signal, answered } = context;
   const sleep = async (milliseconds: number) => {
     await clock.sleep(milliseconds, signal).catch(() => {});
     if (signal?.aborted === true) throw new NoAnswer("the run was interrupted");
@@ -80,7 +82,10 @@ function patiently(
     for (let tries = 1; ; tries++) {
       await sleep(turn());
       try {
-        return await within(callSeconds, (ends) => raw(rows, ends), signal);
+        const begun = clock.steady();
+        const values = await within(callSeconds, (ends) => raw(rows, ends), signal);
+        answered?.(clock.steady() - begun);
+        return values;
       } catch (error) {
         const pause = pauseBefore(error);
         if (signal?.aborted === true) throw new NoAnswer("the run was interrupted");

@@ -6,5 +6,5 @@ export class FillFailed extends Error {}
 /** The failure of code, or of what it returned. `problem`: with what follows the name of the code. */
 export function codeFailed(code: Computation["with"], problem: string): FillFailed {
   const name = typeof code === "string" ? code : code.command.join(" ");
-  return new FillFailed(`${name}${problem}; what was computed before is kept`);
+  return new FillFailed(`${name}${problem}`);
 }

@@ -40,6 +40,7 @@ export function withFill(target: Target, project: FillProject): Target {
 
 /** Why values could not be computed, in one line. */
 export function explainFill(error: unknown, target: Pick<Target, "explain">): string {
+  if (error instanceof FillFailed) return `${error.message}; what was computed before is kept`;
   return isOurs(error) ? error.message : target.explain(error);
 }
 

@@ -15,7 +15,7 @@ import {
   type Survey,
   type Widths,
 } from "../../plan/assess/cost.ts";
-import { computedIn, rowsToCompute } from "../../plan/assess/rows-to-compute.ts";
+import { computedIn, rowsToCompute, type RowsToCompute } from "../../plan/assess/rows-to-compute.ts";
 import { askAfter } from "../../plan/assess/row-questions.ts";
 import { callsLeft, type GroupedPlan } from "../../plan/group/group-migrations.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
@@ -172,10 +172,23 @@ async function rowsComputed(
 ): Promise<number | null> {
   const all = sizes.get(action.table)?.rows;
   if (all === 0) return 0;
-  const wanted = rowsToCompute(commits, before, now);
+  const wanted = await findRowsToCompute(commits, before, now, target);
   if (wanted === undefined) return null;
   if (wanted.where === undefined) return all ?? null;
   return (await countOf(target, { table: wanted.table, predicate: wanted.where })) ?? null;
+}
+
+/** The rows that code will compute; undefined if they do not follow from the current tables. */
+export async function findRowsToCompute(
+  commits: PlannedAction["commits"],
+  before: readonly Action[],
+  now: Database,
+  { rows }: Target,
+): Promise<RowsToCompute | undefined> {
+  const mark = computedIn(commits)?.mark;
+  // The plan does not show temporary columns that were added before it was made.
+  const columns = await rows?.columns(commits[0]!.action.table).catch(() => undefined);
+  return rowsToCompute(commits, before, now, columns?.some(({ name }) => name === mark) === true);
 }
 
 async function countOf(

@@ -77,8 +77,8 @@ test("what code computes costs calls, a price and time, as far as that is stated
   expect(cost(fill(), size, {}, 1_001)).toEqual(
     some({ rows: 1_001, bytes: 4_004, computed: { rows: 1_001, calls: 16 } }),
   );
-  const stated = { batch: 100, pricePer1000Rows: 0.1, callsPerMinute: 60 };
-  expect(cost(fill(stated), size, {}, 300).computed).toEqual({ rows: 300, calls: 3, price: 0.03, seconds: 2 });
+  const stated = { batch: 100, pricePer1000Rows: 1.1, callsPerMinute: 60 };
+  expect(cost(fill(stated), size, {}, 300).computed).toEqual({ rows: 300, calls: 3, price: 0.33, seconds: 2 });
   expect(cost(fill(stated), size, {}, 0).computed).toEqual({ rows: 0, calls: 0, price: 0, seconds: 0 });
   expect(cost(fill(stated), size, {}, null)).toEqual(
     some({ rows: null, bytes: null, computed: { rows: null, calls: null, price: null, seconds: null } }),

@@ -35,11 +35,11 @@ const backfill = (path: string, change: Partial<BackfillColumnAction> = {}): Bac
   ...change,
 });
 
-/** `done`: how many of its commits are done. */
+/** `done`: how many of its commits are done; the first one adds the marks. */
 function rowsOf(before: readonly Action[], action: Action, done = 0) {
   const all = inTurn([...before, action], now).at(-1)!;
   const commits = commitsOf(action, all.before.get(action.table), () => true).map((commit) => commit.action);
-  return rowsToCompute(inTurn(commits, all.before).slice(done), before, now);
+  return rowsToCompute(inTurn(commits, all.before).slice(done), before, now, done > 0);
 }
 
 const isNull = "`old` is null";
@@ -63,8 +63,8 @@ test("a fill that replaces values computes all rows", () => {
     action: { ...backfill("old", { where: "id > 1" }), kind: "fillColumn", overwrite: true },
     before: now,
   } as const;
-  expect(rowsToCompute([commit], [update], now)).toBeUndefined();
-  expect(rowsToCompute([commit], [], now)).toEqual({ table: "t", where: "id > 1" });
+  expect(rowsToCompute([commit], [update], now, false)).toBeUndefined();
+  expect(rowsToCompute([commit], [], now, false)).toEqual({ table: "t", where: "id > 1" });
 });
 
 test("once the fill has begun, its marks show which rows are left", () => {
@@ -80,7 +80,7 @@ test.each<[string, ReturnType<typeof rowsOf>]>([
   ["rows of a renamed table are deleted before", rowsOf([remove, renameTable], backfill("old", { table: "u" }))],
   ["the predicate may read an updated column", rowsOf([add, update], backfill("made", { where: "old > 1" }))],
   ["the predicate may read a renamed column", rowsOf([rename("old", "made")], backfill("made", { where: "id > 1" }))],
-  ["the plan creates the table", rowsToCompute([{ action: backfill("old"), before: new Map() }], [], new Map())],
+  ["the plan creates the table", rowsToCompute([{ action: backfill("old"), before: new Map() }], [], new Map(), false)],
   ["no code computes values", rowsOf([], update)],
 ])("the rows are unknown if %s", (_, found) => {
   expect(found).toBeUndefined();
