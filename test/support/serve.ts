@@ -9,8 +9,8 @@ export interface ServeProcess extends Running {
 }
 
 /** Serves a folder until the test has finished. */
-export async function serveProcess(data: string, more: readonly string[] = []): Promise<ServeProcess> {
-  const args = [join(root, "dist", "bin.js"), "serve", "--data", data, "--port", "0", "--json", ...more];
+export async function serveProcess(data: string, more: readonly string[] = [], port = 0): Promise<ServeProcess> {
+  const args = [join(root, "dist", "bin.js"), "serve", "--data", data, "--port", String(port), "--json", ...more];
   const running = startNode(args, data, { MIGRATE_API_KEY: apiKey });
   onTestFinished(async () => {
     running.process.kill("SIGKILL");

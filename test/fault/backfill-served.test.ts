@@ -1,0 +1,59 @@
+/** A service that loses answers or is killed, while a run computes a column through it. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { freePort } from "../support/ports.ts";
+import { aProxy } from "../support/proxy.ts";
+import { rounds } from "../support/rounds.ts";
+import { serveProcess } from "../support/serve.ts";
+import { lancedb } from "../support/tables.ts";
+import { aScene, paidFor, wrong } from "./backfill-scene.ts";
+
+const documents = 600;
+
+test("a run whose writes get no answer computes each row once, and leaves nothing behind", async () => {
+  const seen = new Map<string, number>();
+  const { project } = await aScene("namespace", documents, async (data) => {
+    const proxy = await aProxy((await serveProcess(data)).url);
+    proxy.fate = (_, path) => {
+      const write = /\/(docs\/merge_insert|_migrations\.computed-\w+\/(insert|create|drop))\//.exec(path)?.[0];
+      if (write === undefined) return "passes";
+      const times = (seen.get(write) ?? 0) + 1;
+      seen.set(write, times);
+      return times === 1 ? "lost" : times === 2 ? "unsent" : "passes";
+    };
+    return proxy.url;
+  });
+  const up = await project.migrate(["up"]);
+  expect(up, up.stderr).toMatchObject({ code: 0 });
+  expect(await wrong(project)).toEqual([]);
+  expect(paidFor(project)).toHaveLength(documents);
+  expect([seen.size, Math.min(...seen.values()) >= 2]).toEqual([4, true]);
+  const db = await lancedb.connect(project.database);
+  expect((await db.tableNames()).toSorted()).toEqual(["_migrations", "docs"]);
+}, 120_000);
+
+test("a run that computes a column goes on when its service is killed and started again, and computes each row once", async () => {
+  const port = await freePort();
+  const start = (data: string) => serveProcess(data, [], port);
+  let service: Awaited<ReturnType<typeof start>> | undefined;
+  const { project } = await aScene("namespace", documents, async (data) => (service = await start(data)).url);
+  const running = project.start(["up"]);
+  let isOver = false;
+  void running.finished.then(() => (isOver = true));
+  let killed = 0;
+  for (let time = 0; time < rounds(2, 10); time++) {
+    const before = paidFor(project).length;
+    await expect.poll(() => isOver || paidFor(project).length > before, { timeout: 60_000, interval: 5 }).toBe(true);
+    await sleep(Math.random() * 300);
+    if (isOver) break;
+    service!.process.kill("SIGKILL");
+    await service!.finished;
+    killed++;
+    service = await start(project.database);
+  }
+  const { code, stderr } = await running.finished;
+  expect(code, stderr).toBe(0);
+  expect(killed).toBeGreaterThan(0);
+  expect(await wrong(project)).toEqual([]);
+  expect(paidFor(project)).toHaveLength(documents);
+}, 300_000);
