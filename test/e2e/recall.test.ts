@@ -75,3 +75,53 @@ test("a rehearsal does not check recall, because its rows may be generated", asy
   index(project, poor);
   expect(await project.migrate(["rehearse"])).toMatchObject({ code: 0 });
 });
+
+test("verify --recall measures every vector index, and reports one with less than its migration requires", async () => {
+  const project = await aScene();
+  index(project, `m.ivfPq({ distanceType: "cosine", numPartitions: 1, numSubVectors: 8 })`, {
+    minRecall: 0.8,
+    k: 5,
+    sample: 20,
+  });
+  project.migration("0003_more.ts", `m.createIndex("docs", "id", m.btree()),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const well = await project.migrate(["verify", "--recall"]);
+  expect(well).toMatchObject({ code: 0, stdout: expect.stringContaining("1 table of local as the ledger records") });
+  expect(well.stdout).toMatch(
+    /docs: index at_idx on at: recall@5 [\d.]+ with 20 vectors; [\d.]+ ms with the index, [\d.]+ ms without; its migration requires 0\.8\n/,
+  );
+  const docs = await (await lancedb.connect(project.database)).openTable("docs");
+  const config = lancedb.Index.ivfPq({ distanceType: "cosine", numPartitions: 1, numSubVectors: 2, numBits: 4 });
+  await docs.createIndex("at", { config, name: "at_idx" });
+  const low = await project.migrate(["verify", "--recall", "--json"]);
+  expect(low.code).toBe(4);
+  const { differences, recall } = JSON.parse(low.stdout) as { differences: unknown; recall: readonly object[] };
+  expect({ differences, recall }).toEqual({
+    differences: [],
+    recall: [
+      {
+        table: "docs",
+        index: "at_idx",
+        column: "at",
+        k: 5,
+        recall: expect.any(Number),
+        sampled: 20,
+        indexMilliseconds: expect.any(Number),
+        exactMilliseconds: expect.any(Number),
+        minRecall: 0.8,
+      },
+    ],
+  });
+  expect(await project.migrate(["verify", "--recall"])).toMatchObject({
+    code: 4,
+    stdout: expect.stringContaining("1 index has a lower recall than required; create it again in a new migration"),
+  });
+  // The condition is about 5 neighbours.
+  const other = await project.migrate(["verify", "--recall", "--k", "3", "--sample", "10"]);
+  expect(other).toMatchObject({ code: 0, stdout: expect.stringContaining("with 10 vectors") });
+  expect(other.stdout).not.toContain("requires");
+  expect(await project.migrate(["verify", "-k", "3"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--k and --sample only with --recall"),
+  });
+});

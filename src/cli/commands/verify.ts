@@ -5,10 +5,12 @@ import type { DiffAnswer } from "../../commands/generate/diff-columns.ts";
 import type { DriftSince, TableDifference } from "../../plan/history/table-drift.ts";
 import { findDrift } from "../../commands/adopt/adopt-drift.ts";
 import { verifyLedger, verifyTables } from "../../commands/verify/verify.ts";
+import { isTooLow, verifyRecall, type IndexRecall, type RecallChoice } from "../../commands/verify/verify-recall.ts";
+import { describeRecall } from "../../run/recall/describe-recall.ts";
 import { answerFlags, checkTyped, nameOf, askUntilAnswered, typedAnswers } from "../input/diff-answers.ts";
 import { defineCommand, withSession, withTarget, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
-import { bundleFlags, nameArgument, switchFlag } from "../command/flags.ts";
+import { bundleFlags, nameArgument, switchFlag, wholeFlag } from "../command/flags.ts";
 import { onlyNamesCompared, renderTime } from "../render/events.ts";
 import { describeSteps, renderWritten } from "../render/steps.ts";
 import { writingNext } from "../project/write-migration.ts";
@@ -19,22 +21,29 @@ export const verifyCommand = defineCommand({
   flags: {
     name: nameArgument("with --write: the name of the migration; by default made from the steps"),
     ledger: switchFlag("check the ledger itself, and no table"),
+    recall: switchFlag("also measure what share of the nearest neighbours the vector indexes find"),
+    k: wholeFlag("with --recall: how many neighbours (10)", 1, 1000),
+    sample: wholeFlag("with --recall: for how many vectors of each index (200)", 1, 1000),
     write: switchFlag("write the migration that leads to the current tables"),
     ...answerFlags,
     ...bundleFlags,
   },
   conflicts: [
-    ["ledger", "write"],
+    ["ledger", "write", "recall"],
     ["bundle", "write", "ledger"],
   ],
   async run(context) {
-    const { name, ledger, write } = context.flags;
+    const { name, ledger, write, recall, k, sample } = context.flags;
     if (write === true) return await adoptTheTables(context, name);
     if (name !== undefined || typedAnswers(context).length > 0)
       throw new MigrateError("ERR_USAGE", {
         problem: `migrate verify takes ${name === undefined ? "answers about columns and tables" : "a name"} only with --write`,
       });
-    return ledger === true ? await verifyTheLedger(context) : await verifyTheTables(context);
+    if (recall !== true && (k ?? sample) !== undefined)
+      throw new MigrateError("ERR_USAGE", { problem: "migrate verify takes --k and --sample only with --recall" });
+    return ledger === true
+      ? await verifyTheLedger(context)
+      : await verifyTheTables(context, recall === true ? { k, sample } : undefined);
   },
 });
 
@@ -57,16 +66,37 @@ function toDocument({ since, ...difference }: TableDifference) {
   const time = at === undefined ? undefined : new Date(at).toISOString();
   return { ...difference, since: { version, time, orEarlier: isOrEarlier, orLater: isOrLater } };
 }
-async function verifyTheTables(context: Context): Promise<CommandResult> {
+
+async function verifyTheTables(context: Context, wanted: RecallChoice | undefined): Promise<CommandResult> {
   const { output } = context;
-  const [{ tables, columns, differences, hint, doubts }, target] = await withTarget(context, verifyTables);
-  output.data({ target, tables, columns, differences: differences.map(toDocument), hint, doubts });
+  const [{ tables, columns, differences, hint, doubts, recall }, target] = await withTarget(
+    context,
+    async (options) => ({
+      ...(await verifyTables(options)),
+      recall: wanted && (await verifyRecall(options, wanted)),
+    }),
+  );
+  output.data({ target, tables, columns, differences: differences.map(toDocument), hint, doubts, recall });
   renderDifferences(differences, context);
   if (!columns) output.result(onlyNamesCompared(target));
   for (const words of doubts) output.result(words);
   if (differences.length === 0) output.result(`${count(tables, "table")} of ${target} as the ledger records`);
   else output.result(`${count(differences.length, "table")} of ${target} not as the ledger records; ${hint}`);
-  return differences.length === 0 ? undefined : "refused";
+  if (recall !== undefined) renderRecall(recall, context);
+  return differences.length === 0 && recall?.some(isTooLow) !== true ? undefined : "refused";
+}
+
+function renderRecall(recall: readonly IndexRecall[], { output }: Context): void {
+  if (recall.length === 0) output.result("no vector indexes");
+  for (const one of recall) {
+    const least = one.minRecall === undefined ? "" : `; its migration requires ${one.minRecall}`;
+    output.result(`${one.table}: index ${one.index} on ${one.column}: ${describeRecall(one.k, one)}${least}`);
+  }
+  const low = recall.filter(isTooLow).length;
+  if (low > 0)
+    output.result(
+      `${low === 1 ? "1 index has" : `${low} indexes have`} a lower recall than required; create ${low === 1 ? "it" : "them"} again in a new migration, with other parameters if need be`,
+    );
 }
 
 async function verifyTheLedger(context: Context): Promise<CommandResult> {

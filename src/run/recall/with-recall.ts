@@ -5,6 +5,7 @@ import { distanceOf } from "../../schema/table-index.ts";
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
 import type { RunContext } from "../run-context.ts";
 import { RecallTooLow } from "./describe-recall.ts";
+import { measureRecall } from "./measure-recall.ts";
 
 type Project = Pick<RunContext, "clock" | "emit" | "runsCode" | "signal">;
 
@@ -17,7 +18,6 @@ export function withRecall(target: Target, { clock, emit, runsCode = true, signa
       if (action.kind !== "checkRecall") return await target.execute(action, seen);
       // The rows of a rehearsal may be generated.
       if (!runsCode) return undefined;
-      const { measureRecall } = await import("./measure-recall.ts");
       const { table, name, index, minRecall, k, sample } = action;
       const column = { table, path: index.path, distance: distanceOf(index) };
       const measured = await measureRecall({ rows, count }, column, { k, sample, clock, signal });
