@@ -122,6 +122,11 @@ export function rewrites(action: Action): ReadonlySet<string> {
   return modelOf(action).rewrites?.(action) ?? new Set();
 }
 
+/** Whether its commits depend on indexes or metadata of its table that no migration may have given it. */
+export function dependsOnFound(action: Action): boolean {
+  return rewrites(action).size > 0 || action.kind === "rebuildIndex";
+}
+
 /** The data that an action of one commit writes. */
 export function writtenBy(action: Action, before: Table | undefined): WrittenData | undefined {
   return modelOf(action).writes?.(action, before ?? { columns: [] });

@@ -15,6 +15,7 @@ export { insertRows } from "./kinds/rows/insert-rows.ts";
 export { optimizeTable } from "./kinds/tables/optimize-table.ts";
 export { prepareColumn } from "./kinds/columns/prepare-column.ts";
 export { putBackRows } from "./kinds/rows/reinsert-rows.ts";
+export { rebuildIndex } from "./kinds/tables/rebuild-index.ts";
 export { refreshColumn } from "./kinds/columns/refresh-column.ts";
 export { renameTable } from "./kinds/tables/rename-table.ts";
 export { restoreTable } from "./kinds/tables/restore-table.ts";

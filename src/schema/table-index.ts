@@ -65,6 +65,12 @@ export function sameIndex(one: FoundIndex | null, other: FoundIndex | null): boo
   return one?.path === other?.path && one?.kind === other?.kind;
 }
 
+/** Whether the parameters are equal too, as far as they are given. */
+export function sameParameters(one: FoundIndex | null, other: FoundIndex | null): boolean {
+  const optionsOf = (index: FoundIndex | null) => JSON.stringify(Object.entries(index?.options ?? {}).toSorted());
+  return sameIndex(one, other) && optionsOf(one) === optionsOf(other);
+}
+
 /** An index as text: `ivfPq(distanceType: cosine)`. */
 export function formatIndex({ kind, options }: Pick<FoundIndex, "kind" | "options">): string {
   const words = Object.entries(options).map(([name, value]) => `${name}: ${String(value)}`);

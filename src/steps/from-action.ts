@@ -11,6 +11,7 @@ export function stepsOfAction(action: Action): readonly Step[] | undefined {
     case "refreshColumn":
     case "dropTable":
     case "optimizeTable":
+    case "rebuildIndex":
     case "renameTable":
     case "dropIndex":
     case "insertRows":
@@ -36,6 +37,7 @@ export function stepsOfAction(action: Action): readonly Step[] | undefined {
           path,
           type,
           ...(action.name !== indexName(path) && { name: action.name }),
+          ...(action.replace === true && { replace: true }),
           ...action.condition,
         },
       ];

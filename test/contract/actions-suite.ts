@@ -87,6 +87,12 @@ const actions: readonly (readonly [string, readonly Action[], Action, Rows])[] =
   ["an index on text", [], index("i", "title", fts({ withPosition: true })), rows],
   ["an index on vectors", [], index("i", "v", ivfFlat({ distanceType: "cosine", numPartitions: 1 })), rows],
   ["a second index", [index("i", "id", btree())], index("j", "price", btree()), rows],
+  [
+    "an index of another kind in place of one",
+    [index("i", "title", btree())],
+    { ...index("i", "title", fts()), replace: true } as Action,
+    rows,
+  ],
   ["an index that is dropped", [index("i", "id", btree())], { kind: "dropIndex", table: "t", name: "i" }, rows],
   ["a dropped column with an index", [index("i", "price", btree())], drop("price"), without("price")],
   ["metadata", [], metadata("title", { unit: "EUR", "a b": 'it\'s "quoted"' }), rows],

@@ -117,6 +117,7 @@ test.each<readonly [Action, ...Action[]]>([
   [of("alterColumns", { alterations: [{ path: "id", type: { kind: "int64" } }] })],
   [of("alterColumns", { alterations: [{ path: "title", rename: "headline", nullable: false }] })],
   [of("createIndex", { name: "by_id", index: { path: "id", ...btree() } })],
+  [of("createIndex", { name: "by_id", index: { path: "id", ...btree() }, replace: true })],
   [of("deleteRows", { where: "id > 1" })],
   [of("dropColumns", { paths: ["v", "title"] })],
   [of("dropIndex", { name: "by_id" }), of("createIndex", { name: "by_id", index: { path: "id", ...btree() } })],

@@ -29,6 +29,7 @@ const steps: Readonly<Record<Exclude<StepName, "createTable">, readonly Step[]>>
   execute: [m.execute("t", { update: { id: "1" } }), m.execute("t", { delete: "id = 1" })],
   insertRows: [m.insertRows("t", [{ id: 1 }], { key: "id" })],
   optimizeTable: [m.optimizeTable("t")],
+  rebuildIndex: [],
   reembedColumn: [
     m.reembedColumn("t", "name", { type: utf8(), from: ["note"], key: "id", with: "./names.ts", version: "1" }),
   ],

@@ -171,6 +171,12 @@ const inputs: readonly Input[] = [
   ["drop-column", "d.source.fetched.by", m.dropColumn("d", "source.fetched.by")],
   ["drop-column", 'odd.":)"', m.dropColumn("odd", ":)")],
   ["create-index", "d.id:btree", m.createIndex("d", "id", m.btree())],
+  [
+    "create-index",
+    "d.id:btree as by_id replace",
+    m.createIndex("d", "id", m.btree(), { name: "by_id", replace: true }),
+  ],
+  ["rebuild-index", "d:by_id", m.rebuildIndex("d", "by_id")],
   ["create-index", "d.lang:Bitmap()", m.createIndex("d", "lang", m.bitmap())],
   ["create-index", "d.tags:labelList as by_tag", m.createIndex("d", "tags", m.labelList(), { name: "by_tag" })],
   [

@@ -31,6 +31,35 @@ async function indexesOf({ database }: Project): Promise<readonly string[]> {
 }
 
 test.each(["lance", "namespace"] as const)(
+  "on %s, an index with too low a recall does not stay in the place of another: that has its parameters again",
+  async (way) => {
+    const project = await aScene(way);
+    const details = async () => {
+      const docs = await (await lancedb.connect(project.database)).openTable("docs");
+      return (await docs.listIndices()).map(({ name, indexType }) => [name, indexType]);
+    };
+    index(project, good, {});
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    const replace = (kind: string) =>
+      project.migration(
+        "0003_other.ts",
+        `m.createIndex("docs", "at", ${kind}, { minRecall: 0.95, sample: 20, replace: true }),`,
+      );
+    replace(poor);
+    expect(await project.migrate(["up"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("minRecall is 0.95"),
+    });
+    expect(await details()).toEqual([["at_idx", "IvfFlat"]]);
+    replace(`m.hnswSq({ distanceType: "cosine", numPartitions: 1 })`);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    expect(await details()).toEqual([["at_idx", "IvfHnswSq"]]);
+    expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+    expect(await details()).toEqual([["at_idx", "IvfFlat"]]);
+  },
+);
+
+test.each(["lance", "namespace"] as const)(
   "on %s, an index with too low a recall is dropped again, and the error says the recall and what to change",
   async (way) => {
     const project = await aScene(way);

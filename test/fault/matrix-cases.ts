@@ -25,6 +25,7 @@ import {
   execute,
   insertRows,
   optimizeTable,
+  rebuildIndex,
   reembedColumn,
   refreshColumn,
   renameColumn,
@@ -182,6 +183,13 @@ export const matrixCases: Readonly<Record<StepName, readonly MatrixCase[]>> = {
       pending: [refreshColumn(table, "full")],
     },
   ],
+  rebuildIndex: [
+    {
+      name: "with new rows",
+      before: [...indexed, insertRows(table, rows, { key: "id" })],
+      pending: [rebuildIndex(table, "id_idx")],
+    },
+  ],
   optimizeTable: [
     {
       name: "with rows that an index does not cover",
@@ -219,6 +227,11 @@ export const matrixCases: Readonly<Record<StepName, readonly MatrixCase[]>> = {
         addColumn(table, "at", vector(2), { as: "make_array(score, score * score)" }),
         createIndex(table, "at", ivfFlat({ numPartitions: 1 }), { minRecall: 1, k: 3, sample: 4 }),
       ],
+    },
+    {
+      name: "in place of another",
+      before: [...before, createIndex(table, "first", fts())],
+      pending: [createIndex(table, "first", fts({ stem: false }), { replace: true })],
     },
   ],
   dropIndex: [

@@ -207,6 +207,7 @@ const steps: { readonly [Name in StepName]: (draft: Draft, at: Somewhere) => Ext
     path,
     type: one(indexFor(type, usual), seed),
     ...(column % 3 === 0 ? {} : { name: indexNames[column % indexNames.length]! }),
+    ...(seed % 3 === 0 && { replace: true }),
   }),
   createTable: ({ table, columns, seed, flag }) => {
     const whole = columns.every(({ type }) => canHold(type));
@@ -218,11 +219,8 @@ const steps: { readonly [Name in StepName]: (draft: Draft, at: Somewhere) => Ext
     };
   },
   dropColumn: (_, { table, path }) => ({ kind: "dropColumn", table, path }),
-  dropIndex: ({ column, usual }, { table, indexes }) => ({
-    kind: "dropIndex",
-    table,
-    name: (usual && indexes.length > 0 ? indexes[column % indexes.length] : indexNames[column % 2])!,
-  }),
+  dropIndex: (draft, { table, indexes }) => ({ kind: "dropIndex", table, name: indexOf(draft, indexes) }),
+  rebuildIndex: (draft, { table, indexes }) => ({ kind: "rebuildIndex", table, name: indexOf(draft, indexes) }),
   dropTable: (_, { table }) => ({ kind: "dropTable", table }),
   execute: ({ seed, flag, usual }, { table, path, type, own, columns }) => {
     const where = seed % 3 === 0 ? `${quoted(own.name)} is null` : seed % 3 === 1 ? "true" : "false";
@@ -321,4 +319,9 @@ function rowsOf(columns: readonly Column[], seed: number, most = 4): readonly Ro
 function cell(type: DataType, nullable: boolean): fc.Arbitrary<RowValue> {
   const value = valueOf(type);
   return nullable ? fc.option(value, { freq: 4 }) : value;
+}
+
+/** The name of an index that may be there. */
+function indexOf({ column, usual }: Draft, there: readonly string[]): string {
+  return (usual && there.length > 0 ? there[column % there.length] : indexNames[column % 2])!;
 }

@@ -141,6 +141,12 @@ const draws: { readonly [Name in StepName]: Draw<Name> } = {
     );
     return there.length === 0 ? undefined : { kind: "dropIndex", ...chance.pick(there) };
   },
+  rebuildIndex: (chance, database) => {
+    const there = [...database].flatMap(([table, { indexes = {} }]) =>
+      Object.keys(indexes).flatMap((name) => (indexes[name] === null ? [] : [{ table, name }])),
+    );
+    return there.length === 0 ? undefined : { kind: "rebuildIndex", ...chance.pick(there) };
+  },
   setMetadata: (chance, database) => {
     const { table, path } = somewhere(chance, database);
     const metadata = { [chance.pick(["k", "l"])]: chance.pick(["1", "2", "3", null]) };

@@ -39,6 +39,7 @@ const wrong: readonly (readonly [step: string, says: string])[] = [
   ['m.createTable(«"notes"», { id: m.int8() })', "table notes already exists"],
   ['m.dropTable(«"nobody"»)', '"documents" | "notes"'],
   ['m.optimizeTable(«"nobody"»)', '"documents" | "notes"'],
+  ['m.rebuildIndex(«"nobody"», "i")', '"documents" | "notes"'],
   ['m.renameTable("notes", «"documents"»)', "table documents already exists"],
   ['m.addColumn("documents", «"titel.by"», m.utf8())', '"title"'],
   ['m.addColumn("documents", «"source.nothing.by"», m.utf8())', '"source.fetched" | "source.url"'],
@@ -139,6 +140,8 @@ const right = {
     m.createIndex("persons", "name", m.fts()),
     m.dropIndex("persons", "name_idx"),
     m.optimizeTable("persons"),
+    m.rebuildIndex("persons", "id_idx"),
+    m.createIndex("persons", "id", m.btree(), { replace: true }),
     m.renameColumn("persons", "name", "called"),
     m.dropColumn("persons", "called"),`,
   rows: `

@@ -83,6 +83,8 @@ export interface CheckRecallAction extends ActionOf<"checkRecall">, RecallCondit
 export interface CreateIndexAction extends ActionOf<"createIndex"> {
   readonly name: string;
   readonly index: TableIndex;
+  /** Whether it takes the place of an index of that name on the same column, if there is one. */
+  readonly replace?: boolean | undefined;
   /** The index is dropped again if it does not fulfil this. */
   readonly condition?: RecallCondition | undefined;
 }
@@ -172,6 +174,11 @@ export interface PutBackRowsAction extends ActionOf<"putBackRows"> {
   readonly mayBeDone?: boolean | undefined;
 }
 
+/** Builds an index again with the same parameters. */
+export interface RebuildIndexAction extends ActionOf<"rebuildIndex"> {
+  readonly name: string;
+}
+
 /** Computes the values of a computed column in the rows that have none or whose inputs have changed. */
 export interface RefreshColumnAction extends ActionOf<"refreshColumn"> {
   readonly path: string;
@@ -244,6 +251,7 @@ export type Action =
   | OptimizeTableAction
   | PrepareColumnAction
   | PutBackRowsAction
+  | RebuildIndexAction
   | RefreshColumnAction
   | RenameTableAction
   | RestoreTableAction

@@ -196,7 +196,7 @@ function columnsCast(alterations: readonly Alteration[]): readonly string[] {
 
 function kindsOfWork(action: Action): readonly Work["kind"][] {
   if (action.kind === "insertRows") return ["rows"];
-  if (action.kind === "optimizeTable") return [];
+  if (["createIndex", "optimizeTable", "rebuildIndex"].includes(action.kind)) return [];
   if (action.kind === "convertColumn" || changesRows(action)) return ["sql"];
   if (action.kind === "addColumns")
     return action.columns.some(({ as, computed }) => (as ?? computed) !== undefined) ? ["sql"] : [];

@@ -36,6 +36,8 @@ export interface DiffOptions {
   readonly renamesTables?: boolean;
   /** Whether the target can add fields to structs. */
   readonly addsFields?: boolean;
+  /** Whether the parameters of indexes are compared, which tables do not report as they were given. */
+  readonly comparesParameters?: boolean;
 }
 
 /** The options that follow from what a target can do. */
@@ -47,7 +49,7 @@ export function diffCapabilities({ actions }: Pick<Capabilities, "actions">): Om
 export function diff(
   from: Database,
   to: Database,
-  { answers: given = [], renamesTables = false, addsFields = false }: DiffOptions = {},
+  { answers: given = [], renamesTables = false, addsFields = false, comparesParameters = false }: DiffOptions = {},
 ): Diff {
   const { unused, ...answers } = answersOf(given);
   const unsure: Unsure[] = [];
@@ -80,7 +82,7 @@ export function diff(
       steps.push(...creationSteps(table, wanted), ...indexSteps(table, { columns: wanted.columns }, wanted));
       continue;
     }
-    const change = tableSteps(was, wanted, { table, oldTable, answers, addsFields });
+    const change = tableSteps(was, wanted, { table, oldTable, answers, addsFields }, comparesParameters);
     steps.push(...change.steps);
     unsure.push(...change.unsure);
     impossible.push(...change.impossible);
@@ -151,6 +153,7 @@ function tableSteps(
   was: Table,
   wanted: Table,
   level: Pick<Level, "table" | "oldTable" | "answers" | "addsFields">,
+  comparesParameters: boolean,
 ): Pick<Diff, "steps" | "unsure" | "impossible"> {
   const { table } = level;
   const changes: Changes = {
@@ -169,7 +172,7 @@ function tableSteps(
   const { unsure, impossible } = changes;
   const orders = possibleOrders(table, changes);
   if (unsure.length > 0 || impossible.length > 0) return { steps: orders[0]!, unsure, impossible };
-  const tried = orders.map((steps) => tryOrder(table, was, wanted, steps));
+  const tried = orders.map((steps) => tryOrder(table, was, wanted, steps, comparesParameters));
   const working = tried.filter((one) => "steps" in one);
   const best = working.find(({ isInOrder }) => isInOrder) ?? working[0];
   if (best !== undefined) return { steps: best.steps, unsure, impossible };

@@ -17,7 +17,7 @@ export function compareDeclared(
   answers: readonly DiffAnswer[],
 ): Diff {
   if (problems[0] !== undefined) throw problems[0];
-  return diff(sound.after, declared, { answers, ...diffCapabilities(target.capabilities) });
+  return diff(sound.after, declared, { answers, ...diffCapabilities(target.capabilities), comparesParameters: true });
 }
 
 /** Throws ERR_USAGE if an answer fits no question. */

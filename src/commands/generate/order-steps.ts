@@ -5,7 +5,7 @@ import { childColumns, ownValue, withChildColumns, type Column } from "../../sch
 import { formatPath, type Path } from "../../schema/path.ts";
 import { namesIn } from "../../schema/sql.ts";
 import { differences, findColumn, type Table } from "../../schema/table.ts";
-import { isRecreatable, sameIndex } from "../../schema/table-index.ts";
+import { isRecreatable, sameIndex, sameParameters } from "../../schema/table-index.ts";
 import { indexName } from "../../steps/kinds/tables/create-index.ts";
 import { compileStep, type Step } from "../../steps/registry.ts";
 import { follow } from "../../actions/follow.ts";
@@ -46,6 +46,7 @@ export function tryOrder(
   was: Table,
   wanted: Table,
   steps: readonly Step[],
+  comparesParameters: boolean,
 ): { readonly steps: readonly Step[]; readonly isInOrder: boolean } | { readonly problem: string } {
   const database = new Map([[table, was]]);
   try {
@@ -54,7 +55,7 @@ export function tryOrder(
       if (problem !== undefined) return { problem };
       applyActions(database, compileStep(step));
     }
-    const indexes = indexSteps(table, database.get(table)!, wanted);
+    const indexes = indexSteps(table, database.get(table)!, wanted, comparesParameters);
     applyActions(database, indexes.flatMap(compileStep));
     const found = database.get(table)!;
     const [wrong] = differences(wanted, inOrderOf(wanted, found));
@@ -102,16 +103,27 @@ function columnsInOrder(order: readonly Column[], columns: readonly Column[]): r
     });
 }
 
-export function indexSteps(table: string, { indexes: found = {} }: Table, { indexes: wanted }: Table): readonly Step[] {
+export function indexSteps(
+  table: string,
+  { indexes: found = {} }: Table,
+  { indexes: wanted }: Table,
+  comparesParameters = false,
+): readonly Step[] {
   if (wanted === undefined) return [];
+  const isSame = comparesParameters ? sameParameters : sameIndex;
   const there = Object.entries(found).flatMap(([name, index]) => (index === null ? [] : [[name, index] as const]));
-  const stays = (name: string) => sameIndex(ownValue(wanted, name) ?? null, ownValue(found, name) ?? null);
+  const replaces = (name: string) => ownValue(found, name)?.path === ownValue(wanted, name)?.path;
   return [
-    ...there.flatMap(([name]): readonly Step[] => (stays(name) ? [] : [{ kind: "dropIndex", table, name }])),
+    ...there.flatMap(([name]): readonly Step[] => (replaces(name) ? [] : [{ kind: "dropIndex", table, name }])),
     ...Object.entries(wanted).flatMap(([name, index]): readonly Step[] => {
-      if (index === null || stays(name) || !isRecreatable(index)) return [];
+      const was = ownValue(found, name) ?? null;
+      if (index === null || !isRecreatable(index) || isSame(was, index)) return [];
       const { path, ...type } = index;
-      return [{ kind: "createIndex", table, path, type, ...(name !== indexName(path) && { name }) }];
+      const options = {
+        ...(name !== indexName(path) && { name }),
+        ...(replaces(name) && { replace: true }),
+      };
+      return [{ kind: "createIndex", table, path, type, ...options }];
     }),
   ];
 }

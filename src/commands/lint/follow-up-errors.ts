@@ -102,6 +102,7 @@ function namesOf(action: Action): readonly string[] {
     case "updateRows":
       return Object.keys(action.set).flatMap(partsOf);
     case "dropIndex":
+    case "rebuildIndex":
     case "renameTable":
       return [action.name];
     default:

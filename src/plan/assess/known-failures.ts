@@ -191,6 +191,7 @@ const keepsValues: ReadonlySet<Action["kind"]> = new Set([
   "createIndex",
   "dropIndex",
   "optimizeTable",
+  "rebuildIndex",
   "setMetadata",
 ]);
 
@@ -215,7 +216,9 @@ function isWrittenBefore({ table, column }: Ask, earlier: readonly Action[], isM
 
 function mayChange(action: Action, path: Path, isMore: boolean): boolean {
   switch (action.kind) {
+    case "createIndex":
     case "optimizeTable":
+    case "rebuildIndex":
       return false;
     case "insertRows":
       return isMore;

@@ -81,7 +81,7 @@ export function isAllLeft(action: Action, found: Tables): boolean {
 /** The action without what others have done meanwhile: the indexes and metadata that they have set are newer. */
 function withoutDone(action: Action, table: Table | undefined): Action | undefined {
   if (table === undefined) return action;
-  if (action.kind === "createIndex") return isThere(table, action.name) ? undefined : action;
+  if (action.kind === "createIndex") return isThere(table, action.name) && action.replace !== true ? undefined : action;
   if (action.kind !== "setMetadata") return action;
   const updates = action.updates.flatMap(({ path, metadata }) => {
     const own = findColumn(table.columns, parsePath(path))?.metadata ?? {};

@@ -1,8 +1,8 @@
 /** Plans the commits of actions on the tables as found, with indexes and metadata that migrations do not know. Pure. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { PartialAction } from "../../ledger/state/record.ts";
-import type { Action } from "../../actions/model/action.ts";
-import { rewrites, risksOf, tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
+import type { Action, ActionFor } from "../../actions/model/action.ts";
+import { dependsOnFound, risksOf, tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
 import { change, type Table, type Tables } from "../../schema/table.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
 import { planCommits } from "../commits/commits.ts";
@@ -22,11 +22,15 @@ export function planSeen(plan: Plan, snapshots: Tables, capabilities: Capabiliti
     // The ledger knows more of an action that resumes in the middle than the tables show.
     if (midway !== undefined) change(live, withKept(new Map([[action.table, live.get(action.table)]]), action, midway));
     // Most plans for an empty database.
-    if (![...before.keys()].some((name) => live.has(name))) return planned;
+    if (![...before.keys()].some((name) => live.has(name))) {
+      withPlace(place, () => checkRebuilt(action, before.get(action.table)));
+      return planned;
+    }
     const known = new Map([...before].map(([name, table]) => [name, live.get(name) ?? table]));
     if (!mayBeDone) withPlace(place, () => checkThere(action, live.get(action.table)));
+    withPlace(place, () => checkRebuilt(action, known.get(action.table)));
     carryOn(live, action);
-    if (midway !== undefined || rewrites(action).size === 0) return planned;
+    if (midway !== undefined || !dependsOnFound(action)) return planned;
     const risks = risksOf(action, known.get(action.table), (kind) => capabilities.actions[kind] === true);
     return { ...planned, risks, commits: withPlace(place, () => planCommits(action, known, capabilities)) };
   };
@@ -42,8 +46,16 @@ export function planSeen(plan: Plan, snapshots: Tables, capabilities: Capabiliti
 
 /** Refuses to drop an index that does not exist. `table`: has all indexes of the table, if they are known. */
 function checkThere(action: Action, table: Table | undefined): void {
-  if (action.kind !== "dropIndex" || table?.indexes === undefined) return;
-  const there = Object.keys(table.indexes).filter((name) => table.indexes![name] !== null);
+  if (action.kind === "dropIndex" && table?.indexes !== undefined) requireIndex(action, table.indexes);
+}
+
+/** Refuses to rebuild an index whose parameters are unknown, which is one that does not exist. */
+function checkRebuilt(action: Action, table: Table | undefined): void {
+  if (action.kind === "rebuildIndex") requireIndex(action, table?.indexes ?? {});
+}
+
+function requireIndex(action: ActionFor<"dropIndex" | "rebuildIndex">, indexes: NonNullable<Table["indexes"]>): void {
+  const there = Object.keys(indexes).filter((name) => indexes[name] !== null);
   if (there.includes(action.name)) return;
   const problem = `is not there; ${there.length === 0 ? "there are none" : `there is ${there.join(", ")}`}`;
   throw new MigrateError("ERR_INDEX", { table: action.table, name: action.name, problem });

@@ -1,6 +1,6 @@
 /** Compares the plan with the current tables: finds drift, and how far an interrupted run got. Pure. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { rewrites } from "../../actions/apply-action.ts";
+import { dependsOnFound } from "../../actions/apply-action.ts";
 import { change, sameTable, sameTables, type Table, type Tables } from "../../schema/table.ts";
 import { statesBetween } from "../commits/commits.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "../make-plan.ts";
@@ -20,7 +20,7 @@ export function indexedTables({ now, migrations }: Plan): ReadonlySet<string> {
   };
   look(now);
   for (const { action, before, after } of migrations.flatMap(({ actions }) => actions)) {
-    if (rewrites(action).size > 0) indexed.add(action.table);
+    if (dependsOnFound(action)) indexed.add(action.table);
     look(before);
     look(after);
   }

@@ -100,7 +100,7 @@ export async function executeDescribed(
     // again.
     if (!lease.isSure()) continue;
     const sends = maySend(planned, failure, target);
-    const sent = inDoubt && action.kind === "putBackRows" ? { ...action, mayBeDone: true } : action;
+    const sent = inDoubt && action.kind === "putBackRows" ? { ...action, mayBeDone: true } : onlyCommit(planned);
     const called = sends ? await sendHedged(sent, seen, context, stillThere) : undefined;
     if (called !== undefined) failure = called.failure;
     else if (!hasTrace) return { error: failure!.error, inDoubt };
@@ -163,6 +163,12 @@ function commitsMade(
   const isNothing = failure === undefined ? made !== undefined && made === before : failure.kind !== "unanswered";
   if (isNothing) return 0;
   return kind === "refreshColumn" ? 2 : 1;
+}
+
+/** What is sent for an action of one commit, which may be a call of another kind. */
+function onlyCommit({ action, commits }: PlannedAction): Action {
+  const [only, ...others] = commits;
+  return only === undefined || others.length > 0 ? action : only.action;
 }
 
 /** Actions that two calls at once would do twice. */

@@ -102,13 +102,14 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
   },
   convertColumn: "it takes several calls",
   createIndex: {
-    async execute({ name, index: { path, kind, options } }, { handle }) {
-      await createIndex(packageTable(handle), { column: path, kind, name, replace: false, options });
+    async execute({ name, index: { path, kind, options }, replace = false }, { handle }) {
+      await createIndex(packageTable(handle), { column: path, kind, name, replace, options });
       return await handle.version();
     },
     describe(action) {
-      const { path, kind, options } = action.index;
-      return written(action, "createIndex", path, { name: action.name, config: { [kind]: options }, replace: false });
+      const { name, index, replace = false } = action;
+      const { path, kind, options } = index;
+      return written(action, "createIndex", path, { name, config: { [kind]: options }, replace });
     },
   },
   createTable: {
@@ -166,6 +167,7 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
     execute: async (action, _, { oldVersions }) => await putBack(oldVersions(action.table), action),
     describe: ({ table, version, since = version }) => `${table}.add(<the rows that came after version ${since}>)`,
   },
+  rebuildIndex: "it is a call of another kind, createIndex",
   refreshColumn: method("refreshColumn", ({ path }) => parsePath(path)[0]!),
   renameTable: "the open-source engine can't rename a table",
   restoreTable: {

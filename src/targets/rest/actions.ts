@@ -57,13 +57,13 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
   convertColumn: "it takes several requests",
   createIndex: {
     operation: "createIndex",
-    async request({ name, index }) {
+    async request({ name, index, replace = false }) {
       const { protocolKinds, protocolOptions } = await import("../../wire/lance/lance-index.ts");
       const options = Object.entries(index.options).map(([option, value]) => [
         protocolOptions[option] ?? option,
         value,
       ]);
-      const named = { column: index.path, index_type: protocolKinds[index.kind], name, replace: false };
+      const named = { column: index.path, index_type: protocolKinds[index.kind], name, replace };
       return { body: jsonBody({ ...named, ...(Object.fromEntries(options) as object) }) };
     },
   },
@@ -113,6 +113,7 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
     execute: putBack,
     note: ({ version, since = version }) => ` the rows that came after version ${since}`,
   },
+  rebuildIndex: "it is a request of another kind, createIndex",
   refreshColumn: "services refresh computed columns in jobs of their own, which no run can wait for",
   renameTable: { operation: "rename", request: ({ name }) => ({ body: jsonBody({ new_table_name: name }) }) },
   switchColumn: {

@@ -95,6 +95,7 @@ test("every kind compiles to actions that the fold knows", () => {
     kinds.execute("t", { delete: "c = 1" }),
     kinds.backfillColumn("t", "d", { from: ["e"], key: "c", with: "./d.ts", version: "1" }),
     kinds.optimizeTable("t"),
+    kinds.rebuildIndex("t", "d_idx"),
     kinds.addColumn("t", "f", int8()),
     kinds.reembedColumn("t", "f", {
       type: int64(),
@@ -144,6 +145,7 @@ test("a field besides table and path is moved with the names in it, or is known 
     "createTable.rows",
     "createTable.metadata",
     "dropIndex.name",
+    "rebuildIndex.name",
     "renameColumn.name",
     "renameTable.name",
     "setMetadata.metadata",

@@ -1,22 +1,36 @@
 import { MigrateError } from "../../../errors/migrate-error.ts";
 import { ownValue, type Column } from "../../../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
-import { findColumn, requireColumn } from "../../../schema/table.ts";
-import { formatIndex, indexProblem, isVectorIndex, vectorsNeeded } from "../../../schema/table-index.ts";
-import type { CheckRecallAction, CreateIndexAction, RecallCondition } from "../../model/action.ts";
+import { findColumn, requireColumn, type Table } from "../../../schema/table.ts";
+import { formatIndex, indexProblem, isRecreatable, isVectorIndex, vectorsNeeded } from "../../../schema/table-index.ts";
+import { dropIndex } from "./drop-index.ts";
+import type { Action, CheckRecallAction, CreateIndexAction, RecallCondition } from "../../model/action.ts";
 import type { Risk } from "../../model/risk.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 
 export const createIndex: ActionModel<CreateIndexAction> = {
   kind: "createIndex",
-  after: (before, { table, name, index }) => {
+  // The parameters of the new index may be all that is new, and not every target reports these.
+  changesRows: ({ replace }) => replace === true,
+  after: (before, { table, name, index, replace }) => {
     const path = parsePath(index.path);
     const column = requireColumn(table, before.columns, path);
     const misplaced = placeProblem(before.columns, path);
     if (misplaced !== undefined)
       throw new MigrateError("ERR_INDEX", { table, name, problem: `can't be on ${index.path}, ${misplaced}` });
-    if ((ownValue(before.indexes, name) ?? null) !== null)
-      throw new MigrateError("ERR_INDEX", { table, name, problem: "is there already; drop it first" });
+    const there = ownValue(before.indexes, name) ?? undefined;
+    if (there !== undefined && replace !== true)
+      throw new MigrateError("ERR_INDEX", {
+        table,
+        name,
+        problem: "is there already; pass { replace: true }, or drop it first",
+      });
+    if (there !== undefined && there.path !== formatPath(path))
+      throw new MigrateError("ERR_INDEX", {
+        table,
+        name,
+        problem: `is on ${there.path}, and only an index on the same column can take its place; drop it first`,
+      });
     const problem = indexProblem(index, column.type);
     if (problem !== undefined)
       throw new MigrateError("ERR_INDEX", {
@@ -27,17 +41,29 @@ export const createIndex: ActionModel<CreateIndexAction> = {
     return { ...before, indexes: { ...before.indexes, [name]: { ...index, path: formatPath(path) } } };
   },
   needs: ({ condition }) => (condition === undefined ? ["createIndex"] : ["createIndex", "checkRecall", "dropIndex"]),
-  commits: (action) => {
+  commits: (action, before) => {
     const { condition, ...creating } = action;
     if (condition === undefined) return [{ action }];
     const { table, name, index } = action;
-    const undo = [{ kind: "dropIndex", table, name }] as const;
+    const undo = undoing(action, before);
+    if (undo === undefined)
+      throw new MigrateError("ERR_INDEX", {
+        table,
+        name,
+        problem: "may be there, and no migration created it; with minRecall, replace is for indexes of migrations",
+      });
     return [{ action: creating }, { action: { kind: "checkRecall", table, name, index, ...condition }, undo }];
   },
-  invert: ({ table, name }) => ({ actions: [{ kind: "dropIndex", table, name }], obstacles: [] }),
+  invert: (action, before) => {
+    const actions = undoing(action, before);
+    const { table, name } = action;
+    if (actions === undefined) return { lost: `no migration created index ${name}, so how to recreate it is unknown` };
+    const was = dropIndex.invert({ kind: "dropIndex", table, name }, before);
+    return { actions, obstacles: "lost" in was || actions[0]!.kind === "dropIndex" ? [] : was.obstacles };
+  },
   writes: ({ name }) => ({ index: name }),
-  describe: ({ table, name, index, condition }) =>
-    `create index ${name} on ${table}.${index.path}: ${formatIndex(index)}${condition === undefined ? "" : `, if its recall@${condition.k} is at least ${condition.minRecall}`}`,
+  describe: ({ table, name, index, replace, condition }) =>
+    `${replace === true ? "create or replace" : "create"} index ${name} on ${table}.${index.path}: ${formatIndex(index)}${condition === undefined ? "" : `, if its recall@${condition.k} is at least ${condition.minRecall}`}`,
   risks: ({ table, name, index, condition }, { columns }) =>
     isVectorIndex(index)
       ? [
@@ -65,6 +91,14 @@ export const checkRecall: ActionModel<CheckRecallAction> = {
   describe: ({ table, name, index, minRecall, k, sample }) =>
     `check that the recall@${k} of index ${name} is at least ${minRecall}, with ${sample} vectors of ${table}.${index.path}`,
 };
+
+/** Undefined if it is unknown which index is replaced. */
+function undoing({ table, name, replace }: CreateIndexAction, { indexes }: Table): readonly Action[] | undefined {
+  const was = ownValue(indexes, name);
+  if (replace !== true || was === null) return [{ kind: "dropIndex", table, name }];
+  if (was === undefined || !isRecreatable(was)) return undefined;
+  return [{ kind: "createIndex", table, name, index: was, replace }];
+}
 
 function lowRecall(name: string, { minRecall, k }: RecallCondition): Risk {
   return { kind: "failure", text: `a recall@${k} of ${name} below ${minRecall} would stop this` };

@@ -24,6 +24,7 @@ const fields = {
   path: columnPath,
   type: ({ indexType }: Schemas) => indexType,
   name: optional(ownName("an index")),
+  replace: optional(({ z }: Schemas) => z.boolean("must be true or false")),
   ...recall,
 };
 
@@ -38,39 +39,47 @@ interface RecallOptions {
   readonly sample?: number;
 }
 
+interface Options {
+  readonly name?: string;
+  readonly replace?: boolean;
+}
+
 interface CreateIndex extends StepDefinition<"createIndex", StepFields> {
   <Database, Table extends string, Path extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     path: PathArgument<NoInfer<Database>, Table, Path>,
     type: IndexType,
-    options?: { readonly name?: string } | ({ readonly name?: string } & RecallOptions),
+    options?: Options | (Options & RecallOptions),
   ): CheckedStep<"createIndex", StepFields, Database, Database>;
 }
 
 /**
- * Creates an index on a column. Its default name is the path with `_` for dots, and `_idx`.
+ * Creates an index on a column. Its default name is the path with `_` for dots, and `_idx`. With `replace`, it takes
+ * the place of an index of that name on the same column, which serves searches until the new one is built.
  *
  * @example
  * createIndex("documents", "id", btree())
  * createIndex("documents", "embedding", ivfPq({ distanceType: "cosine" }), { name: "by_meaning" })
  * createIndex("documents", "embedding", ivfPq({ distanceType: "cosine" }), { minRecall: 0.95 })
+ * createIndex("documents", "embedding", ivfPq({ numPartitions: 512 }), { name: "by_meaning", replace: true })
  */
 export const createIndex: CreateIndex = defineStep({
   kind: "createIndex",
   fields,
-  options: ["name", "minRecall", "k", "sample"],
+  options: ["name", "replace", "minRecall", "k", "sample"],
   check({ type, minRecall, k, sample }) {
     if (minRecall === undefined)
       return k === undefined && sample === undefined ? undefined : "k and sample are for minRecall; give it too";
     return isVectorIndex(type) ? undefined : `minRecall is for vector indexes, and this is ${type.kind}`;
   },
   arguments: { type: { source: indexSource } },
-  compile: ({ table, path, type, name = indexName(path), minRecall, k = 10, sample = 200 }) => [
+  compile: ({ table, path, type, name = indexName(path), replace, minRecall, k = 10, sample = 200 }) => [
     {
       kind: "createIndex",
       table,
       name,
       index: { path, ...type },
+      ...(replace === true && { replace }),
       ...(minRecall !== undefined && { condition: { minRecall, k, sample } }),
     },
   ],
@@ -80,11 +89,12 @@ export const createIndex: CreateIndex = defineStep({
     {
       name: "create-index",
       describe: "index a column",
-      form: "TABLE.COLUMN:INDEX[(OPTION: VALUE, …)] [as NAME] [with JSON]",
+      form: "TABLE.COLUMN:INDEX[(OPTION: VALUE, …)] [as NAME] [replace] [with JSON]",
       read(notation) {
         const index = { ...notation.column(), type: notation.expect(":").index() };
         const name = notation.takes("as") && { name: notation.name() };
-        return { ...index, ...name, ...(notation.takes("with") && (notation.json() as object)) };
+        const replace = notation.takes("replace") && { replace: true };
+        return { ...index, ...name, ...replace, ...(notation.takes("with") && (notation.json() as object)) };
       },
     },
   ],

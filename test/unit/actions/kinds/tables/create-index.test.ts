@@ -1,8 +1,15 @@
 import { expect, test } from "vitest";
 import { columnsOf, int8, list, struct, utf8, vector } from "../../../../../src/schema/declare/type-builders.ts";
-import { btree, fts, ivfFlat } from "../../../../../src/schema/declare/index-builders.ts";
+import { bitmap, btree, fts, ivfFlat } from "../../../../../src/schema/declare/index-builders.ts";
 import type { Action } from "../../../../../src/actions/model/action.ts";
-import { describeAction, risksOf, tableAfter } from "../../../../../src/actions/apply-action.ts";
+import {
+  changesRows,
+  commitsOf,
+  describeAction,
+  invert,
+  risksOf,
+  tableAfter,
+} from "../../../../../src/actions/apply-action.ts";
 import type { IndexType } from "../../../../../src/schema/table-index.ts";
 import type { Table } from "../../../../../src/schema/table.ts";
 
@@ -30,7 +37,11 @@ test("an index is known by its name, on a path without needless quotes", () => {
 });
 
 test.each<[string, Action, string]>([
-  ["a name that is taken", create("b", fts(), "there"), "index there of t is there already; drop it first"],
+  [
+    "a name that is taken",
+    create("b", fts(), "there"),
+    "index there of t is there already; pass { replace: true }, or drop it first",
+  ],
   ["a missing column", create("nope", btree()), "t has no column nope"],
   ["a type that it is not for", create("id", fts()), "index i of t can't be on id: fts is for text and lists of text"],
   ["what is inside a list", create("l.item.x", btree()), "index i of t can't be on l.item.x, which is inside a list"],
@@ -42,6 +53,35 @@ test.each<[string, Action, string]>([
   ],
 ])("refused: %s", (_, action, problem) => {
   expect(() => after(action)).toThrow(problem);
+});
+
+const replacing = (action: Action) => ({ ...action, replace: true }) as Action;
+
+test("one that replaces another takes its place on the same column, and its inverse is the old one", () => {
+  const bitmapped = replacing(create("id", bitmap(), "there"));
+  expect(after(bitmapped).indexes?.["there"]).toEqual({ path: "id", ...bitmap() });
+  expect(changesRows(bitmapped)).toBe(true);
+  expect(invert(bitmapped, new Map([["t", table]]))).toEqual({
+    actions: [replacing(create("id", btree(), "there"))],
+    obstacles: [],
+  });
+  const [drop] = [{ kind: "dropIndex", table: "t", name: "gone" }];
+  expect(invert(replacing(create("id", btree(), "gone")), new Map([["t", table]]))).toMatchObject({ actions: [drop] });
+  expect(invert(replacing(create("id", btree(), "other")), new Map([["t", table]]))).toMatchObject({
+    lost: "no migration created index other, so how to recreate it is unknown",
+  });
+  expect(() => after(replacing(create("b", fts(), "there")))).toThrow(
+    "index there of t is on id, and only an index on the same column can take its place; drop it first",
+  );
+});
+
+test("with a condition, one that replaces an index brings that back, and one that is unknown is refused", () => {
+  const conditioned = (name: string) =>
+    ({ ...replacing(create("id", bitmap(), name)), condition: { minRecall: 1, k: 1, sample: 1 } }) as Action;
+  const commits = (name: string) => commitsOf(conditioned(name), table, () => true);
+  expect(commits("there")[1]).toMatchObject({ undo: [replacing(create("id", btree(), "there"))] });
+  expect(commits("gone")[1]).toMatchObject({ undo: [{ kind: "dropIndex", name: "gone" }] });
+  expect(() => commits("other")).toThrow("with minRecall, replace is for indexes of migrations");
 });
 
 test("in words, with what a vector index needs", () => {

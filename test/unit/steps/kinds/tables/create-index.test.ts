@@ -33,6 +33,16 @@ test.each([
       condition: { minRecall: 0.9, k: 5, sample: 200 },
     },
   ],
+  [
+    createIndex("t", "id", btree(), { replace: true }),
+    {
+      kind: "createIndex",
+      table: "t",
+      name: "id_idx",
+      index: { path: "id", kind: "btree", options: {} },
+      replace: true,
+    },
+  ],
 ])("step %# survives JSON and compiles to its action", (step, action) => {
   expect(parseStep(JSON.parse(JSON.stringify(step)))).toEqual({ step });
   expect(compileStep(step)).toEqual([action]);
@@ -41,6 +51,7 @@ test.each([
 test.each<[object, string]>([
   [{ path: "" }, "path must be the path of a column"],
   [{ name: "" }, "name must be the name of an index"],
+  [{ replace: "yes" }, "replace must be true or false"],
   [{ type: undefined }, "type must be an index such as btree() or ivfPq()"],
   [{ type: { kind: "hash", options: {} } }, "type.kind must be an index such as btree() or ivfPq()"],
   [{ unique: true }, "holds an unknown key unique"],
