@@ -14,6 +14,7 @@ import { preparedProgress, type PreparedProgress } from "../run/fill/prepared-pr
 import type { Shard } from "../run/fill/shard.ts";
 import { preparingName } from "../run/fill/staging-name.ts";
 import { compute, explainFill } from "../run/fill/with-fill.ts";
+import { compareNeighbours, type SharedNeighbours } from "../run/recall/compare-neighbours.ts";
 import { withLease } from "../run/lease/with-lease.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import type { RowAccess } from "../targets/contract/row-access.ts";
@@ -33,6 +34,8 @@ export interface PreparedColumn extends MigrationName {
   readonly waitsFor?: MigrationName | undefined;
   /** Of all rows, whichever process has computed them. */
   readonly progress?: PreparedProgress | undefined;
+  /** How similar the old and the new values are, as information; absent for a shard. */
+  readonly neighbours?: SharedNeighbours | undefined;
 }
 
 /** A column that a pending migration changes. */
@@ -53,10 +56,16 @@ export async function prepare(
   for (const one of columnsIn(plan)) {
     const { action, migration, waitsFor } = one;
     const { table, path } = action;
-    if (waitsFor === undefined) await prepareColumn(one, shard, context);
-    const progress =
-      waitsFor === undefined ? await preparedProgress(action, context.target, context.ledger) : undefined;
-    prepared.push({ version: migration.version, name: migration.name, table, path, waitsFor, progress });
+    const column = { version: migration.version, name: migration.name, table, path };
+    if (waitsFor !== undefined) {
+      prepared.push({ ...column, waitsFor });
+      continue;
+    }
+    await prepareColumn(one, shard, context);
+    const { target, ledger } = context;
+    const progress = await preparedProgress(action, target, ledger);
+    const neighbours = shard === undefined ? await compareNeighbours(action, withRows(target).rows) : undefined;
+    prepared.push({ ...column, progress, neighbours });
   }
   return prepared;
 }

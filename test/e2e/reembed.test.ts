@@ -89,7 +89,11 @@ test("up changes the model, keeps the old column, and down switches back", async
 test("prepare computes and indexes ahead of up, unseen by migrations; up computes what was written since", async () => {
   const project = await aScene();
   const prepared = await project.migrate(["prepare"]);
-  expect(prepared).toMatchObject({ code: 0, stdout: "prepared docs.embedding for 0002_model: 12 rows computed\n" });
+  expect(prepared).toMatchObject({
+    code: 0,
+    stdout:
+      "prepared docs.embedding for 0002_model: 12 rows computed; of the 10 nearest rows of 12 rows, 10.0 are the same as with the old values\n",
+  });
   expect(logOf(project).toSorted()).toEqual(logged);
   expect(await vectorsIn(project)).toEqual(old);
   for (const command of [["verify"], ["plan"], ["up", "--to", "1"]])
@@ -195,4 +199,36 @@ test("a failing embedder stops prepare with the row, and what was computed is ke
   project.write("code/new.ts", embedderOf(3));
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await vectorsIn(project)).toEqual(complete);
+});
+
+test("an index that finds too little is dropped: nothing is switched, and the recall is reported", async () => {
+  const project = await aScene();
+  const docs = await openDocs(project);
+  const rows = Array.from({ length: 600 }, (_, at) => ({
+    id: 100 + at,
+    text: `text ${100 + at}`,
+    embedding: [at, at],
+  }));
+  await docs.add(rows);
+  project.write(
+    "code/new.ts",
+    `export default (rows: { text: string }[]) => rows.map(({ text }) =>
+      Array.from({ length: 8 }, (_, at) => Math.sin(Number(text.split(" ")[1]) * (at + 1))));`,
+  );
+  const poor = "index: m.ivfPq({ numPartitions: 1, numSubVectors: 2, numBits: 4 }), minRecall: 0.95, sample: 20";
+  reembed(project, poor, "m.vector(8)");
+  const tooLow =
+    /0002_model.ts, step 1 \(reembedColumn\) (failed|could not be prepared): the recall@10 of index embedding_idx_2 is 0\.\d+ with 20 vectors of docs.embedding, and minRecall is 0.95/;
+  for (const command of ["prepare", "up"]) {
+    const failed = await project.migrate([command]);
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(tooLow) });
+    expect(await indexesIn(project)).toEqual([]);
+  }
+  expect((await vectorsIn(project))["text 1"]).toEqual([1, 2]);
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+  // With another index, nothing is computed again.
+  reembed(project, "minRecall: 0.95, sample: 20", "m.vector(8)");
+  project.write("code/new.ts", 'export default () => { throw new Error("called"); };');
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await indexesIn(project)).toEqual(["embedding_idx_2 on embedding"]);
 });

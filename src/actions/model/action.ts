@@ -143,6 +143,8 @@ export interface PrepareColumnAction extends ActionOf<"prepareColumn">, Computat
   /** The type of the new values. */
   readonly type: DataType;
   readonly index?: PreparedIndex | undefined;
+  /** What the index must fulfil. */
+  readonly condition?: RecallCondition | undefined;
 }
 
 /** The index on a prepared column, which stays on the column whose place it takes. */

@@ -1,4 +1,5 @@
 import { prepare, type PreparedColumn } from "../../commands/prepare.ts";
+import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { Shard } from "../../run/fill/shard.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
@@ -26,13 +27,20 @@ export const prepareCommand = defineCommand({
 });
 
 function lineOf(prepared: PreparedColumn): string {
-  const { table, path, waitsFor, progress } = prepared;
+  const { table, path, waitsFor, progress, neighbours } = prepared;
   const what = `${table}.${path} for ${formatMigration(prepared)}`;
-  if (waitsFor === undefined) return `prepared ${what}${progress === undefined ? "" : `: ${preparedWords(progress)}`}`;
+  if (waitsFor === undefined)
+    return `prepared ${what}${progress === undefined ? "" : `: ${preparedWords(progress)}`}${neighbourWords(neighbours)}`;
   const first = formatMigration(waitsFor);
   return waitsFor.version === prepared.version
     ? `not prepared: ${what}, because its steps before this one change ${table}; move the step to a migration of its own`
     : `not prepared: ${what}, because ${first} is pending and changes ${table}; run migrate up --to ${waitsFor.version} first`;
+}
+
+function neighbourWords(neighbours: PreparedColumn["neighbours"]): string {
+  if (neighbours === undefined) return "";
+  const { k, sampled, shared } = neighbours;
+  return `; of the ${k} nearest rows of ${count(sampled, "row")}, ${shared.toFixed(1)} are the same as with the old values`;
 }
 
 /** Reads `3/16`. */

@@ -5,14 +5,17 @@
 import type {
   Action,
   CatchUpColumnAction,
+  CheckRecallAction,
   FillColumnAction,
   PreparedIndex,
   PrepareColumnAction,
+  RecallCondition,
 } from "../../actions/model/action.ts";
 import { isPrepared, movingName, preparedMark, preparedName } from "../../actions/rewrite/prepared-columns.ts";
 import { markColumn } from "../../actions/rewrite/source-marks.ts";
 import { sameType, type Column } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
+import { stepHash } from "../../migrations/checksum.ts";
 import { sqlPath } from "../../schema/sql.ts";
 import { patience, retry } from "../../targets/contract/retry.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
@@ -26,8 +29,13 @@ export interface PrepareContext {
   readonly clock: Clock;
   /** Throws if this run may not write any more. Called before each write. */
   readonly mayWrite: () => Promise<void>;
+  /** Throws if the index of the column `path` does not fulfil its condition. */
+  readonly checkRecall: (action: CheckRecallAction, path: string) => Promise<void>;
   readonly fill: (action: FillColumnAction, columns: readonly Column[]) => Promise<Filled>;
 }
+
+/** The key of the metadata of the marks that holds the hash of the index, to find out whether it has changed. */
+const indexKey = "lance_migrate_index";
 
 /** What has happened, and how many versions of the table it made. */
 export interface Prepared {
@@ -39,7 +47,7 @@ export async function prepareColumn(action: PrepareColumnAction, context: Prepar
   const table = new PreparedTable(action, context);
   await table.addColumns(action.type);
   const { problems, merges } = await context.fill(table.filling(table.next, true), await table.columns());
-  if (action.index !== undefined) await table.index(action.index);
+  if (action.index !== undefined) await table.index(action.index, action.condition);
   return { problems, commits: table.commits + merges };
 }
 
@@ -106,21 +114,42 @@ class PreparedTable {
     });
   }
 
-  /** Creates the index, unless it is there. */
-  async index({ name, ...type }: PreparedIndex): Promise<void> {
-    const { table } = this.#action;
-    const path = formatPath([this.next]);
-    const { rows } = this.#context;
-    const found = (await rows.indexes(table))[name];
-    if (found !== undefined && parsePath(found.path)[0] === this.next && found.kind !== type.kind)
-      await this.#change(async () =>
-        (await rows.indexes(table))[name] === undefined ? undefined : { kind: "dropIndex", table, name },
-      );
-    await this.#change(async () =>
-      (await rows.indexes(table))[name] === undefined
-        ? { kind: "createIndex", table, name, index: { path, ...type } }
-        : undefined,
+  /** Creates the index, unless it is there, and drops it again if it does not fulfil the condition. */
+  async index(wanted: PreparedIndex, condition: RecallCondition | undefined): Promise<void> {
+    const { table, path } = this.#action;
+    const { name, ...type } = wanted;
+    const own = formatPath([this.next]);
+    const drop: Action = { kind: "dropIndex", table, name };
+    const hash = stepHash(wanted);
+    // Targets report the parameters of an index differently, or not at all.
+    if (this.#metadataOf(await this.columns())[indexKey] !== hash)
+      await this.#change(async () => ((await this.#hasIndex(name)) ? drop : undefined));
+    const create: Action = { kind: "createIndex", table, name, index: { path: own, ...type } };
+    await this.#change(async () => ((await this.#hasIndex(name)) ? undefined : create));
+    const metadata = { [indexKey]: hash };
+    await this.#change((columns) =>
+      this.#metadataOf(columns)[indexKey] === hash
+        ? undefined
+        : { kind: "setMetadata", table, updates: [{ path: formatPath([this.mark]), metadata }] },
     );
+    if (condition === undefined) return;
+    try {
+      const check = { kind: "checkRecall", table, name, index: { path, ...type }, ...condition } as const;
+      await this.#context.checkRecall(check, own);
+    } catch (error) {
+      await this.#change(async () => ((await this.#hasIndex(name)) ? drop : undefined));
+      throw error;
+    }
+  }
+
+  /** Whether there is an index of that name on the prepared column. */
+  async #hasIndex(name: string): Promise<boolean> {
+    const found = (await this.#context.rows.indexes(this.#action.table))[name];
+    return found !== undefined && parsePath(found.path)[0] === this.next;
+  }
+
+  #metadataOf(columns: readonly Column[]): Readonly<Record<string, string | null>> {
+    return columns.find(({ name }) => name === this.mark)?.metadata ?? {};
   }
 
   /**

@@ -6,6 +6,8 @@ import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
 import type { Filled } from "./fill-column.ts";
 import { FillFailed } from "./fill-failed.ts";
+import { RecallTooLow } from "../recall/describe-recall.ts";
+import { checkRecall } from "../recall/with-recall.ts";
 import type { Prepared, PrepareContext } from "./prepare-column.ts";
 import type { Shard } from "./shard.ts";
 import { preparingsOf, stagingName, stagingsOf } from "./staging-name.ts";
@@ -41,7 +43,7 @@ export function withFill(target: Target, project: FillProject): Target {
 /** Why values could not be computed, in one line. */
 export function explainFill(error: unknown, target: Pick<Target, "explain">): string {
   if (error instanceof FillFailed) return `${error.message}; what was computed before is kept`;
-  return isOurs(error) ? error.message : target.explain(error);
+  return isOurs(error) || error instanceof RecallTooLow ? error.message : target.explain(error);
 }
 
 function isComputing(action: Action): action is ComputingAction {
@@ -58,7 +60,14 @@ export async function compute(
   const { clock, mayWrite, emit } = project;
   const fill = async (filling: FillColumnAction, columns: readonly Column[]) =>
     await fillWith(filling, columns, target, project);
-  const { problems, commits } = await computed(action, { target, rows: target.rows, clock, mayWrite, fill });
+  const { problems, commits } = await computed(action, {
+    target,
+    rows: target.rows,
+    clock,
+    mayWrite,
+    checkRecall: async (check, path) => await checkRecall(check, path, target, project),
+    fill,
+  });
   // Everything is computed, so no lease is needed any more.
   if (action.kind === "catchUpColumn")
     for (const name of preparingsOf(await target.listTables(), project.ledger, action)) await target.rows.drop(name);

@@ -1,7 +1,8 @@
 /** Gives a target the action `checkRecall`, which consists of many of its searches. */
 import { isMigrateError } from "../../errors/migrate-error.ts";
-import type { Action } from "../../actions/model/action.ts";
+import type { Action, CheckRecallAction } from "../../actions/model/action.ts";
 import { distanceOf } from "../../schema/table-index.ts";
+import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
 import type { RunContext } from "../run-context.ts";
 import { RecallTooLow } from "./describe-recall.ts";
@@ -9,26 +10,36 @@ import { measureRecall } from "./measure-recall.ts";
 
 type Project = Pick<RunContext, "clock" | "emit" | "runsCode" | "signal">;
 
-export function withRecall(target: Target, { clock, emit, runsCode = true, signal }: Project): Target {
-  const { rows, count } = target;
+export function withRecall(target: Target, project: Project): Target {
+  const { rows } = target;
   if (rows === undefined) return target;
   return {
     ...target,
     async execute(action: Action, seen: TableSnapshot | undefined) {
       if (action.kind !== "checkRecall") return await target.execute(action, seen);
-      // The rows of a rehearsal may be generated.
-      if (!runsCode) return undefined;
-      const { table, name, index, minRecall, k, sample } = action;
-      const column = { table, path: index.path, distance: distanceOf(index) };
-      const measured = await measureRecall({ rows, count }, column, { k, sample, clock, signal });
-      if (measured.recall !== undefined && measured.recall < minRecall) throw new RecallTooLow(action, measured);
-      emit({ event: "recall", table, index: name, k, ...measured });
+      await checkRecall(action, action.index.path, { ...target, rows }, project);
       return undefined;
     },
     commitsOf: (action) => (action.kind === "checkRecall" ? 0 : target.commitsOf?.(action)),
     verdict: (error) => (isOurs(error) ? { kind: "refused" } : target.verdict(error)),
     explain: (error) => (isOurs(error) ? error.message : target.explain(error)),
   };
+}
+
+/** `path`: the column that the index is on now. Throws RecallTooLow. */
+export async function checkRecall(
+  action: CheckRecallAction,
+  path: string,
+  { rows, count }: Pick<Target, "count"> & { readonly rows: RowAccess },
+  { clock, emit, runsCode = true, signal }: Project,
+): Promise<void> {
+  // The rows of a rehearsal may be generated.
+  if (!runsCode) return;
+  const { table, name, index, minRecall, k, sample } = action;
+  const column = { table, path, distance: distanceOf(index) };
+  const measured = await measureRecall({ rows, count }, column, { k, sample, clock, signal });
+  if (measured.recall !== undefined && measured.recall < minRecall) throw new RecallTooLow(action, measured);
+  emit({ event: "recall", table, index: name, k, ...measured });
 }
 
 function isOurs(error: unknown): error is Error {

@@ -11,7 +11,13 @@ import { MigrateError } from "../../../errors/migrate-error.ts";
 export const prepareColumn: ActionModel<PrepareColumnAction> = {
   kind: "prepareColumn",
   changesRows: true,
-  needs: ["addColumns", "fillColumn", "dropColumns"],
+  needs: ({ index, condition }) => [
+    "addColumns",
+    "fillColumn",
+    "dropColumns",
+    ...(index === undefined ? [] : (["createIndex", "dropIndex", "setMetadata"] as const)),
+    ...(condition === undefined ? [] : (["checkRecall"] as const)),
+  ],
   after: (before, action) => {
     const { table, path, type, index } = action;
     checkComputation(before, action);
@@ -33,8 +39,9 @@ export const prepareColumn: ActionModel<PrepareColumnAction> = {
     return { column: next, how: action, mark, pending: isPending({ ...action, mark }, next), overwrite: true };
   },
   describe: (action) => {
-    const { table, path, type, index } = action;
-    const indexed = index === undefined ? "" : `, and index them: ${formatIndex(index)}`;
+    const { table, path, type, index, condition } = action;
+    const recall = condition && `, if the recall@${condition.k} is at least ${condition.minRecall}`;
+    const indexed = index === undefined ? "" : `, and index them: ${formatIndex(index)}${recall ?? ""}`;
     return `compute new values of ${table}.${path} as ${formatType(type)} ${describeComputation(action)}${indexed}`;
   },
   risks: ({ table, key, index }) =>

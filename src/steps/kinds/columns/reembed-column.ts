@@ -6,7 +6,7 @@ import type { PathArgument, TableArgument } from "../../../schema/typed/argument
 import type { WithChanges, WithColumn } from "../../../schema/typed/database.ts";
 import type { KeyArgument } from "../../../schema/typed/rows.ts";
 import type { NullableType, ShapeOf } from "../../../schema/typed/shape.ts";
-import { indexName } from "../tables/create-index.ts";
+import { conditionOf, indexName, recallProblem } from "../tables/create-index.ts";
 import {
   columnPath,
   computation,
@@ -17,6 +17,7 @@ import {
   movedComputation,
   optional,
   ownName,
+  recall,
   tableName,
   typeArgument,
   typeOf,
@@ -33,6 +34,7 @@ const fields = {
   ...computation,
   index: optional(({ indexType }: Schemas) => indexType),
   indexName: optional(ownName("an index")),
+  ...recall,
   keep: optional(ownName("the column that holds the old values")),
   down: optional(({ z, computation: { with: code, version } }: Schemas) => z.strictObject({ with: code, version })),
 };
@@ -56,6 +58,9 @@ interface ReembedColumn extends StepDefinition<"reembedColumn", StepFields> {
       readonly key: KeyArgument<NoInfer<Database>, Table, Key>;
       readonly index?: IndexType;
       readonly indexName?: string;
+      readonly minRecall?: number;
+      readonly k?: number;
+      readonly sample?: number;
       readonly keep?: Keep;
       readonly down?: Pick<Computation, "with" | "version">;
     },
@@ -77,7 +82,11 @@ interface ReembedColumn extends StepDefinition<"reembedColumn", StepFields> {
 export const reembedColumn: ReembedColumn = defineStep({
   kind: "reembedColumn",
   fields,
-  options: ["type", ...computationOptions, "index", "indexName", "keep", "down"],
+  options: ["type", ...computationOptions, "index", "indexName", "minRecall", "k", "sample", "keep", "down"],
+  check: ({ index, indexName: name, minRecall, k, sample }) =>
+    index === undefined && (name ?? minRecall ?? k ?? sample) !== undefined
+      ? "indexName, minRecall, k and sample are for index; give it too"
+      : recallProblem({ type: index, minRecall, k, sample }),
   arguments: { type: typeArgument, index: { source: indexSource } },
   compile(step) {
     const { table, path, type } = step;
@@ -85,7 +94,7 @@ export const reembedColumn: ReembedColumn = defineStep({
     const index = step.index && { ...step.index, name: indexNameOf(step) };
     const down = step.down && { ...computing, ...step.down };
     return [
-      { ...computing, kind: "prepareColumn", table, path, type, index },
+      { ...computing, kind: "prepareColumn", table, path, type, index, condition: conditionOf(step) },
       { kind: "switchColumn", table, path, keep: keptName(step), type, index, down },
       { ...computing, kind: "catchUpColumn", table, path },
     ];

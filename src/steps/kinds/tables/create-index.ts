@@ -1,3 +1,4 @@
+import type { RecallCondition } from "../../../actions/model/action.ts";
 import { indexSource } from "../../../schema/text/typescript-source.ts";
 import { isVectorIndex, type IndexType } from "../../../schema/table-index.ts";
 import type { PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
@@ -67,22 +68,14 @@ export const createIndex: CreateIndex = defineStep({
   kind: "createIndex",
   fields,
   options: ["name", "replace", "minRecall", "k", "sample"],
-  check({ type, minRecall, k, sample }) {
-    if (minRecall === undefined)
-      return k === undefined && sample === undefined ? undefined : "k and sample are for minRecall; give it too";
-    return isVectorIndex(type) ? undefined : `minRecall is for vector indexes, and this is ${type.kind}`;
-  },
+  check: recallProblem,
   arguments: { type: { source: indexSource } },
-  compile: ({ table, path, type, name = indexName(path), replace, minRecall, k = 10, sample = 200 }) => [
-    {
-      kind: "createIndex",
-      table,
-      name,
-      index: { path, ...type },
-      ...(replace === true && { replace }),
-      ...(minRecall !== undefined && { condition: { minRecall, k, sample } }),
-    },
-  ],
+  compile(step) {
+    const { table, path, type, name = indexName(path), replace } = step;
+    const condition = conditionOf(step);
+    const options = { ...(replace === true && { replace }), ...(condition && { condition }) };
+    return [{ kind: "createIndex", table, name, index: { path, ...type }, ...options }];
+  },
   // The index keeps its default name, which comes from the column's old path.
   moved: ({ table, path, name = indexName(path) }, to) => (to.path(table, path) === path ? {} : { name }),
   flags: [
@@ -99,3 +92,24 @@ export const createIndex: CreateIndex = defineStep({
     },
   ],
 });
+
+type RecallFields = Pick<StepFields, "minRecall" | "k" | "sample">;
+
+/** What an index must fulfil. */
+export function conditionOf({ minRecall, k = 10, sample = 200 }: RecallFields): RecallCondition | undefined {
+  return minRecall === undefined ? undefined : { minRecall, k, sample };
+}
+
+/** What is wrong with such a condition; undefined if it is right, or if there is none. */
+export function recallProblem({
+  type,
+  minRecall,
+  k,
+  sample,
+}: RecallFields & { readonly type?: IndexType | undefined }): string | undefined {
+  if (minRecall === undefined)
+    return k === undefined && sample === undefined ? undefined : "k and sample are for minRecall; give it too";
+  return type === undefined || isVectorIndex(type)
+    ? undefined
+    : `minRecall is for vector indexes, and this is ${type.kind}`;
+}

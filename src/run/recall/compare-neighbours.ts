@@ -1,0 +1,72 @@
+/** How many of the nearest rows of a row are the same by its old vector and by its new one. */
+import { preparedName } from "../../actions/rewrite/prepared-columns.ts";
+import type { PrepareColumnAction } from "../../actions/model/action.ts";
+import type { RowValues } from "../../schema/row-values.ts";
+import { formatPath, parsePath } from "../../schema/path.ts";
+import { sqlPath } from "../../schema/sql.ts";
+import { distanceOf, isVectorIndex } from "../../schema/table-index.ts";
+import type { RowAccess } from "../../targets/contract/row-access.ts";
+
+export interface SharedNeighbours {
+  /** How many neighbours of each row were compared. */
+  readonly k: number;
+  readonly sampled: number;
+  /** How many of them were the same, on average. */
+  readonly shared: number;
+}
+
+const k = 10;
+const sample = 50;
+
+/** Undefined if one of the columns has no vectors. */
+export async function compareNeighbours(
+  { table, path, type, key }: PrepareColumnAction,
+  rows: RowAccess,
+): Promise<SharedNeighbours | undefined> {
+  const old = parsePath(path)[0]!;
+  const column = (await rows.columns(table))?.find(({ name }) => name === old);
+  if (type.kind !== "fixedSizeList" || column?.type.kind !== "fixedSizeList") return undefined;
+  const names = [old, preparedName(old)] as const;
+  const search = searchIn(await distancesIn(table, names, rows), { table, key }, rows);
+  const select = [["key", sqlPath([key])], ...names.map((name) => [name, sqlPath([name])] as const)] as const;
+  const where = names.map((name) => `${sqlPath([name])} is not null`).join(" and ");
+  let shared = 0;
+  const sampled = await rows.read(table, { select, where, limit: sample });
+  for (const row of sampled) {
+    const [before, after] = await Promise.all(names.map(async (name) => await search(name, row)));
+    shared += before!.filter((one) => after!.includes(one)).length;
+  }
+  return sampled.length === 0 ? undefined : { k, sampled: sampled.length, shared: shared / sampled.length };
+}
+
+/** The distance of the index on each column. */
+async function distancesIn(
+  table: string,
+  names: readonly string[],
+  rows: RowAccess,
+): Promise<ReadonlyMap<string, string>> {
+  const indexes = Object.values(await rows.indexes(table)).filter((index) => isVectorIndex(index));
+  return new Map(
+    names.map((name) => [name, distanceOf(indexes.find((one) => parsePath(one.path)[0] === name) ?? { options: {} })]),
+  );
+}
+
+/** Finds the keys of the rows that are nearest to a row, without its own. */
+function searchIn(
+  distances: ReadonlyMap<string, string>,
+  { table, key }: Pick<PrepareColumnAction, "table" | "key">,
+  rows: RowAccess,
+) {
+  return async (name: string, row: RowValues): Promise<readonly string[]> => {
+    const found = await rows.nearest(table, {
+      select: [["key", sqlPath([key])]],
+      column: formatPath([name]),
+      vectors: [[...(row[name] as readonly number[])]],
+      distance: distances.get(name)!,
+      exact: false,
+      limit: k + 1,
+    });
+    const keys = found.map((one) => String(one["key"]));
+    return keys.filter((one) => one !== String(row["key"])).slice(0, k);
+  };
+}
