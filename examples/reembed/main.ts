@@ -15,16 +15,17 @@ const descriptions = ["fear of spiders", "a person who bakes bread", "huge ocean
 process.chdir(import.meta.dirname);
 rmSync(".lancedb", { recursive: true, force: true });
 
-migrate("up", "--to", "1");
+await migrate("up", "--to", "1");
 const table = await (await connect(".lancedb")).openTable("entries");
-await timed("The application adds its entries", async () => {
+await timed("adding the entries", async () => {
   const entries = readCorpus().slice(0, values.rows === undefined ? undefined : Number(values.rows));
   for (let at = 0; at < entries.length; at += 10_000) await add(table, entries.slice(at, at + 10_000));
 });
-migrate("up", "--to", "2");
+await migrate("up", "--to", "2");
 await printSearches("hashed words");
 
-migrate("up");
+await migrate("prepare");
+await migrate("up");
 await printSearches("word vectors");
 
 async function printSearches(model: string): Promise<void> {
@@ -37,14 +38,16 @@ async function printSearches(model: string): Promise<void> {
   console.log();
 }
 
-function migrate(...args: readonly string[]): void {
+async function migrate(...args: readonly string[]): Promise<void> {
   console.log(`$ npx migrate ${args.join(" ")}`);
-  const { status } = spawnSync(process.execPath, ["../../dist/bin.js", ...args, "--quiet"], { stdio: "inherit" });
-  if (status !== 0) process.exit(status ?? 1);
+  await timed(`migrate ${args[0]}`, async () => {
+    const { status } = spawnSync(process.execPath, ["../../dist/bin.js", ...args, "--quiet"], { stdio: "inherit" });
+    if (status !== 0) process.exit(status ?? 1);
+  });
 }
 
 async function timed(what: string, act: () => Promise<void>): Promise<void> {
   const started = performance.now();
   await act();
-  console.log(`${what} (${((performance.now() - started) / 1_000).toFixed(1)} s)`);
+  console.log(`${what} took ${((performance.now() - started) / 1_000).toFixed(1)} s`);
 }
