@@ -7,10 +7,16 @@ import type { Rehearsal, StepSample } from "../../src/index.ts";
 import { filesOf } from "../support/files.ts";
 import { aProject, type Project } from "../support/project.ts";
 import { addRows } from "../support/tables.ts";
+import { aProjectOn, key } from "./support/project-on.ts";
 
 /** A table of 1,000 texts, and a migration that computes a vector for each. */
 async function aScene(options: object = {}, code = vectorsOf(), before = ""): Promise<Project> {
   const project = aProject();
+  await fillScene(project, options, code, before);
+  return project;
+}
+
+async function fillScene(project: Project, options: object, code = vectorsOf(), before = ""): Promise<void> {
   project.migration("0001_docs.ts", `m.createTable("docs", { id: m.int64().notNull(), text: m.utf8() }),`);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   await addRows(
@@ -22,7 +28,6 @@ async function aScene(options: object = {}, code = vectorsOf(), before = ""): Pr
   const all = { from: ["text"], key: "id", with: "./code/vectors.ts", version: "1", ...options };
   const fill = `m.backfillColumn("docs", "embedding", ${JSON.stringify(all)}),`;
   project.migration("0002_embed.ts", `${before} m.addColumn("docs", "embedding", m.vector(4)), ${fill}`);
-  return project;
 }
 
 /** `first`: statements that run first in each call. */
@@ -196,7 +201,25 @@ test("plan and a sample know the rows of reembedColumn, also when some are compu
   expect(filesOf(project.database)).toEqual(before);
   expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
   expect((await planned(project)).line).toBe("    code computes 500 rows in 1 call, about 2.00 at 4 per 1,000 rows");
+  // A prepared column of another type is not used.
+  project.migration("0003_model.ts", `m.reembedColumn("docs", "embedding", { type: m.vector(3), ${how} }),`);
+  expect((await planned(project)).line).toBe(all);
+  project.migration("0003_model.ts", `m.reembedColumn("docs", "embedding", { type: m.vector(2), ${how} }),`);
   expect(await project.migrate(["up"], { GO: "1" })).toMatchObject({ code: 0 });
+});
+
+test("a service counts the rows too, and the sample has its rows", async () => {
+  const onService = await aProjectOn("namespace");
+  const project = {
+    ...onService,
+    database: onService.data,
+    migrate: (args: readonly string[]) => onService.migrate(args, key),
+  };
+  await fillScene(project, { batch: 100, pricePer1000Rows: 1, where: "id >= 300" });
+  expect((await planned(project)).line).toBe("    code computes 700 rows in 7 calls, about 0.70 at 1 per 1,000 rows");
+  const { texts, sample } = await sampled(project, 700);
+  expect(new Set(texts).size).toBe(700);
+  expect(measured(sample)).toMatchObject({ computed: 700, failed: 0, calls: 7, total: 700 });
 });
 
 test("a sample without code is noted", async () => {

@@ -1,10 +1,8 @@
 /** Tries the code of the project that a plan runs, on some rows of the real tables. Writes nothing. */
-import { computedBy, writtenBy } from "../../actions/apply-action.ts";
-import type { Column } from "../../schema/data-type.ts";
 import { sqlPath } from "../../schema/sql.ts";
 import type { Action } from "../../actions/model/action.ts";
 import type { ComputedValues } from "../../actions/model/action-model.ts";
-import { computedIn, sourceNow } from "../../plan/assess/rows-to-compute.ts";
+import { computedColumn, computedIn, sourceNow } from "../../plan/assess/rows-to-compute.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import { costs, findRowsToCompute } from "../../run/prepare/estimate.ts";
 import { sampleCode, type CodeSample } from "../../run/fill/sample-code.ts";
@@ -100,18 +98,10 @@ async function sample(
   least: number,
 ): Promise<StepSample> {
   const { table } = action;
-  const found = await sampleCode(how, columnIn(commits), rows, { folder, clock, signal }, (done) =>
+  const found = await sampleCode(how, computedColumn(commits)!, rows, { folder, clock, signal }, (done) =>
     emit?.({ event: "computed", table, path: column, rows: done }),
   );
   const { rowsPerSecond } = found;
   const duration = rowsPerSecond && Math.max(total / rowsPerSecond, least) * 1_000;
   return { ...found, total, duration };
-}
-
-/** The column that code computes. */
-function columnIn(commits: PlannedAction["commits"]): Column {
-  const { action, before } = commits.find((one) => computedBy(one.action) !== undefined)!;
-  const written = writtenBy(action, before.get(action.table));
-  if (written === undefined || !("columns" in written)) throw new TypeError(`${action.kind} writes no column`);
-  return written.columns[0]!;
 }

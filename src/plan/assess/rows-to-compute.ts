@@ -1,9 +1,18 @@
 /** The rows whose values code of the project will compute, as a query on the current tables. Pure. */
 import type { Action } from "../../actions/model/action.ts";
 import type { ColumnRef, ComputedValues } from "../../actions/model/action-model.ts";
-import { changesRows, computedBy, givenBy, givenTo, refAfter, tablesOfAction } from "../../actions/apply-action.ts";
+import {
+  changesRows,
+  computedBy,
+  givenBy,
+  givenTo,
+  refAfter,
+  tablesOfAction,
+  writtenBy,
+} from "../../actions/apply-action.ts";
 import { isNull } from "../../actions/model/risk.ts";
 import { originOf, tableBefore } from "../../actions/follow.ts";
+import type { Column } from "../../schema/data-type.ts";
 import type { Path } from "../../schema/path.ts";
 import { sqlPath } from "../../schema/sql.ts";
 import type { Database } from "../../schema/table.ts";
@@ -21,6 +30,13 @@ export interface RowsToCompute {
 /** What code computes in one of these commits. */
 export function computedIn(commits: readonly Commit[]): ComputedValues | undefined {
   return commits.flatMap(({ action }) => computedBy(action) ?? [])[0];
+}
+
+/** The column that code computes in one of these commits. */
+export function computedColumn(commits: readonly Commit[]): Column | undefined {
+  const computing = commits.find(({ action }) => computedBy(action) !== undefined);
+  const written = computing && writtenBy(computing.action, computing.before.get(computing.action.table));
+  return written !== undefined && "columns" in written ? written.columns[0] : undefined;
 }
 
 /**

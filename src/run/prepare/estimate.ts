@@ -1,6 +1,7 @@
 /** Estimates that need the target: the calls of a plan, what they cost, and how many rows are at risk. */
 import type { Action } from "../../actions/model/action.ts";
 import { tablesOfAction, writtenBy } from "../../actions/apply-action.ts";
+import { formatType } from "../../schema/data-type.ts";
 import { databaseOf, type Database, type Tables } from "../../schema/table.ts";
 import { planCommits, type PlannedCommit } from "../../plan/commits/commits.ts";
 import {
@@ -15,7 +16,7 @@ import {
   type Survey,
   type Widths,
 } from "../../plan/assess/cost.ts";
-import { computedIn, rowsToCompute, type RowsToCompute } from "../../plan/assess/rows-to-compute.ts";
+import { computedColumn, computedIn, rowsToCompute, type RowsToCompute } from "../../plan/assess/rows-to-compute.ts";
 import { askAfter } from "../../plan/assess/row-questions.ts";
 import { callsLeft, type GroupedPlan } from "../../plan/group/group-migrations.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
@@ -185,10 +186,15 @@ export async function findRowsToCompute(
   now: Database,
   { rows }: Target,
 ): Promise<RowsToCompute | undefined> {
-  const mark = computedIn(commits)?.mark;
+  const values = computedIn(commits);
+  if (values === undefined) return undefined;
   // The plan does not show temporary columns that were added before it was made.
-  const columns = await rows?.columns(commits[0]!.action.table).catch(() => undefined);
-  return rowsToCompute(commits, before, now, columns?.some(({ name }) => name === mark) === true);
+  const columns = (await rows?.columns(commits[0]!.action.table).catch(() => undefined)) ?? [];
+  const isMarked = columns.some(({ name }) => name === values.mark);
+  const begun = columns.find(({ name }) => name === values.column);
+  // With another type, a prepared column is dropped.
+  const isKept = begun !== undefined && formatType(begun.type) === formatType(computedColumn(commits)!.type);
+  return rowsToCompute(commits, before, now, isMarked && isKept);
 }
 
 async function countOf(
