@@ -19,15 +19,26 @@ export function recallConditions(actions: readonly Action[]): readonly Condition
       const at: ColumnRef | undefined = refAfter({ table: one.table, path: [] }, action);
       return at === undefined ? [] : [{ ...one, table: at.table }];
     });
-    if (action.kind !== "createIndex" || action.condition === undefined) continue;
-    const { table, name, condition } = action;
-    found = [...found, { table, name, condition }];
+    const condition = "condition" in action ? action.condition : undefined;
+    const name = nameOfIndex(action);
+    if (condition !== undefined && name !== undefined) found = [...found, { table: action.table, name, condition }];
   }
   return found;
 }
 
 function replaces(action: Action, { table, name }: ConditionOfIndex): boolean {
-  return (
-    (action.kind === "dropIndex" || action.kind === "createIndex") && action.table === table && action.name === name
-  );
+  return action.table === table && nameOfIndex(action) === name;
+}
+
+/** The index that an action creates or drops. */
+function nameOfIndex(action: Action): string | undefined {
+  switch (action.kind) {
+    case "createIndex":
+    case "dropIndex":
+      return action.name;
+    case "prepareColumn":
+      return action.index?.name;
+    default:
+      return undefined;
+  }
 }

@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
 import type { Action } from "../../../../src/actions/model/action.ts";
+import { vector } from "../../../../src/schema/declare/type-builders.ts";
+import { ivfPq } from "../../../../src/schema/declare/index-builders.ts";
+import { reembedColumn } from "../../../../src/steps/index.ts";
+import { compileStep } from "../../../../src/steps/registry.ts";
 import { recallConditions } from "../../../../src/commands/verify/recall-conditions.ts";
 
 const condition = { minRecall: 0.9, k: 10, sample: 200 };
@@ -25,4 +29,11 @@ test("a condition follows its table, and ends with the index or the table", () =
   expect(recallConditions([...first, { kind: "dropIndex", table: "docs", name: "near" }])).toEqual([both[1]]);
   expect(recallConditions([...first, { kind: "dropTable", table: "notes" }])).toEqual([both[0]]);
   expect(recallConditions([...first, create("docs", "near", {})])).toEqual([both[1]]);
+});
+
+test("reembedColumn has the condition of the index that it builds", () => {
+  const options = { type: vector(8), from: ["text"], key: "id", with: "./embed.ts", version: "2" };
+  const index = { index: ivfPq(), indexName: "near", minRecall: 0.9 };
+  const step = reembedColumn("docs", "at", { ...options, ...index });
+  expect(recallConditions(compileStep(step))).toEqual([{ table: "docs", name: "near", condition }]);
 });
