@@ -228,18 +228,6 @@ const inputs: readonly Input[] = [
     }),
   ],
   [
-    "reembed-column",
-    'seeded.name:vector(4):{"from": ["n"], "key": "code", "with": "./names.ts", "version": "1", "where": "code = \'none\'"}',
-    m.reembedColumn("seeded", "name", {
-      type: m.vector(4),
-      from: ["n"],
-      key: "code",
-      with: "./names.ts",
-      version: "1",
-      where: "code = 'none'",
-    }),
-  ],
-  [
     "execute",
     `seeded:{"update": {"name": "'it''s'"}, "where": "code = 'fr'"}`,
     m.execute("seeded", { update: { name: "'it''s'" }, where: "code = 'fr'" }),
@@ -262,6 +250,18 @@ const inputs: readonly Input[] = [
     "alter",
     'tiny:[{"path": "a", "rename": "b", "type": "int64"}]',
     m.alterColumns("tiny", [{ path: "a", rename: "b", type: m.int64() }]),
+  ],
+  [
+    "reembed-column",
+    'seeded.name:vector(4):{"from": ["n"], "key": "code", "with": "./names.ts", "version": "1", "where": "code = \'none\'"}',
+    m.reembedColumn("seeded", "name", {
+      type: m.vector(4),
+      from: ["n"],
+      key: "code",
+      with: "./names.ts",
+      version: "1",
+      where: "code = 'none'",
+    }),
   ],
   ["optimize-table", "t0", m.optimizeTable("t0")],
   ["drop-table", "t0", m.dropTable("t0")],
