@@ -19,7 +19,7 @@ const { values } = parseArgs({
   options: {
     rows: { type: "string", default: "32000" },
     shards: { type: "string", default: "4" },
-    rounds: { type: "string", default: "3" },
+    rounds: { type: "string", default: "1" },
   },
 });
 const [rows, shards] = [Number(values.rows), Number(values.shards)];
@@ -72,7 +72,7 @@ function writeProject(folder: string): void {
   symlinkSync(root, join(folder, "node_modules/lance-migrate"));
   writeFileSync(join(folder, "package.json"), `{ "type": "module" }`);
   writeFileSync(join(folder, "embed.js"), code);
-  const options = `from: ["text"], key: "id", with: "./embed.js", version: "2"`;
+  const options = `from: ["text"], key: "id", with: "./embed.js", version: "2", batch: 16, concurrency: 1`;
   const steps = [
     `m.createTable("docs", { id: m.int64().notNull(), text: m.utf8(), embedding: m.vector(16) })`,
     `m.reembedColumn("docs", "embedding", { type: m.vector(${dimensions}), ${options} })`,
