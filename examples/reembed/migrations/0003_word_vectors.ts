@@ -8,6 +8,7 @@ export const up = [
     with: "./embedders/wink.ts",
     version: "1",
     index: ivfFlat({ numPartitions: 64 }),
+    minRecall: 0.95,
     batch: 1_000,
   }),
 ];
