@@ -293,6 +293,9 @@ test("an interrupted run keeps what was computed, and the next one resumes", asy
   const { code, stderr } = await running.finished;
   expect(code).toBe(130);
   expect(stderr).toContain("interrupted; docs.length is computed in part; run the same command to continue");
+  const history = await project.migrate(["history", "--json"]);
+  expect(history.stdout).toContain('"event":"interrupted"');
+  expect(history.stdout).not.toContain('"event":"failed"');
   expect(await project.migrate(["up"], { GO: "1" })).toMatchObject({ code: 0 });
   expect(await lengthsIn(project)).toEqual(complete);
   expect(logOf(project)).toHaveLength(5);

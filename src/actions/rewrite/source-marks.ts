@@ -30,6 +30,11 @@ export function hasFailed(action: Pick<Marked, "mark">): string {
   return `starts_with(${markPath(action)}, '${failedMark}')`;
 }
 
+/** An SQL predicate for the rows whose value was computed and is up to date. */
+export function isComputed(action: Pick<Marked, "mark" | "version" | "from">): string {
+  return `replace(${markPath(action)}, '${nullMark}', '') = ${markSql(action)}`;
+}
+
 /** SQL for the mark of a row whose value is up to date. Null and an empty text differ. */
 export function markSql({ version, from }: Pick<Marked, "version" | "from">): string {
   const sources = from.map((column) => `coalesce(cast(${sqlPath([column])} as string), chr(0))`);

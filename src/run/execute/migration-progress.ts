@@ -113,7 +113,9 @@ export async function stopped(
   }
   const error = isStated(cause) ? cause : stepFailed(progress, action, cause);
   // If this can't be written either, the lease is not released: the next run takes it over and checks the tables.
-  const record = { event: "failed", ...factsNow(progress), detail: error.message } as const;
+  const record = isMigrateError(error, "ERR_INTERRUPTED")
+    ? ({ event: "interrupted", ...factsNow(progress) } as const)
+    : ({ event: "failed", ...factsNow(progress), detail: error.message } as const);
   await lease.release([record], inDoubt ? version : undefined).catch(() => {});
   return error;
 }

@@ -60,41 +60,34 @@ export async function computeAll(
       throw new Error(`it returned ${count(values.length, "value")} for ${count(given.length, "row")}`);
     return given.map((row, index) => checked(row, values[index], column));
   };
-  /** If a call fails, its rows are tried alone, so that one of them does not fail the others. */
-  const attempt = async (given: readonly RowValues[]): Promise<readonly RowResult[]> => {
-    try {
-      return await call(given);
-    } catch (error) {
-      if (error instanceof NoAnswer) throw error;
-      if (given.length === 1) return [{ row: given[0]!, problem: firstLine(error) }];
-    }
-    const alone: RowResult[] = [];
-    for (const row of given) {
-      const [result] = await attempt([row]);
-      alone.push(result!);
-      if (failedRows === "stop" && "problem" in result!) break;
-    }
-    return alone;
-  };
+  const hasMore = () => next < rows.length && problem === undefined;
   const work = async () => {
     let kept = Promise.resolve();
-    while (next < rows.length && problem === undefined) {
-      const given = rows.slice(next, (next += batch));
+    const settle = async (results: readonly RowResult[]) => {
+      const wrong = results.find((result) => "problem" in result);
+      const right = results.filter((result) => "value" in result);
+      tally.good += right.length;
+      tally.bad += results.length - right.length;
+      const stops = failedRows === "stop" || (tally.good === 0 && tally.bad >= mostFailed);
+      if (wrong !== undefined && stops) problem ??= errorOf(wrong.problem, wrong.row);
+      // A run that is killed loses what is not kept yet: at most two calls for each that is made at a time.
+      await kept;
+      kept = keep(stops ? right : results);
+    };
+    /** If a call fails, its rows are tried alone, so that one of them does not fail the others. */
+    const attempt = async (given: readonly RowValues[]): Promise<void> => {
       try {
-        const results = await attempt(given);
-        const wrong = results.find((result) => "problem" in result);
-        const right = results.filter((result) => "value" in result);
-        tally.good += right.length;
-        tally.bad += results.length - right.length;
-        const stops = failedRows === "stop" || (tally.good === 0 && tally.bad >= mostFailed);
-        if (wrong !== undefined && stops) problem ??= errorOf(wrong.problem, wrong.row);
-        // A run that is killed loses what is not kept yet: at most two calls for each that is made at a time.
-        await kept;
-        kept = keep(stops ? right : results);
+        return await settle(await call(given));
       } catch (error) {
-        problem ??= errorOf(firstLine(error));
+        if (error instanceof NoAnswer) throw error;
+        if (given.length === 1) return await settle([{ row: given[0]!, problem: firstLine(error) }]);
       }
-    }
+      for (const row of given) if (problem === undefined) await attempt([row]);
+    };
+    while (hasMore())
+      await attempt(rows.slice(next, (next += batch))).catch(
+        (error: unknown) => (problem ??= errorOf(firstLine(error))),
+      );
   };
   const errorOf = (words: string, row?: RowValues) =>
     codeFailed(

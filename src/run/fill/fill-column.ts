@@ -8,6 +8,7 @@ import type { FillColumnAction } from "../../actions/model/action.ts";
 import {
   failedMark,
   hasFailed,
+  isComputed,
   isCurrent,
   isPending,
   markColumn,
@@ -26,6 +27,7 @@ import type { NewValues, RowAccess } from "../../targets/contract/row-access.ts"
 import { widthOf } from "../../schema/type-width.ts";
 import { computeAll, type Compute, type RowResult, type Tally } from "./compute-all.ts";
 import { FillFailed } from "./fill-failed.ts";
+import { boundOf, requireUnique } from "./found-rows.ts";
 import { inShard, type Shard } from "./shard.ts";
 
 export interface FillContext {
@@ -44,8 +46,8 @@ export interface FillContext {
 }
 
 export interface Filled {
-  /** Why rows have no value, or none of their present sources; one for each row. */
-  readonly problems: readonly string[];
+  /** How many rows have no value of their present sources, and why the first of them; undefined if there are none. */
+  readonly problem: { readonly rows: number; readonly text: string } | undefined;
   /** How many versions of the table were made. */
   readonly merges: number;
 }
@@ -65,9 +67,6 @@ const mostVain = 5;
 /** How often a page is merged. The last time, the engine reads the column in every row to see which have no value. */
 const mostMerges = 3;
 
-/** The addresses of a fragment's rows begin with its number, which is higher than those of all older ones. */
-const fragmentSize = 2 ** 32;
-
 /** The version of the table when rows were found to lack a value, and a bound above their addresses. */
 interface Seen {
   readonly version: number | undefined;
@@ -78,18 +77,18 @@ export async function fillColumn(action: FillColumnAction, table: Table, context
   const fill = new Fill(action, table, context);
   for (const staged of context.staged) await fill.mergeStaged(staged);
   await fill.retryFailed();
-  for (let catchUps = 0; catchUps <= mostCatchUps;) {
-    const isFull = await fill.page();
-    if (isFull === undefined) return fill;
-    if (!isFull) catchUps++;
+  await fill.checkCode();
+  let isFull: boolean | undefined = true;
+  for (let catchUps = 0; isFull !== undefined && catchUps <= mostCatchUps;) {
+    isFull = await fill.page();
+    if (isFull === false) catchUps++;
   }
-  await fill.reportOutdated();
-  return fill;
+  return { merges: fill.merges, problem: await fill.problem(isFull === undefined) };
 }
 
 class Fill {
-  readonly problems: string[] = [];
   merges = 0;
+  #problem: string | undefined;
   readonly #action: FillColumnAction;
   readonly #context: FillContext;
   readonly #key: Column;
@@ -129,10 +128,15 @@ class Fill {
     const { rows, mayWrite } = this.#context;
     const { table } = this.#action;
     const failed = this.#ours(hasFailed(this.#action));
-    if (!(await this.#hasRow(failed))) return;
+    if ((await this.#count(failed, 1)) === 0) return;
     await mayWrite();
     await rows.setNull(table, this.#mark, failed);
     this.merges++;
+  }
+
+  /** If the code has computed a row before, it is not to blame for the first rows that fail now. */
+  async checkCode(): Promise<void> {
+    if (this.#action.failedRows === "leave") this.#tally.good += await this.#count(isComputed(this.#action), 1);
   }
 
   /** Computes a page of the rows without a value of their sources. Whether it was full; undefined if there is none. */
@@ -158,10 +162,12 @@ class Fill {
     return wanted.length === limit;
   }
 
-  /** Reports the rows that others changed again and again. */
-  async reportOutdated(): Promise<void> {
-    const left = await this.#read(mostPageRows);
-    this.problems.push(...left.map(() => "others kept changing what it is computed from"));
+  async problem(isComplete: boolean): Promise<Filled["problem"]> {
+    const outdated = isComplete ? 0 : await this.#count(this.#pending);
+    const failed = this.#problem === undefined ? 0 : await this.#count(this.#ours(hasFailed(this.#action)));
+    if (outdated + failed === 0) return undefined;
+    const text = failed > 0 ? this.#problem! : "others kept changing what it is computed from";
+    return { rows: outdated + failed, text };
   }
 
   /** A predicate for those of the rows for which another one holds that this fill may compute. */
@@ -185,9 +191,9 @@ class Fill {
     return [this.#mark, `arrow_cast(${markSql(this.#action)}, 'Utf8')`];
   }
 
-  async #hasRow(where: string): Promise<boolean> {
+  async #count(where: string, limit?: number): Promise<number> {
     const select = [["mark", sqlPath([this.#mark])]] as const;
-    return (await this.#context.rows.read(this.#action.table, { select, where, limit: 1 })).length > 0;
+    return (await this.#context.rows.read(this.#action.table, { select, where, limit })).length;
   }
 
   async #stage(results: readonly RowResult[]): Promise<readonly RowValues[]> {
@@ -196,7 +202,7 @@ class Fill {
     await mayWrite();
     await rows.append(staging, this.#values(values));
     this.#computed += results.length;
-    for (const result of results) if ("problem" in result) this.problems.push(result.problem);
+    for (const result of results) if ("problem" in result) this.#problem ??= result.problem;
     progress(this.#computed);
     return values;
   }
@@ -274,26 +280,5 @@ class Fill {
         ? [null, `${failedMark}${mark}`]
         : [result.value, result.value === null ? `${nullMark}${mark}` : mark];
     return { [this.#key.name]: row[this.#key.name]!, [this.#mark]: own, [this.#column.name]: value };
-  }
-}
-
-/** Above the addresses of these rows: those of a new fragment, to which a change moves a row. */
-function boundOf(rows: readonly RowValues[]): number {
-  const last = rows.reduce((most, row) => Math.max(most, Number(row[rowAddress])), 0);
-  return (Math.floor(last / fragmentSize) + 1) * fragmentSize;
-}
-
-/** Throws FillFailed: a merge could not tell two rows apart. */
-function requireUnique(rows: readonly RowValues[], { table, key }: FillColumnAction): void {
-  const seen = new Set<string>();
-  for (const row of rows) {
-    const own = row[key] ?? null;
-    const text = String(own);
-    if (own !== null && !seen.has(text)) {
-      seen.add(text);
-      continue;
-    }
-    const where = own === null ? "null in a row" : `${JSON.stringify(own)} in 2 rows or more`;
-    throw new FillFailed(`${table}.${key} is ${where}, so it can't identify rows`);
   }
 }

@@ -39,26 +39,26 @@ const indexKey = "lance_migrate_index";
 
 /** What has happened, and how many versions of the table it made. */
 export interface Prepared {
-  readonly problems: Filled["problems"];
+  readonly problem: Filled["problem"];
   readonly commits: number;
 }
 
 export async function prepareColumn(action: PrepareColumnAction, context: PrepareContext): Promise<Prepared> {
   const table = new PreparedTable(action, context);
   await table.addColumns(action.type);
-  const { problems, merges } = await context.fill(table.filling(table.next, true), await table.columns());
+  const { problem, merges } = await context.fill(table.filling(table.next, true), await table.columns());
   if (action.index !== undefined) await table.index(action.index, action.condition);
-  return { problems, commits: table.commits + merges };
+  return { problem, commits: table.commits + merges };
 }
 
 export async function catchUpColumn(action: CatchUpColumnAction, context: PrepareContext): Promise<Prepared> {
   const table = new PreparedTable(action, context);
   const columns = await table.columns();
   // An earlier run has dropped the marks when everything was computed.
-  if (!columns.some(({ name }) => name === table.mark)) return { problems: [], commits: 0 };
-  const { problems, merges } = await context.fill(table.filling(table.column), columns);
+  if (!columns.some(({ name }) => name === table.mark)) return { problem: undefined, commits: 0 };
+  const { problem, merges } = await context.fill(table.filling(table.column), columns);
   await table.drop([table.mark]);
-  return { problems, commits: table.commits + merges };
+  return { problem, commits: table.commits + merges };
 }
 
 /** A table with a column that is prepared. */

@@ -60,7 +60,7 @@ export async function compute(
   const { clock, mayWrite, emit } = project;
   const fill = async (filling: FillColumnAction, columns: readonly Column[]) =>
     await fillWith(filling, columns, target, project);
-  const { problems, commits } = await computed(action, {
+  const { problem, commits } = await computed(action, {
     target,
     rows: target.rows,
     clock,
@@ -71,8 +71,7 @@ export async function compute(
   // Everything is computed, so no lease is needed any more.
   if (action.kind === "catchUpColumn")
     for (const name of preparingsOf(await target.listTables(), project.ledger, action)) await target.rows.drop(name);
-  const [problem] = problems;
-  if (problem !== undefined) emit({ event: "notComputed", table, path, rows: problems.length, problem });
+  if (problem !== undefined) emit({ event: "notComputed", table, path, rows: problem.rows, problem: problem.text });
   return commits;
 }
 
@@ -86,8 +85,8 @@ async function computed(action: ComputingAction, context: PrepareContext): Promi
     case "fillColumn": {
       const columns = await context.rows.columns(action.table);
       if (columns === undefined) throw new Error(`there is no table ${action.table}`);
-      const { problems, merges } = await context.fill(action, columns);
-      return { problems, commits: merges };
+      const { problem, merges } = await context.fill(action, columns);
+      return { problem, commits: merges };
     }
   }
 }

@@ -106,8 +106,8 @@ test("if no row can be computed, failed rows do not stay without values", async 
     throw new Error("no such model");
   };
   const { results, problem } = await computed(broken, { failedRows: "leave", concurrency: 1 });
-  expect(problem).toBe("./c.ts, for the row whose id is 16: no such model");
-  expect(results).toHaveLength(16);
+  expect(problem).toBe("./c.ts, for the row whose id is 19: no such model");
+  expect(results).toHaveLength(19);
   expect(calls).toBeLessThan(30);
 });
 
@@ -149,4 +149,19 @@ test.each([
 test("another number of values than rows is refused", async () => {
   const { problem } = await computed(async (some) => (await upper(some)).slice(1));
   expect(problem).toContain("it returned 0 values for 1 row");
+});
+
+test("the results of rows that are computed alone are kept one by one", async () => {
+  const sizes: number[] = [];
+  const stage = async (some: readonly RowResult[]) => void sizes.push(some.length);
+  let alone = 0;
+  const slow: Compute = async (some) => {
+    if (some.length > 1) throw new Error("too many rows");
+    if (++alone === 5) expect(sizes.length).toBeGreaterThan(2);
+    return await upper(some);
+  };
+  const computation = { from: ["text"], key: "id", with: "./c.ts", version: "1", batch: 8, concurrency: 1 };
+  const column = { name: "c", type: utf8().type, nullable: true };
+  await computeAll(rows.slice(0, 8), computation, column, { compute: slow, stage, tally: { good: 0, bad: 0 } });
+  expect(sizes.reduce((sum, size) => sum + size)).toBe(8);
 });

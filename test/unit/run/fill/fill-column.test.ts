@@ -184,3 +184,39 @@ test("a value that an application has removed is computed again", async () => {
   expect(await scene.lengths()).toEqual(many.map(({ id }) => id));
   expect(scene.computed).toHaveLength(many.length + 1);
 });
+
+test("what is reported are the rows without a value at the end", async () => {
+  const scene = await aScene(many);
+  const docs = await scene.docs();
+  const isLong = (text: unknown) => String(text).length > 57;
+  let calls = 0;
+  const compute: Compute = async (rows) => {
+    if (rows.some(({ text }) => isLong(text))) throw new Error("too long");
+    if (rows.length === 1 && ++calls === 1) await docs.update({ where: "id = 59", values: { text: "short" } });
+    return await lengths(rows);
+  };
+  const { problem } = await scene.run({ failedRows: "leave" }, { compute });
+  expect(problem).toEqual({ rows: 1, text: "too long" });
+  expect(await scene.lengths()).toEqual(many.map(({ id }) => (id === 58 ? null : id === 59 ? 5 : id)));
+});
+
+test("rows that others keep changing are counted", async () => {
+  const scene = await aScene(many);
+  const docs = await scene.docs();
+  const compute: Compute = async (rows) => {
+    await docs.update({ where: "id < 3", valuesSql: { text: "concat(text, 'x')" } });
+    return await lengths(rows);
+  };
+  const { problem } = await scene.run({}, { compute });
+  expect(problem).toEqual({ rows: 3, text: "others kept changing what it is computed from" });
+});
+
+test("if rows were computed before, many others may fail", async () => {
+  const scene = await aScene(many);
+  await scene.run({ where: "id < 10" });
+  const compute: Compute = async () => Promise.reject(new Error("too long"));
+  const { problem } = await scene.run({ failedRows: "leave" }, { compute });
+  expect(problem).toEqual({ rows: 50, text: "too long" });
+  // Those that another version has computed do not count.
+  await expect(scene.run({ failedRows: "leave", version: "2" }, { compute })).rejects.toThrow("too long");
+});
