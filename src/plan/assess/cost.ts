@@ -11,32 +11,36 @@ import type { PlannedAction } from "../make-plan.ts";
 
 const whole = z.int().min(0);
 
-const computedShape = z.object({
-  rows: whole.nullable().describe("Rows whose values code of the project computes; null if unknown."),
-  calls: whole.nullable().describe("About how many calls that takes; null if unknown."),
-  price: z
-    .number()
-    .min(0)
-    .nullable()
-    .optional()
-    .describe("What the rows cost at the stated price; null if unknown, absent without a price."),
-  seconds: whole
-    .nullable()
-    .optional()
-    .describe("How long it takes at least, because of `callsPerMinute`; null if unknown, absent without that limit."),
-});
+const computedShape = z
+  .object({
+    rows: whole.nullable().describe("Rows whose values code of the project computes; null if unknown."),
+    calls: whole.nullable().describe("About how many calls that takes; null if unknown."),
+    price: z
+      .number()
+      .min(0)
+      .nullable()
+      .optional()
+      .describe("What the rows cost at the stated price; null if unknown, absent without a price."),
+    seconds: whole
+      .nullable()
+      .optional()
+      .describe("How long it takes at least, because of `callsPerMinute`; null if unknown, absent without that limit."),
+  })
+  .meta({ id: "computed" });
 
 export type ComputedCost = z.output<typeof computedShape>;
 
 /** Published as part of docs/plan.schema.json. */
-export const costShape = z.object({
-  rows: whole.nullable().describe("Rows in which values are rewritten; null if unknown."),
-  bytes: whole.nullable().describe("About how many bytes that is before it is compressed; null if unknown."),
-  added: whole.nullable().describe("Rows that are added; null if unknown."),
-  indexes: z.array(z.string()).describe("Indexes that are built over all rows."),
-  versions: whole.describe("Versions of tables that it makes."),
-  computed: computedShape.optional().describe("Absent if no code of the project runs."),
-});
+export const costShape = z
+  .object({
+    rows: whole.nullable().describe("Rows in which values are rewritten; null if unknown."),
+    bytes: whole.nullable().describe("About how many bytes that is before it is compressed; null if unknown."),
+    added: whole.nullable().describe("Rows that are added; null if unknown."),
+    indexes: z.array(z.string()).describe("Indexes that are built over all rows."),
+    versions: whole.describe("Versions of tables that it makes."),
+    computed: computedShape.optional().describe("Absent if no code of the project runs."),
+  })
+  .meta({ id: "cost" });
 
 export type Cost = z.output<typeof costShape>;
 

@@ -11,7 +11,7 @@ const whole = z.int().min(0);
 
 const action = z
   .looseObject({ kind: text, table: text })
-  .describe("As a target executes it: its kind, its table, and what else that kind has.");
+  .meta({ id: "action", description: "As a target executes it: its kind, its table, and what else that kind has." });
 
 const commit = z.object({ text, action });
 
@@ -55,17 +55,19 @@ const plannedAction = z.object({
   action,
 });
 
-const plannedMigration = z.object({
-  version: whole,
-  name: text,
-  file: text,
-  checksum: text.describe("SHA-256 of its steps."),
-  steps: z.array(text).describe("A short hash of each step."),
-  done: whole.describe("How many of its actions are done already."),
-  total: whole,
-  down: z.array(text).optional().describe("The rollback that its file exports, as text."),
-  actions: z.array(plannedAction),
-});
+const plannedMigration = z
+  .object({
+    version: whole,
+    name: text,
+    file: text,
+    checksum: text.describe("SHA-256 of its steps."),
+    steps: z.array(text).describe("A short hash of each step."),
+    done: whole.describe("How many of its actions are done already."),
+    total: whole,
+    down: z.array(text).optional().describe("The rollback that its file exports, as text."),
+    actions: z.array(plannedAction),
+  })
+  .meta({ id: "migration" });
 
 const plannedGroup = z.object({
   versions: z.array(whole).describe("Its migrations."),
