@@ -232,3 +232,22 @@ test("an index that finds too little is dropped: nothing is switched, and the re
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await indexesIn(project)).toEqual(["embedding_idx_2 on embedding"]);
 });
+
+test("prepare --discard drops what was prepared, also for a migration that is gone, but not of a half-done one", async () => {
+  const project = await aScene();
+  expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
+  rmSync(join(project.folder, "migrations/0002_model.ts"));
+  const discarded = await project.migrate(["prepare", "--discard"]);
+  expect(discarded).toMatchObject({ code: 0, stdout: "dropped the prepared columns of docs\n" });
+  expect(await namesIn(project)).toEqual(["id", "text", "embedding"]);
+  expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
+  expect((await project.migrate(["prepare", "--discard"])).stdout).toBe("nothing to discard\n");
+  project.migration(
+    "0002_model.ts",
+    'm.addColumn("docs", "words", m.int32()), m.reembedColumn("docs", "embedding", { type: m.vector(3), from: ["text"], key: "id", with: "./none.ts", version: "2" }),',
+  );
+  expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
+  const refused = await project.migrate(["prepare", "--discard"]);
+  expect(refused).toMatchObject({ code: 2 });
+  expect(refused.stderr).toContain("0002_model is not finished and may need its prepared columns");
+});

@@ -1,9 +1,10 @@
+import { discardPrepared } from "../../commands/discard-prepared.ts";
 import { prepare, type PreparedColumn } from "../../commands/prepare.ts";
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { Shard } from "../../run/fill/shard.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
-import { bundleFlags, leaseFlags, valueFlag, wrongFlag } from "../command/flags.ts";
+import { bundleFlags, leaseFlags, switchFlag, valueFlag, wrongFlag } from "../command/flags.ts";
 import { runEvents } from "../render/events.ts";
 import { preparedWords } from "../render/status.ts";
 
@@ -13,12 +14,21 @@ export const prepareCommand = defineCommand({
   stopping: "stopping; the next migrate prepare resumes where this one stopped",
   flags: {
     shard: valueFlag("compute only this part of the rows, such as 3/16, and create no index", shardOf),
+    discard: switchFlag("drop what was prepared, also for migrations that no longer exist"),
     ...bundleFlags,
     ...leaseFlags,
   },
+  conflicts: [["discard", "shard"]],
   async run(context) {
     const { flags, output } = context;
     const emit = runEvents(context, (event) => output.data(event));
+    if (flags.discard === true) {
+      const [tables] = await withTarget(context, discardPrepared, emit);
+      output.data({ event: "discarded", tables });
+      for (const table of tables) output.result(`dropped the prepared columns of ${table}`);
+      if (tables.length === 0) output.result("nothing to discard");
+      return;
+    }
     const [prepared] = await withTarget(context, (options) => prepare(options, { shard: flags.shard }), emit);
     for (const one of prepared) output.result(lineOf(one));
     if (prepared.length === 0) output.result("nothing to prepare");

@@ -1,0 +1,45 @@
+/** Removes what `prepare` has left, for migrations that are no longer wanted. */
+import { MigrateError } from "../errors/migrate-error.ts";
+import { isPrepared } from "../actions/rewrite/prepared-columns.ts";
+import { isHalfDone } from "../ledger/state/fold.ts";
+import { formatMigration } from "../migrations/file-name.ts";
+import { isStaging } from "../run/fill/staging-name.ts";
+import { withLease } from "../run/lease/with-lease.ts";
+import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
+import { formatPath } from "../schema/path.ts";
+import { patience, retry } from "../targets/contract/retry.ts";
+import type { RowAccess } from "../targets/contract/row-access.ts";
+
+/** The tables from which columns were dropped. Throws ERR_USAGE if a migration is half-done: it needs its columns. */
+export async function discardPrepared(options: MigratorOptions): Promise<readonly string[]> {
+  const context = runContext(options);
+  const { rows } = context.target;
+  if (rows === undefined) return [];
+  return await withLease(context, {
+    async prepare({ state }) {
+      const halfDone = [...state.migrations.values()].find(isHalfDone);
+      if (halfDone !== undefined)
+        throw new MigrateError("ERR_USAGE", {
+          problem: `${formatMigration(halfDone)} is not finished and may need its prepared columns; run migrate up, or migrate down, first`,
+        });
+      return { first: undefined, act: async () => await discard(context, rows) };
+    },
+  });
+}
+
+async function discard({ target, ledger, clock }: RunContext, rows: RowAccess): Promise<readonly string[]> {
+  const discarded: string[] = [];
+  const tables = await target.listTables();
+  for (const table of tables.filter((name) => name !== ledger && !name.startsWith(`${ledger}.`))) {
+    const drop = async () => {
+      const columns = ((await rows.columns(table)) ?? []).filter(({ name }) => isPrepared(name));
+      if (columns.length === 0) return false;
+      const paths = columns.map(({ name }) => formatPath([name]));
+      await target.execute({ kind: "dropColumns", table, paths }, await target.describeTable(table));
+      return true;
+    };
+    if (await retry(drop, (error) => target.verdict(error), clock, patience.conflict)) discarded.push(table);
+  }
+  for (const name of tables) if (isStaging(name, ledger)) await rows.drop(name);
+  return discarded;
+}
