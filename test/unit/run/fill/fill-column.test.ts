@@ -176,6 +176,19 @@ test("values that were computed before a crash are not merged over those that an
   expect(await scene.lengths()).toEqual(many.map(({ id }) => (id === 7 ? -7 : id)));
 });
 
+test("rows whose sources or version have changed since are computed again; null and an empty text differ", async () => {
+  const scene = await aScene(texts);
+  await scene.run();
+  const docs = await scene.docs();
+  await docs.update({ where: "id = 1", values: { text: "ccc" } });
+  await docs.update({ where: "id = 2", values: { text: "" } });
+  await scene.run();
+  expect(await scene.lengths()).toEqual([1, 3, 0, 4]);
+  expect(scene.computed.slice(texts.length).toSorted()).toEqual(["", "ccc"]);
+  await scene.run({ version: "2" });
+  expect(scene.computed).toHaveLength(2 * texts.length + 2);
+});
+
 test("a value that an application has removed is computed again", async () => {
   const scene = await aScene(many);
   await scene.run();
