@@ -151,6 +151,22 @@ export function describeRows(name: string, open: OpenPair): void {
       },
     );
 
+    test("the version of a table and the addresses of its rows change with them, and a condition can name the addresses", async () => {
+      const { one, other } = await withRows();
+      const access = rowsOf(other);
+      const addresses = async () =>
+        await access.read("t", { select: ["id", "_rowaddr"].map((column) => [column, column] as const) });
+      const before = { version: await access.version?.("t"), addresses: await addresses() };
+      expect(before.addresses.map((row) => row["_rowaddr"])).toEqual([0, 1, 2]);
+      await rowsOf(one).setNull("t", "mark", "id = 2");
+      expect(await access.version?.("t")).toBeGreaterThan(before.version!);
+      const moved = (await addresses()).find(({ id }) => id === 2);
+      expect(moved?.["_rowaddr"]).toBeGreaterThanOrEqual(2 ** 32);
+      const values = { columns: some(["id", "mark"]), rows: [1, 2, 3].map((id) => ({ id, mark: "new" })) };
+      expect(await access.update("t", "id", values, `target._rowaddr < ${2 ** 32}`)).toBe(2);
+      expect(await access.version?.("none")).toBeUndefined();
+    });
+
     test("a text can be the key", async () => {
       const { one } = await withRows();
       const values = { columns: some(["text", "mark"]), rows: [{ text: "three", mark: "3" }] };

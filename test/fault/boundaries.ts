@@ -39,6 +39,7 @@ export function atBoundaries(target: Target, meet: Meet): Target {
     rows: rows && {
       columns: met("rows.columns", rows.columns),
       indexes: met("rows.indexes", rows.indexes),
+      version: met("rows.version", rows.version),
       read: met("rows.read", rows.read),
       nearest: met("rows.nearest", rows.nearest),
       setNull: met("rows.setNull", rows.setNull),

@@ -115,4 +115,15 @@ describe("an answer that is not what was asked for is refused", () => {
       `test answered POST /v1/table/t/merge_insert/ with 200: that is no number of updated rows: {"version": 7}`,
     );
   });
+
+  test("a service that knows no addresses of rows has no version of a table for them", async () => {
+    const { url } = await serve((response, { path }) =>
+      path.includes("/describe/")
+        ? response.writeHead(200).end(`{"version": 7, "schema": {"fields": []}}`)
+        : response.writeHead(400).end("no column _rowaddr"),
+    );
+    const target = await targetAt(url);
+    targets.push(target);
+    expect(await target.rows!.version("t")).toBeUndefined();
+  });
 });

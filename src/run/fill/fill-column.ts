@@ -12,22 +12,21 @@ import {
   isCurrent,
   isPending,
   markColumn,
-  markIn,
   markName,
   markSql,
   nullMark,
   rowAddress,
 } from "../../actions/rewrite/source-marks.ts";
-import { isInteger, sameColumns, type Column } from "../../schema/data-type.ts";
+import { sameColumns, type Column } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import type { RowValue, RowValues } from "../../schema/row-values.ts";
-import { sqlPath, sqlText } from "../../schema/sql.ts";
+import { sqlPath } from "../../schema/sql.ts";
 import { requireColumn, type Table } from "../../schema/table.ts";
 import type { NewValues, RowAccess } from "../../targets/contract/row-access.ts";
 import { widthOf } from "../../schema/type-width.ts";
 import { computeAll, type Compute, type RowResult, type Tally } from "./compute-all.ts";
 import { FillFailed } from "./fill-failed.ts";
-import { boundOf, requireUnique } from "./found-rows.ts";
+import { boundOf, requireUnique, stillPending, type PendingRows, type Seen } from "./found-rows.ts";
 import { inShard, type Shard } from "./shard.ts";
 
 export interface FillContext {
@@ -66,12 +65,6 @@ const mostVain = 5;
 
 /** How often a page is merged. The last time, the engine reads the column in every row to see which have no value. */
 const mostMerges = 3;
-
-/** The version of the table when rows were found to lack a value, and a bound above their addresses. */
-interface Seen {
-  readonly version: number | undefined;
-  readonly before: number;
-}
 
 export async function fillColumn(action: FillColumnAction, table: Table, context: FillContext): Promise<Filled> {
   const fill = new Fill(action, table, context);
@@ -144,7 +137,7 @@ class Fill {
     const { compute } = this.#context;
     const limit = this.#pageRows;
     const version = await this.#version();
-    const wanted = await this.#read(limit);
+    const wanted = await this.#read(limit, version !== undefined);
     if (wanted.length === 0) return undefined;
     requireUnique(wanted, this.#action);
     this.#rowBytes = wanted.reduce((sum, row) => sum + JSON.stringify(row).length, 0) / wanted.length;
@@ -178,10 +171,10 @@ class Fill {
     return all.flatMap((one) => (one === undefined ? [] : `(${one})`)).join(" and ");
   }
 
-  async #read(limit: number): Promise<readonly RowValues[]> {
+  async #read(limit: number, hasAddresses = false): Promise<readonly RowValues[]> {
     const { table, from, key } = this.#action;
     const names = [...new Set([key, ...from])].map((name) => [name, sqlPath([name])] as const);
-    const address = this.#context.rows.version === undefined ? [] : [[rowAddress, rowAddress] as const];
+    const address = hasAddresses ? [[rowAddress, rowAddress] as const] : [];
     const select = [this.#markNow, ...address, ...names];
     return await this.#context.rows.read(table, { select, where: this.#pending, limit });
   }
@@ -217,9 +210,10 @@ class Fill {
     let merged = 0;
     let [left, known] = [values, seen];
     for (let tries = 1; left.length > 0; tries++) {
-      const isLast = tries === mostMerges || overwrite || rows.version === undefined;
-      if (!isLast && (known === undefined || known.version !== (await this.#version())))
-        [left, known] = await this.#stillPending(left);
+      const version = overwrite ? undefined : await this.#version();
+      const isLast = tries === mostMerges || version === undefined;
+      if (!isLast && (known === undefined || known.version !== version))
+        [left, known] = await stillPending(left, this.#wanted);
       if (left.length === 0) break;
       await mayWrite();
       const condition = isCurrent(this.#action, this.#column.name, isLast ? undefined : known?.before);
@@ -234,21 +228,14 @@ class Fill {
     return merged;
   }
 
-  /** Those of the values whose rows lack them and still have the sources that they were computed from. */
-  async #stillPending(values: readonly RowValues[]): Promise<[readonly RowValues[], Seen]> {
-    const { key } = this.#action;
-    const version = await this.#version();
-    const keys = values.map((row) => (isInteger(this.#key.type) ? String(row[key]) : sqlText(String(row[key]))));
-    const where = `${sqlPath([key])} in (${keys.join(", ")}) and (${this.#pending})`;
-    const select = [[key, sqlPath([key])], this.#markNow, [rowAddress, rowAddress]] as const;
-    const found = await this.#context.rows.read(this.#action.table, { select, where });
-    const marks = new Map(found.map((row) => [String(row[key]), row[this.#mark]]));
-    const isPending = (row: RowValues) => marks.get(String(row[key])) === markIn(row[this.#mark] as string);
-    return [values.filter(isPending), { version, before: boundOf(found) }];
+  /** The rows that still lack a value are found by this. */
+  get #wanted(): PendingRows {
+    const { rows } = this.#context;
+    return { rows, table: this.#action.table, key: this.#key, mark: this.#markNow, pending: this.#pending };
   }
 
   async #version(): Promise<number | undefined> {
-    return await this.#context.rows.version?.(this.#action.table);
+    return await this.#context.rows.version(this.#action.table);
   }
 
   get #columns(): readonly Column[] {

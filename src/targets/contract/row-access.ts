@@ -11,8 +11,8 @@ export interface RowAccess {
   columns(table: string): Promise<readonly Column[] | undefined>;
   /** The indexes of a table by name, including those that migrations don't see. */
   indexes(table: string): Promise<Readonly<Record<string, FoundIndex>>>;
-  /** The version of a table whose rows have addresses, which change when a row is changed. Absent without addresses. */
-  readonly version?: ((table: string) => Promise<number | undefined>) | undefined;
+  /** The version of a table; undefined if there is none, or if its rows have no addresses, which change with a row. */
+  version(table: string): Promise<number | undefined>;
   /**
    * SQL expressions, by the names that they get, of at most `limit` rows for which a predicate holds. In no order, and
    * none if there is no table.

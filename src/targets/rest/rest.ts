@@ -77,6 +77,7 @@ export async function open(given: RestConfig, context: OpenContext): Promise<Tar
         ? restRows(client, {
             columns: async (table) => (await describe(client, table, false))?.table.columns,
             indexes: (table) => indexesOf(client, table),
+            version: async (table) => (await describe(client, table, false))?.version,
           })
         : undefined,
     verdict: verdictOf,

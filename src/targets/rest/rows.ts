@@ -1,4 +1,5 @@
 /** Rows of tables on a service of the namespace dialect. */
+import { rowAddress } from "../../actions/rewrite/source-marks.ts";
 import type { RowValues } from "../../schema/row-values.ts";
 import { systemClock } from "../../time/clock.ts";
 import { streamType } from "../../wire/content-types.ts";
@@ -14,7 +15,8 @@ import { parseUpdated } from "./parse-answers.ts";
 const largestRead = 512 * 1024 * 1024;
 
 /** The writes are ones that may be repeated (contract/row-access.ts), so they are, if no answer comes. */
-export function restRows(client: Client, described: Pick<RowAccess, "columns" | "indexes">): RowAccess {
+export function restRows(client: Client, described: Pick<RowAccess, "columns" | "indexes" | "version">): RowAccess {
+  let addresses: boolean | undefined;
   const repeated = async <Result>(work: () => Promise<Result>): Promise<Result> =>
     await retry(work, verdictOf, systemClock, patience.unanswered);
   /** `ifMissing` is done if there is no such table. */
@@ -41,6 +43,12 @@ export function restRows(client: Client, described: Pick<RowAccess, "columns" | 
   };
   return {
     ...described,
+    async version(table) {
+      const version = await described.version(table);
+      if (version === undefined) return undefined;
+      addresses ??= await hasAddresses(client, table);
+      return addresses ? version : undefined;
+    },
     read: (table, wanted) =>
       orMissing<readonly RowValues[]>(
         table,
@@ -77,6 +85,17 @@ export function restRows(client: Client, described: Pick<RowAccess, "columns" | 
       await repeated(() => orMissing<unknown>(table, drop, async () => undefined));
     },
   };
+}
+
+/** Whether the service tells where rows are stored. A service may have an engine that does not. */
+async function hasAddresses(client: Client, table: string): Promise<boolean> {
+  try {
+    await client.read("query", table, { columns: { [rowAddress]: rowAddress }, k: 1, vector: [] });
+    return true;
+  } catch (error) {
+    if (verdictOf(error).kind === "refused") return false;
+    throw error;
+  }
 }
 
 async function encode({ columns, rows }: NewValues): Promise<HttpRequest["body"]> {

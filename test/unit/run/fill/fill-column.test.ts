@@ -150,6 +150,44 @@ test.each(moments)(
   },
 );
 
+test("only rows that have moved are looked for by their keys", async () => {
+  const scene = await aScene([]);
+  const rows = Array.from({ length: 1_200 }, (_, id) => ({ id, text: `text ${id}` }));
+  // Others have no value either, and stay in front of those that move.
+  await scene.add(rows);
+  const lists: number[] = [];
+  const read: RowAccess["read"] = async (table, wanted) => {
+    const keys = / in \(([\d, ]+)\) and /.exec(wanted.where ?? "")?.[1];
+    if (keys !== undefined) lists.push(keys.split(", ").length);
+    return await scene.access.read(table, wanted);
+  };
+  const docs = await scene.docs();
+  await docs.addColumns([{ name: "other", valueSql: "'old'" }]);
+  const change = async () => {
+    await docs.add(rows.map(({ id, text }) => ({ id: id + 10_000, text: `another ${text}`, other: "old" })));
+    await docs.update({ where: "id < 100", values: { other: "new" } });
+  };
+  const context = changing(scene, "computes", change);
+  await scene.run({ batch: 500 }, { ...context, rows: { ...context.rows!, read } });
+  expect(lists).toEqual([100]);
+  expect(new Set(scene.computed).size).toBe(scene.computed.length);
+  expect(scene.computed).toHaveLength(2 * rows.length);
+});
+
+test("where rows have no addresses, values of applications stay too", async () => {
+  const scene = await aScene(many);
+  const docs = await scene.docs();
+  const selected: string[] = [];
+  const context = changing(scene, "merges", () => docs.update({ where: "id = 7", values: { length: -7 } }));
+  const read: RowAccess["read"] = async (table, wanted) => {
+    selected.push(...wanted.select.map(([name]) => name));
+    return await scene.access.read(table, wanted);
+  };
+  await scene.run({ batch: 60 }, { ...context, rows: { ...context.rows!, read, version: async () => undefined } });
+  expect(await scene.lengths()).toEqual(many.map(({ id }) => (id === 7 ? -7 : id)));
+  expect(selected).not.toContain("_rowaddr");
+});
+
 test("a value that an application merges in place while the run computes stays", async () => {
   const scene = await aScene(many);
   const docs = await scene.docs();
