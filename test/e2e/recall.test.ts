@@ -154,3 +154,13 @@ test("verify --recall measures every vector index, and reports one with less tha
     stderr: expect.stringContaining("--k and --sample only with --recall"),
   });
 });
+
+test("verify --recall refuses a service that can't be searched", async () => {
+  const { migrate, ...project } = await aProjectOn("service");
+  project.migration("0001_docs.ts", `m.createTable("docs", { id: m.int64().notNull() }),`);
+  expect(await migrate(["up"], key)).toMatchObject({ code: 0 });
+  expect(await migrate(["verify", "--recall"], key)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("recall can't be measured on"),
+  });
+});
