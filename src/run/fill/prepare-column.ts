@@ -21,6 +21,7 @@ import { patience, retry } from "../../targets/contract/retry.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { Clock } from "../../time/clock.ts";
+import { RecallTooLow } from "../recall/describe-recall.ts";
 import type { Filled } from "./fill-column.ts";
 
 export interface PrepareContext {
@@ -137,7 +138,9 @@ class PreparedTable {
       const check = { kind: "checkRecall", table, name, index: { path, ...type }, ...condition } as const;
       await this.#context.checkRecall(check, own);
     } catch (error) {
-      await this.#change(async () => ((await this.#hasIndex(name)) ? drop : undefined));
+      // After an interruption, the next run only checks it.
+      if (error instanceof RecallTooLow)
+        await this.#change(async () => ((await this.#hasIndex(name)) ? drop : undefined));
       throw error;
     }
   }

@@ -1,5 +1,5 @@
 /** Gives a target the action `checkRecall`, which consists of many of its searches. */
-import { isMigrateError } from "../../errors/migrate-error.ts";
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Action, CheckRecallAction } from "../../actions/model/action.ts";
 import { distanceOf } from "../../schema/table-index.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
@@ -37,7 +37,14 @@ export async function checkRecall(
   if (!runsCode) return;
   const { table, name, index, minRecall, k, sample } = action;
   const column = { table, path, distance: distanceOf(index) };
-  const measured = await measureRecall({ rows, count }, column, { k, sample, clock, signal });
+  const measured = await measureRecall({ rows, count }, column, { k, sample, clock, signal }).catch(
+    (cause: unknown) => {
+      if (signal?.aborted !== true) throw cause;
+      throw new MigrateError("ERR_INTERRUPTED", {
+        done: `index ${name} of ${table} is built, and its recall is not checked yet; run the command again to continue`,
+      });
+    },
+  );
   if (measured.recall !== undefined && measured.recall < minRecall) throw new RecallTooLow(action, measured);
   emit({ event: "recall", table, index: name, k, ...measured });
 }

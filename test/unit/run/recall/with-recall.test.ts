@@ -46,7 +46,10 @@ test("if a run is interrupted while it checks recall, the index stays, and the n
   await rows!.append("docs", { columns: docs!.table.columns, rows: all });
   write("0002_index.mjs", createIndex("docs", "at", ivfFlat({ numPartitions: 1 }), { minRecall: 1, sample: 5 }));
   calls.length = 0;
-  await expect(up({ ...options, signal: stopping.signal }, {})).rejects.toMatchObject({ code: "ERR_INTERRUPTED" });
+  await expect(up({ ...options, signal: stopping.signal }, {})).rejects.toMatchObject({
+    code: "ERR_INTERRUPTED",
+    message: expect.stringContaining("index at_idx of docs is built, and its recall is not checked yet"),
+  });
   const indexes = async () => Object.keys((await target.describeTable("docs", true))!.table.indexes ?? {});
   expect(await indexes()).toEqual(["at_idx"]);
   expect(await up(options, {})).toMatchObject({ applied: 1 });
