@@ -165,10 +165,11 @@ function commitsMade(
   return kind === "refreshColumn" ? 2 : 1;
 }
 
-/** What is sent for an action of one commit, which may be a call of another kind. */
+/** What is sent: for an action whose only commit is a call of another kind, that call. */
 function onlyCommit({ action, commits }: PlannedAction): Action {
   const [only, ...others] = commits;
-  return only === undefined || others.length > 0 ? action : only.action;
+  // Otherwise the action itself, which may be newer than its commits: a rollback learns late what it restores.
+  return only === undefined || others.length > 0 || only.action.kind === action.kind ? action : only.action;
 }
 
 /** Actions that two calls at once would do twice. */
