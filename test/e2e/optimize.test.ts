@@ -26,7 +26,7 @@ test("optimizeTable merges files, indexes all rows and keeps old versions; down 
   const before = await stateOf(project.database);
   expect(before).toMatchObject({ numUnindexedRows: 3, files: 4 });
   const plan = await project.migrate(["plan"]);
-  expect(plan.stdout).toContain("optimize t (rewrites rows, 3 versions)");
+  expect(plan.stdout).toContain("optimize t (rewrites an unknown number of rows, 3 versions)");
   expect(plan.stdout).toContain(`t.optimize({"cleanupOlderThan":"1970-01-01T00:00:00.000Z"})`);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   const after = await stateOf(project.database);
