@@ -132,7 +132,7 @@ test.each(["lance", "namespace"] as const)(
     expect(await project.migrate(["plan", "--down", "--keep-appended"])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^0002_lossy\n {2}restore version 2 of documents \(metadata only, 1 version\)\n[^]*\n {2}put back the rows of documents that came after version \d+ \(writes rows, 1 version\)\n[^]*\n1000 rows of documents were written since, which are put back\n/,
+        /^0002_lossy\n {2}restore version 2 of documents \(metadata only, 1 version\)\n[^]*\n {2}put back the rows of documents that came after version \d+ \(writes an unknown number of rows, 1 version\)\n[^]*\n1000 rows of documents were written since, which are put back\n/,
       ),
     });
     expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
