@@ -271,3 +271,48 @@ test("if rows were computed before, many others may fail", async () => {
   // Those that another version has computed do not count.
   await expect(scene.run({ failedRows: "leave", version: "2" }, { compute })).rejects.toThrow("too long");
 });
+
+test("sources of which one is null differ from those of which the other is null", async () => {
+  const scene = await aScene(texts);
+  const docs = await scene.docs();
+  await docs.addColumns([{ name: "other", valueSql: "cast(null as string)" }]);
+  await scene.run({ from: ["text", "other"] });
+  await docs.update({ where: "id = 0", valuesSql: { text: "null", other: "'a'" } });
+  await scene.run({ from: ["text", "other"] });
+  expect((await scene.lengths())[0]).toBeNull();
+});
+
+test("a staging table with other columns is dropped", async () => {
+  const scene = await aScene(texts);
+  const columns = [{ name: "id", type: { kind: "int64" }, nullable: true }] as const;
+  await scene.access.append(staging, { columns, rows: [{ id: 1 }] });
+  await scene.run();
+  expect(await scene.lengths()).toEqual([1, 2, null, 4]);
+  expect(await scene.tables()).toEqual(["docs"]);
+});
+
+const hundreds: readonly Row[] = Array.from({ length: 600 }, (_, id) => ({ id, text: "x" }));
+
+test("if all rows change again and again while they are computed, the fill stops", async () => {
+  // So large that no page has all of them.
+  const scene = await aScene(hundreds.map((row) => ({ ...row, text: "x".repeat(60_000) })));
+  const docs = await scene.docs();
+  const compute: Compute = async (rows) => {
+    await docs.update({ valuesSql: { text: "concat(text, 'x')" } });
+    return await lengths(rows);
+  };
+  await expect(scene.run({ batch: 600, concurrency: 1 }, { compute })).rejects.toThrow(
+    "rows changed while their values were computed, 5 times in a row",
+  );
+}, 60_000);
+
+test("pages grow slowly, because the rows of the next one may be larger", async () => {
+  const scene = await aScene(hundreds);
+  const limits: number[] = [];
+  const read: RowAccess["read"] = async (table, wanted) => {
+    if (wanted.limit !== undefined && wanted.limit > 1) limits.push(wanted.limit);
+    return await scene.access.read(table, wanted);
+  };
+  await scene.run({}, { rows: { ...scene.access, read } });
+  expect(limits).toEqual([500, 2_000, 8_000]);
+});
