@@ -1,13 +1,14 @@
 /** Documents with a column of vectors that code computes slowly, in a folder or behind `migrate serve`. */
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
-import { aProject, type Project } from "../support/project.ts";
+import { aProject, startNode, type Project, type Running } from "../support/project.ts";
 import { serveProcess } from "../support/serve.ts";
 import { apiKey } from "../support/service.ts";
 import { lancedb } from "../support/tables.ts";
-import { vectorOf } from "../support/vector-of.ts";
+import { oldVectorOf, vectorOf } from "../support/vector-of.ts";
 
 const code = fileURLToPath(new URL("../fixtures/slow-vectors.ts", import.meta.url));
 
@@ -26,11 +27,17 @@ export interface Scene {
   readonly database: string;
 }
 
-/** `serve`: serves the database, and gives the service's address. */
+interface Setting {
+  /** What the pending migration does: it adds the column, or changes its model. */
+  readonly change?: "backfill" | "reembed";
+  /** Serves the database, and gives the service's address. */
+  readonly serve?: (data: string) => Promise<string>;
+}
+
 export async function aScene(
   way: "lance" | "namespace",
   documents: number,
-  serve = async (data: string) => (await serveProcess(data)).url,
+  { change = "backfill", serve = async (data) => (await serveProcess(data)).url }: Setting = {},
 ): Promise<Scene> {
   const { migrate, start, ...rest } = aProject("own");
   const key = { MIGRATE_API_KEY: apiKey };
@@ -42,16 +49,51 @@ export async function aScene(
     const target = JSON.stringify({ kind: "rest", endpoint: database, dialect: "namespace" });
     project.write("migrate.config.ts", `export default { targets: { served: ${target} } };\n`);
   }
-  project.migration("0001_docs.ts", `m.createTable("docs", { id: m.int64().notNull(), text: m.utf8() }),`);
+  const isBackfill = change === "backfill";
+  const columns = `id: m.int64().notNull(), text: m.utf8(), ${isBackfill ? "" : "embedding: m.vector(2)"}`;
+  project.migration("0001_docs.ts", `m.createTable("docs", { ${columns} }),`);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   const table = await (await lancedb.connect(project.database)).openTable("docs");
-  await table.add(Array.from({ length: documents }, (_, id) => ({ id, text: `document ${id}` })));
-  const options = JSON.stringify({ from: ["text"], key: "id", with: code, version: "1", batch, concurrency });
+  const text = (id: number) => `document ${id}`;
+  const rows = Array.from({ length: documents }, (_, id) => ({ id, text: text(id) }));
+  await table.add(isBackfill ? rows : rows.map((row) => ({ ...row, embedding: oldVectorOf(row.text) })));
+  const options = `from: ["text"], key: "id", with: ${JSON.stringify(code)}, version: "1", batch: ${batch}, concurrency: ${concurrency}`;
   project.migration(
     "0002_vectors.ts",
-    `m.addColumn("docs", "embedding", m.vector(4)), m.backfillColumn("docs", "embedding", ${options}),`,
+    isBackfill
+      ? `m.addColumn("docs", "embedding", m.vector(4)), m.backfillColumn("docs", "embedding", { ${options} }),`
+      : `m.reembedColumn("docs", "embedding", { type: m.vector(4), ${options}, index: m.ivfFlat({ numPartitions: 4 }) }),`,
   );
   return { project, database };
+}
+
+const writer = fileURLToPath(new URL("document-writer.ts", import.meta.url));
+
+/** Starts an application that writes documents. Which `models` it knows is described there; none if absent. */
+export async function startWriter(
+  { project, database }: Scene,
+  first: number,
+  models: readonly ("old" | "both")[] = [],
+): Promise<Running> {
+  const running = startNode([writer, database, String(first), ...models], project.folder, { MIGRATE_API_KEY: apiKey });
+  await new Promise<void>((resolve) => running.process.stdout!.once("data", () => resolve()));
+  return running;
+}
+
+/** Ends such an application. */
+export async function ended(running: Running): Promise<Said> {
+  running.process.stdin!.write("end\n");
+  const { stdout, stderr, code: exit } = await running.finished;
+  expect(exit, stderr).toBe(0);
+  return JSON.parse(stdout.trim().split("\n").at(-1)!) as Said;
+}
+
+/** Until more is computed, the run is over, or five seconds have passed: it may have nothing left but to wait for writers. */
+export async function computing({ process }: Running, project: Project, before: number): Promise<void> {
+  for (let wait = 0; wait < 500; wait++) {
+    if (process.exitCode !== null || paidFor(project).length > before) return;
+    await sleep(10);
+  }
 }
 
 /** The texts that the code has computed values for. */

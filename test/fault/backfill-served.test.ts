@@ -12,16 +12,18 @@ const documents = 600;
 
 test("a run whose writes get no answer computes each row once, and leaves nothing behind", async () => {
   const seen = new Map<string, number>();
-  const { project } = await aScene("namespace", documents, async (data) => {
-    const proxy = await aProxy((await serveProcess(data)).url);
-    proxy.fate = (_, path) => {
-      const write = /\/(docs\/merge_insert|_migrations\.computed-\w+\/(insert|create|drop))\//.exec(path)?.[0];
-      if (write === undefined) return "passes";
-      const times = (seen.get(write) ?? 0) + 1;
-      seen.set(write, times);
-      return times === 1 ? "lost" : times === 2 ? "unsent" : "passes";
-    };
-    return proxy.url;
+  const { project } = await aScene("namespace", documents, {
+    serve: async (data) => {
+      const proxy = await aProxy((await serveProcess(data)).url);
+      proxy.fate = (_, path) => {
+        const write = /\/(docs\/merge_insert|_migrations\.computed-\w+\/(insert|create|drop))\//.exec(path)?.[0];
+        if (write === undefined) return "passes";
+        const times = (seen.get(write) ?? 0) + 1;
+        seen.set(write, times);
+        return times === 1 ? "lost" : times === 2 ? "unsent" : "passes";
+      };
+      return proxy.url;
+    },
   });
   const up = await project.migrate(["up"]);
   expect(up, up.stderr).toMatchObject({ code: 0 });
@@ -36,7 +38,9 @@ test("a run that computes a column goes on when its service is killed and starte
   const port = await freePort();
   const start = (data: string) => serveProcess(data, [], port);
   let service: Awaited<ReturnType<typeof start>> | undefined;
-  const { project } = await aScene("namespace", documents, async (data) => (service = await start(data)).url);
+  const { project } = await aScene("namespace", documents, {
+    serve: async (data) => (service = await start(data)).url,
+  });
   const running = project.start(["up"]);
   let isOver = false;
   void running.finished.then(() => (isOver = true));

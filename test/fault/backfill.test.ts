@@ -1,36 +1,11 @@
 /** Runs that compute a column are killed, while applications add, change and delete rows. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { startNode, type Project, type Running } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
-import { apiKey } from "../support/service.ts";
-import { aScene, batch, concurrency, paidFor, wrong, type Said, type Scene } from "./backfill-scene.ts";
+import { aScene, batch, computing, concurrency, ended, paidFor, startWriter, wrong } from "./backfill-scene.ts";
 
 const kills = rounds(4, 50);
 const documents = rounds(1_500, 20_000);
-const writer = fileURLToPath(new URL("document-writer.ts", import.meta.url));
-
-async function startWriter({ project, database }: Scene, first: number): Promise<Running> {
-  const running = startNode([writer, database, String(first)], project.folder, { MIGRATE_API_KEY: apiKey });
-  await new Promise<void>((resolve) => running.process.stdout!.once("data", () => resolve()));
-  return running;
-}
-
-async function ended(running: Running): Promise<Said> {
-  running.process.stdin!.write("end\n");
-  const { stdout, stderr, code: exit } = await running.finished;
-  expect(exit, stderr).toBe(0);
-  return JSON.parse(stdout.trim().split("\n").at(-1)!) as Said;
-}
-
-/** Until more is computed, the run is over, or five seconds have passed: it may have nothing left but to wait for writers. */
-async function computing({ process }: Running, project: Project, before: number): Promise<void> {
-  for (let wait = 0; wait < 500; wait++) {
-    if (process.exitCode !== null || paidFor(project).length > before) return;
-    await sleep(10);
-  }
-}
 
 test.each(["lance", "namespace"] as const)(
   `a run that computes a column is killed at ${kills} random moments beside writers: each value is of its row's text, no write is lost, and little is computed twice, on %s`,

@@ -4,3 +4,8 @@ import { createHash } from "node:crypto";
 export function vectorOf(text: string): readonly number[] {
   return [...createHash("sha256").update(text).digest().subarray(0, 4)];
 }
+
+/** Those of an older model, which are shorter. */
+export function oldVectorOf(text: string): readonly number[] {
+  return vectorOf(text).slice(0, 2);
+}

@@ -42,6 +42,8 @@ export interface FillContext {
   readonly mayWrite: () => Promise<void>;
   /** Called after each append, with how many rows were computed so far. */
   readonly progress: (computed: number) => void;
+  /** Waits for writes that applications began before the column took another one's place; then rows are looked for again. */
+  readonly pause?: (() => Promise<void>) | undefined;
 }
 
 export interface Filled {
@@ -71,12 +73,22 @@ export async function fillColumn(action: FillColumnAction, table: Table, context
   for (const staged of context.staged) await fill.mergeStaged(staged);
   await fill.retryFailed();
   await fill.checkCode();
-  let isFull: boolean | undefined = true;
-  for (let catchUps = 0; isFull !== undefined && catchUps <= mostCatchUps;) {
-    isFull = await fill.page();
-    if (isFull === false) catchUps++;
+  let isComplete = await catchUp(fill);
+  if (context.pause !== undefined) {
+    await context.pause();
+    isComplete = await catchUp(fill);
   }
-  return { merges: fill.merges, problem: await fill.problem(isFull === undefined) };
+  return { merges: fill.merges, problem: await fill.problem(isComplete) };
+}
+
+/** Whether no row was left. An application may change rows all the time. */
+async function catchUp(fill: Fill): Promise<boolean> {
+  for (let looks = 0; looks <= mostCatchUps;) {
+    const isFull = await fill.page();
+    if (isFull === undefined) return true;
+    if (!isFull) looks++;
+  }
+  return false;
 }
 
 class Fill {
@@ -156,7 +168,10 @@ class Fill {
   }
 
   async problem(isComplete: boolean): Promise<Filled["problem"]> {
-    const outdated = isComplete ? 0 : await this.#count(this.#pending);
+    const [column, isInUse] = [sqlPath([this.#column.name]), this.#context.pause !== undefined];
+    // Applications that use the column may have given the others the right value.
+    const pending = isInUse ? `(${this.#pending}) and ${column} is null` : this.#pending;
+    const outdated = isComplete ? 0 : await this.#count(pending);
     const failed = this.#problem === undefined ? 0 : await this.#count(this.#ours(hasFailed(this.#action)));
     if (outdated + failed === 0) return undefined;
     const text = failed > 0 ? this.#problem! : "others kept changing what it is computed from";

@@ -4,7 +4,7 @@ import type { Action, ActionFor, FillColumnAction } from "../../actions/model/ac
 import type { Column } from "../../schema/data-type.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
-import type { Filled } from "./fill-column.ts";
+import type { FillContext, Filled } from "./fill-column.ts";
 import { FillFailed } from "./fill-failed.ts";
 import { RecallTooLow } from "../recall/describe-recall.ts";
 import { checkRecall } from "../recall/with-recall.ts";
@@ -20,6 +20,9 @@ export interface FillProject extends Pick<RunContext, "clock" | "emit" | "folder
   /** The rows that are computed; all when absent. */
   readonly shard?: Shard | undefined;
 }
+
+/** Milliseconds after which rows are looked for again that writes from before a switch have changed. */
+const settlingTime = 1_000;
 
 type ComputingAction = ActionFor<"fillColumn" | "prepareColumn" | "catchUpColumn">;
 
@@ -57,9 +60,12 @@ export async function compute(
   project: FillProject,
 ): Promise<number> {
   const { table, path } = action;
-  const { clock, mayWrite, emit } = project;
+  const { clock, mayWrite, emit, runsCode = true, signal } = project;
+  // Applications may have begun writes before the switch.
+  const pause =
+    action.kind === "catchUpColumn" && runsCode ? async () => await clock.sleep(settlingTime, signal) : undefined;
   const fill = async (filling: FillColumnAction, columns: readonly Column[]) =>
-    await fillWith(filling, columns, target, project);
+    await fillWith(filling, columns, target, { ...project, pause });
   const { problem, commits } = await computed(action, {
     target,
     rows: target.rows,
@@ -95,9 +101,9 @@ async function fillWith(
   action: FillColumnAction,
   columns: readonly Column[],
   { rows, listTables }: Pick<Target, "listTables"> & { readonly rows: RowAccess },
-  project: FillProject,
+  project: FillProject & Pick<FillContext, "pause">,
 ): Promise<Filled> {
-  const { folder = process.cwd(), runsCode = true, clock, signal, mayWrite, ledger, emit, shard } = project;
+  const { folder = process.cwd(), runsCode = true, clock, signal, mayWrite, ledger, emit, shard, pause } = project;
   const { table, path } = action;
   const [{ openCode, sampleCode }, { fillColumn }] = await Promise.all([
     import("./call-code.ts"),
@@ -116,6 +122,7 @@ async function fillWith(
         staging,
         staged: shard === undefined ? stagingsOf(await listTables(), ledger, action) : [staging],
         mayWrite,
+        pause,
         progress: seldom(clock, (computed) => emit({ event: "computed", table, path, rows: computed })),
       },
     );

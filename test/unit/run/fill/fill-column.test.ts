@@ -15,6 +15,36 @@ const texts: readonly Row[] = ["a", "bb", null, "dddd"].map((text, id) => ({ id,
 const many: readonly Row[] = Array.from({ length: 60 }, (_, id) => ({ id, text: "x".repeat(id) }));
 const one = { batch: 1, concurrency: 1 };
 
+test("after a pause, rows that were written meanwhile are computed, and failed rows are not computed again", async () => {
+  const scene = await aScene(texts);
+  const added = { id: 4, text: "eeeee" };
+  const compute: Compute = async (rows) => {
+    if (rows.some(({ text }) => text === "bb")) throw new Error("no");
+    return await lengths(rows);
+  };
+  const pause = async () => await scene.add([added]);
+  const { problem } = await scene.run({ failedRows: "leave", ...one }, { compute, pause });
+  expect(await scene.lengths()).toEqual([1, null, null, 4, 5]);
+  expect(problem?.rows).toBe(1);
+});
+
+test("after a pause, rows that others keep changing are reported only if they have no value", async () => {
+  const scene = await aScene(texts);
+  await scene.run();
+  const docs = await scene.docs();
+  const change = async () => {
+    const text = `a${performance.now()}`;
+    await docs.update({ where: "id = 0", values: { text, length: text.length } });
+  };
+  const compute: Compute = async (rows) => {
+    await change();
+    return await lengths(rows);
+  };
+  await change();
+  expect((await scene.run({}, { compute })).problem?.rows).toBe(1);
+  expect((await scene.run({}, { compute, pause: change })).problem).toBeUndefined();
+});
+
 test("the mark column may have any name", async () => {
   const scene = await aScene(texts, "My mark");
   const mark = "My mark";

@@ -1,0 +1,120 @@
+/** `prepare` and `up` of a change of the embedding model are killed, while applications add, change and delete rows. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import type { Project, Running } from "../support/project.ts";
+import { rounds } from "../support/rounds.ts";
+import { serveProcess } from "../support/serve.ts";
+import { lancedb } from "../support/tables.ts";
+import {
+  aScene,
+  batch,
+  computing,
+  concurrency,
+  ended,
+  paidFor,
+  startWriter,
+  wrong,
+  type Said,
+} from "./backfill-scene.ts";
+
+const kills = rounds(4, 50);
+const lease = ["--lease", "1"];
+
+interface Outcome {
+  /** How often `prepare` was killed, how often `up`, and how often `up` after the switch. */
+  readonly killed: { prepare: number; up: number; switched: number };
+  readonly computed: number;
+  readonly twice: number;
+  readonly said: readonly Said[];
+}
+
+async function columnsIn({ database }: Project): Promise<readonly string[]> {
+  const { fields } = await (await (await lancedb.connect(database)).openTable("docs")).schema();
+  return fields.map(({ name }) => name);
+}
+
+async function isSwitched(project: Project): Promise<boolean> {
+  return (await columnsIn(project)).includes("embedding_old");
+}
+
+/** Until the names of the columns are switched or the run is over. */
+async function switched({ process }: Running, project: Project): Promise<void> {
+  while (process.exitCode === null && !(await isSwitched(project))) await sleep(5);
+}
+
+/** Whether it was killed before it had ended. */
+async function kill(running: Running): Promise<boolean> {
+  running.process.kill("SIGKILL");
+  await running.finished;
+  return running.process.signalCode === "SIGKILL";
+}
+
+/** Changes the model of a table, with kills until `up` has ended. In odd rounds, `prepare` ends before `up` begins. */
+async function changeModel(way: "lance" | "namespace", round: number): Promise<Outcome> {
+  let service: Running | undefined;
+  const serve = async (data: string) => {
+    const started = await serveProcess(data);
+    service = started;
+    return started.url;
+  };
+  const scene = await aScene(way, 1_000 + Math.floor(Math.random() * rounds(1, 3_000)), { change: "reembed", serve });
+  const { project } = scene;
+  const killed = { prepare: 0, up: 0, switched: 0 };
+  const old = await Promise.all([1_000_000, 2_000_000].map((first) => startWriter(scene, first, ["old"])));
+  for (let time = 0; time < 3; time++) {
+    const before = paidFor(project).length;
+    const running = project.start(["prepare", ...lease]);
+    if (time === 0) await computing(running, project, before);
+    await sleep(Math.random() * (time === 0 ? 1_000 : 3_000));
+    if (await kill(running)) killed.prepare++;
+  }
+  if (round % 2 === 1) expect(await project.migrate(["prepare", ...lease])).toMatchObject({ code: 0 });
+  const said = await Promise.all(old.map(ended));
+  const both = await Promise.all([3_000_000, 4_000_000].map((first) => startWriter(scene, first, ["both"])));
+  let isOver = false;
+  for (let time = 0; !isOver; time++) {
+    const running = project.start(["up", ...lease]);
+    if (time % 2 === 1) await Promise.race([switched(running, project), sleep(20_000)]);
+    await Promise.race([running.finished, sleep(Math.random() * (1_500 + 1_500 * time))]);
+    if (await kill(running)) {
+      killed.up++;
+      if (await isSwitched(project)) killed.switched++;
+    } else isOver = running.process.exitCode === 0;
+  }
+  said.push(...(await Promise.all(both.map(ended))));
+  expect(await wrong(project, said)).toEqual([]);
+  expect(await columnsIn(project)).toEqual(["id", "text", "embedding_old", "embedding"]);
+  const tables = await (await lancedb.connect(project.database)).tableNames();
+  expect(tables.toSorted()).toEqual(["_migrations", "docs"]);
+  const verified = await project.migrate(["verify"]);
+  expect(verified, verified.stderr).toMatchObject({ code: 0 });
+  if (service !== undefined) await kill(service);
+  const computed = paidFor(project);
+  const twice = computed.length - new Set(computed).size;
+  // For each call that may be made at a time, one may be under way, and the results of another one may be on their way.
+  expect(twice).toBeLessThanOrEqual((killed.prepare + killed.up) * 2 * batch * concurrency);
+  return { killed, computed: computed.length, twice, said };
+}
+
+test.each(["lance", "namespace"] as const)(
+  `prepare and up are killed at ${kills} random moments or more beside writers: each vector is that of its row's text, no write is lost, and little is computed twice, on %s`,
+  async (way) => {
+    const sum = { rounds: 0, prepare: 0, up: 0, switched: 0, computed: 0, twice: 0 };
+    const counts: Record<string, number> = {};
+    for (; sum.prepare + sum.up < kills; sum.rounds++) {
+      const { killed, computed, twice, said } = await changeModel(way, sum.rounds);
+      sum.prepare += killed.prepare;
+      sum.up += killed.up;
+      sum.switched += killed.switched;
+      sum.computed += computed;
+      sum.twice += twice;
+      for (const one of said)
+        for (const [what, times] of Object.entries(one.counts)) counts[what] = (counts[what] ?? 0) + times;
+    }
+    console.log(
+      `${way}: ${sum.rounds} changes, prepare killed ${sum.prepare} times, up ${sum.up} times, ${sum.switched} of them after the switch; ${sum.computed} computed, ${sum.twice} of them again; ${JSON.stringify(counts)}`,
+    );
+    expect(sum.up).toBeGreaterThan(0);
+  },
+  1_800_000,
+);
