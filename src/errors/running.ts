@@ -45,6 +45,10 @@ export const runningErrors = {
     (d: StepPlace & { problem: string }) =>
       `${at(d)} could not be prepared: ${d.problem}; fix the cause and run migrate prepare again`,
   ),
+  ERR_RAY_FAILED: failed(
+    (d: { problem: string }) =>
+      `Ray did not prepare everything: ${d.problem}; fix the cause and run the command again, which computes only what is missing`,
+  ),
   ERR_GROUP_FAILED: failed(
     (d: {
       text: string;

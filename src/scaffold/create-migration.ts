@@ -6,6 +6,7 @@ import { MigrateError } from "../errors/migrate-error.ts";
 import { formatVersion } from "../migrations/file-name.ts";
 import { listMigrations } from "../migrations/list-files.ts";
 import type { Filling } from "./fill-template.ts";
+import { packageFolder } from "./package-folder.ts";
 
 interface NewMigration extends Filling {
   /** The project's folder. Its own templates/ takes precedence over the package's. */
@@ -89,10 +90,4 @@ const template = join("templates", "migration.ts");
 function findTemplate(folder: string): string {
   const own = join(folder, template);
   return existsSync(own) ? own : join(packageFolder(), template);
-}
-
-function packageFolder(): string {
-  let folder = import.meta.dirname;
-  while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
-  return folder;
 }

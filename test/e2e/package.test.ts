@@ -36,6 +36,7 @@ describe("the package", () => {
       "README.md",
       "SECURITY.md",
       "package.json",
+      "python/prepare_on_ray.py",
       "templates/migration.ts",
     ]);
     // Only people who change the code need the decisions.
@@ -61,7 +62,7 @@ describe("the package", () => {
     // A declaration for each module that the types need, and not much besides.
     const [types, others] = [
       /^dist\/types\/.*\.d\.ts$/,
-      /^(dist\/[^/]+\.js|dist\/help\.json|docs\/|templates\/|[A-Z]+(\.md)?$|package\.json$)/,
+      /^(dist\/[^/]+\.js|dist\/help\.json|docs\/|python\/|templates\/|[A-Z]+(\.md)?$|package\.json$)/,
     ];
     const rest = packed.files.filter(({ path }) => !types.test(path));
     expect(rest.filter(({ path }) => !others.test(path)).map(({ path }) => path)).toEqual([]);

@@ -1,12 +1,38 @@
+import { join } from "node:path";
 import { discardPrepared } from "../../commands/discard-prepared.ts";
+import { prepareOnRay } from "../../commands/prepare-on-ray.ts";
 import { prepare, type PreparedColumn } from "../../commands/prepare.ts";
-import { count } from "../../errors/migrate-error.ts";
+import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { Shard } from "../../run/fill/shard.ts";
-import { defineCommand, withTarget } from "../command/command.ts";
-import { bundleFlags, leaseFlags, switchFlag, valueFlag, wrongFlag } from "../command/flags.ts";
+import { packageFolder } from "../../scaffold/package-folder.ts";
+import { defineCommand, withTarget, type Context } from "../command/command.ts";
+import {
+  bundleFlags,
+  configFlags,
+  leaseFlags,
+  patternFlag,
+  switchFlag,
+  textFlag,
+  valueFlag,
+  wholeFlag,
+  wrongFlag,
+  type FlagValues,
+} from "../command/flags.ts";
 import { runEvents } from "../render/events.ts";
 import { preparedWords } from "../render/status.ts";
+
+const mostShards = 1_000;
+
+/** What a shard on a worker gets as well. */
+const passedFlags = { ...configFlags, ...bundleFlags, ...leaseFlags };
+
+const rayFlags = {
+  on: patternFlag("run the shards on this cluster: ray", /^ray$/, "must be ray"),
+  shards: wholeFlag("how many parts the cluster computes", 1, mostShards),
+  python: textFlag("the Python that has the package ray (MIGRATE_PYTHON, or python3)"),
+  "ray-options": valueFlag('options of the tasks on Ray, as JSON, such as {"num_gpus": 1}', objectOf),
+};
 
 export const prepareCommand = defineCommand({
   usage: "prepare",
@@ -15,12 +41,17 @@ export const prepareCommand = defineCommand({
   flags: {
     shard: valueFlag("compute only this part of the rows, such as 3/16, and create no index", shardOf),
     discard: switchFlag("drop what was prepared, also for migrations that no longer exist"),
+    ...rayFlags,
     ...bundleFlags,
     ...leaseFlags,
   },
-  conflicts: [["discard", "shard"]],
+  conflicts: [
+    ["shard", "on", "shards"],
+    ["discard", "shard", "on", "shards"],
+  ],
   async run(context) {
     const { flags, output } = context;
+    const onRay = rayChoice(flags);
     const emit = runEvents(context, (event) => output.data(event));
     if (flags.discard === true) {
       const [tables] = await withTarget(context, discardPrepared, emit);
@@ -29,7 +60,11 @@ export const prepareCommand = defineCommand({
       if (tables.length === 0) output.result("nothing to discard");
       return;
     }
-    const [prepared] = await withTarget(context, (options) => prepare(options, { shard: flags.shard }), emit);
+    const run = async (options: Parameters<typeof prepare>[0]) => {
+      if (onRay !== undefined) await runOnRay(onRay, context);
+      return await prepare(options, { shard: flags.shard });
+    };
+    const [prepared] = await withTarget(context, run, emit);
     for (const one of prepared) output.result(lineOf(one));
     if (prepared.length === 0) output.result("nothing to prepare");
     output.data({ event: "prepared", columns: prepared });
@@ -53,11 +88,56 @@ function neighbourWords(neighbours: PreparedColumn["neighbours"]): string {
   return `; of the ${k} nearest rows of ${count(sampled, "row")}, ${shared.toFixed(1)} are the same as with the old values`;
 }
 
+type RayFlags = FlagValues<typeof rayFlags>;
+
+/** Undefined if all is computed here. Throws ERR_USAGE. */
+function rayChoice({ on, shards, python, "ray-options": options = {} }: RayFlags) {
+  const problem = (text: string) => new MigrateError("ERR_USAGE", { problem: text });
+  if (on === undefined) {
+    if (shards !== undefined)
+      throw problem(
+        "--shards needs --on ray; without Ray, start a process for each part, with --shard 1/N to --shard N/N",
+      );
+    return undefined;
+  }
+  if (shards === undefined) throw problem("--on ray needs --shards N, the number of parts to compute");
+  return { shards, options, python: python ?? (process.env["MIGRATE_PYTHON"] || "python3") };
+}
+
+async function runOnRay(
+  choice: NonNullable<ReturnType<typeof rayChoice>>,
+  { flags, output, signal, underWay }: Context,
+): Promise<void> {
+  const passed = Object.keys(passedFlags) as readonly (keyof typeof passedFlags)[];
+  const given = passed.flatMap((name) => (flags[name] === undefined ? [] : [`--${name}=${flags[name]}`]));
+  const own = packageFolder();
+  underWay(true);
+  await prepareOnRay({
+    ...choice,
+    script: join(own, "python/prepare_on_ray.py"),
+    command: [process.execPath, join(own, "dist/bin.js"), "prepare", ...given],
+    folder: process.cwd(),
+    signal,
+    onLine: (line, kind) => output[kind](line),
+  });
+  underWay(false);
+}
+
+function objectOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // Below.
+  }
+  return wrongFlag("must be a JSON object");
+}
+
 /** Reads `3/16`. */
 function shardOf(text: string): Shard {
   const [index, of, ...rest] = text.split("/").map(Number);
   const isRight = rest.length === 0 && Number.isInteger(index) && Number.isInteger(of) && index! >= 1 && index! <= of!;
-  if (!isRight || of! > 1_000)
+  if (!isRight || of! > mostShards)
     return wrongFlag("must be a part and the number of parts, such as 3/16 (from 1/16 to 16/16)");
   return { index: index!, of: of! };
 }

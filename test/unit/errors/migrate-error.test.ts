@@ -136,6 +136,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_LEDGER_UNREADABLE: { ledger: "_migrations", problem },
   ERR_LEDGER_UNWRITABLE: { ledger: "_migrations", problem },
   ERR_PREPARE_FAILED: { ...place, problem },
+  ERR_RAY_FAILED: { problem },
   ERR_STEP_FAILED: { ...place, problem, direction: "up", done: 1, total: 3, applied: 2 },
   ERR_UNEXPECTED_RESULT: { ...place, table: "documents", differences },
   ERR_LEASE_HELD: { by: "ann@machine (process 7)" },

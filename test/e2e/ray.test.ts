@@ -1,0 +1,143 @@
+/** Shards of `migrate prepare` on Ray. Real clusters are made on this machine where MIGRATE_LONG=1, as every night. */
+import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { pythonWith } from "../clients/client.ts";
+import { aProject, type Project } from "../support/project.ts";
+import { isLong } from "../support/rounds.ts";
+import { addRows, lancedb, rowsOf } from "../support/tables.ts";
+
+if (!isLong) console.warn("test/e2e/ray runs no tasks on Ray: it installs 300 MB; set MIGRATE_LONG=1");
+
+const texts = Array.from({ length: 40 }, (_, id) => `text ${id}`);
+
+/** What code does before it answers: with the texts of a call. */
+const embedder = (before: string) => `import { appendFileSync, existsSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+export default async function embed(rows: { text: string }[]) {
+  const texts = rows.map(({ text }) => text);
+  ${before}
+  appendFileSync("log.txt", texts.map((text) => text + "\\n").join(""));
+  return texts.map((text) => [Number(text.split(" ")[1]), 0, 1]);
+}
+`;
+
+/** A table of texts, and a pending migration that changes the model of their vectors. */
+async function aScene(before = ""): Promise<Project> {
+  const project = aProject("own");
+  const columns = "{ id: m.int64().notNull(), text: m.utf8(), embedding: m.vector(2) }";
+  project.write("embed.ts", embedder(before));
+  project.migration("0001_docs.ts", `m.createTable("docs", ${columns}),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const rows = texts.map((text, id) => ({ id, text, embedding: [id, 0] }));
+  await addRows(project.database, "docs", rows);
+  const code = `from: ["text"], key: "id", with: "./embed.ts", version: "2", batch: 2, concurrency: 1`;
+  project.migration(
+    "0002_model.ts",
+    `m.reembedColumn("docs", "embedding", { type: m.vector(3), ${code}, index: m.ivfFlat({ numPartitions: 1 }) }),`,
+  );
+  return project;
+}
+
+function logOf({ folder }: Project): readonly string[] {
+  const file = join(folder, "log.txt");
+  return existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n").toSorted() : [];
+}
+
+async function vectorsIn({ database }: Project): Promise<readonly unknown[]> {
+  const rows = (await rowsOf(database, "docs")) as readonly { text: string; embedding: Iterable<number> }[];
+  return rows.map(({ text, embedding }) => `${text}: ${[...embedding].join()}`).toSorted();
+}
+
+const complete = texts.map((text, id) => `${text}: ${id},0,1`).toSorted();
+
+test.each([
+  [["--shards", "4"], "--shards needs --on ray; without Ray, start a process for each part"],
+  [["--on", "ray"], "--on ray needs --shards N"],
+  [["--on", "spark", "--shards", "4"], "--on must be ray"],
+  [["--on", "ray", "--shards", "0"], "--shards must be a whole number from 1 to 1000"],
+  [["--on", "ray", "--shards", "4", "--shard", "1/4"], "--shard and --on can't be used together"],
+  [["--on", "ray", "--shards", "4", "--ray-options", "[1]"], "--ray-options must be a JSON object"],
+])("prepare %j is refused", async (args, problem) => {
+  const ended = await aProject().migrate(["prepare", ...args]);
+  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(problem) });
+});
+
+const onRay = ["prepare", "--on", "ray", "--shards", "4"];
+
+test("without Python or without Ray, prepare names what is missing", async () => {
+  const project = await aScene();
+  const wayOut = "; name another Python with --python or MIGRATE_PYTHON";
+  expect(await project.migrate([...onRay, "--python", "no-python"])).toMatchObject({
+    code: 2,
+    stderr: `--on ray needs Python with the package ray, and no-python can't be started (spawn no-python ENOENT)${wayOut}\n`,
+  });
+  const bare = join(project.folder, "bare-python");
+  // Without the packages that the machine has.
+  project.write("bare-python", '#!/bin/sh\nexec python3 -I -S "$@"\n');
+  chmodSync(bare, 0o755);
+  expect(await project.migrate(onRay, { MIGRATE_PYTHON: bare })).toMatchObject({
+    code: 2,
+    stderr: `--on ray needs Python with the package ray, and ${bare} has no package ray (No module named 'ray'): pip install ray${wayOut}\n`,
+  });
+  expect(logOf(project)).toEqual([]);
+});
+
+/** A cluster of its own on this machine. */
+const environment = () => ({ MIGRATE_PYTHON: pythonWith("ray==2.60.0"), RAY_ADDRESS: "local" });
+const settings = { timeout: 600_000 };
+
+test.skipIf(!isLong)("4 shards on Ray compute each row once, and the caller creates the index", settings, async () => {
+  const project = await aScene();
+  const { code, stdout, stderr } = await project.migrate(onRay, environment());
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  for (const shard of ["1/4", "2/4", "3/4", "4/4"])
+    expect(stderr).toContain(`shard ${shard}: prepared docs.embedding for 0002_model: `);
+  expect(stdout).toContain("prepared docs.embedding for 0002_model: 40 rows computed; of the 10 nearest");
+  expect(logOf(project)).toEqual(texts.toSorted());
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(logOf(project)).toHaveLength(texts.length);
+  expect(await vectorsIn(project)).toEqual(complete);
+  const indexes = await (await (await lancedb.connect(project.database)).openTable("docs")).listIndices();
+  expect(indexes.map(({ name }) => name)).toEqual(["embedding_idx_2"]);
+});
+
+test.skipIf(!isLong)("a shard whose code fails is named, and only its rows are left to compute", settings, async () => {
+  const project = await aScene(
+    'if (!existsSync("fixed") && texts.includes("text 7")) throw Object.assign(new Error("no text 7 please"), { status: 400 });',
+  );
+  const failed = await project.migrate(onRay, environment());
+  expect(failed.code).toBe(1);
+  expect(failed.stderr).toMatch(/^shard \d\/4: 0002_model.ts, step 1 \(reembedColumn\).*no text 7 please/m);
+  expect(failed.stderr).toMatch(/^Ray did not prepare everything: 1 of 4 shards did not succeed: \d; fix the cause/m);
+  const before = logOf(project).length;
+  expect(before).toBeGreaterThan(20);
+  project.write("fixed", "");
+  expect(await project.migrate(onRay, environment())).toMatchObject({ code: 0 });
+  expect(logOf(project)).toEqual(texts.toSorted());
+});
+
+test.skipIf(!isLong)("a shard whose process is killed is started again", settings, async () => {
+  const project = await aScene(
+    'if (texts.includes("text 7") && !existsSync("killed")) { writeFileSync("killed", ""); process.kill(process.pid, "SIGKILL"); }',
+  );
+  const { code, stderr } = await project.migrate([...onRay, "--lease", "2"], environment());
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  expect(stderr).toMatch(/^shard \d\/4: it was killed; starting it again$/m);
+  expect(logOf(project)).toEqual(texts.toSorted());
+});
+
+test.skipIf(!isLong)("Ctrl-C stops the shards at safe points", settings, async () => {
+  const project = await aScene('if (!existsSync("fast")) await sleep(2_000);');
+  const { process: child, finished } = project.start(onRay, environment());
+  await expect.poll(() => logOf(project).length, { timeout: 60_000 }).toBeGreaterThan(0);
+  child.kill("SIGINT");
+  const { code, stderr } = await finished;
+  expect({ code, stderr }).toMatchObject({ code: 130 });
+  expect(stderr).toContain("interrupted; the next run computes only what the shards have not computed");
+  expect(logOf(project).length).toBeLessThan(texts.length);
+  project.write("fast", "");
+  expect(await project.migrate(onRay, environment())).toMatchObject({ code: 0 });
+  // Nothing was in progress that was lost.
+  expect(logOf(project)).toEqual(texts.toSorted());
+});
