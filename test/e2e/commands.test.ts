@@ -342,6 +342,7 @@ const commands = {
     "--plan",
     "--bundle",
   ],
+  prepare: ["--shard", "--discard", "--on", "--shards", "--python", "--ray-options", "--bundle", "--wait", "--lease"],
   rehearse: ["--to", "--accept", "--rows", "--allow-out-of-order", "--bundle"],
   history: [],
   verify: [

@@ -28,6 +28,7 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   down: ["--wait", "0"],
   status: ["--check"],
   plan: ["--to", "2"],
+  prepare: ["--wait", "0"],
   rehearse: ["--rows", "5"],
   history: [],
   verify: [],
