@@ -92,7 +92,7 @@ test("prepare computes and indexes ahead of up, unseen by migrations; up compute
   expect(prepared).toMatchObject({
     code: 0,
     stdout:
-      "prepared docs.embedding for 0002_model: 12 rows computed; of the 10 nearest rows of 12 rows, 10.0 are the same as with the old values\n",
+      "prepared docs.embedding for 0002_model: 12 rows computed; for 12 rows, 10.0 of the 10 nearest rows are the same as with the old values, on average\n",
   });
   expect(logOf(project).toSorted()).toEqual(logged);
   expect(await vectorsIn(project)).toEqual(old);

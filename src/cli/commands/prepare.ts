@@ -85,7 +85,7 @@ function lineOf(prepared: PreparedColumn): string {
 function neighbourWords(neighbours: PreparedColumn["neighbours"]): string {
   if (neighbours === undefined) return "";
   const { k, sampled, shared } = neighbours;
-  return `; of the ${k} nearest rows of ${count(sampled, "row")}, ${shared.toFixed(1)} are the same as with the old values`;
+  return `; for ${count(sampled, "row")}, ${shared.toFixed(1)} of the ${k} nearest rows are the same as with the old values, on average`;
 }
 
 type RayFlags = FlagValues<typeof rayFlags>;

@@ -25,7 +25,7 @@ import { RecallTooLow } from "../recall/describe-recall.ts";
 import type { Filled } from "./fill-column.ts";
 
 export interface PrepareContext {
-  readonly target: Pick<Target, "describeTable" | "execute" | "verdict">;
+  readonly target: Pick<Target, "capabilities" | "commitsOf" | "describeTable" | "execute" | "verdict">;
   readonly rows: RowAccess;
   readonly clock: Clock;
   /** Throws if this run may not write any more. Called before each write. */
@@ -35,8 +35,9 @@ export interface PrepareContext {
   readonly fill: (action: FillColumnAction, columns: readonly Column[]) => Promise<Filled>;
 }
 
-/** The key of the metadata of the marks that holds the hash of the index, to find out whether it has changed. */
+/** Keys of the metadata of the marks: the hash of the index, and the one of the index and the condition that it fulfils. */
 const indexKey = "lance_migrate_index";
+const recallKey = "lance_migrate_recall";
 
 /** What has happened, and how many versions of the table it made. */
 export interface Prepared {
@@ -48,6 +49,7 @@ export async function prepareColumn(action: PrepareColumnAction, context: Prepar
   const table = new PreparedTable(action, context);
   await table.addColumns(action.type);
   const { problem, merges } = await context.fill(table.filling(table.next, true), await table.columns());
+  if (merges > 0) await table.optimize();
   if (action.index !== undefined) await table.index(action.index, action.condition);
   return { problem, commits: table.commits + merges };
 }
@@ -115,6 +117,15 @@ class PreparedTable {
     });
   }
 
+  /** Lets the indexes on other columns cover the merged rows again: until then, searches compare these one by one. */
+  async optimize(): Promise<void> {
+    const { table } = this.#action;
+    const { rows, target } = this.#context;
+    const others = Object.values(await rows.indexes(table)).filter(({ path }) => !isPrepared(parsePath(path)[0]!));
+    if (others.length === 0 || target.capabilities.actions.optimizeTable !== true) return;
+    await this.#change(() => ({ kind: "optimizeTable", table }));
+  }
+
   /** Creates the index, unless it is there, and drops it again if it does not fulfil the condition. */
   async index(wanted: PreparedIndex, condition: RecallCondition | undefined): Promise<void> {
     const { table, path } = this.#action;
@@ -127,13 +138,13 @@ class PreparedTable {
       await this.#change(async () => ((await this.#hasIndex(name)) ? drop : undefined));
     const create: Action = { kind: "createIndex", table, name, index: { path: own, ...type } };
     await this.#change(async () => ((await this.#hasIndex(name)) ? undefined : create));
-    const metadata = { [indexKey]: hash };
-    await this.#change((columns) =>
-      this.#metadataOf(columns)[indexKey] === hash
-        ? undefined
-        : { kind: "setMetadata", table, updates: [{ path: formatPath([this.mark]), metadata }] },
-    );
-    if (condition === undefined) return;
+    await this.#note(indexKey, hash);
+    // Rows that were merged since it was checked are few.
+    if (
+      condition === undefined ||
+      this.#metadataOf(await this.columns())[recallKey] === stepHash({ wanted, condition })
+    )
+      return;
     try {
       const check = { kind: "checkRecall", table, name, index: { path, ...type }, ...condition } as const;
       await this.#context.checkRecall(check, own);
@@ -143,6 +154,17 @@ class PreparedTable {
         await this.#change(async () => ((await this.#hasIndex(name)) ? drop : undefined));
       throw error;
     }
+    await this.#note(recallKey, stepHash({ wanted, condition }));
+  }
+
+  /** Notes something in the metadata of the marks. */
+  async #note(key: string, value: string): Promise<void> {
+    const updates = [{ path: formatPath([this.mark]), metadata: { [key]: value } }];
+    await this.#change((columns) =>
+      this.#metadataOf(columns)[key] === value
+        ? undefined
+        : { kind: "setMetadata", table: this.#action.table, updates },
+    );
   }
 
   /** Whether there is an index of that name on the prepared column. */
@@ -191,7 +213,7 @@ class PreparedTable {
       await mayWrite();
       try {
         await target.execute(action, await target.describeTable(this.#action.table));
-        this.commits++;
+        this.commits += target.commitsOf?.(action) ?? 1;
       } catch (error) {
         // Another process may have made the same change.
         if ((await pending(await this.columns())) !== undefined) throw error;
