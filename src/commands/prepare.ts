@@ -8,11 +8,12 @@ import type { PrepareColumnAction } from "../actions/model/action.ts";
 import { tablesOfAction } from "../actions/apply-action.ts";
 import { journalOf } from "../ledger/journal/open-journal.ts";
 import type { Lease } from "../ledger/lease/lease.ts";
+import { stepHash } from "../migrations/checksum.ts";
 import type { MigrationName } from "../migrations/file-name.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import { preparedProgress, type PreparedProgress } from "../run/fill/prepared-progress.ts";
 import type { Shard } from "../run/fill/shard.ts";
-import { preparingName } from "../run/fill/staging-name.ts";
+import { preparingName, preparingsOf } from "../run/fill/staging-name.ts";
 import { compute, explainFill } from "../run/fill/with-fill.ts";
 import { compareNeighbours, type SharedNeighbours } from "../run/recall/compare-neighbours.ts";
 import { withLease } from "../run/lease/with-lease.ts";
@@ -61,13 +62,18 @@ export async function prepare(
       prepared.push({ ...column, waitsFor });
       continue;
     }
-    await prepareColumn(one, shard, context);
+    if (!(await prepareColumn(one, shard, context))) continue;
     const { target, ledger } = context;
     const progress = await preparedProgress(action, target, ledger);
-    const neighbours = shard === undefined ? await compareNeighbours(action, withRows(target).rows) : undefined;
+    const neighbours = shard === undefined ? await neighboursIn(action, target) : undefined;
     prepared.push({ ...column, progress, neighbours });
   }
   return prepared;
+}
+
+/** Only information, so that a failure does no harm. */
+async function neighboursIn(action: PrepareColumnAction, target: Target): Promise<SharedNeighbours | undefined> {
+  return await compareNeighbours(action, withRows(target).rows).catch(() => undefined);
 }
 
 function columnsIn({ migrations }: Plan): readonly Preparable[] {
@@ -83,31 +89,50 @@ function columnsIn({ migrations }: Plan): readonly Preparable[] {
   return found;
 }
 
-async function prepareColumn(
-  { action, place }: Preparable,
-  shard: Shard | undefined,
-  context: RunContext,
-): Promise<void> {
-  const { target, ledger, clock, emit } = context;
+/** Whether the column is still pending when others that compute it have ended. */
+async function prepareColumn(one: Preparable, shard: Shard | undefined, context: RunContext): Promise<boolean> {
+  const { action, place } = one;
+  const { target, ledger, emit } = context;
   const { table, path } = action;
   const own = preparingName(ledger, action, shard);
-  // The index is created when the rows of all shards are computed.
-  const wanted = shard === undefined ? action : { ...action, index: undefined };
+  const isPending = async () => {
+    const { plan } = await planOn({ ...context, emit: () => {} }, upward, {});
+    return columnsIn(plan).some((now) => now.waitsFor === undefined && stepHash(now.action) === stepHash(action));
+  };
   const act = async (lease: Lease) => {
+    if (!(await isPending())) return false;
     const mayWrite = async () => {
       if (!lease.isSure()) await lease.check();
     };
     emit({ event: "preparing", table, path });
     try {
-      await compute(wanted, withRows(target), { ...context, shard, mayWrite });
+      await compute(action, withRows(target), { ...context, shard, mayWrite });
     } catch (cause) {
       if (isMigrateError(cause)) throw cause;
       throw new MigrateError("ERR_PREPARE_FAILED", { ...place, problem: explainFill(cause, target) }, { cause });
     }
+    return true;
   };
-  // Two processes that compute the same rows would pay for them twice. The lease of migrations stays free.
-  const leased = { ...context, ledger: own, journal: journalOf(target, own, clock) };
-  await withLease(leased, { prepare: async () => ({ first: undefined, act }) });
+  const leases = preparingsOf(await target.listTables(), ledger, action);
+  // Two processes that compute the same rows would pay for them twice. The other shards of as many compute others.
+  for (const name of leases.filter((other) => other !== own && !areSiblings(other, own)))
+    await underLease(name, context, async () => {});
+  return await underLease(own, context, act);
+}
+
+function areSiblings(one: string, other: string): boolean {
+  const ofHowMany = (name: string) => /-of-\d+$/.exec(name)?.[0];
+  return ofHowMany(one) !== undefined && ofHowMany(one) === ofHowMany(other);
+}
+
+/** Acts under a lease of its own ledger. The lease of migrations stays free. */
+async function underLease<Result>(
+  ledger: string,
+  context: RunContext,
+  act: (lease: Lease) => Promise<Result>,
+): Promise<Result> {
+  const leased = { ...context, ledger, journal: journalOf(context.target, ledger, context.clock) };
+  return await withLease(leased, { prepare: async () => ({ first: undefined, act }) });
 }
 
 /** A plan with such a step is refused on targets that have no rows. */

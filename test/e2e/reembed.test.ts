@@ -251,3 +251,39 @@ test("prepare --discard drops what was prepared, also for a migration that is go
   expect(refused).toMatchObject({ code: 2 });
   expect(refused.stderr).toContain("0002_model is not finished and may need its prepared columns");
 });
+
+test("marks that a killed catch-up has left are nothing that the next up takes for computed", async () => {
+  const project = await aScene();
+  expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
+  await (await openDocs(project)).add([{ id: 12, text: "text 12", embedding: [0, 0] }]);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
+  // As a run leaves it that is killed before its catch-up has ended.
+  const docs = await openDocs(project);
+  await docs.addColumns([{ name: "_lance_migrate_source_embedding", valueSql: "md5(concat_ws(chr(31), '2', text))" }]);
+  project.write("code/new.ts", embedderOf(3));
+  expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await vectorsIn(project)).toEqual({ ...complete, "text 12": [12, 13, 14] });
+});
+
+test("a not-null column becomes nullable when it is kept, and not null again on the way back", async () => {
+  const project = await aScene();
+  rmSync(join(project.folder, "migrations/0002_model.ts"));
+  project.migration("0002_strict.ts", 'm.setNullable("docs", "embedding", false),');
+  reembed(project, "", "m.vector(3)", "0003_model.ts");
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await (await openDocs(project)).add([{ id: 12, text: "text 12", embedding: [1, 2, 3] }]);
+  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 4 });
+  await (await openDocs(project)).delete("id = 12");
+  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+  expect(await vectorsIn(project)).toEqual(old);
+});
+
+test("`where` can't name the column, whose values change", async () => {
+  const project = await aScene('where: "embedding is not null"');
+  const refused = await project.migrate(["plan"]);
+  expect(refused).toMatchObject({ code: 4 });
+  expect(refused.stderr).toContain("`where` can't use embedding, which has other values after the switch");
+});

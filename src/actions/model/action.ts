@@ -217,7 +217,7 @@ export interface SetMetadataAction extends ActionOf<"setMetadata"> {
 }
 
 /** Puts the prepared column in the place of `path`, in one commit. The column that was there gets the name `keep`. */
-export interface SwitchColumnAction extends ActionOf<"switchColumn"> {
+export interface SwitchColumnAction extends ActionOf<"switchColumn">, Computation {
   readonly path: string;
   readonly keep: string;
   /** The type of the prepared column. */

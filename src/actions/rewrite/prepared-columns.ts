@@ -6,10 +6,11 @@ import type { SwitchColumnAction } from "../model/action.ts";
 import type { Alteration } from "../model/alteration.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { markName } from "./source-marks.ts";
-import type { Table } from "../../schema/table.ts";
+import { requireColumn, type Table } from "../../schema/table.ts";
 
 const values = "_lance_migrate_next_";
 const marks = `${markName}_`;
+const copies = "_lance_migrate_copy_";
 
 /** The name of the column that holds the new values of a column. */
 export function preparedName(column: string): string {
@@ -21,20 +22,26 @@ export function preparedMark(column: string): string {
   return `${marks}${column}`;
 }
 
-/** The name of a copy of a prepared column, while it is moved. No column has an empty name, so it is not taken. */
-export const movingName = values;
+/** The name of a copy of such a column, while it is moved to the end of the table. */
+export function copyName(prepared: string): string {
+  return `${copies}${prepared}`;
+}
 
 /** Whether a name is that of a prepared column or of its marks. */
 export function isPrepared(column: string): boolean {
-  return column.startsWith(values) || column.startsWith(marks);
+  return [values, marks, copies].some((prefix) => column.startsWith(prefix));
 }
 
-/** What puts a prepared column in the place of another one. */
-export function switching({ path, keep }: Pick<SwitchColumnAction, "path" | "keep">): readonly Alteration[] {
-  const column = parsePath(path)[0]!;
+/** What puts a prepared column in the place of another one. The application does not write to the old one any more. */
+export function switching(
+  { table, path, keep }: Pick<SwitchColumnAction, "table" | "path" | "keep">,
+  { columns }: Table,
+): readonly Alteration[] {
+  const at = parsePath(path);
+  const isStrict = !requireColumn(table, columns, at).nullable;
   return [
-    { path, rename: keep },
-    { path: formatPath([preparedName(column)]), rename: column },
+    { path, rename: keep, ...(isStrict && { nullable: true }) },
+    { path: formatPath([preparedName(at[0]!)]), rename: at[0]! },
   ];
 }
 

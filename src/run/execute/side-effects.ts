@@ -126,7 +126,7 @@ async function mayBeAnother(
 
 /** These actions apply to whichever table has the name. */
 export const replacesTable: ReadonlySet<ActionKind> = new Set(["createTable", "dropTable", "renameTable"]);
-const replacesMetadata: ReadonlySet<ActionKind> = new Set(["alterColumns", "dropColumns"]);
+const replacesMetadata: ReadonlySet<ActionKind> = new Set(["alterColumns", "dropColumns", "switchColumn"]);
 
 async function recreated(
   action: Action,

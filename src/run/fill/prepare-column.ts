@@ -11,7 +11,7 @@ import type {
   PrepareColumnAction,
   RecallCondition,
 } from "../../actions/model/action.ts";
-import { isPrepared, movingName, preparedMark, preparedName } from "../../actions/rewrite/prepared-columns.ts";
+import { copyName, isPrepared, preparedMark, preparedName } from "../../actions/rewrite/prepared-columns.ts";
 import { markColumn } from "../../actions/rewrite/source-marks.ts";
 import { sameType, type Column } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
@@ -28,6 +28,8 @@ export interface PrepareContext {
   readonly target: Pick<Target, "capabilities" | "commitsOf" | "describeTable" | "execute" | "verdict">;
   readonly rows: RowAccess;
   readonly clock: Clock;
+  /** Whether this run computes all rows, and not a shard. */
+  readonly isWhole: boolean;
   /** Throws if this run may not write any more. Called before each write. */
   readonly mayWrite: () => Promise<void>;
   /** Throws if the index of the column `path` does not fulfil its condition. */
@@ -50,7 +52,7 @@ export async function prepareColumn(action: PrepareColumnAction, context: Prepar
   await table.addColumns(action.type);
   const { problem, merges } = await context.fill(table.filling(table.next, true), await table.columns());
   if (merges > 0) await table.optimize();
-  if (action.index !== undefined) await table.index(action.index, action.condition);
+  if (context.isWhole) await table.index(action.index, action.condition);
   return { problem, commits: table.commits + merges };
 }
 
@@ -96,18 +98,19 @@ class PreparedTable {
 
   /** Adds the column of values and that of their marks, unless they are there. */
   async addColumns(type: Column["type"]): Promise<void> {
-    await this.#endMove();
+    const { isWhole } = this.#context;
+    if (isWhole) await this.#endMove();
     const found = (await this.columns()).find(({ name }) => name === this.next);
-    // Its values can't be used, as the step has changed since they were computed.
-    if (found !== undefined && !sameType(found.type, type)) await this.drop([this.next, this.mark]);
+    // Marks without values are those of a column that was dropped, and values of another type are those of another step.
+    if (found === undefined || !sameType(found.type, type)) await this.drop([this.next, this.mark]);
     const wanted = [{ name: this.next, type, nullable: true }, markColumn(this.mark)];
     await this.#change((columns) => {
-      const missing = wanted.filter((one) => !columns.some(({ name }) => name === one.name));
+      const missing = wanted.filter((one) => !has(columns, one.name));
       return missing.length === 0 ? undefined : { kind: "addColumns", table: this.#action.table, columns: missing };
     });
     const columns = await this.columns();
     const after = columns.slice(columns.findIndex(({ name }) => name === this.next));
-    if (after.some(({ name }) => !isPrepared(name))) await this.#move(type);
+    if (isWhole && after.some(({ name }) => !isPrepared(name))) await this.#move(type);
   }
 
   async drop(names: readonly string[]): Promise<void> {
@@ -127,8 +130,11 @@ class PreparedTable {
   }
 
   /** Creates the index, unless it is there, and drops it again if it does not fulfil the condition. */
-  async index(wanted: PreparedIndex, condition: RecallCondition | undefined): Promise<void> {
+  async index(wanted: PreparedIndex | undefined, condition: RecallCondition | undefined): Promise<void> {
     const { table, path } = this.#action;
+    const { target } = this.#context;
+    await this.#dropIndexes(wanted?.name);
+    if (wanted === undefined) return;
     const { name, ...type } = wanted;
     const own = formatPath([this.next]);
     const drop: Action = { kind: "dropIndex", table, name };
@@ -136,9 +142,14 @@ class PreparedTable {
     // Targets report the parameters of an index differently, or not at all.
     if (this.#metadataOf(await this.columns())[indexKey] !== hash)
       await this.#change(async () => ((await this.#hasIndex(name)) ? drop : undefined));
+    await this.#note(indexKey, hash);
     const create: Action = { kind: "createIndex", table, name, index: { path: own, ...type } };
     await this.#change(async () => ((await this.#hasIndex(name)) ? undefined : create));
-    await this.#note(indexKey, hash);
+    if (!has(await this.columns(), this.next)) {
+      // The engine accepts such an index, and then refuses filters on the table (docs/engine.md).
+      await target.execute(drop, await target.describeTable(table)).catch(() => {});
+      throw new Error(`${this.next} was dropped while its index was created`);
+    }
     // Rows that were merged since it was checked are few.
     if (
       condition === undefined ||
@@ -167,6 +178,16 @@ class PreparedTable {
     );
   }
 
+  /** Drops the indexes of an earlier form of the step. */
+  async #dropIndexes(but: string | undefined): Promise<void> {
+    const { table } = this.#action;
+    await this.#change(async () => {
+      const found = Object.entries(await this.#context.rows.indexes(table));
+      const other = found.find(([name, { path }]) => name !== but && parsePath(path)[0] === this.next);
+      return other && { kind: "dropIndex", table, name: other[0] };
+    });
+  }
+
   /** Whether there is an index of that name on the prepared column. */
   async #hasIndex(name: string): Promise<boolean> {
     const found = (await this.#context.rows.indexes(this.#action.table))[name];
@@ -179,27 +200,34 @@ class PreparedTable {
 
   /**
    * The column must be the last one, as its place is where a new column would be. If another column was added since it
-   * was prepared, its values are copied to a new column.
+   * was prepared, its values and marks are copied to new columns.
    */
   async #move(type: Column["type"]): Promise<void> {
     const { table } = this.#action;
-    const copy = { name: movingName, type, nullable: true, as: sqlPath([this.next]) };
+    const copies = [
+      { name: copyName(this.next), type, nullable: true, as: sqlPath([this.next]) },
+      { ...markColumn(copyName(this.mark)), as: sqlPath([this.mark]) },
+    ];
     await this.#change((columns) =>
-      columns.some(({ name }) => name === movingName) ? undefined : { kind: "addColumns", table, columns: [copy] },
+      has(columns, copyName(this.next)) ? undefined : { kind: "addColumns", table, columns: copies },
     );
-    await this.drop([this.next]);
+    // What is merged meanwhile is dropped with its marks, and computed again.
+    await this.drop([this.next, this.mark]);
     await this.#endMove();
   }
 
   /** Continues the move of a run that was killed. */
   async #endMove(): Promise<void> {
     const { table } = this.#action;
-    const has = (columns: readonly Column[], wanted: string) => columns.some(({ name }) => name === wanted);
+    const names = [this.next, this.mark];
+    const copies = names.map(copyName);
     const columns = await this.columns();
-    if (!has(columns, movingName)) return;
-    if (has(columns, this.next)) return await this.drop([movingName]);
-    const alterations = [{ path: formatPath([movingName]), rename: this.next }];
-    await this.#change((now) => (has(now, movingName) ? { kind: "alterColumns", table, alterations } : undefined));
+    if (!has(columns, copyName(this.next))) return;
+    if (has(columns, this.next)) return await this.drop(copies);
+    const alterations = names.map((name) => ({ path: formatPath([copyName(name)]), rename: name }));
+    await this.#change((now) =>
+      has(now, copyName(this.next)) ? { kind: "alterColumns", table, alterations } : undefined,
+    );
   }
 
   /** Makes a change if it is still to be made, until it is made. Others may commit meanwhile, or make the same change. */
@@ -221,4 +249,8 @@ class PreparedTable {
     };
     await retry(work, (error) => target.verdict(error), clock, patience.conflict);
   }
+}
+
+function has(columns: readonly Column[], wanted: string): boolean {
+  return columns.some(({ name }) => name === wanted);
 }

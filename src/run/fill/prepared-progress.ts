@@ -2,9 +2,13 @@
 import type { PrepareColumnAction } from "../../actions/model/action.ts";
 import { preparedMark, preparedName } from "../../actions/rewrite/prepared-columns.ts";
 import { hasFailed, isPending } from "../../actions/rewrite/source-marks.ts";
+import { sameType } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { stagingsOf } from "./staging-name.ts";
+
+/** Milliseconds after which a process that has written nothing is taken for dead. */
+const stillActive = 120_000;
 
 export interface PreparedProgress {
   /** How many rows the step computes in all. */
@@ -30,8 +34,9 @@ export async function preparedProgress(
   const column = parsePath(action.path)[0]!;
   const [next, mark] = [preparedName(column), preparedMark(column)];
   const all = await count(table, where);
-  const has = (wanted: string) => columns.some(({ name }) => name === wanted);
-  if (!has(next) || !has(mark)) return { rows: all, computed: 0, failed: 0, perSecond: undefined };
+  const found = columns.find(({ name }) => name === next);
+  const isKept = found !== undefined && sameType(found.type, action.type) && columns.some(({ name }) => name === mark);
+  if (!isKept) return { rows: all, computed: 0, failed: 0, perSecond: undefined };
   const filling = { ...action, mark };
   const both = (predicate: string) => (where === undefined ? predicate : `(${predicate}) and (${where})`);
   const pending = await count(table, both(isPending(filling, next)));
@@ -57,7 +62,9 @@ async function stagedIn(
     const rows = await count!(name);
     const times = (await versions?.list(name))?.flatMap(({ at = [] }) => at) ?? [];
     const seconds = (Math.max(...times) - Math.min(...times)) / 1_000;
-    return { rows, ...(seconds > 0 && { perSecond: rows / seconds }) };
+    // That of a process that was killed is not computed any more.
+    const isActive = Date.now() - Math.max(...times) < stillActive;
+    return { rows, ...(seconds > 0 && isActive && { perSecond: rows / seconds }) };
   } catch {
     return { rows: 0 };
   }

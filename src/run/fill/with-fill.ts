@@ -33,6 +33,12 @@ export function withFill(target: Target, project: FillProject): Target {
   return {
     ...target,
     async execute(action: Action, seen: TableSnapshot | undefined) {
+      if (action.kind === "switchColumn") {
+        // Rows may have been written, or the prepared column changed, since it was prepared.
+        const made = await compute({ ...action, kind: "prepareColumn" }, { ...target, rows }, project);
+        commits.set(action, made + 1);
+        return await target.execute(action, made === 0 ? seen : await target.describeTable(action.table));
+      }
       if (!isComputing(action)) return await target.execute(action, seen);
       commits.set(action, await compute(action, { ...target, rows }, project));
       return undefined;
@@ -70,6 +76,7 @@ export async function compute(
     target,
     rows: target.rows,
     clock,
+    isWhole: project.shard === undefined,
     mayWrite,
     checkRecall: async (check, path) => await checkRecall(check, path, target, project),
     fill,

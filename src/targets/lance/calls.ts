@@ -178,8 +178,8 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
     updates.map(({ path, metadata }) => ({ path, metadata: { ...metadata } })),
   ),
   switchColumn: {
-    execute: async (action, { handle }) => await alterColumns(handle, switching(action)),
-    describe: (action) => written(action, "alterColumns", switching(action)),
+    execute: async (action, { handle, table }) => await alterColumns(handle, switching(action, table)),
+    describe: (action, before) => written(action, "alterColumns", switching(action, before)),
   },
   updateRows: method("update", (action) => ({
     valuesSql: Object.fromEntries(assignments(action)),

@@ -118,8 +118,8 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
   renameTable: { operation: "rename", request: ({ name }) => ({ body: jsonBody({ new_table_name: name }) }) },
   switchColumn: {
     operation: "alter",
-    request: (action, { columns }, types) => ({
-      body: jsonBody({ alterations: switching(action).map((one) => toWire(one, types, columns)) }),
+    request: (action, before, types) => ({
+      body: jsonBody({ alterations: switching(action, before).map((one) => toWire(one, types, before.columns)) }),
     }),
   },
   restoreTable: {

@@ -1,9 +1,11 @@
 import type { PrepareColumnAction } from "../../model/action.ts";
+import { conflict } from "../../model/conflict.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 import { checkComputation, describeComputation } from "../../rewrite/check-computation.ts";
 import { preparedMark, preparedName } from "../../rewrite/prepared-columns.ts";
 import { isPending } from "../../rewrite/source-marks.ts";
 import { parsePath } from "../../../schema/path.ts";
+import { namesIn } from "../../../schema/sql.ts";
 import { formatType } from "../../../schema/data-type.ts";
 import { formatIndex, indexProblem, isVectorIndex, vectorsNeeded } from "../../../schema/table-index.ts";
 import { MigrateError } from "../../../errors/migrate-error.ts";
@@ -21,6 +23,9 @@ export const prepareColumn: ActionModel<PrepareColumnAction> = {
   after: (before, action) => {
     const { table, path, type, index } = action;
     checkComputation(before, action);
+    const name = parsePath(path)[0]!;
+    if (namesIn(action.where ?? "").some((one) => one.toLowerCase() === name.toLowerCase()))
+      throw conflict(table, `\`where\` can't use ${name}, which has other values after the switch; use another column`);
     const problem = index && indexProblem(index, type);
     if (index !== undefined && problem !== undefined)
       throw new MigrateError("ERR_INDEX", {

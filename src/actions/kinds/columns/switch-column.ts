@@ -1,18 +1,23 @@
-import type { Action, AlterColumnsAction, SwitchColumnAction } from "../../model/action.ts";
+import type { Action, SwitchColumnAction } from "../../model/action.ts";
+import type { Alteration } from "../../model/alteration.ts";
+import type { Blocker } from "../../model/inverse.ts";
 import type { ActionModel } from "../../model/action-model.ts";
+import { switching } from "../../rewrite/prepared-columns.ts";
 import { risksForEmbeddings } from "../../rewrite/embedding-functions.ts";
 import { formatType, type DataType } from "../../../schema/data-type.ts";
 import type { Risk } from "../../model/risk.ts";
 import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
-import type { Table } from "../../../schema/table.ts";
+import { requireColumn, type Table } from "../../../schema/table.ts";
 import { addColumns } from "./add-columns.ts";
 import { alterColumns } from "./alter-columns.ts";
 import { createIndex } from "../tables/create-index.ts";
 
 export const switchColumn: ActionModel<SwitchColumnAction> = {
   kind: "switchColumn",
-  after: (before, { table, path, keep, type, index }) => {
-    const kept = alterColumns.after(before, renaming(table, [[path, keep]]));
+  after: (before, action) => {
+    const { table, path, type, index } = action;
+    const [keeping] = switching(action, before) as [Alteration, Alteration];
+    const kept = alterColumns.after(before, { kind: "alterColumns", table, alterations: [keeping] });
     const name = parsePath(path)[0]!;
     const switched = addColumns.after(kept, { kind: "addColumns", table, columns: [{ name, type, nullable: true }] });
     if (index === undefined) return switched;
@@ -22,20 +27,28 @@ export const switchColumn: ActionModel<SwitchColumnAction> = {
   pathAfter: ([first, ...rest]: Path, { path, keep }) =>
     first === parsePath(path)[0] ? [keep, ...rest] : [first!, ...rest],
   gives: ({ path }) => [{ path: parsePath(path), sql: undefined }],
-  invert: ({ table, path, keep, index, down }) => {
-    const actions: Action[] = [];
+  invert: ({ table, path, keep, index, down }, before) => {
     const kept = formatPath([keep]);
-    if (down !== undefined) actions.push({ ...down, kind: "backfillColumn", table, path: kept, overwrite: true });
-    if (index !== undefined) actions.push({ kind: "dropIndex", table, name: index.name });
-    actions.push(
-      renaming(table, [
-        [path, keep],
-        [kept, parsePath(path)[0]!],
-      ]),
+    const filling = down && ({ ...down, kind: "backfillColumn", table } as const);
+    const isStrict = requireColumn(table, before.columns, parsePath(path)).nullable === false;
+    const back = { path: kept, rename: parsePath(path)[0]!, ...(isStrict && { nullable: false }) };
+    const first: readonly Action[] = [
+      ...(filling === undefined ? [] : [{ ...filling, path: kept, overwrite: true } as const]),
+      ...(index === undefined ? [] : [{ kind: "dropIndex", table, name: index.name } as const]),
+    ];
+    const actions: readonly Action[] = [
+      ...first,
+      { kind: "alterColumns", table, alterations: [{ path, rename: keep }, back] },
+      // For rows that were added since the old values were computed.
+      ...(filling === undefined || isStrict ? [] : [{ ...filling, path }]),
       { kind: "dropColumns", table, paths: [kept] },
-    );
+    ];
+    const at = first.length;
+    const obstacles: Blocker[] = [];
     // Rows that were written since have no old value, or that of their old sources.
-    return { actions, obstacles: down === undefined ? [{ kind: "filled", table, path }] : [] };
+    if (down === undefined) obstacles.push({ kind: "filled", table, path, at });
+    if (isStrict) obstacles.push({ kind: "null", table, path: kept, at });
+    return { actions, obstacles };
   },
   describe: ({ table, path, keep, type }) =>
     `switch ${table}.${path} to the new values, as ${formatType(type)}; the old column is kept as ${keep}`,
@@ -44,10 +57,6 @@ export const switchColumn: ActionModel<SwitchColumnAction> = {
     ...risksForSearches(table, path, type, before),
   ],
 };
-
-function renaming(table: string, names: readonly (readonly [path: string, rename: string])[]): AlterColumnsAction {
-  return { kind: "alterColumns", table, alterations: names.map(([path, rename]) => ({ path, rename })) };
-}
 
 /** Clients search the only vector column of a length if they are not told which (measured). */
 function risksForSearches(table: string, path: string, type: DataType, { columns }: Table): readonly Risk[] {

@@ -93,9 +93,10 @@ export const reembedColumn: ReembedColumn = defineStep({
     const computing = computationOf(step);
     const index = step.index && { ...step.index, name: indexNameOf(step) };
     const down = step.down && { ...computing, ...step.down };
+    const switched = { ...computing, table, path, type, index, condition: conditionOf(step) };
     return [
-      { ...computing, kind: "prepareColumn", table, path, type, index, condition: conditionOf(step) },
-      { kind: "switchColumn", table, path, keep: keptName(step), type, index, down },
+      { ...switched, kind: "prepareColumn" },
+      { ...switched, kind: "switchColumn", keep: keptName(step), down },
       { ...computing, kind: "catchUpColumn", table, path },
     ];
   },

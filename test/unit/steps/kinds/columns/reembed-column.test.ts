@@ -47,7 +47,7 @@ test("its inverse leads back to the table before it", () => {
   const [, change] = compileStep(whole);
   const inverse = invert(change!, before);
   if ("lost" in inverse) throw new Error(inverse.lost);
-  expect(inverse.obstacles).toEqual([{ kind: "filled", table: "t", path: "embedding" }]);
+  expect(inverse.obstacles).toEqual([{ kind: "filled", table: "t", path: "embedding", at: 1 }]);
   const { columns, indexes } = applyActions(database, inverse.actions).get("t")!;
   expect(columns).toEqual(before.get("t")!.columns);
   expect(Object.entries(indexes!).filter(([, index]) => index !== null)).toEqual(
