@@ -77,6 +77,7 @@ export const settings: readonly Scene[] = [
   scene("the key behind a NUL of the endpoint", at(`http://127.0.0.1:9/\0${key}`)),
   scene("the key as the port", at(`http://127.0.0.1:${key}`)),
   scene("the key in MIGRATE_ENDPOINT", `{ kind: "rest" }`, { MIGRATE_ENDPOINT: `ftp://${key}`, MIGRATE_API_KEY: key }),
+  scene("the key in MIGRATE_DATABASE", at(nowhere), { MIGRATE_DATABASE: key, MIGRATE_API_KEY: key }),
   scene("a key with a line break", at(nowhere, `${key}\r\nx-admin: 1`)),
   scene("a key with an escape sequence", at(nowhere, `\u001b[31m${key}`)),
   scene("a key beyond ASCII", at(nowhere, `${key}ä🔑`)),
