@@ -24,6 +24,15 @@ export function risksForEmbeddings(table: string, { metadata }: Table, paths: re
   });
 }
 
+/** The embedding functions that keep computing values of the old model after a column has got those of another one. */
+export function risksOfAnotherModel(table: string, { metadata }: Table, column: string): readonly Risk[] {
+  const own = parse(metadata?.[key] ?? "[]").filter(({ columns }) => columns.includes(column));
+  return own.map(({ name }): Risk => ({
+    kind: "embedding",
+    text: `embedding function "${name}" of ${table} refers to ${column}, and no call changes the schema's metadata: after this, clients that use it compute vectors of the old model, so let them compute vectors without it`,
+  }));
+}
+
 function parse(json: string): readonly Embedding[] {
   let found: unknown;
   try {

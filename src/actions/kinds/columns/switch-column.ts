@@ -3,7 +3,7 @@ import type { Alteration } from "../../model/alteration.ts";
 import type { Blocker } from "../../model/inverse.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 import { switching } from "../../rewrite/prepared-columns.ts";
-import { risksForEmbeddings } from "../../rewrite/embedding-functions.ts";
+import { risksOfAnotherModel } from "../../rewrite/embedding-functions.ts";
 import { formatType, type DataType } from "../../../schema/data-type.ts";
 import type { Risk } from "../../model/risk.ts";
 import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
@@ -53,7 +53,7 @@ export const switchColumn: ActionModel<SwitchColumnAction> = {
   describe: ({ table, path, keep, type }) =>
     `switch ${table}.${path} to the new values, as ${formatType(type)}; the old column is kept as ${keep}`,
   risks: ({ table, path, type }, before) => [
-    ...risksForEmbeddings(table, before, [path]),
+    ...risksOfAnotherModel(table, before, parsePath(path)[0]!),
     ...risksForSearches(table, path, type, before),
   ],
 };

@@ -108,3 +108,12 @@ test("prepared columns and their indexes are left out of tables", () => {
     indexes: { a_idx: { ...index, path: "a" }, gone: null },
   });
 });
+
+test("an embedding function in the schema's metadata keeps the old model, which is a risk", () => {
+  const functions = JSON.stringify([{ name: "openai", source_column: "title", vector_column: "embedding" }]);
+  const table = { ...before.get("t")!, metadata: { embedding_functions: functions } };
+  const [, change] = compileStep(whole);
+  expect(risksOf(change!, table)).toEqual([
+    { kind: "embedding", text: expect.stringContaining('"openai" of t refers to embedding') },
+  ]);
+});
