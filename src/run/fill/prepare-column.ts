@@ -17,7 +17,7 @@ import { sameType, type Column } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { stepHash } from "../../migrations/checksum.ts";
 import { sqlPath } from "../../schema/sql.ts";
-import { patience, retry } from "../../targets/contract/retry.ts";
+import { patience, retry, type Patience } from "../../targets/contract/retry.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { Clock } from "../../time/clock.ts";
@@ -107,7 +107,7 @@ class PreparedTable {
     await this.#change((columns) => {
       const missing = wanted.filter((one) => !has(columns, one.name));
       return missing.length === 0 ? undefined : { kind: "addColumns", table: this.#action.table, columns: missing };
-    });
+    }, patience.ahead);
     const columns = await this.columns();
     const after = columns.slice(columns.findIndex(({ name }) => name === this.next));
     if (isWhole && after.some(({ name }) => !isPrepared(name))) await this.#move(type);
@@ -233,6 +233,7 @@ class PreparedTable {
   /** Makes a change if it is still to be made, until it is made. Others may commit meanwhile, or make the same change. */
   async #change(
     pending: (columns: readonly Column[]) => Action | undefined | Promise<Action | undefined>,
+    allowed: Patience = patience.conflict,
   ): Promise<void> {
     const { target, clock, mayWrite } = this.#context;
     const work = async () => {
@@ -247,7 +248,7 @@ class PreparedTable {
         if ((await pending(await this.columns())) !== undefined) throw error;
       }
     };
-    await retry(work, (error) => target.verdict(error), clock, patience.conflict);
+    await retry(work, (error) => target.verdict(error), clock, allowed);
   }
 }
 

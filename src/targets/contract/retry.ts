@@ -2,7 +2,7 @@
 import type { Clock } from "../../time/clock.ts";
 import type { CallOutcome } from "./target.ts";
 
-interface Patience {
+export interface Patience {
   /** How often it is tried in all. */
   readonly tries: number;
   /** Milliseconds before the second try; doubled for each further one. */
@@ -16,6 +16,8 @@ export const patience = {
   throttled: { tries: 30, first: 20, longest: 1_000 },
   /** Others' commits came first. */
   conflict: { tries: 30, first: 20, longest: 1_000 },
+  /** The same for a quick change ahead of a migration, which nobody waits for. */
+  ahead: { tries: 300, first: 20, longest: 200 },
   /** The same, if there is a detour on which they can't. */
   detour: { tries: 5, first: 20, longest: 1_000 },
   /** The same on that detour: columns are hidden meanwhile. */
