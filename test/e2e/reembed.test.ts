@@ -287,3 +287,16 @@ test("`where` can't name the column, whose values change", async () => {
   expect(refused).toMatchObject({ code: 4 });
   expect(refused.stderr).toContain("`where` can't use embedding, which has other values after the switch");
 });
+
+test("the code is started only to compute something, and a row that fails is computed once", async () => {
+  const project = await aScene('failedRows: "leave"');
+  const failing = 'if (rows.some(({ text }) => text === "text 7")) throw new Error("no seven"); return';
+  project.write("code/new.ts", `console.error("started");\n${embedderOf(3).replace("return", failing)}`);
+  const up = await project.migrate(["up"]);
+  expect(up).toMatchObject({ code: 0 });
+  expect(up.stderr.split("started")).toHaveLength(2);
+  expect(up.stderr.match(/got no value/g)).toHaveLength(1);
+  expect(await vectorsIn(project)).toEqual({ ...complete, "text 7": null });
+  // Once with the others of its call, and once alone.
+  expect(logOf(project).filter((line) => line === "3 text 7")).toHaveLength(2);
+});

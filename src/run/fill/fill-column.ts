@@ -32,6 +32,10 @@ import { inShard, type Shard } from "./shard.ts";
 export interface FillContext {
   readonly rows: RowAccess;
   readonly compute: Compute;
+  /** Starts the code before it is first called: a command may take long to start, and there may be nothing to compute. */
+  readonly start?: (() => Promise<void>) | undefined;
+  /** Whether rows for which the code failed stay as they are, because it has just been tried. */
+  readonly keepsFailed?: boolean | undefined;
   /** The rows that are computed; all when absent. */
   readonly shard?: Shard | undefined;
   /** The name of the staging table, which only this fill uses. */
@@ -71,7 +75,7 @@ const mostMerges = 3;
 export async function fillColumn(action: FillColumnAction, table: Table, context: FillContext): Promise<Filled> {
   const fill = new Fill(action, table, context);
   for (const staged of context.staged) await fill.mergeStaged(staged);
-  await fill.retryFailed();
+  if (context.keepsFailed !== true) await fill.retryFailed();
   await fill.checkCode();
   let isComplete = await catchUp(fill);
   if (context.pause !== undefined) {
@@ -146,12 +150,13 @@ class Fill {
 
   /** Computes a page of the rows without a value of their sources. Whether it was full; undefined if there is none. */
   async page(): Promise<boolean | undefined> {
-    const { compute } = this.#context;
+    const { compute, start } = this.#context;
     const limit = this.#pageRows;
     const version = await this.#version();
     const wanted = await this.#read(limit, version !== undefined);
     if (wanted.length === 0) return undefined;
     requireUnique(wanted, this.#action);
+    await start?.();
     this.#rowBytes = wanted.reduce((sum, row) => sum + JSON.stringify(row).length, 0) / wanted.length;
     const values: RowValues[] = [];
     const stage = async (results: readonly RowResult[]) => void values.push(...(await this.#stage(results)));

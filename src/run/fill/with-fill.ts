@@ -4,6 +4,7 @@ import type { Action, ActionFor, FillColumnAction } from "../../actions/model/ac
 import type { Column } from "../../schema/data-type.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
+import type { Code } from "./call-code.ts";
 import type { FillContext, Filled } from "./fill-column.ts";
 import { FillFailed } from "./fill-failed.ts";
 import { RecallTooLow } from "../recall/describe-recall.ts";
@@ -19,6 +20,8 @@ export interface FillProject extends Pick<RunContext, "clock" | "emit" | "folder
   readonly mayWrite: () => Promise<void>;
   /** The rows that are computed; all when absent. */
   readonly shard?: Shard | undefined;
+  /** Whether rows for which the code failed are not computed again, nor reported again. */
+  readonly keepsFailed?: boolean | undefined;
 }
 
 /** Milliseconds after which rows are looked for again that writes from before a switch have changed. */
@@ -35,7 +38,8 @@ export function withFill(target: Target, project: FillProject): Target {
     async execute(action: Action, seen: TableSnapshot | undefined) {
       if (action.kind === "switchColumn") {
         // Rows may have been written, or the prepared column changed, since it was prepared.
-        const made = await compute({ ...action, kind: "prepareColumn" }, { ...target, rows }, project);
+        const again = { ...project, keepsFailed: true };
+        const made = await compute({ ...action, kind: "prepareColumn" }, { ...target, rows }, again);
         commits.set(action, made + 1);
         return await target.execute(action, made === 0 ? seen : await target.describeTable(action.table));
       }
@@ -66,12 +70,12 @@ export async function compute(
   project: FillProject,
 ): Promise<number> {
   const { table, path } = action;
-  const { clock, mayWrite, emit, runsCode = true, signal } = project;
+  const { clock, mayWrite, emit, runsCode = true, signal, keepsFailed = action.kind === "catchUpColumn" } = project;
   // Applications may have begun writes before the switch.
   const pause =
     action.kind === "catchUpColumn" && runsCode ? async () => await clock.sleep(settlingTime, signal) : undefined;
   const fill = async (filling: FillColumnAction, columns: readonly Column[]) =>
-    await fillWith(filling, columns, target, { ...project, pause });
+    await fillWith(filling, columns, target, { ...project, keepsFailed, pause });
   const { problem, commits } = await computed(action, {
     target,
     rows: target.rows,
@@ -84,7 +88,8 @@ export async function compute(
   // Everything is computed, so no lease is needed any more.
   if (action.kind === "catchUpColumn")
     for (const name of preparingsOf(await target.listTables(), project.ledger, action)) await target.rows.drop(name);
-  if (problem !== undefined) emit({ event: "notComputed", table, path, rows: problem.rows, problem: problem.text });
+  if (problem !== undefined && project.keepsFailed !== true)
+    emit({ event: "notComputed", table, path, rows: problem.rows, problem: problem.text });
   return commits;
 }
 
@@ -110,13 +115,27 @@ async function fillWith(
   { rows, listTables }: Pick<Target, "listTables"> & { readonly rows: RowAccess },
   project: FillProject & Pick<FillContext, "pause">,
 ): Promise<Filled> {
-  const { folder = process.cwd(), runsCode = true, clock, signal, mayWrite, ledger, emit, shard, pause } = project;
+  const {
+    folder = process.cwd(),
+    runsCode = true,
+    clock,
+    signal,
+    mayWrite,
+    ledger,
+    emit,
+    shard,
+    pause,
+    keepsFailed,
+  } = project;
   const { table, path } = action;
   const [{ openCode, sampleCode }, { fillColumn }] = await Promise.all([
     import("./call-code.ts"),
     import("./fill-column.ts"),
   ]);
-  const code = runsCode ? await openCode(action, { folder, clock, signal }) : sampleCode(action, columns);
+  let code: Code | undefined;
+  const start = async () => {
+    code ??= runsCode ? await openCode(action, { folder, clock, signal }) : sampleCode(action, columns);
+  };
   const staging = stagingName(ledger, action, shard);
   try {
     return await fillColumn(
@@ -124,7 +143,9 @@ async function fillWith(
       { columns },
       {
         rows,
-        compute: code.compute,
+        start,
+        compute: async (given) => await code!.compute(given),
+        keepsFailed,
         shard,
         staging,
         staged: shard === undefined ? stagingsOf(await listTables(), ledger, action) : [staging],
@@ -139,7 +160,7 @@ async function fillWith(
       done: `${table}.${path} is computed in part; run the same command to continue`,
     });
   } finally {
-    await code.close();
+    await code?.close();
   }
 }
 
