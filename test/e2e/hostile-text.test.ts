@@ -65,6 +65,7 @@ const invocations: Readonly<Record<string, readonly (readonly string[])[]>> = {
   down: [waits, ["--dry-run"]],
   status: [[]],
   plan: [[], ["--down"]],
+  prepare: [waits, ["--discard", ...waits]],
   rehearse: [["--rows", "5"]],
   history: [[]],
   verify: [[], ["--ledger"], ["--write"]],
