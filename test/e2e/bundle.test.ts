@@ -385,7 +385,18 @@ describe("is refused with 2, and nothing is done", () => {
     });
   });
 
-  const reading = new Set(["up", "down", "status", "plan", "rehearse", "verify", "repair", "resolve", "baseline"]);
+  const reading = new Set([
+    "up",
+    "down",
+    "status",
+    "plan",
+    "prepare",
+    "rehearse",
+    "verify",
+    "repair",
+    "resolve",
+    "baseline",
+  ]);
   test.each(commandNames.filter((command) => !reading.has(command)))("--bundle of %s", async (command) => {
     const { build, deploy, image } = await deployed();
     await build();

@@ -61,7 +61,17 @@ describe("one document", () => {
       reverting: [],
       begun: [],
       changed: [],
-      pending: [{ version: 2, name: "headlines", file: "0002_headlines.ts", done: 0, inDoubt: false, underWay: false }],
+      pending: [
+        {
+          version: 2,
+          name: "headlines",
+          file: "0002_headlines.ts",
+          done: 0,
+          inDoubt: false,
+          underWay: false,
+          preparing: [],
+        },
+      ],
       doubts: [],
       late: [],
     });
