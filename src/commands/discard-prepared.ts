@@ -3,7 +3,8 @@ import { MigrateError } from "../errors/migrate-error.ts";
 import { isPrepared } from "../actions/rewrite/prepared-columns.ts";
 import { isHalfDone } from "../ledger/state/fold.ts";
 import { formatMigration } from "../migrations/file-name.ts";
-import { isStaging } from "../run/fill/staging-name.ts";
+import { isPreparing, isStaging } from "../run/fill/staging-name.ts";
+import { underLease } from "../run/lease/under-lease.ts";
 import { withLease } from "../run/lease/with-lease.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import { formatPath } from "../schema/path.ts";
@@ -27,9 +28,12 @@ export async function discardPrepared(options: MigratorOptions): Promise<readonl
   });
 }
 
-async function discard({ target, ledger, clock }: RunContext, rows: RowAccess): Promise<readonly string[]> {
+async function discard(context: RunContext, rows: RowAccess): Promise<readonly string[]> {
+  const { target, ledger, clock } = context;
   const discarded: string[] = [];
   const tables = await target.listTables();
+  // An index that is created on a column while it is dropped breaks the table (docs/engine.md).
+  for (const name of tables) if (isPreparing(name, ledger)) await underLease(name, context, async () => {});
   for (const table of tables.filter((name) => name !== ledger && !name.startsWith(`${ledger}.`))) {
     const drop = async () => {
       const columns = ((await rows.columns(table)) ?? []).filter(({ name }) => isPrepared(name));

@@ -6,7 +6,6 @@
 import { isMigrateError, MigrateError, type StepPlace } from "../errors/migrate-error.ts";
 import type { PrepareColumnAction } from "../actions/model/action.ts";
 import { tablesOfAction } from "../actions/apply-action.ts";
-import { journalOf } from "../ledger/journal/open-journal.ts";
 import type { Lease } from "../ledger/lease/lease.ts";
 import { stepHash } from "../migrations/checksum.ts";
 import type { MigrationName } from "../migrations/file-name.ts";
@@ -16,7 +15,7 @@ import type { Shard } from "../run/fill/shard.ts";
 import { preparingName, preparingsOf } from "../run/fill/staging-name.ts";
 import { compute, explainFill } from "../run/fill/with-fill.ts";
 import { compareNeighbours, type SharedNeighbours } from "../run/recall/compare-neighbours.ts";
-import { withLease } from "../run/lease/with-lease.ts";
+import { underLease } from "../run/lease/under-lease.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import type { RowAccess } from "../targets/contract/row-access.ts";
 import type { Target } from "../targets/contract/target.ts";
@@ -123,16 +122,6 @@ async function prepareColumn(one: Preparable, shard: Shard | undefined, context:
 function areSiblings(one: string, other: string): boolean {
   const ofHowMany = (name: string) => /-of-\d+$/.exec(name)?.[0];
   return ofHowMany(one) !== undefined && ofHowMany(one) === ofHowMany(other);
-}
-
-/** Acts under a lease of its own ledger. The lease of migrations stays free. */
-async function underLease<Result>(
-  ledger: string,
-  context: RunContext,
-  act: (lease: Lease) => Promise<Result>,
-): Promise<Result> {
-  const leased = { ...context, ledger, journal: journalOf(context.target, ledger, context.clock) };
-  return await withLease(leased, { prepare: async () => ({ first: undefined, act }) });
 }
 
 /** A plan with such a step is refused on targets that have no rows. */

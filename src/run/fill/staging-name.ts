@@ -35,5 +35,10 @@ function withShard(name: string, shard: Shard | undefined): string {
 
 /** Whether a table holds values that are not merged yet, or a lease under which values are computed. */
 export function isStaging(name: string, ledger: string): boolean {
-  return [`${ledger}.computed-`, `${ledger}.preparing-`].some((prefix) => name.startsWith(prefix));
+  return name.startsWith(`${ledger}.computed-`) || isPreparing(name, ledger);
+}
+
+/** Whether a table is the ledger of a lease under which a column is prepared. */
+export function isPreparing(name: string, ledger: string): boolean {
+  return name.startsWith(`${ledger}.preparing-`);
 }

@@ -1,0 +1,14 @@
+import { journalOf } from "../../ledger/journal/open-journal.ts";
+import type { Lease } from "../../ledger/lease/lease.ts";
+import type { RunContext } from "../run-context.ts";
+import { withLease } from "./with-lease.ts";
+
+/** Acts under a lease that has a ledger of its own, so that the lease of migrations stays free. */
+export async function underLease<Result>(
+  ledger: string,
+  context: RunContext,
+  act: (lease: Lease) => Promise<Result>,
+): Promise<Result> {
+  const leased = { ...context, ledger, journal: journalOf(context.target, ledger, context.clock) };
+  return await withLease(leased, { prepare: async () => ({ first: undefined, act }) });
+}
