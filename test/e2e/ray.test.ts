@@ -93,7 +93,7 @@ test.skipIf(!isLong)("4 shards on Ray compute each row once, and the caller crea
   expect({ code, stderr }).toMatchObject({ code: 0 });
   for (const shard of ["1/4", "2/4", "3/4", "4/4"])
     expect(stderr).toContain(`shard ${shard}: prepared docs.embedding for 0002_model: `);
-  expect(stdout).toContain("prepared docs.embedding for 0002_model: 40 rows computed; of the 10 nearest");
+  expect(stdout).toContain("prepared docs.embedding for 0002_model: 40 rows computed; for 40 rows, ");
   expect(logOf(project)).toEqual(texts.toSorted());
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(logOf(project)).toHaveLength(texts.length);
