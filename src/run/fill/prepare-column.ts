@@ -100,9 +100,14 @@ class PreparedTable {
   async addColumns(type: Column["type"]): Promise<void> {
     const { isWhole } = this.#context;
     if (isWhole) await this.#endMove();
-    const found = (await this.columns()).find(({ name }) => name === this.next);
     // Marks without values are those of a column that was dropped, and values of another type are those of another step.
-    if (found === undefined || !sameType(found.type, type)) await this.drop([this.next, this.mark]);
+    // Decided on the columns as they are now: another shard may just have added them.
+    await this.#change((columns) => {
+      const found = columns.find(({ name }) => name === this.next);
+      if (found !== undefined && sameType(found.type, type)) return undefined;
+      const paths = [this.next, this.mark].filter((name) => has(columns, name)).map((name) => formatPath([name]));
+      return paths.length === 0 ? undefined : { kind: "dropColumns", table: this.#action.table, paths };
+    });
     const wanted = [{ name: this.next, type, nullable: true }, markColumn(this.mark)];
     await this.#change((columns) => {
       const missing = wanted.filter((one) => !has(columns, one.name));
