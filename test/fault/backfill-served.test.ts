@@ -34,7 +34,7 @@ test("a run whose writes get no answer computes each row once, and leaves nothin
   expect((await db.tableNames()).toSorted()).toEqual(["_migrations", "docs"]);
 }, 120_000);
 
-test("a run that computes a column goes on when its service is killed and started again, and computes each row once", async () => {
+test("a run that computes a column continues when its service is killed and started again, and computes each row once", async () => {
   const port = await freePort();
   const start = (data: string) => serveProcess(data, [], port);
   let service: Awaited<ReturnType<typeof start>> | undefined;

@@ -60,7 +60,7 @@ export async function catchUpColumn(action: CatchUpColumnAction, context: Prepar
   const table = new PreparedTable(action, context);
   const columns = await table.columns();
   // An earlier run has dropped the marks when everything was computed.
-  if (!columns.some(({ name }) => name === table.mark)) return { problem: undefined, commits: 0 };
+  if (!has(columns, table.mark)) return { problem: undefined, commits: 0 };
   const { problem, merges } = await context.fill(table.filling(table.column), columns);
   await table.drop([table.mark]);
   return { problem, commits: table.commits + merges };
@@ -102,11 +102,9 @@ class PreparedTable {
     if (isWhole) await this.#endMove();
     // Marks without values are those of a column that was dropped, and values of another type are those of another step.
     // Decided on the columns as they are now: another shard may just have added them.
-    await this.#change((columns) => {
+    await this.drop([this.next, this.mark], (columns) => {
       const found = columns.find(({ name }) => name === this.next);
-      if (found !== undefined && sameType(found.type, type)) return undefined;
-      const paths = [this.next, this.mark].filter((name) => has(columns, name)).map((name) => formatPath([name]));
-      return paths.length === 0 ? undefined : { kind: "dropColumns", table: this.#action.table, paths };
+      return found === undefined || !sameType(found.type, type);
     });
     const wanted = [{ name: this.next, type, nullable: true }, markColumn(this.mark)];
     await this.#change((columns) => {
@@ -118,10 +116,12 @@ class PreparedTable {
     if (isWhole && after.some(({ name }) => !isPrepared(name))) await this.#move(type);
   }
 
-  async drop(names: readonly string[]): Promise<void> {
+  /** Drops those of these columns that are there, if that is wanted of the columns as they are now. */
+  async drop(names: readonly string[], isWanted: (columns: readonly Column[]) => boolean = () => true): Promise<void> {
     await this.#change((columns) => {
-      const paths = names.filter((one) => columns.some(({ name }) => name === one)).map((name) => formatPath([name]));
-      return paths.length === 0 ? undefined : { kind: "dropColumns", table: this.#action.table, paths };
+      const paths = names.filter((name) => has(columns, name)).map((name) => formatPath([name]));
+      if (paths.length === 0 || !isWanted(columns)) return undefined;
+      return { kind: "dropColumns", table: this.#action.table, paths };
     });
   }
 
