@@ -43,12 +43,12 @@ test.each(["lance", "namespace"] as const)(
     const replace = (kind: string) =>
       project.migration(
         "0003_other.ts",
-        `m.createIndex("docs", "at", ${kind}, { minRecall: 0.95, sample: 20, replace: true }),`,
+        `m.createIndex("docs", "at", ${kind}, { minRecall: 0.9, sample: 20, replace: true }),`,
       );
     replace(poor);
     expect(await project.migrate(["up"])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("minRecall is 0.95"),
+      stderr: expect.stringContaining("minRecall is 0.9"),
     });
     expect(await details()).toEqual([["at_idx", "IvfFlat"]]);
     replace(`m.hnswSq({ distanceType: "cosine", numPartitions: 1 })`);
