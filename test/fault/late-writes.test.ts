@@ -350,8 +350,11 @@ test("of writes at any moment none is lost silently", async () => {
     over.abort();
     await writing;
     // Once `down` has ended with an error, the application goes on with the restored table.
-    const kept = [...(await idsIn(await open())), ...(await idsIn(await versionNamedIn(problem, open)))];
-    expect(ids.filter((id) => !kept.includes(id)), `lost; ${String(problem)}`).toEqual([]);
+    const kept = new Set([...(await idsIn(await open())), ...(await idsIn(await versionNamedIn(problem, open)))]);
+    expect(
+      ids.filter((id) => !kept.has(id)),
+      `lost; ${String(problem)}`,
+    ).toEqual([]);
     await options.target.close();
   }
 });
