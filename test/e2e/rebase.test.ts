@@ -155,6 +155,11 @@ test.each(apart)("the order matters: $title", async ({ theirs, ours, because }) 
     code: 4,
     stderr: `the order matters: ${because}; roll them back where they ran (migrate down) while their files are as they were, then migrate rebase --accept-order\n`,
   });
+  expect(await run("rebase", "--dry-run")).toMatchObject({
+    code: 4,
+    stdout: expect.stringContaining("the order matters"),
+  });
+  expect(await run("rebase", "--dry-run", "--accept-order")).toMatchObject({ code: 0 });
   expect(readdirSync(join(folder, "migrations"))).toContain("0002_ours.ts");
   expect(await run("rebase", "--accept-order")).toMatchObject({
     code: 0,

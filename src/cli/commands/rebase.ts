@@ -49,7 +49,8 @@ export const rebaseCommand = defineCommand({
       output.data(documentOf(result, onto, lock));
       report(result, { onto, isDry }, output);
       renderWritten(output, [lock ?? [], types].flat());
-      return undefined;
+      // A dry run ends as the run would.
+      return apart.length > 0 && !accepts ? "refused" : undefined;
     });
   },
 });
