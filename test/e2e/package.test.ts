@@ -52,6 +52,14 @@ describe("the package", () => {
     expect(strange).toEqual([]);
   });
 
+  test("holds every file that the texts at its root link to", () => {
+    const texts = paths().filter((path) => /^[A-Z]+\.md$/.test(path));
+    const links = texts.flatMap((path) =>
+      [...readFileSync(join(root, path), "utf8").matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, file]) => file!),
+    );
+    expect(links.filter((file) => !paths().includes(file))).toEqual([]);
+  });
+
   test("holds no types but those that the public ones lead to", () => {
     const strange = paths().filter((path) => /^dist\/types\/(cli|service|scaffold)\//.test(path));
     expect(strange).toEqual([]);

@@ -1,11 +1,12 @@
 import { rootCertificates } from "node:tls";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { loadConfig } from "../../../../../src/session/load-config.ts";
 import { openTarget } from "../../../../../src/session/open-target.ts";
 import { isMigrateError } from "../../../../../src/errors/migrate-error.ts";
+import { dialects, operations } from "../../../../../src/targets/rest/options/dialects.ts";
 import { options, settingsOf } from "../../../../../src/targets/rest/options/options.ts";
 
 const home = mkdtempSync(join(tmpdir(), "lance-migrate-"));
@@ -346,4 +347,14 @@ describe("refused is", () => {
     const sentence = await sentenceFor({ endpoint, apiKey, headers: { "x-token: 5ecret": "x" } });
     expect(sentence).not.toContain("5ecret");
   });
+});
+
+test("docs/rest.md lists all endpoints of both dialects", () => {
+  const page = readFileSync(new URL("../../../../../docs/rest.md", import.meta.url), "utf8");
+  const [, section = ""] = /^### Endpoints\n(.*?)^##/ms.exec(page) ?? [];
+  const listed = [...section.matchAll(/^\| `(\w+)` \| .* \| `(.*)` \| (?:`(.*)`|none) \|$/gm)];
+  const { namespace, service } = dialects;
+  expect(listed.map(([, ...cells]) => cells)).toEqual(
+    operations.map((name) => [name, namespace.endpoints[name], service.endpoints[name]]),
+  );
 });
