@@ -32,6 +32,12 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
+/** "a, b, c", of many names the first few: "a, b, c, d, e and 12 others". */
+export function someOf(names: readonly string[]): string {
+  const more = names.length - 5;
+  return more < 2 ? names.join(", ") : `${names.slice(0, 5).join(", ")} and ${more} others`;
+}
+
 /** "512 bytes", "9.6 MB". */
 export function byteCount(bytes: number): string {
   const units = ["kB", "MB", "GB", "TB", "PB"];

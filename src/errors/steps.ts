@@ -1,5 +1,5 @@
 /** Errors about steps that can't work. */
-import { at, refused, type StepPlace } from "./entry.ts";
+import { at, refused, someOf, type StepPlace } from "./entry.ts";
 
 export const stepsErrors = {
   ERR_TABLE_MISSING: refused(
@@ -14,8 +14,8 @@ export const stepsErrors = {
     (d: { name: string; problem: string }) => `column name ${JSON.stringify(d.name)} ${d.problem}`,
   ),
   ERR_COLUMN_MISSING: refused(
-    (d: { table: string; path: string; has: readonly string[] }) =>
-      `${d.table} has no column ${d.path} at this point; it has ${d.has.join(", ") || "none inside"}`,
+    (d: { table: string; path: string; has: readonly string[]; similar?: string | undefined }) =>
+      `${d.table} has no column ${d.path} at this point; ${d.similar === undefined ? `it has ${someOf(d.has) || "none inside"}` : `did you mean ${d.similar}?`}`,
   ),
   ERR_COLUMN_DUPLICATE: refused((d: { table: string; name: string; other: string }) =>
     d.name === d.other

@@ -1,5 +1,5 @@
 /** Errors about usage and configuration. */
-import { count, failed, usage } from "./entry.ts";
+import { count, failed, someOf, usage } from "./entry.ts";
 
 export const usageErrors = {
   ERR_USAGE: usage((d: { problem: string }) => d.problem),
@@ -9,8 +9,8 @@ export const usageErrors = {
   ),
   ERR_CONFIG_INVALID: usage((d: { file: string; problem: string }) => `${d.file}: ${d.problem}`),
   ERR_TARGET_UNKNOWN: usage(
-    (d: { name: string; known: readonly string[] }) =>
-      `there is no target ${JSON.stringify(d.name)} in the configuration; it has ${d.known.join(", ") || "none"}`,
+    (d: { name: string; known: readonly string[]; similar?: string | undefined }) =>
+      `there is no target ${JSON.stringify(d.name)} in the configuration; ${d.similar === undefined ? `it has ${someOf(d.known) || "none"}` : `did you mean ${d.similar}?`}`,
   ),
   ERR_DATABASE_UNKNOWN: usage(
     (d: { name: string; target: string; count: number; similar: string | undefined }) =>

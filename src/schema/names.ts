@@ -45,7 +45,8 @@ export function tableNameProblem(name: string): string | undefined {
 /** The known name nearest to a mistyped one, or undefined when none is near. */
 export function similarName(name: string, known: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();
-  const most = Math.max(1, Math.floor(name.length / 3));
+  // Names of one letter all differ by one letter.
+  const most = name.length === 1 ? 0 : Math.max(1, Math.floor(name.length / 3));
   let best: { name: string; distance: number } | undefined;
   for (const candidate of known) {
     const other = candidate.toLowerCase();

@@ -98,10 +98,12 @@ export function requireColumn(table: string, columns: readonly Column[], path: P
   const around = siblings(columns, path);
   const column = around.find(({ name }) => name === path.at(-1));
   if (column !== undefined) return column;
+  const has = around.map((sibling) => sibling.name);
   throw new MigrateError("ERR_COLUMN_MISSING", {
     table: path.length === 1 ? table : `${table}.${formatPath(path.slice(0, -1))}`,
     path: formatPath(path.slice(-1)),
-    has: around.map((sibling) => sibling.name),
+    has,
+    similar: similarName(path.at(-1)!, has),
   });
 }
 

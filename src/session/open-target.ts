@@ -1,6 +1,7 @@
 /** Opens a target of the configuration, or one of its databases. */
 import { MigrateError } from "../errors/migrate-error.ts";
 import type { OtherTarget } from "../commands/lint/rules/rule.ts";
+import { similarName } from "../schema/names.ts";
 import { databaseSlot, type Target } from "../targets/contract/target.ts";
 import { loadTarget, targetKinds } from "../targets/index.ts";
 import { listDatabases, withoutDatabase } from "./databases.ts";
@@ -21,8 +22,9 @@ export function targetNamed(config: LoadedConfig, chosen?: string): string {
 
 /** Throws ERR_TARGET_UNKNOWN. */
 export function checkTarget({ targets }: LoadedConfig, name: string): void {
-  if (!Object.hasOwn(targets, name))
-    throw new MigrateError("ERR_TARGET_UNKNOWN", { name, known: Object.keys(targets) });
+  if (Object.hasOwn(targets, name)) return;
+  const known = Object.keys(targets);
+  throw new MigrateError("ERR_TARGET_UNKNOWN", { name, known, similar: similarName(name, known) });
 }
 
 /** One of the databases of a target, whose settings were checked. */

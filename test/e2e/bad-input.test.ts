@@ -48,6 +48,7 @@ const usage: readonly BadInput[] = [
   { title: "a mistyped command with a flag", args: ["plna", "--to", "1"], code: 2, says: "did you mean plan?" },
   { title: "two commands", args: ["up", "status"], code: 2, says: "status; see migrate up --help" },
   { title: "an unknown flag", args: ["up", "--frobnicate"], code: 2, says: "frobnicate; see migrate up --help" },
+  { title: "a mistyped flag", args: ["up", "--acept=lossy"], code: 2, says: "no flag --acept; did you mean --accept?" },
   { title: "an unknown short flag", args: ["up", "-x"], code: 2, says: "x; see migrate up --help" },
   { title: "the flag of another command", args: ["status", "--dry-run"], code: 2, says: "dry-run" },
   { title: "a flag in camel case", args: ["up", "--dryRun"], code: 2, says: "dryRun" },

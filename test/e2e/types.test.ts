@@ -115,8 +115,7 @@ test("it needs no database, and tells what keeps a migration from working", asyn
   expect(await migrate(["types"])).toEqual({
     code: 4,
     stdout: "",
-    stderr:
-      "0002_wrong.ts, step 1 (renameColumn): documents has no column titel at this point; it has id, title, source\n",
+    stderr: "0002_wrong.ts, step 1 (renameColumn): documents has no column titel at this point; did you mean title?\n",
   });
 });
 

@@ -119,6 +119,10 @@ function usageProblem(message: string, args: readonly string[], commands: readon
   }
   if (word !== undefined && unknown.includes("bundle"))
     return `migrate ${word} takes no --bundle; only commands that compare migrations with a database do; see migrate ${word} --help`;
+  const command = commands.find((one) => wordOf(one) === word);
+  const flag = unknown.find((name) => args.some((arg) => arg.startsWith("-") && arg.includes(name)));
+  const similar = flag && similarName(flag, optionsIn({ ...commonFlags, ...command?.flags }));
+  if (similar !== undefined && similar !== "") return `there is no flag --${flag}; did you mean --${similar}?`;
   if (text.startsWith("Unknown argument"))
     return `${text.replace(/^Unknown arguments?/, "unknown flag or argument")}; see migrate ${word ?? ""} --help`;
   if (text.startsWith("Not enough non-option arguments"))

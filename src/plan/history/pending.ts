@@ -38,8 +38,14 @@ export function versionUnknown(
   files: readonly Pick<MigrationFile, "version" | "name">[],
 ): MigrateError {
   const [first, last] = [files[0], files.at(-1)];
+  const below = files.findLast((file) => file.version < version);
+  const above = files.find((file) => file.version > version);
   const known =
-    first === undefined ? "there are none yet" : `they go from ${formatMigration(first)} to ${formatMigration(last!)}`;
+    first === undefined
+      ? "there are none yet"
+      : below === undefined || above === undefined
+        ? `they go from ${formatMigration(first)} to ${formatMigration(last!)}`
+        : `did you mean ${formatMigration(below)} or ${formatMigration(above)}?`;
   return new MigrateError("ERR_VERSION_UNKNOWN", { version: formatVersion(version), known });
 }
 

@@ -66,5 +66,7 @@ test.each(["users", "", "doc", "documents_of_authors"])("%j is near none of the 
 });
 
 test("the nearest of several near names is the one", () => {
+  expect(similarName("x", ["a", "X"])).toBe("X");
+  expect(similarName("x", ["a"])).toBeUndefined();
   expect(similarName("renamColumn", ["renameColumns", "renameColumn", "removeColumn"])).toBe("renameColumn");
 });

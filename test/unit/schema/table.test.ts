@@ -84,6 +84,16 @@ test.each([
   );
 });
 
+test("a mistyped column is refused with the one that was meant, and of many columns only a few are named", () => {
+  const many = columnsOf(Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`column_${index}`, int8()])));
+  expect(() => requireColumn("t", [...many, ...documents.columns], ["sorce"])).toThrow(
+    "t has no column sorce at this point; did you mean source?",
+  );
+  expect(() => requireColumn("t", many, ["title"])).toThrow(
+    "t has no column title at this point; it has column_0, column_1, column_2, column_3, column_4 and 35 others",
+  );
+});
+
 test("the item of a vector can't be named, a field of a struct in it can", () => {
   const columns = columnsOf({ v: fixedSizeList(struct({ x: int8() }), 2) });
   expect(requireColumn("t", columns, ["v", "item", "x"]).name).toBe("x");

@@ -194,6 +194,17 @@ test.each([
   });
 });
 
+test("a mistyped target is refused with the one that was meant, and of many targets only a few are named", async () => {
+  const names = ["local", ...Array.from({ length: 12 }, (_, index) => `tenant${index}`)];
+  const targets = names.map((name) => `${name}: { kind: 'lance', uri: 'a' }`).join(", ");
+  const folder = withConfig(`{ targets: { ${targets} } }`);
+  const message = async (chosen: string) => (await thrownBy(async () => opened(folder, chosen))).message;
+  expect(await message("lcoal")).toBe('there is no target "lcoal" in the configuration; did you mean local?');
+  expect(await message("production")).toBe(
+    'there is no target "production" in the configuration; it has local, tenant0, tenant1, tenant2, tenant3 and 8 others',
+  );
+});
+
 test.each([
   { what: "the one that is asked for", chosen: "two", config: "target: 'one'", name: "two" },
   { what: "the configuration's choice", chosen: undefined, config: "target: 'two'", name: "two" },

@@ -6,7 +6,7 @@ import { formatType } from "../../../schema/data-type.ts";
 import { withMetadataOf } from "../../../schema/metadata.ts";
 import { madeName } from "../../../schema/names.ts";
 import { parsePath } from "../../../schema/path.ts";
-import { findColumn } from "../../../schema/table.ts";
+import { findColumn, requireColumn } from "../../../schema/table.ts";
 import { isNull, risksOfExpression } from "../../model/risk.ts";
 import { isVectorIndex } from "../../../schema/table-index.ts";
 import { checkMakeable } from "./add-columns.ts";
@@ -18,9 +18,7 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
   kind: "convertColumn",
   after: (before, { table, path, type, using }) => {
     const at = parsePath(path);
-    const column = findColumn(before.columns, at.slice(0, 1));
-    if (column === undefined)
-      throw new MigrateError("ERR_COLUMN_MISSING", { table, path, has: before.columns.map(({ name }) => name) });
+    const column = requireColumn(table, before.columns, at.slice(0, 1));
     checkNotRead(table, before.columns, at);
     checkNotComputed(table, before.columns, at, declareAgain);
     if (at.length > 1)

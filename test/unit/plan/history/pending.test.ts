@@ -60,6 +60,7 @@ test("without --to all files are chosen, with it those up to there", () => {
 test.each([
   { to: 7, given: files, known: "they go from 0001_m1 to 0003_m3" },
   { to: 0, given: files, known: "they go from 0001_m1 to 0003_m3" },
+  { to: 2, given: [files[0]!, files[2]!], known: "did you mean 0001_m1 or 0003_m3?" },
   { to: 1, given: [], known: "there are none yet" },
 ])("--to $to is refused where there is no such file, naming those that are there", ({ to, given, known }) => {
   expect(() => chosenFiles(given, { to })).toThrow(
