@@ -13,8 +13,14 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts && npm cache clean --force
 
 FROM install AS dependencies
-# What LanceDB brings along to compute embeddings is more than half of all, and the service computes none.
-RUN npm prune --omit=dev --ignore-scripts && cd node_modules && \
+# What the service needs, in the versions of the lock file. To the package these are optional peers, and what is not needed
+# is a dev dependency. What LanceDB brings along to compute embeddings is more than half of all, and the service computes none.
+RUN npm pkg set "dependencies=$(node --print 'const { dependencies, devDependencies } = require("./package.json"); \
+    const all = { ...dependencies, ...devDependencies }; \
+    const names = ["@fastify/swagger", "@lancedb/lancedb", "fastify", "workerpool"]; \
+    JSON.stringify(Object.fromEntries(names.map((name) => [name, all[name]])))')" --json && \
+  npm pkg delete devDependencies peerDependencies peerDependenciesMeta && \
+  npm prune --ignore-scripts && cd node_modules && \
   rm -rf @huggingface @img onnxruntime-common onnxruntime-node onnxruntime-web openai sharp
 
 FROM install AS build

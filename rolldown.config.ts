@@ -111,7 +111,7 @@ export default defineConfig({
         // With what both kinds of targets need.
         {
           name: "up",
-          test: /\/src\/(cli\/main\.ts|cli\/commands\/up\.ts|commands\/up\.ts|targets\/contract|actions\/(kinds\/rows\/update-rows|rewrite\/retype-whole-structs)|schema\/metadata|wire\/(content-types|lance\/(parse-)?lance-type))/,
+          test: /\/src\/(cli\/main\.ts|cli\/commands\/up\.ts|commands\/up\.ts|engine\/package|targets\/contract|actions\/(kinds\/rows\/update-rows|rewrite\/retype-whole-structs)|schema\/metadata|wire\/(content-types|lance\/(parse-)?lance-type))/,
           priority: 6,
         },
         { name: "lance", test: /\/src\/targets\/lance\/lance\.ts$/, priority: 4 },

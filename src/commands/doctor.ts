@@ -191,14 +191,16 @@ interface Refusal {
   readonly clear: boolean;
 }
 
-/** Why the target refused an action; undefined if it did not. Throws if it is unreachable or refuses the key. */
+const stopping: ReadonlySet<string> = new Set(["ERR_TARGET_UNREACHABLE", "ERR_CREDENTIALS"]);
+
+/** Why the target refused an action; undefined if it did not. Throws if it is unreachable, or can't be used at all. */
 async function refusal(target: Target, action: Action, state?: Table): Promise<Refusal | undefined> {
   const seen = target.capabilities.describes ? await target.describeTable(action.table) : undefined;
   try {
     await target.execute(action, seen ?? (state && { table: state, version: undefined }));
     return undefined;
   } catch (error) {
-    if (isMigrateError(error, "ERR_TARGET_UNREACHABLE") || isMigrateError(error, "ERR_CREDENTIALS")) throw error;
+    if (isMigrateError(error) && (error.outcome === "usage" || stopping.has(error.code))) throw error;
     return { words: target.explain(error), clear: target.verdict(error).kind === "refused" };
   }
 }

@@ -1,5 +1,4 @@
 /** The embedded engine, loaded when it is first needed: its connections and tables, and its undocumented native binding. */
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Connection, Table as EngineTable } from "@lancedb/lancedb";
 import type { Alteration } from "../actions/model/alteration.ts";
@@ -9,6 +8,7 @@ import type { Table } from "../schema/table.ts";
 import { toLanceType } from "../wire/lance/lance-type.ts";
 import type { DatabaseLocation } from "./location.ts";
 import { checkTableFolder } from "./folder/symbolic-links.ts";
+import { findEngine, loadFromEngine } from "./package/find-engine.ts";
 import { plainProblem } from "./problem/engine-problem.ts";
 
 export type { Connection, EngineTable };
@@ -43,7 +43,7 @@ export type AnyTable = EngineTable | NativeTable;
 /** Loads the engine. */
 export function loadEngine(): Engine {
   silence();
-  return createRequire(import.meta.url)("@lancedb/lancedb") as Engine;
+  return loadFromEngine(findEngine()) as Engine;
 }
 
 /** Silences warnings of the engine about ordinary creates, unless the user has set a log level. */
@@ -52,11 +52,10 @@ function silence(): void {
   process.env.LANCEDB_LOG ??= "error";
 }
 
-/** A file of the package that it does not export; package.json pins the version in which it was found. */
+/** A file of the package that it does not export; find-engine.ts allows only the versions in which it was found. */
 function fileOfPackage(name: string): unknown {
   silence();
-  const require = createRequire(import.meta.url);
-  return require(join(dirname(require.resolve("@lancedb/lancedb")), name));
+  return loadFromEngine(join(dirname(findEngine()), name));
 }
 
 /**

@@ -42,6 +42,22 @@ export const usageErrors = {
   ),
   ERR_TEMPLATE_INVALID: usage((d: { file: string; problem: string }) => `the template ${d.file} ${d.problem}`),
   ERR_FILE_EXISTS: usage((d: { file: string }) => `${d.file} exists already; choose another name`),
+  ERR_ENGINE_MISSING: usage(
+    (d: { package: string; install: string }) =>
+      `tables in a folder or an object store need the package ${d.package}, which is not installed; run: ${d.install}`,
+  ),
+  ERR_ENGINE_VERSION: usage(
+    (d: { package: string; version: string; folder: string; supported: string; install: string }) =>
+      `${d.package} ${d.version} is installed in ${d.folder}, and lance-migrate works with ${d.supported}; run: ${d.install}`,
+  ),
+  ERR_ENGINE_UNLOADABLE: usage(
+    (d: { package: string; platform: string; problem: string }) =>
+      `${d.package} is installed, but can't be loaded on ${d.platform}: ${d.problem}; install the packages again on this machine`,
+  ),
+  ERR_PACKAGES_MISSING: usage(
+    (d: { use: string; packages: readonly string[]; install: string }) =>
+      `${d.use} needs ${d.packages.join(", ")}, which ${d.packages.length === 1 ? "is" : "are"} not installed; run: ${d.install}`,
+  ),
 
   ERR_UNCAUGHT: failed(
     (d: { problem: string }) =>

@@ -2,12 +2,13 @@
 import { dirname, join } from "node:path";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { Project, ts } from "ts-morph";
+import type { Project as Morph, ts as TypeScript } from "ts-morph";
 import { firstLine, MigrateError } from "../errors/migrate-error.ts";
 import { canonicalJson } from "../migrations/checksum.ts";
 import { formerIn } from "../migrations/former-names.ts";
 import { loadMigration } from "../migrations/load.ts";
 import type { Step } from "../steps/registry.ts";
+import { Project, ts } from "./ts-morph.ts";
 
 interface GeneratedFile {
   readonly steps: readonly Step[];
@@ -67,7 +68,7 @@ export function typeProblem(path: string, text: string, folder: string, history?
 }
 
 interface Checker {
-  readonly project: Project;
+  readonly project: Morph;
   readonly config: string;
   /** The files of packages that have been read. */
   readonly installed: Set<string>;
@@ -84,7 +85,7 @@ function checkerWith(given: ReturnType<typeof configOf>): Checker {
 }
 
 /** Forgets the project's own files, which may be others at the next check. */
-function forgetOwn({ project, installed }: Checker, program: ts.Program): void {
+function forgetOwn({ project, installed }: Checker, program: TypeScript.Program): void {
   for (const file of program.getSourceFiles()) {
     const { fileName } = file;
     // In the next program they are files like any other.
@@ -118,7 +119,7 @@ function configOf(from: string, top: string) {
 }
 
 /** The types of Node that the engine's package brings: a project without a tsconfig.json need not have its own. */
-function typesOfNode(): Pick<ts.CompilerOptions, "types" | "typeRoots"> {
+function typesOfNode(): Pick<TypeScript.CompilerOptions, "types" | "typeRoots"> {
   try {
     const node = createRequire(import.meta.url).resolve("@types/node/package.json");
     return { types: ["node"], typeRoots: [dirname(dirname(node))] };

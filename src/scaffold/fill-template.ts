@@ -1,12 +1,13 @@
 /** Fills steps into templates and migrations, with ts-morph. */
 import { existsSync } from "node:fs";
-import { type Node, Project, SyntaxKind, type SourceFile, type VariableDeclaration } from "ts-morph";
+import type { Node, SourceFile, VariableDeclaration } from "ts-morph";
 import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
 import type { Source } from "../schema/text/typescript-source.ts";
 import { call, valueSource } from "../schema/text/typescript-source.ts";
 import { stepSource, type Step } from "../steps/registry.ts";
 import { importLine, layOut, namesIn } from "./print/print-source.ts";
+import { Project, SyntaxKind } from "./ts-morph.ts";
 
 export interface Filling {
   readonly name: string;

@@ -1,6 +1,7 @@
 /** Opens a configuration together with its target, for the command line and for programs. */
 import { resolve } from "node:path";
 import { exactObject, must, optional, seconds, text, type Check, type Shape } from "../checks/check.ts";
+import { usePackagesOf } from "../engine/package/installed-packages.ts";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { migrationsIn, type MigrationSource } from "../migrations/source.ts";
 import { databaseNamed } from "./databases.ts";
@@ -90,6 +91,7 @@ export async function openProject(
 ): Promise<Project> {
   const here = wanted.folder ?? process.cwd();
   const config = await loadConfig(here, wanted.config, wanted.loadSeconds);
+  usePackagesOf(config.folder);
   const folder = resolve(config.folder, config.migrations);
   if (wanted.bundle === undefined) return { config, folder, migrations: migrationsIn(folder, wanted.loadSeconds) };
   const { migrationsInBundle } = await import("../migrations/bundle/bundle-source.ts");

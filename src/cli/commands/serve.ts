@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
+import { requirePackages } from "../../engine/package/installed-packages.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { keepSecret, shortestSecret } from "../../secrets/redact.ts";
 import { headerValue } from "../../wire/content-types.ts";
@@ -61,6 +62,7 @@ export const serveCommand = defineCommand({
         problem:
           "the key and the database's name must fit into a header: plain characters, without line breaks or spaces around them",
       });
+    requirePackages("migrate serve", { fastify: "5", "@fastify/swagger": "9", workerpool: "10" });
     // fastify is slow to load, and no other command needs it.
     const { startService } = await import("../../service/start-service.ts");
     // An answer 500 refers to the log, so --quiet and --json must not silence the reason.

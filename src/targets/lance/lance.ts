@@ -84,7 +84,7 @@ export async function open(
     try {
       return await withinTime(work);
     } catch (cause) {
-      if (isMigrateError(cause, "ERR_UNREADABLE") || isMigrateError(cause, "ERR_SYMBOLIC_LINK")) throw cause;
+      if (isMigrateError(cause)) throw cause;
       throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: name, problem: engineProblem(cause) }, { cause });
     }
   };

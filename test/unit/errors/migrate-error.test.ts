@@ -14,6 +14,7 @@ import { root, temporaryFolder } from "../../support/project.ts";
 const file = "0003_widen_ids.ts";
 const place = { file, step: 2, kind: "retypeColumn" };
 const problem = "the disk is full";
+const install = "npm install fastify@5";
 const differences = ["column id is int64 instead of int32", "column title is missing"];
 
 /** Details as they come for every error there is; the compiler says when one is missing. */
@@ -35,6 +36,10 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_TEMPLATE_MISSING: { file: "templates/migration.ts" },
   ERR_TEMPLATE_INVALID: { file: "templates/migration.ts", problem: "has no steps" },
   ERR_FILE_EXISTS: { file },
+  ERR_ENGINE_MISSING: { package: "engine", install },
+  ERR_ENGINE_VERSION: { package: "engine", version: "0.38.0", folder: "node_modules", supported: "0.39", install },
+  ERR_ENGINE_UNLOADABLE: { package: "engine", platform: "linux-x64", problem },
+  ERR_PACKAGES_MISSING: { use: "migrate serve", packages: ["fastify"], install },
   ERR_FILE_NAME: { file: "widen.ts" },
   ERR_VERSION_DUPLICATE: { version: "0003", files: [file, "0003_other.ts"] },
   ERR_FILE_UNREADABLE: { file, problem },

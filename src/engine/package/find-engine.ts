@@ -1,0 +1,54 @@
+/** Finds the package @lancedb/lancedb: the project's own, else the one beside this tool. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { firstLine, MigrateError } from "../../errors/migrate-error.ts";
+import { findPackage, installCommand, projectFolder } from "./installed-packages.ts";
+
+const name = "@lancedb/lancedb";
+
+/** The minor version that the tests run on. Others may lack undocumented files that are used, or word errors differently. */
+const supported = "0.39";
+
+interface Installed {
+  readonly main: string;
+  readonly version: string;
+}
+
+let engine: Installed | undefined;
+
+/** The path of its main module. Throws ERR_ENGINE_MISSING, ERR_ENGINE_VERSION. */
+export function findEngine(): string {
+  engine ??= supportedEngine();
+  return engine.main;
+}
+
+function supportedEngine(): Installed {
+  const install = () => installCommand([`${name}@${supported}`]);
+  const found = [join(projectFolder(), "package.json"), import.meta.url].flatMap(engineFrom);
+  const [first] = found;
+  if (first === undefined) throw new MigrateError("ERR_ENGINE_MISSING", { package: name, install: install() });
+  const fitting = found.find(({ version }) => version.startsWith(`${supported}.`));
+  if (fitting !== undefined) return fitting;
+  const { version, main } = first;
+  const folder = dirname(dirname(main));
+  throw new MigrateError("ERR_ENGINE_VERSION", { package: name, version, folder, supported, install: install() });
+}
+
+function engineFrom(from: string): readonly Installed[] {
+  const main = findPackage(name, from);
+  if (main === undefined) return [];
+  // The package exports its main module only.
+  const { version } = JSON.parse(readFileSync(join(dirname(dirname(main)), "package.json"), "utf8")) as Installed;
+  return [{ main, version }];
+}
+
+/** Loads a module of the package by its path. Throws ERR_ENGINE_UNLOADABLE. */
+export function loadFromEngine(path: string): unknown {
+  try {
+    return createRequire(import.meta.url)(path);
+  } catch (cause) {
+    const details = { package: name, platform: `${process.platform}-${process.arch}`, problem: firstLine(cause) };
+    throw new MigrateError("ERR_ENGINE_UNLOADABLE", details, { cause });
+  }
+}

@@ -1,0 +1,99 @@
+/** Packages that only some projects need: where they are looked for, and what is reported if one is missing. */
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { root, startNode, temporaryFolder, type Finished } from "../support/project.ts";
+
+const files = {
+  "package.json": `{ "type": "module" }`,
+  "migrations/0001_documents.ts": `export const up = [{ kind: "createTable", table: "t", columns: [{ name: "id", type: { kind: "int32" }, nullable: true }] }];`,
+};
+
+interface Alone {
+  readonly folder: string;
+  migrate(...args: string[]): Promise<Finished>;
+}
+
+/** A project with a copy of the built package in `tool`, which finds no package of this repository. */
+function alone(more: Readonly<Record<string, string>> = {}, tool = "node_modules/lance-migrate"): Alone {
+  const home = temporaryFolder();
+  const folder = join(home, "project");
+  for (const [path, text] of Object.entries({ ...files, ...more })) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  for (const part of ["dist", "templates", "package.json"])
+    cpSync(join(root, part), join(folder, tool, part), { recursive: true });
+  const env = { MIGRATE_API_KEY: "a-key-that-nobody-may-see" };
+  const bin = join(folder, tool, "dist/bin.js");
+  return { folder, migrate: (...args) => startNode([bin, ...args], folder, env).finished };
+}
+
+const engine = (version: string, code: string) => ({
+  "node_modules/@lancedb/lancedb/package.json": `{ "version": "${version}", "main": "dist/index.js" }`,
+  "node_modules/@lancedb/lancedb/dist/index.js": code,
+  "node_modules/@lancedb/lancedb/dist/native.js": code,
+});
+
+const missing =
+  "tables in a folder or an object store need the package @lancedb/lancedb, which is not installed; " +
+  "run: npm install @lancedb/lancedb@0.39\n";
+
+test.each([
+  { args: ["up"] },
+  { args: ["rehearse"] },
+  { args: ["doctor"] },
+  { args: ["serve", "--data", "data"], packages: ["fastify", "@fastify", "workerpool"] },
+])("without the engine, migrate $args.0 names the command that installs it", async ({ args, packages = [] }) => {
+  const { folder, migrate } = alone();
+  for (const name of packages) symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
+  expect(await migrate(...args)).toMatchObject({ code: 2, stderr: missing });
+});
+
+test.each([
+  { lock: "pnpm-lock.yaml", install: "pnpm add @lancedb/lancedb@0.39" },
+  { lock: "yarn.lock", install: "yarn add @lancedb/lancedb@0.39" },
+  { lock: "bun.lock", install: "bun add @lancedb/lancedb@0.39" },
+  { lock: "deno.lock", install: "deno add npm:@lancedb/lancedb@0.39" },
+  { lock: "../pnpm-lock.yaml", install: "pnpm add @lancedb/lancedb@0.39" },
+])("with $lock, the command is that of its package manager", async ({ lock, install }) => {
+  const { code, stderr } = await alone({ [lock]: "" }).migrate("up");
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`; run: ${install}\n`)]);
+});
+
+test.each(["0.38.0", "0.40.0", "0.390.1", "1.39.0"])("the engine's version %s is refused", async (version) => {
+  const { code, stderr } = await alone(engine(version, "")).migrate("up");
+  const says = `@lancedb/lancedb ${version} is installed in `;
+  expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
+  expect(stderr).toContain("lance-migrate works with 0.39; run: npm install @lancedb/lancedb@0.39");
+});
+
+test("an engine without its native part is reported as such", async () => {
+  const broken = engine("0.39.1", `throw new Error("Cannot find native binding. npm has a bug");`);
+  const { code, stderr } = await alone(broken).migrate("up");
+  expect([code, stderr]).toEqual([2, expect.stringContaining("can't be loaded on ")]);
+  expect(stderr).toContain("Cannot find native binding");
+});
+
+test("the project's engine is used, although the command is installed elsewhere", async () => {
+  const { folder, migrate } = alone({}, "../elsewhere/node_modules/lance-migrate");
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(join(root, "node_modules/@lancedb"), join(folder, "node_modules/@lancedb"));
+  expect(await migrate("up", "--quiet")).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("the engine beside the command is used if that of the project has another version", async () => {
+  const tool = "../elsewhere/node_modules/lance-migrate";
+  const { folder, migrate } = alone(engine("0.38.0", ""), tool);
+  symlinkSync(join(root, "node_modules/@lancedb"), join(folder, tool, "../@lancedb"));
+  expect(await migrate("up", "--quiet")).toMatchObject({ code: 0, stderr: "" });
+});
+
+test.each([
+  { args: ["serve", "--data", "data"], packages: "fastify@5 @fastify/swagger@9 workerpool@10" },
+  { args: ["new", "more"], packages: "ts-morph@28" },
+])("migrate $args.0 names the packages that it lacks", async ({ args, packages }) => {
+  const { code, stderr } = await alone().migrate(...args);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/ not installed; run: npm install /)]);
+  expect(stderr).toContain(`${packages}\n`);
+});
