@@ -7,7 +7,8 @@ import { fileURLToPath } from "node:url";
 /** Has no effect if there is no folder of packages, if it can't be written, or if NODE_DISABLE_COMPILE_CACHE is set. */
 export function keepCompiledCode(entry: string): void {
   const { packages, cache } = cacheFolder(fileURLToPath(entry));
-  if (existsSync(packages)) module.enableCompileCache(cache);
+  // Deno has no such cache.
+  if (existsSync(packages) && typeof module.enableCompileCache === "function") module.enableCompileCache(cache);
 }
 
 /**
