@@ -95,12 +95,13 @@ function outliveReaders(): void {
     });
 }
 
-/** Node's warnings, without those about type stripping and package.json, which users of migrations did not ask for. */
+/** Node's warnings, without those that users of migrations did not ask for: about type stripping, package.json, and the kind of a module that an error names anyway. */
 function printWarnings(print: (line: string) => void): void {
   process.removeAllListeners("warning");
   process.on("warning", (warning) => {
     const code = (warning as { code?: string }).code;
     if (warning.name === "ExperimentalWarning" || code === "MODULE_TYPELESS_PACKAGE_JSON") return;
+    if (warning.message.startsWith("Failed to load the ES module")) return;
     print(`${warning.name}: ${warning.message}`);
   });
 }

@@ -41,6 +41,9 @@ export const usageErrors = {
     (d: { file: string }) => `the template ${d.file} is missing; restore it or reinstall lance-migrate`,
   ),
   ERR_TEMPLATE_INVALID: usage((d: { file: string; problem: string }) => `the template ${d.file} ${d.problem}`),
+  ERR_FORMAT: usage(
+    (d: { problem: string }) => `the formatter of the setting format can't be used: ${d.problem}; nothing is written`,
+  ),
   ERR_FILE_EXISTS: usage((d: { file: string }) => `${d.file} exists already; choose another name`),
   ERR_ENGINE_MISSING: usage(
     (d: { package: string; install: string }) =>

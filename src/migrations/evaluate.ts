@@ -37,7 +37,7 @@ export function importProblem(cause: unknown, url: string): string {
   if (code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX")
     return `${problem}; Node only strips types, so leave out enums, namespaces and parameter properties`;
   if (/outside a module|Unexpected token 'export'|exports is not defined/.test(problem))
-    return `${problem}; put "type": "module" into its package.json, or name the file .mts`;
+    return `${problem}; put "type": "module" into its package.json, or name the file .m${fileURLToPath(url).slice(-2)}`;
   if (/does not provide an export named/.test(problem))
     return `${problem}; a type is imported with import type, or misspelt`;
   return problem;

@@ -5,12 +5,14 @@ import { basename, dirname, extname, join } from "node:path";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { formatVersion } from "../migrations/file-name.ts";
 import { listMigrations } from "../migrations/list-files.ts";
+import type { FileKind } from "./file-kind.ts";
 import type { Filling } from "./fill-template.ts";
+import { formatDraft, type Formatting } from "./format-draft.ts";
 import { packageFolder } from "./package-folder.ts";
 
 interface NewMigration extends Filling {
-  /** The project's folder. Its own templates/ takes precedence over the package's. */
-  readonly folder: string;
+  /** Of the project: its own templates/ takes precedence over the package's. */
+  readonly project: Formatting;
   /** The `history.d.ts` with which TypeScript checks the steps. */
   readonly history?: string | undefined;
 }
@@ -23,40 +25,48 @@ export function checkedName(name: string): string {
 }
 
 /** The name and the path of the next migration, and the number of the one before it. Throws ERR_NAME_INVALID. */
-export function nextMigration(folder: string, name: string) {
+export function nextMigration(folder: string, name: string, kind: FileKind) {
   const word = checkedName(name);
   const last = (existsSync(folder) ? listMigrations(folder).at(-1)?.version : undefined) ?? 0;
   const version = last + 1;
-  const file = `${formatVersion(version)}_${word}.ts`;
+  const file = `${formatVersion(version)}_${word}.${kind}`;
   return { version, last, name: word, file, path: join(folder, file) };
 }
 
 /**
- * Fills in the template and gives the path. With steps, the file is written only if TypeScript accepts it and loading
- * it gives exactly these steps. Throws ERR_FILE_EXISTS, ERR_TEMPLATE_MISSING, ERR_TEMPLATE_INVALID.
+ * Fills in the template and gives the path. The file is written only if it can be loaded; with steps, only if TypeScript
+ * accepts it and loading it gives exactly these steps. Throws ERR_FILE_EXISTS, ERR_TEMPLATE_MISSING,
+ * ERR_TEMPLATE_INVALID, ERR_FORMAT.
  */
 export async function writeMigration(path: string, wanted: NewMigration): Promise<string> {
-  const { folder, steps } = wanted;
+  const { project } = wanted;
   if (existsSync(path)) throw new MigrateError("ERR_FILE_EXISTS", { file: path });
-  const template = findTemplate(folder);
+  const template = findTemplate(project.folder, extname(path));
   // Loaded late: both use ts-morph, which is slow to load, and steps that can't work are refused before.
   const [{ fillTemplate }, { checkWritten }] = [
     await import("./fill-template.ts"),
     await import("./check-generated.ts"),
   ];
   const text = fillTemplate(template, wanted);
-  await writeChecked(path, text, async (draft) => {
-    if (steps !== undefined) await checkWritten(draft, text, { ...wanted, steps, template, file: basename(path) });
-  });
+  const file = { ...wanted, folder: project.folder, template, file: basename(path) };
+  await writeChecked(path, text, project, async (draft, written) => await checkWritten(draft, written, file));
   return path;
 }
 
-/** Writes a file if `check`, which gets the path of a draft, does not throw. Throws ERR_FILE_EXISTS. */
-export async function writeChecked(path: string, text: string, check: (draft: string) => Promise<void>): Promise<void> {
+/**
+ * Formats and writes a file if `check`, which gets the path of a draft and its text, does not throw. Throws
+ * ERR_FILE_EXISTS, ERR_FORMAT.
+ */
+export async function writeChecked(
+  path: string,
+  text: string,
+  project: Formatting,
+  check: (draft: string, text: string) => Promise<void>,
+): Promise<void> {
   mkdirSync(dirname(path), { recursive: true });
   const draft = writeDraft(path, text);
   try {
-    await check(draft);
+    await check(draft, await formatDraft(draft, project));
     putInPlace(draft, path);
   } finally {
     rmSync(draft, { force: true });
@@ -85,9 +95,8 @@ export function putInPlace(draft: string, path: string): void {
   }
 }
 
-const template = join("templates", "migration.ts");
-
-function findTemplate(folder: string): string {
-  const own = join(folder, template);
-  return existsSync(own) ? own : join(packageFolder(), template);
+function findTemplate(folder: string, extension: string): string {
+  const name = join("templates", `migration.${extension.slice(-2)}`);
+  const own = join(folder, name);
+  return existsSync(own) ? own : join(packageFolder(), name);
 }

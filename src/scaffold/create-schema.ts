@@ -7,27 +7,27 @@ import { diff } from "../commands/generate/diff-tables.ts";
 import { sameTables, type Database } from "../schema/table.ts";
 import { typeProblem } from "./check-generated.ts";
 import { writeChecked } from "./create-migration.ts";
+import type { Formatting } from "./format-draft.ts";
 import { schemaText } from "./print-schema.ts";
 
 interface NewSchema {
-  /** The project's folder. */
-  readonly folder: string;
+  readonly project: Formatting;
   readonly path: string;
   readonly tables: Database;
 }
 
 /**
  * Writes the file, then runs `work` and gives its result. If `work` fails, the file is removed. Throws ERR_FILE_EXISTS,
- * ERR_ADOPT_REFUSED.
+ * ERR_ADOPT_REFUSED, ERR_FORMAT.
  */
 export async function createSchemaWith(
-  { folder, path, tables }: NewSchema,
+  { project, path, tables }: NewSchema,
   work: () => Promise<string>,
 ): Promise<string> {
   if (existsSync(path)) throw new MigrateError("ERR_FILE_EXISTS", { file: path });
-  const text = schemaText(tables);
-  await writeChecked(path, text, async (draft) => {
-    const problem = typeProblem(draft, text, folder) ?? (await otherTables(draft, tables));
+  await writeChecked(path, schemaText(tables), project, async (draft, text) => {
+    const wrong = draft.endsWith("ts") ? typeProblem(draft, text, project.folder) : undefined;
+    const problem = wrong ?? (await otherTables(draft, tables));
     if (problem !== undefined)
       throw new MigrateError("ERR_ADOPT_REFUSED", {
         problem: `${basename(path)} would be refused: ${problem}`,

@@ -44,7 +44,8 @@ function filled(file: string, { name, steps, down, accepts, replaces, after }: F
     });
   const comment = up.getVariableStatementOrThrow().getJsDocs()[0];
   const sentence = name.replaceAll(/[_-]+/g, " ");
-  comment?.setDescription(`${sentence[0]!.toUpperCase()}${sentence.slice(1)}.`);
+  const isAlone = comment?.getTags().length === 0;
+  comment?.setDescription(`${sentence[0]!.toUpperCase()}${sentence.slice(1)}.${isAlone ? "" : "\n"}`);
   if (steps === undefined) return source.getFullText();
   return withLists(source, up, {
     up: listOf(steps, after),
@@ -120,9 +121,19 @@ function addition(name: Addable, source: Source, up: VariableDeclaration, prefix
   const statement = up.getVariableStatementOrThrow();
   const start = `export const ${name}${name === "down" ? typeOf(up) : ""} = `;
   const list = layOut(source, { indent: 0, used: start.length, tail: 1, prefix });
-  const text = `${comments[name]}\n${start}${list};`;
+  const text = `${commentOf(name, up)}\n${start}${list};`;
   const at = name === "down" ? statement.getEnd() : statement.getStart(true);
   return { start: at, end: at, text: name === "down" ? `\n\n${text}` : `${text}\n\n` };
+}
+
+/** In JavaScript, the type of a list of steps is in its comment. */
+function commentOf(name: Addable, up: VariableDeclaration): string {
+  const [type] = up
+    .getVariableStatementOrThrow()
+    .getJsDocs()
+    .flatMap((one) => one.getTags().filter((tag) => tag.getTagName() === "type"));
+  if (name !== "down" || type === undefined) return comments[name];
+  return `/**\n * What rolls it back.\n *\n * ${type.getText().split("\n")[0]!.trim()}\n */`;
 }
 
 function typeOf(list: VariableDeclaration): string {

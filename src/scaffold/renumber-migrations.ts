@@ -4,24 +4,30 @@ import { dirname, extname, join } from "node:path";
 import { valueSource, type Source } from "../schema/text/typescript-source.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { RebasedMigration } from "../commands/branch/plan-rebase.ts";
+import { formatDraft, type Formatting } from "./format-draft.ts";
 import { checkWritten } from "./check-generated.ts";
 import { putInPlace, writeDraft } from "./create-migration.ts";
 import { listOf, rewriteMigration, type Lists } from "./fill-template.ts";
 
 /**
- * Renumbers all of the migrations or, if one can't be rewritten, none. Gives their paths. Throws ERR_TEMPLATE_INVALID.
+ * Renumbers all of the migrations or, if one can't be rewritten, none. Gives their paths. Throws ERR_TEMPLATE_INVALID,
+ * ERR_FORMAT.
  */
-export async function renumberMigrations(folder: string, all: readonly RebasedMigration[]): Promise<readonly string[]> {
+export async function renumberMigrations(
+  project: Formatting,
+  all: readonly RebasedMigration[],
+): Promise<readonly string[]> {
   const drafts: { readonly draft: string; readonly from: string; readonly to: string }[] = [];
   try {
     for (const one of all) {
       const { migration, version, steps, down } = one;
       const from = migration.path;
       const to = join(dirname(from), `${formatMigration({ version, name: migration.name })}${extname(from)}`);
-      const text = rewriteMigration(from, listsOf(one), formatVersion(one.before));
-      const draft = writeDraft(to, text);
+      const draft = writeDraft(to, rewriteMigration(from, listsOf(one), formatVersion(one.before)));
       drafts.push({ draft, from, to });
-      await checkWritten(draft, text, { steps, down, file: migration.file, template: migration.file, folder });
+      const text = await formatDraft(draft, project);
+      const { file } = migration;
+      await checkWritten(draft, text, { steps, down, file, template: file, folder: project.folder });
     }
     // The last one first, so that each new place is behind all other migrations.
     for (const { draft, from, to } of drafts.toReversed())

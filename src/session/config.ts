@@ -7,7 +7,7 @@ import type { Databases } from "./databases.ts";
 export interface Config {
   /** The migrations folder, relative to the configuration file; "migrations" by default. */
   readonly migrations?: string;
-  /** The file that declares the wanted tables, for `generate`; "schema.ts" by default. */
+  /** The file that declares the wanted tables, for `generate`; by default "schema.ts", or "schema" with another ending. */
   readonly schema?: string;
   /** The file, such as "src/db.ts", for row types and Arrow schemas from `migrate types`; none by default. */
   readonly types?: string;
@@ -20,6 +20,11 @@ export interface Config {
   readonly leaseSeconds?: number;
   /** Seconds to wait for another run; 600 by default. */
   readonly waitSeconds?: number;
+  /**
+   * Formats migrations and the schema before they are written: a command such as "prettier --write", which gets a file's
+   * path as its last argument, or a function that returns the formatted text.
+   */
+  readonly format?: string | ((text: string, file: string) => string | Promise<string>);
   /** The severity of each rule of `lint`. */
   readonly lint?: { readonly rules?: RuleSettings };
 }

@@ -91,6 +91,12 @@ const configShape: Shape<Config> = {
   ),
   leaseSeconds: optional(seconds(1)),
   waitSeconds: optional(seconds(0)),
+  format: optional(
+    must(
+      (format) => typeof format === "function" || (typeof format === "string" && format.trim() !== ""),
+      "must be a command or a function",
+    ),
+  ),
   lint: optional(
     exactObject(
       // The names of rules are not checked here: only `lint` loads the rules.
@@ -100,7 +106,7 @@ const configShape: Shape<Config> = {
   ),
 };
 
-type Filled = "migrations" | "schema" | "ledger" | "targets" | "leaseSeconds" | "waitSeconds";
+type Filled = "migrations" | "ledger" | "targets" | "leaseSeconds" | "waitSeconds";
 
 /** A configuration with its defaults filled in, and its origin. */
 export interface LoadedConfig extends Omit<Config, Filled>, Required<Pick<Config, Filled>> {
@@ -110,13 +116,14 @@ export interface LoadedConfig extends Omit<Config, Filled>, Required<Pick<Config
   readonly folder: string;
 }
 
-const names = ["migrate.config.ts", "migrate.config.mts", "migrate.config.js", "migrate.config.mjs"];
+/** In this order. */
+export const configNames = ["migrate.config.ts", "migrate.config.mts", "migrate.config.js", "migrate.config.mjs"];
 
 /** Loads the configuration at `path`, else the one in `folder`, else the defaults. */
 export async function loadConfig(folder: string, path?: string, loadSeconds?: number): Promise<LoadedConfig> {
   const file =
     path === undefined
-      ? names.map((name) => join(folder, name)).find((name) => existsSync(name))
+      ? configNames.map((name) => join(folder, name)).find((name) => existsSync(name))
       : resolve(folder, path);
   if (file === undefined) return { ...withDefaults({}), file: "the default configuration", folder };
   if (!existsSync(file) || !statSync(file).isFile())
@@ -161,8 +168,9 @@ function withDefaults(given: Config): Omit<LoadedConfig, "file" | "folder"> {
     target: given.target,
     types: given.types,
     lint: given.lint,
+    schema: given.schema,
+    format: given.format,
     migrations: given.migrations ?? "migrations",
-    schema: given.schema ?? "schema.ts",
     ledger: given.ledger ?? usualLedger,
     targets: given.targets ?? { local: { kind: "lance", uri: ".lancedb" } },
     leaseSeconds: given.leaseSeconds ?? defaultSeconds.lease,

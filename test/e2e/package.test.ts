@@ -37,6 +37,7 @@ describe("the package", () => {
       "SECURITY.md",
       "package.json",
       "python/prepare_on_ray.py",
+      "templates/migration.js",
       "templates/migration.ts",
     ]);
     // Only people who change the code need the decisions.

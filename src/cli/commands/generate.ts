@@ -3,6 +3,7 @@ import type { DiffAnswer } from "../../commands/generate/diff-columns.ts";
 import type { Diff } from "../../commands/generate/diff-tables.ts";
 import { compareDeclared, questionOf } from "../../commands/generate/generate.ts";
 import { loadSchema } from "../../migrations/load-schema.ts";
+import { schemaFile } from "../../scaffold/file-kind.ts";
 import { defineCommand, withAnySession } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { acceptFlag, nameArgument, switchFlag } from "../command/flags.ts";
@@ -29,18 +30,19 @@ export const generateCommand = defineCommand({
     return await withAnySession(context, async (session) => {
       const { config, options } = session;
       const writing = writingNext(session, context);
-      const declared = await loadSchema(resolve(config.folder, config.schema), loadSeconds);
+      const schema = schemaFile(config);
+      const declared = await loadSchema(resolve(config.folder, schema), loadSeconds);
       const compare = async (given: readonly DiffAnswer[]) =>
         compareDeclared(await writing.linted(), options, declared, given);
       const diff = await compare(answers);
       if (check === true) {
         checkTyped(diff, answers);
-        return report(diff, config.schema, output);
+        return report(diff, schema, output);
       }
       const { steps, later } = await askUntilAnswered(diff, answers, compare, context);
       if (steps.length === 0) {
         output.data({ steps: [] });
-        output.result(`nothing to do: the migrations lead to the tables that ${config.schema} declares`);
+        output.result(`nothing to do: the migrations lead to the tables that ${schema} declares`);
         return undefined;
       }
       const file = await writing.write({ name: name ?? nameOf(steps), steps, down, accept });

@@ -7,6 +7,7 @@ import { lockName } from "../../migrations/schema-lock.ts";
 import type { SchemaRevision } from "../../run/schema-history.ts";
 import { otherTargets } from "../../session/open-target.ts";
 import type { Session } from "../../session/session.ts";
+import { schemaFile } from "../../scaffold/file-kind.ts";
 import { defineCommand, withAnySession, type Context } from "../command/command.ts";
 import { switchFlag, versionFlag, type FlagValues } from "../command/flags.ts";
 import type { Annotation } from "../command/output.ts";
@@ -72,13 +73,20 @@ async function lintFindings(
 ): Promise<Findings> {
   const { since, "load-timeout": loadSeconds } = context.flags;
   const { config } = session;
-  const { file, folder, schema, lint: { rules } = {} } = config;
+  const { file, folder, lint: { rules } = {} } = config;
   const unknown = Object.keys(rules ?? {}).find((id) => !ruleIds.includes(id));
   if (unknown !== undefined)
     throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: `lint.rules: ${noRule(unknown)}` });
   const typed = typedTables(session, revisions);
   const others = await otherTargets(config, session.target);
-  return await findingsOf(linted, { rules, since, schema: resolve(folder, schema), typed, others, loadSeconds });
+  return await findingsOf(linted, {
+    rules,
+    since,
+    schema: resolve(folder, schemaFile(config)),
+    typed,
+    others,
+    loadSeconds,
+  });
 }
 
 function withProblem(found: Found, problem: MigrateError, file: string): Found {

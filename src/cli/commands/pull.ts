@@ -2,7 +2,9 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pull } from "../../commands/adopt/pull.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
-import { defineCommand, withSession } from "../command/command.ts";
+import type { Session } from "../../session/session.ts";
+import { schemaFile } from "../../scaffold/file-kind.ts";
+import { defineCommand, withSession, type Context } from "../command/command.ts";
 import { flag, nameArgument, wrongFlag } from "../command/flags.ts";
 import { authoring, writingNext } from "../project/write-migration.ts";
 import { describeSteps, shownPath } from "../render/steps.ts";
@@ -25,27 +27,41 @@ export const pullCommand = defineCommand({
     const { flags, output } = context;
     const { name = "adopt", except = [] } = flags;
     return await withSession(context, async (session) => {
-      const { folder, schema } = session.config;
-      const path = resolve(folder, schema);
-      const options = authoring(session);
-      const { steps, left, tables } = await pull(options, except);
-      if (existsSync(path))
-        throw new MigrateError("ERR_ADOPT_REFUSED", {
-          problem: `${schema} exists already`,
-          hint: "rename it, or set schema in the configuration to another file; to keep it and write migrations from it, use migrate generate",
-        });
-      const writing = writingNext(session, context);
-      writing.checkName(name);
-      const { createSchemaWith } = await import("../../scaffold/create-schema.ts");
-      const file = await createSchemaWith({ folder, path, tables }, () => writing.write({ name, steps }));
-      output.data({ file, schema: path, tables: [...tables.keys()], steps: describeSteps(steps), left });
-      output.result(`wrote ${shownPath(file)} and ${shownPath(path)}: ${count(tables.size, "table")}`);
-      for (const words of describeSteps(steps)) output.result(`  ${words}`);
-      for (const words of left) output.progress(`note: not pulled: ${words}`);
+      await pullInto(session, context, name, except);
+      const { target } = session.options;
       output.result(
-        `next: migrate baseline marks the migration as applied on ${options.target.name}; migrate up runs it on any other database`,
+        `next: migrate baseline marks the migration as applied on ${target.name}; migrate up runs it on any other database`,
       );
       return undefined;
     });
   },
 });
+
+/** Writes the migration and the schema, and prints what they are. Gives the paths. */
+export async function pullInto(
+  session: Session,
+  context: Pick<Context, "output" | "underWay">,
+  name: string,
+  except: readonly string[],
+): Promise<readonly string[]> {
+  const { config } = session;
+  const schema = schemaFile(config);
+  const path = resolve(config.folder, schema);
+  const options = authoring(session);
+  const { steps, left, tables } = await pull(options, except);
+  if (existsSync(path))
+    throw new MigrateError("ERR_ADOPT_REFUSED", {
+      problem: `${schema} exists already`,
+      hint: "rename it, or set schema in the configuration to another file; to keep it and write migrations from it, use migrate generate",
+    });
+  const { output } = context;
+  const writing = writingNext(session, context);
+  writing.checkName(name);
+  const { createSchemaWith } = await import("../../scaffold/create-schema.ts");
+  const file = await createSchemaWith({ project: config, path, tables }, () => writing.write({ name, steps }));
+  output.data({ file, schema: path, tables: [...tables.keys()], steps: describeSteps(steps), left });
+  output.result(`wrote ${shownPath(file)} and ${shownPath(path)}: ${count(tables.size, "table")}`);
+  for (const words of describeSteps(steps)) output.result(`  ${words}`);
+  for (const words of left) output.progress(`note: not pulled: ${words}`);
+  return [file, path];
+}

@@ -41,7 +41,7 @@ export const rebaseCommand = defineCommand({
       if (renumbered.length > 0 && !isDry) {
         underWay(true);
         const { renumberMigrations } = await import("../../scaffold/renumber-migrations.ts");
-        await renumberMigrations(config.folder, renumbered);
+        await renumberMigrations(config, renumbered);
         const revisions = await schemaRevisions(options);
         lock = writeLockOf(session, revisions);
         types = await updateTypes(session, async () => revisions, output);

@@ -5,6 +5,7 @@ import { schemaRevisions } from "../../run/schema-history.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { planSquash, type SquashResult } from "../../commands/branch/plan-squash.ts";
 import { checkedName, writeMigration } from "../../scaffold/create-migration.ts";
+import { fileKind } from "../../scaffold/file-kind.ts";
 import { openScratch } from "../../targets/index.ts";
 import { defineCommand, withAnySession } from "../command/command.ts";
 import { nameArgument, switchFlag, versionFlag } from "../command/flags.ts";
@@ -34,10 +35,10 @@ export const squashCommand = defineCommand({
       if (isDry !== true) {
         underWay(true);
         const name = checkedName(flags.name ?? "squashed");
-        const path = join(folder, `${formatMigration({ version, name })}.ts`);
+        const path = join(folder, `${formatMigration({ version, name })}.${fileKind(config)}`);
         // With the history file, TypeScript checks what is in after(…).
         const after = knownHistory(session) === undefined ? undefined : formatVersion(0);
-        file = await writeMigration(path, { folder: config.folder, name, steps, replaces, accepts, after });
+        file = await writeMigration(path, { project: config, name, steps, replaces, accepts, after });
         for (const one of migrations) rmSync(one.path);
         const revisions = await schemaRevisions(options);
         writeLockOf(session, revisions);

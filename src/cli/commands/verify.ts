@@ -8,6 +8,7 @@ import { verifyLedger, verifyTables } from "../../commands/verify/verify.ts";
 import { isTooLow, verifyRecall, type IndexRecall, type RecallChoice } from "../../commands/verify/verify-recall.ts";
 import { describeRecall } from "../../run/recall/describe-recall.ts";
 import { answerFlags, checkTyped, nameOf, askUntilAnswered, typedAnswers } from "../input/diff-answers.ts";
+import { schemaFile } from "../../scaffold/file-kind.ts";
 import { defineCommand, withSession, withTarget, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { bundleFlags, nameArgument, switchFlag, wholeFlag } from "../command/flags.ts";
@@ -143,8 +144,9 @@ async function adoptTheTables(context: Context, name: string | undefined): Promi
     renderWritten(output, [file]);
     for (const words of describeSteps(steps)) output.result(`  ${words}`);
     for (const words of left) output.progress(`note: not written: ${words}`);
-    if (existsSync(resolve(config.folder, config.schema)))
-      output.progress(`note: ${config.schema} must declare the same; migrate generate --check compares it`);
+    const schema = schemaFile(config);
+    if (existsSync(resolve(config.folder, schema)))
+      output.progress(`note: ${schema} must declare the same; migrate generate --check compares it`);
     output.result(
       `next: migrate baseline marks the migration as applied on ${target}; migrate up runs it on any other database`,
     );

@@ -8,6 +8,7 @@ import { problemsElsewhere } from "../../commands/lint/rules/not-everywhere.ts";
 import { lintOnce, planNext, stepsBack } from "../../commands/generate/next-migration.ts";
 import { schemaRevisions } from "../../run/schema-history.ts";
 import { nextMigration, writeMigration } from "../../scaffold/create-migration.ts";
+import { fileKind } from "../../scaffold/file-kind.ts";
 import { otherTargets } from "../../session/open-target.ts";
 import type { Session } from "../../session/session.ts";
 import type { Step } from "../../steps/registry.ts";
@@ -34,7 +35,8 @@ export type Writing = ReturnType<typeof writingNext>;
 /** Checks and writes the next migration. */
 export function writingNext(session: Session, { output, underWay }: Pick<Context, "output" | "underWay">) {
   const options = authoring(session);
-  const place = (name: string) => nextMigration(session.folder, name);
+  const kind = fileKind(session.config);
+  const place = (name: string) => nextMigration(session.folder, name, kind);
   const linted = lintOnce(options);
   return {
     /** Whether the existing migrations work, and the tables after them. */
@@ -58,7 +60,7 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
       const { path, last } = place(name);
       // With the history file, TypeScript checks what is in after(…).
       const after = history === undefined ? undefined : formatVersion(last);
-      const wanted = { folder: session.config.folder, name, accepts: accept, history, after };
+      const wanted = { project: session.config, name, accepts: accept, history, after };
       const file = await writeMigration(path, { ...wanted, ...(planned && { steps, down: back?.steps }) });
       if (back?.isChecked === true)
         output.progress(

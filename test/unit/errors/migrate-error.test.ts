@@ -35,6 +35,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_NOTATION: { flag: "rename", text: "a", problem: 'expected ":" at its end', form: "TABLE.COLUMN:NAME" },
   ERR_TEMPLATE_MISSING: { file: "templates/migration.ts" },
   ERR_TEMPLATE_INVALID: { file: "templates/migration.ts", problem: "has no steps" },
+  ERR_FORMAT: { problem: "prettier --write ended with 2: [error] no parser could be inferred" },
   ERR_FILE_EXISTS: { file },
   ERR_ENGINE_MISSING: { package: "engine", install },
   ERR_ENGINE_VERSION: { package: "engine", version: "0.38.0", folder: "node_modules", supported: "0.39", install },

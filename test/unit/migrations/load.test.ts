@@ -196,7 +196,7 @@ test.each([
   expect(await load({ "package.json": '{ "type": "commonjs" }', [file]: text })).toMatchObject([
     {
       code: "ERR_FILE_UNREADABLE",
-      message: expect.stringContaining('put "type": "module" into its package.json, or name the file .mts'),
+      message: expect.stringContaining('put "type": "module" into its package.json, or name the file .m'),
     },
   ]);
 });

@@ -10,7 +10,6 @@ import { temporaryFolder } from "../../support/project.ts";
 
 const defaults = {
   migrations: "migrations",
-  schema: "schema.ts",
   ledger: "_migrations",
   targets: { local: { kind: "lance", uri: ".lancedb" } },
   leaseSeconds: 30,
@@ -104,6 +103,7 @@ const bad: readonly { readonly config: string; readonly says: string }[] = [
   { config: "{ targets: null }", says: "targets must be an object of targets" },
   { config: "{ targets: { local: 'data' } }", says: "targets.local must be an object with a kind" },
   { config: "{ targets: { local: { uri: 'data' } } }", says: "targets.local.kind must be one of lance, rest" },
+  { config: "{ format: ' ' }", says: "format must be a command or a function" },
   { config: "{ lint: 'all' }", says: "lint must be an object" },
   { config: "{ lint: { rule: {} } }", says: "lint: there is no setting rule; did you mean rules?" },
   { config: "{ lint: { rules: [] } }", says: "lint.rules must be an object of rules" },
