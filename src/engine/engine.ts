@@ -1,6 +1,6 @@
 /** The embedded engine, loaded when it is first needed: its connections and tables, and its undocumented native binding. */
 import { dirname, join } from "node:path";
-import type { Connection, Table as EngineTable } from "@lancedb/lancedb";
+import type { Connection, Session, Table as EngineTable } from "@lancedb/lancedb";
 import type { Alteration } from "../actions/model/alteration.ts";
 import type { Column } from "../schema/data-type.ts";
 import type { NewTables } from "../schema/table-format.ts";
@@ -18,11 +18,13 @@ type Engine = typeof import("@lancedb/lancedb");
 /** The classes behind those of the package, which its declarations do not show. */
 interface Binding {
   readonly Connection: { new: (uri: string, options: NativeOptions) => Promise<NativeDatabase> };
+  readonly Session: Engine["Session"];
 }
 
 interface NativeOptions {
   readonly readConsistencyInterval?: number | undefined;
   readonly storageOptions?: Record<string, string> | undefined;
+  readonly session?: Session | undefined;
 }
 
 export interface NativeDatabase {
@@ -67,8 +69,8 @@ export async function connectNatively(
   readConsistencyInterval?: number,
 ): Promise<NativeDatabase> {
   if (folder === undefined) return nativeDatabase(await connect({ uri, storageOptions }, readConsistencyInterval));
-  const { Connection } = fileOfPackage("native.js") as Binding;
-  return await Connection.new(uri, { readConsistencyInterval, storageOptions });
+  const { Connection: Native, Session: Caches } = fileOfPackage("native.js") as Binding;
+  return await Native.new(uri, { readConsistencyInterval, storageOptions, session: sessionOf(Caches) });
 }
 
 /**
@@ -83,10 +85,19 @@ export async function connect(
   }: Pick<DatabaseLocation, "uri" | "storageOptions"> & { cacheBytes?: number | undefined },
   readConsistencyInterval?: number,
 ): Promise<Connection> {
-  const { connect: open, Session } = loadEngine();
-  const session = cacheBytes === undefined ? undefined : new Session(BigInt(cacheBytes), BigInt(cacheBytes));
+  const { connect: open, Session: Caches } = loadEngine();
   // As an option: the client ignores a session that it gets as an argument (measured with 0.39.0).
-  return await open({ uri, storageOptions, readConsistencyInterval, session });
+  return await open({ uri, storageOptions, readConsistencyInterval, session: sessionOf(Caches, cacheBytes) });
+}
+
+/**
+ * The most memory for each cache of the engine, unless stated. Its own limits are 1 GB and 6 GB, and it keeps the metadata
+ * of every file that it has written: code that computes a column writes thousands (docs/performance.md).
+ */
+const mostCacheBytes = 32 * 2 ** 20;
+
+function sessionOf(Caches: Engine["Session"], cacheBytes = mostCacheBytes): Session {
+  return new Caches(BigInt(cacheBytes), BigInt(cacheBytes));
 }
 
 export async function readColumns(table: AnyTable): Promise<readonly Column[]> {
