@@ -95,9 +95,10 @@ export default defineConfig({
   input: { index: "src/index.ts", bin: "src/cli/bin.ts", worker: "src/service/work/worker.ts" },
   platform: "node",
   plugins: [builtins, unused, forUndici],
-  // yargs, zod, undici and the parts of apache-arrow in fb/ are bundled (zod stays a dependency for the types of our
-  // steps): a run with nothing pending spends much of its time opening their many files (npm run bench).
-  external: [/^@lancedb\//, "apache-arrow", "ts-morph", "fastify", /^@fastify\//, "workerpool"],
+  // yargs, zod, undici and apache-arrow are bundled (zod stays a dependency for the types of our steps): a run with nothing
+  // pending spends much of its time opening their many files (npm run bench). And a project needs no second apache-arrow
+  // beside that of the engine: only bytes pass between the two.
+  external: [/^@lancedb\//, "fastify", /^@fastify\//, "workerpool"],
   output: {
     dir: "dist",
     format: "esm",
@@ -121,6 +122,8 @@ export default defineConfig({
           test: /\/src\/wire\/(arrow\/(arrow-(field|schema)|ipc|empty)|rows\/read-rows)/,
           priority: 3,
         },
+        // The rest of it, loaded where rows are read and written.
+        { name: "apache-arrow", test: /\/node_modules\/apache-arrow\//, priority: 2 },
         { name: "rest", test: /\/src\/targets\/rest\/rest\.ts$/, priority: 2 },
         { name: "shared", test: /\/src\/(?!scaffold|service|wire)/, minShareCount: 2, priority: 1 },
       ],

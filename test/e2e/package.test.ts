@@ -67,7 +67,7 @@ describe("the package", () => {
   });
 
   test("stays small", () => {
-    expect(packed.unpackedSize).toBeLessThan(3_100_000);
+    expect(packed.unpackedSize).toBeLessThan(3_400_000);
     // A declaration for each module that the types need, and not much besides.
     const [types, others] = [
       /^dist\/types\/.*\.d\.ts$/,
