@@ -38,7 +38,6 @@ export async function main(args: readonly string[]): Promise<void> {
 
 async function runCommand(args: readonly string[], choose: (output: Output) => void): Promise<number> {
   const given = (await parsePlainly(args)) ?? (await parseWithYargs(args));
-  if (given === undefined) return 0;
   const { command, typed } = given;
   const output = createOutput(typed as OutputOptions);
   choose(output);
@@ -61,7 +60,7 @@ function refuseConfigFlags(command: Command, typed: GivenCommand["typed"]): void
 }
 
 /** Loaded only for what `parsePlainly` leaves to it: loading yargs takes longer than a run with nothing pending. */
-async function parseWithYargs(args: readonly string[]): Promise<GivenCommand | undefined> {
+async function parseWithYargs(args: readonly string[]): Promise<GivenCommand> {
   return await (await import("./arguments/parse-with-yargs.ts")).parseWithYargs(args);
 }
 

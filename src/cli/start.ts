@@ -1,11 +1,11 @@
 /** Answers what needs next to nothing, and loads the rest for everything else. */
-import { savedHelp } from "./arguments/saved-help.ts";
+import { helpFor } from "./arguments/saved-help.ts";
 import { keepCompiledCode } from "./compile-cache.ts";
 
 /** `entry`: the URL of the command's file. */
 export async function start(args: readonly string[], entry: string): Promise<void> {
   keepCompiledCode(entry);
-  const help = savedHelp(args);
+  const help = await helpFor(args);
   if (help === undefined) return await (await import("./main.ts")).main(args);
   process.exitCode = 0;
   // The reader may have closed its pipe (migrate --help | head -1).

@@ -35,7 +35,7 @@ const target = (text: string) => config(`{ targets: { local: ${text} } }`);
 const uri = (text: string) => target(`{ kind: "lance", uri: ${JSON.stringify(text)} }`);
 
 const usage: readonly BadInput[] = [
-  { title: "no command", args: [], code: 2, says: "give a command" },
+  { title: "no command", args: ["--quiet"], code: 2, says: "give a command" },
   { title: "nothing but a flag", args: ["--json=false"], code: 2, says: "give a command" },
   { title: "an unknown command", args: ["frobnicate"], code: 2, says: "there is no command frobnicate" },
   {

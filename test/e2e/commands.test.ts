@@ -387,11 +387,17 @@ const common = ["--json", "-q, --quiet", "-v, --verbose", "--no-color", "--help"
 const ofConfig = ["-t, --target", "-c, --config", "--load-timeout"];
 
 describe("help", () => {
-  test.each([["--help"], ["help"]])("of %s lists every command", async (word) => {
-    const { code, stdout, stderr } = await aProject().migrate([word]);
+  test.each([[[]], [["--help"]], [["help"]], [["--target", "x", "-h"]]])("of %j lists every command", async (words) => {
+    const { code, stdout, stderr } = await aProject().migrate(words);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    const listed = [...stdout.matchAll(/^ {2}migrate (\w+)/gm)].map(([, command]) => command);
-    expect(listed).toEqual(Object.keys(commands));
+    const [, groups = ""] = /^(Write migrations:.*)^Examples:/ms.exec(stdout) ?? [];
+    const listed = [...groups.matchAll(/^ {2}(\w+)/gm)].map(([, command]) => command);
+    expect(listed.toSorted()).toEqual(Object.keys(commands).toSorted());
+  });
+
+  test.each([[["help", "up"]], [["--target", "x", "up", "--to", "-h"]]])("of up is printed for %j", async (words) => {
+    const { stdout } = await aProject().migrate(["up", "--help"]);
+    expect(await aProject().migrate(words)).toEqual({ code: 0, stdout, stderr: "" });
   });
 
   test.each(Object.entries(commands))(
@@ -399,7 +405,7 @@ describe("help", () => {
     async (command, flags) => {
       const { code, stdout, stderr } = await aProject().migrate([command, "--help"]);
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-      expect(stdout).toMatch(new RegExp(`^migrate ${command}\\b`));
+      expect(stdout).toMatch(new RegExp(`^migrate ${command}\\b.*\n\n.*\n\nExamples:\n  migrate ${command}\\b`, "s"));
       for (const flag of [...common, ...flags]) expect(stdout).toContain(flag);
       // Of all commands, serve alone reads no configuration.
       for (const flag of ofConfig) expect([flag, stdout.includes(flag)]).toEqual([flag, command !== "serve"]);

@@ -1,29 +1,21 @@
-/** Parses the words of a command line with yargs, prints help, and explains what is wrong. */
+/** Parses the words of a command line with yargs, and explains what is wrong. */
 import yargs, { type Argv } from "yargs";
-import packageJson from "../../../package.json" with { type: "json" };
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { similarName } from "../../schema/names.ts";
 import { loadCommands } from "../commands/index.ts";
-import { refusedFlags, type Command } from "../command/command.ts";
+import type { Command } from "../command/command.ts";
 import { commonFlags, withFlags, type FlagTable } from "../command/flags.ts";
+import { nameOf } from "./help.ts";
 import type { GivenCommand } from "./parse-plainly.ts";
 
-/** The command that was given, and its flags; undefined if help or the version was printed. Throws ERR_USAGE. */
-export async function parseWithYargs(args: readonly string[]): Promise<GivenCommand | undefined> {
+/** The command that was given, and its flags. Throws ERR_USAGE. */
+export async function parseWithYargs(args: readonly string[]): Promise<GivenCommand> {
   const commands = await loadCommands();
   checkWords(args, commands);
   let given: GivenCommand | undefined;
   await commandLine(args, commands, (found) => (given = found)).parseAsync();
+  if (given === undefined) throw new MigrateError("ERR_USAGE", { problem: noCommand });
   return given;
-}
-
-/** What is printed for words that ask for help. */
-export async function helpText(args: readonly string[]): Promise<string> {
-  let text = "";
-  await commandLine(args, await loadCommands(), () => {}).parseAsync([...args], {}, (_error, _argv, output) => {
-    text = output;
-  });
-  return `${text}\n`;
 }
 
 const noCommand = "give a command, such as migrate up; see migrate --help";
@@ -35,11 +27,10 @@ function commandLine(
 ): Argv {
   const cli = withFlags(yargs([...args]), commonFlags)
     .scriptName("migrate")
-    .usage("$0 <command>\n\nSchema migrations for Lance tables.")
-    // The descriptions are in English too.
+    // Its own messages are in English too.
     .locale("en")
-    .version(packageJson.version)
-    .alias({ version: "V", help: "h" })
+    .help(false)
+    .version(false)
     .strict()
     .demandCommand(1, noCommand)
     .parserConfiguration({ "parse-numbers": false, "camel-case-expansion": false, "duplicate-arguments-array": true })
@@ -53,14 +44,7 @@ function commandLine(
       all.command(
         command.usage,
         command.describe,
-        (builder) => {
-          const own = optionsIn(command.flags);
-          const common = optionsIn(commonFlags).filter((name) => !own.includes(name));
-          const shown = withFlags(builder, command.flags)
-            .group(own, "Options:")
-            .group([...common, "help", "version"], "Common options:");
-          return refusedFlags(command).reduce((one, name) => one.hide(name), shown);
-        },
+        (builder) => withFlags(builder, command.flags),
         (typed) => choose({ command, typed }),
       ),
     cli,
@@ -107,7 +91,7 @@ function inFull(word: string): readonly string[] {
 /** The message of yargs, completed with what yargs knows and does not report. */
 function usageProblem(message: string, args: readonly string[], commands: readonly Command[]): string {
   const text = message.split("\n", 1)[0] ?? message;
-  const names = commands.map(wordOf);
+  const names = commands.map(nameOf);
   const isCommand = (word: string) => names.includes(word);
   const unknown = (/^Unknown (?:argument|command)s?: (.*)/.exec(text)?.[1] ?? "").split(", ");
   // Values of flags are words too. The mistyped command is a word that yargs calls unknown and that was typed like
@@ -119,7 +103,7 @@ function usageProblem(message: string, args: readonly string[], commands: readon
   }
   if (word !== undefined && unknown.includes("bundle"))
     return `migrate ${word} takes no --bundle; only commands that compare migrations with a database do; see migrate ${word} --help`;
-  const command = commands.find((one) => wordOf(one) === word);
+  const command = commands.find((one) => nameOf(one) === word);
   const flag = unknown.find((name) => args.some((arg) => arg.startsWith("-") && arg.includes(name)));
   const similar = flag && similarName(flag, optionsIn({ ...commonFlags, ...command?.flags }));
   if (similar !== undefined && similar !== "") return `there is no flag --${flag}; did you mean --${similar}?`;
@@ -128,8 +112,4 @@ function usageProblem(message: string, args: readonly string[], commands: readon
   if (text.startsWith("Not enough non-option arguments"))
     return `migrate ${word} needs a name, such as migrate ${word} add_headlines`;
   return text === noCommand ? text : `${text}; see migrate --help`;
-}
-
-function wordOf({ usage }: Command): string {
-  return usage.split(" ", 1)[0]!;
 }

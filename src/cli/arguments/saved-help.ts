@@ -6,17 +6,18 @@ import packageJson from "../../../package.json" with { type: "json" };
 export type SavedHelp = Readonly<Record<string, string>>;
 
 /** The columns of lines in help, unless the terminal has fewer. */
-const usualColumns = 80;
+export const helpColumns = 80;
 
-/** What is printed for words that ask only for help or the version; undefined if yargs has to answer. */
-export function savedHelp(args: readonly string[]): string | undefined {
-  const [last = ""] = args.slice(-1);
-  if (args.length === 1 && /^(--version|-V)$/.test(last)) return `${packageJson.version}\n`;
-  const isHelp = args.length <= 2 && /^(--help|-h)$/.test(last);
-  if (!isHelp || (process.stdout.columns ?? usualColumns) < usualColumns) return undefined;
-  const name = args.length === 2 ? args[0]! : "";
-  const texts = readTexts();
-  return Object.hasOwn(texts, name) ? texts[name] : undefined;
+/** What is printed for words that ask for help or the version, or for none; undefined for all others. */
+export async function helpFor(args: readonly string[]): Promise<string | undefined> {
+  const end = args.indexOf("--");
+  const words = end === -1 ? args : args.slice(0, end);
+  const asksHelp = words.length === 0 || words[0] === "help" || words.some((word) => /^(--help|-h)$/.test(word));
+  if (!asksHelp) return words.some((word) => /^(--version|-V)$/.test(word)) ? `${packageJson.version}\n` : undefined;
+  const columns = Math.min(process.stdout.columns ?? helpColumns, helpColumns);
+  const texts = columns < helpColumns ? {} : readTexts();
+  const name = words.find((word) => Object.hasOwn(texts, word)) ?? "";
+  return texts[name] ?? (await (await import("./help.ts")).helpAbout(words, columns));
 }
 
 function readTexts(): SavedHelp {

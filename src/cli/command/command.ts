@@ -19,6 +19,8 @@ export interface Command<Table extends FlagTable = FlagTable> {
   /** The command and its arguments in the notation of yargs: `new [name]`. */
   readonly usage: string;
   readonly describe: string;
+  /** What help shows: whole lines, and what they do. */
+  readonly examples: readonly (readonly [line: string, meaning: string])[];
   readonly flags: Table;
   /** Lists of flags of which the first can't be used with any of the others. */
   readonly conflicts?: readonly (readonly (keyof Table | "json")[])[];

@@ -10,9 +10,14 @@ export interface Flag<Value> {
   /** A switch has no value; a positional has no name. */
   readonly kind: "switch" | "value" | "positional";
   readonly alias?: string;
+  /** What help shows in place of the value. Shells complete FILE, TARGET, NUMBER (of a migration), TABLE and a|b. */
+  readonly value?: string;
   /** The value of what was typed: true for a switch, else a text, or a list if the flag is given several times. */
   readonly parse: (typed: unknown) => Value;
 }
+
+/** What help shows beside the name and the description. */
+type Shown = { readonly [Key in "alias" | "value"]?: string | undefined };
 
 /** Flags by name. Messages continue a sentence that begins with the flag's name. */
 export type FlagTable = Readonly<Record<string, Flag<unknown>>>;
@@ -31,41 +36,59 @@ export function wrongFlag(problem: string): never {
 
 /** A flag without a value. */
 export const switchFlag = (describe: string, alias?: string) =>
-  flag("switch", describe, (typed) => (typeof typed === "boolean" ? typed : wrongFlag("is given twice")), alias);
+  flag("switch", describe, (typed) => (typeof typed === "boolean" ? typed : wrongFlag("is given twice")), { alias });
 
 /** A flag whose value is one text. */
-export const valueFlag = <Value>(describe: string, parse: (text: string) => Value, alias?: string) =>
-  flag("value", describe, (typed) => parse(oneText(typed)), alias);
+export const valueFlag = <Value>(describe: string, parse: (text: string) => Value, shown: Shown = {}) =>
+  flag("value", describe, (typed) => parse(oneText(typed)), { value: "VALUE", ...shown });
 
-export const textFlag = (describe: string, alias?: string) =>
-  valueFlag(describe, (text) => (text === "" ? wrongFlag("needs a value") : text), alias);
+export const textFlag = (describe: string, shown?: Shown) =>
+  valueFlag(describe, (text) => (text === "" ? wrongFlag("needs a value") : text), shown);
 
-export const patternFlag = (describe: string, pattern: RegExp, problem: string, alias?: string) =>
-  valueFlag(describe, (text) => (pattern.test(text) ? text : wrongFlag(problem)), alias);
+export const patternFlag = (describe: string, pattern: RegExp, problem: string, shown?: Shown) =>
+  valueFlag(describe, (text) => (pattern.test(text) ? text : wrongFlag(problem)), shown);
 
-const numberFlag = (describe: string, pattern: RegExp, problem: string, holds: (value: number) => boolean) =>
-  valueFlag(describe, (text) => (pattern.test(text) && holds(Number(text)) ? Number(text) : wrongFlag(problem)));
+const numberFlag = (
+  value: string,
+  describe: string,
+  pattern: RegExp,
+  problem: string,
+  holds: (value: number) => boolean,
+) =>
+  valueFlag(describe, (text) => (pattern.test(text) && holds(Number(text)) ? Number(text) : wrongFlag(problem)), {
+    value,
+  });
 
 /** A whole number of at most nine digits. */
 export const wholeFlag = (describe: string, least: number, most = 999_999_999) => {
   const problem = `must be a whole number from ${least} to ${most}`;
-  return numberFlag(describe, /^\d{1,9}$/, problem, (value) => value >= least && value <= most);
+  return numberFlag("N", describe, /^\d{1,9}$/, problem, (value) => value >= least && value <= most);
 };
 
 export const secondsFlag = (describe: string, least = 0) =>
-  numberFlag(describe, /^\d+(\.\d+)?$/, secondsProblem(least), (value) => value >= least && value <= longestSeconds);
+  numberFlag(
+    "SECONDS",
+    describe,
+    /^\d+(\.\d+)?$/,
+    secondsProblem(least),
+    (value) => value >= least && value <= longestSeconds,
+  );
 
 /** The number of a migration: 3 or 0003. */
 export const versionFlag = (describe: string) =>
-  numberFlag(describe, /^\d{1,15}$/, "must be the number of a migration, such as 0003", () => true);
+  numberFlag("NUMBER", describe, /^\d{1,15}$/, "must be the number of a migration, such as 0003", () => true);
 
 /** What the user accepts: one word, or several separated by commas. */
 export const acceptFlag = (describe: string) =>
-  valueFlag(describe, (words) => {
-    const isKnown = (word: string): word is Acceptance => (acceptances as readonly string[]).includes(word);
-    const given = words.split(",");
-    return given.every(isKnown) ? given : wrongFlag(`must be ${acceptances.join(" or ")}`);
-  });
+  valueFlag(
+    describe,
+    (words) => {
+      const isKnown = (word: string): word is Acceptance => (acceptances as readonly string[]).includes(word);
+      const given = words.split(",");
+      return given.every(isKnown) ? given : wrongFlag(`must be ${acceptances.join(" or ")}`);
+    },
+    { value: acceptances.join("|") },
+  );
 
 /** The name that a command takes without a flag. */
 export const nameArgument = (describe: string) =>
@@ -75,9 +98,9 @@ export function flag<Value>(
   kind: Flag<Value>["kind"],
   describe: string,
   parse: Flag<Value>["parse"],
-  alias?: string,
+  { alias, value }: Shown = {},
 ): Flag<Value> {
-  return { kind, describe, parse, ...(alias === undefined ? {} : { alias }) };
+  return { kind, describe, parse, ...(alias && { alias }), ...(value && { value }) };
 }
 
 function oneText(typed: unknown): string {
@@ -86,9 +109,9 @@ function oneText(typed: unknown): string {
 
 /** The flags of a command that reads the configuration. */
 export const configFlags = {
-  target: textFlag("the target of the configuration to use", "t"),
-  database: textFlag("the database to use, of a target with several"),
-  config: textFlag("the configuration file (migrate.config.ts)", "c"),
+  target: textFlag("the target of the configuration to use", { alias: "t", value: "TARGET" }),
+  database: textFlag("the database to use, of a target with several", { value: "NAME" }),
+  config: textFlag("the configuration file (migrate.config.ts)", { alias: "c", value: "FILE" }),
   "load-timeout": secondsFlag("seconds to evaluate the configuration and each migration (60)", 0.1),
 };
 
@@ -120,7 +143,7 @@ export const databasesFlags = {
 
 /** The flag of a command that reads migrations and writes no file of them. */
 export const bundleFlags = {
-  bundle: textFlag("read the migrations from this file of migrate build, not from their folder"),
+  bundle: textFlag("read the migrations from this file of migrate build, not from their folder", { value: "FILE" }),
 };
 
 export function withFlags(cli: Argv, flags: FlagTable): Argv {

@@ -8,6 +8,10 @@ import { onlyNamesCompared, runEvents } from "../render/events.ts";
 export const baselineCommand = defineCommand({
   usage: "baseline",
   describe: "mark migrations as applied without running them, if the tables already match",
+  examples: [
+    ["migrate baseline --dry-run", "print which migrations would be marked"],
+    ["migrate baseline --to 1", "mark 0001, such as the migration of migrate pull"],
+  ],
   flags: {
     "dry-run": switchFlag("print what would be marked, and mark nothing"),
     to: versionFlag("mark migrations up to this number only"),

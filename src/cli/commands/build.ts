@@ -13,8 +13,13 @@ import { renderWritten, shownPath } from "../render/steps.ts";
 export const buildCommand = defineCommand({
   usage: "build",
   describe: "write all migrations to one file, for commands with --bundle: they need no migration files",
+  examples: [
+    ["migrate build", "write migrations.bundle.json"],
+    ["migrate build --out dist/migrations.json", "write another file, for migrate up --bundle dist/migrations.json"],
+    ["migrate build --check", "in CI: exit with 3 if the file is out of date"],
+  ],
   flags: {
-    out: textFlag(`the file to write (${bundleName} beside the configuration)`),
+    out: textFlag(`the file to write (${bundleName} beside the configuration)`, { value: "FILE" }),
     check: switchFlag("write nothing; exit with 3 if the file is missing or out of date"),
   },
   async run({ flags, output, underWay }) {

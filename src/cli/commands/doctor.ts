@@ -5,6 +5,10 @@ import type { Line } from "../command/output.ts";
 export const doctorCommand = defineCommand({
   usage: "doctor",
   describe: "check with temporary tables whether the target supports what migrations need",
+  examples: [
+    ["migrate doctor", "check the only target, or the usual one"],
+    ["migrate doctor --target production", "check another one"],
+  ],
   stopping: "the check ends by itself and drops its temporary tables first",
   flags: {},
   async run(context) {

@@ -10,6 +10,11 @@ import { showPlan } from "./plan.ts";
 export const downCommand = defineCommand({
   usage: "down",
   describe: "roll back the last migrations",
+  examples: [
+    ["migrate down", "roll back the migration that ran last"],
+    ["migrate down --to 3", "roll back all migrations above 0003"],
+    ["migrate down --dry-run", "show what would be rolled back"],
+  ],
   stopping: "stopping at the next safe point; the next migrate down resumes where this one stopped",
   flags: {
     "dry-run": switchFlag("show the plan and change nothing"),
@@ -17,7 +22,7 @@ export const downCommand = defineCommand({
     to: versionFlag("roll back all migrations above this number; 0 for all"),
     "accept-loss": switchFlag("roll back even if data that was written after the migration is lost"),
     "keep-appended": switchFlag("after an old version is restored, insert the rows again that were added since then"),
-    plan: textFlag("run exactly the plan that migrate plan --down --out saved in this file"),
+    plan: textFlag("run exactly the plan that migrate plan --down --out saved in this file", { value: "FILE" }),
     ...bundleFlags,
     ...leaseFlags,
   },

@@ -15,6 +15,14 @@ import { describeSteps, renderWritten } from "../render/steps.ts";
 export const generateCommand = defineCommand({
   usage: "generate [name]",
   describe: "write the migration from the existing tables to those that schema.ts declares",
+  examples: [
+    ["migrate generate", "write the next migration, named after its steps"],
+    [
+      "migrate generate headlines --rename documents.title:headline",
+      "state that a column was renamed, not dropped and added",
+    ],
+    ["migrate generate --check", "in CI: exit with 3 if a migration is missing"],
+  ],
   flags: {
     name: nameArgument("the name of the migration; by default made from the steps"),
     check: switchFlag("write nothing; exit with 3 if the migrations do not lead to the declared tables"),

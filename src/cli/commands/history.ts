@@ -9,6 +9,10 @@ import { renderDuration, renderTable, renderTime } from "../render/events.ts";
 export const historyCommand = defineCommand({
   usage: "history",
   describe: "print the records of the ledger",
+  examples: [
+    ["migrate history", "print when each migration ran, and who ran it"],
+    ["migrate history --verbose", "also print the records of the lease"],
+  ],
   flags: {},
   async run(context) {
     keepHeapSmall();

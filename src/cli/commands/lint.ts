@@ -25,6 +25,11 @@ const flags = {
 export const lintCommand = defineCommand({
   usage: "lint",
   describe: "check every migration without reading or changing tables",
+  examples: [
+    ["migrate lint", "check all migrations"],
+    ["migrate lint --since 12 --deny-warnings", "in CI: report only what is new, and exit with 4 on warnings too"],
+    ["migrate lint --write", "rewrite lock.json after an edit by hand"],
+  ],
   flags,
   conflicts: [["github", "json"]],
   async run(context) {

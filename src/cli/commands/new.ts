@@ -10,6 +10,15 @@ import { renderWritten } from "../render/steps.ts";
 export const newCommand = defineCommand({
   usage: "new [name]",
   describe: "write the next migration file from templates/, with the given steps",
+  examples: [
+    ["migrate new create_documents --create-table 'documents(id int64, title utf8)'", "create a table"],
+    ["migrate new add_tags --add-column 'documents.tags:list<utf8>'", "add a column"],
+    [
+      "migrate new rename_titles --rename documents.title:headline --down",
+      "rename a column, and also write the rollback",
+    ],
+    ["migrate new clean_up", "write a file without steps, to fill in by hand"],
+  ],
   flags: {
     name: nameArgument("the name of the migration, such as add_headlines"),
     down: switchFlag("also write the steps of the rollback"),

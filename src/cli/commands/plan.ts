@@ -28,8 +28,8 @@ const flags = {
   steps: wholeFlag("with --down: roll back this many migrations (1)", 1),
   "accept-loss": switchFlag("with --down: roll back even if data that was written after the migration is lost"),
   "keep-appended": switchFlag("with --down: insert the rows again that were added after the migration"),
-  plan: textFlag("show a saved plan, and check whether it is still valid"),
-  out: textFlag("save the plan to this file, for up --plan or down --plan"),
+  plan: textFlag("show a saved plan, and check whether it is still valid", { value: "FILE" }),
+  out: textFlag("save the plan to this file, for up --plan or down --plan", { value: "FILE" }),
   ...bundleFlags,
 };
 
@@ -38,6 +38,11 @@ type PlanFlags = FlagValues<typeof flags>;
 export const planCommand = defineCommand({
   usage: "plan",
   describe: "show what up or down would do, checked against the tables; changes nothing",
+  examples: [
+    ["migrate plan", "show what migrate up would do"],
+    ["migrate plan --down", "show what migrate down would do"],
+    ["migrate plan --out plan.json", "save the plan, for migrate up --plan plan.json"],
+  ],
   flags,
   conflicts: [
     ["plan", "to", "steps", "accept", "allow-out-of-order", "accept-loss", "keep-appended", "step-by-step", "out"],

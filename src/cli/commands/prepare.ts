@@ -28,18 +28,27 @@ const mostShards = 1_000;
 const passedFlags = { ...configFlags, ...bundleFlags, ...leaseFlags };
 
 const rayFlags = {
-  on: patternFlag("run the shards on this cluster: ray", /^ray$/, "must be ray"),
+  on: patternFlag("run the shards on this cluster: ray", /^ray$/, "must be ray", { value: "ray" }),
   shards: wholeFlag("how many parts the cluster computes", 1, mostShards),
-  python: textFlag("the Python that has the package ray (MIGRATE_PYTHON, or python3)"),
-  "ray-options": valueFlag('options of the tasks on Ray, as JSON, such as {"num_gpus": 1}', objectOf),
+  python: textFlag("the Python that has the package ray (MIGRATE_PYTHON, or python3)", { value: "PROGRAM" }),
+  "ray-options": valueFlag('options of the tasks on Ray, as JSON, such as {"num_gpus": 1}', objectOf, {
+    value: "JSON",
+  }),
 };
 
 export const prepareCommand = defineCommand({
   usage: "prepare",
   describe: "compute ahead what pending migrations need and applications don't see",
+  examples: [
+    ["migrate prepare", "compute everything on this machine"],
+    ["migrate prepare --shard 3/16", "compute one of 16 parts"],
+    ["migrate prepare --on ray --shards 16", "compute 16 parts on a Ray cluster"],
+  ],
   stopping: "stopping; the next migrate prepare resumes where this one stopped",
   flags: {
-    shard: valueFlag("compute only this part of the rows, such as 3/16, and create no index", shardOf),
+    shard: valueFlag("compute only this part of the rows, such as 3/16, and create no index", shardOf, {
+      value: "I/N",
+    }),
     discard: switchFlag("drop what was prepared, also for migrations that no longer exist"),
     ...rayFlags,
     ...bundleFlags,

@@ -6,6 +6,10 @@ import { switchFlag, versionFlag } from "../command/flags.ts";
 export const pruneCommand = defineCommand({
   usage: "prune",
   describe: "list the old table versions that are kept for down; with --yes, release them",
+  examples: [
+    ["migrate prune", "list the old versions"],
+    ["migrate prune --to 12 --yes", "release those kept for migrations up to 0012"],
+  ],
   flags: {
     yes: switchFlag("release them"),
     to: versionFlag("only versions kept for migrations up to this number"),

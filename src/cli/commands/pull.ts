@@ -19,9 +19,13 @@ function tableNames(typed: unknown): readonly string[] {
 export const pullCommand = defineCommand({
   usage: "pull [name]",
   describe: "write the first migration and schema.ts for an existing database without migrations",
+  examples: [
+    ["migrate pull", "write migrations/0001_adopt.ts and schema.ts"],
+    ["migrate pull --target production --except logs", "from another target, without the table logs"],
+  ],
   flags: {
     name: nameArgument("the name of the migration (adopt)"),
-    except: flag("value", "leave out this table; may be given several times", tableNames),
+    except: flag("value", "leave out this table; may be given several times", tableNames, { value: "TABLE" }),
   },
   async run(context) {
     const { flags, output } = context;

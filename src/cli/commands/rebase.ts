@@ -16,12 +16,17 @@ import { renderWritten } from "../render/steps.ts";
 export const rebaseCommand = defineCommand({
   usage: "rebase",
   describe: "renumber this branch's migrations after those that were merged, and report whether the order matters",
+  examples: [
+    ["migrate rebase --dry-run", "show what would be renumbered, and whether the order matters"],
+    ["migrate rebase", "renumber after those of the main branch"],
+    ["migrate rebase --onto origin/release", "renumber after those of another branch"],
+  ],
   flags: {
     "dry-run": switchFlag("print what would be done, and change nothing"),
     "accept-order": switchFlag(
       "renumber even if the order matters; only if no database has run this branch's migrations",
     ),
-    onto: textFlag("the git branch with the merged migrations; by default the main branch"),
+    onto: textFlag("the git branch with the merged migrations; by default the main branch", { value: "BRANCH" }),
   },
   async run(context) {
     const { flags, output, underWay } = context;

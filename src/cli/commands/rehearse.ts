@@ -17,6 +17,10 @@ import { refusalText } from "../render/plan.ts";
 export const rehearseCommand = defineCommand({
   usage: "rehearse",
   describe: "run up and down on a copy of the tables; changes nothing",
+  examples: [
+    ["migrate rehearse", "run the pending migrations up, down and up again on a copy"],
+    ["migrate rehearse --sample 100", "also run the code that computes columns on 100 rows of the real tables"],
+  ],
   flags: {
     to: versionFlag("rehearse migrations up to this number only"),
     "allow-out-of-order": switchFlag("also rehearse migrations with a lower number than an applied one"),

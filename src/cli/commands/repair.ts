@@ -6,12 +6,17 @@ import { runEvents } from "../render/events.ts";
 export const repairCommand = defineCommand({
   usage: "repair",
   describe: "report what is wrong with the ledger; with --yes, repair it; changes no table",
+  examples: [
+    ["migrate repair", "report what is wrong, and change nothing"],
+    ["migrate repair --yes", "repair it"],
+  ],
   flags: {
     yes: switchFlag("repair the ledger"),
     to: patternFlag(
       "how far the tables are migrated, if they match several places in the history",
       /^(start|\d+(\.[1-9]\d*)?)$/,
       "must be the number of a migration, such as 0003, or 0003.2 for two of its actions, or start for before the first",
+      { value: "NUMBER" },
     ),
     ...bundleFlags,
     ...leaseFlags,

@@ -6,11 +6,18 @@ import { atTerminal, canAsk } from "../input/prompt.ts";
 import { runEvents } from "../render/events.ts";
 
 const migrationFlag = (alias: string, describe: string) =>
-  patternFlag(describe, /^\d{1,9}(_.+)?$/, "must be a migration, such as 0006 or 0006_add_headlines", alias);
+  patternFlag(describe, /^\d{1,9}(_.+)?$/, "must be a migration, such as 0006 or 0006_add_headlines", {
+    alias,
+    value: "NUMBER",
+  });
 
 export const resolveCommand = defineCommand({
   usage: "resolve",
   describe: "mark one migration as reverted or as adopted, if its file was lost or replaced; changes no table",
+  examples: [
+    ["migrate resolve --reverted 6", "count 0006 as never run"],
+    ["migrate resolve --adopted 6", "count 0006 as applied with the present file"],
+  ],
   flags: {
     yes: switchFlag("mark it without asking"),
     reverted: migrationFlag(

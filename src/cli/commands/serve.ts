@@ -14,6 +14,10 @@ const fewestCharacters = 4;
 export const serveCommand = defineCommand({
   usage: "serve",
   describe: "serve the tables of a folder over HTTP",
+  examples: [
+    ["migrate serve --data .lancedb", "serve a folder on port 2333 of this machine"],
+    ["migrate serve --data /srv/lance --host 0.0.0.0 --port 8080", "serve it to others; set MIGRATE_API_KEY"],
+  ],
   readsConfig: false,
   stopping: "stopping: waiting up to 8 seconds for requests in progress, then cutting them off",
   flags: {
@@ -21,11 +25,12 @@ export const serveCommand = defineCommand({
       "the folder that holds the tables",
       /^(?![a-z][a-z0-9+.-]*:\/\/)./i,
       "must be a folder; an object store can't be served",
+      { value: "FOLDER" },
     ),
-    host: textFlag("the address to listen on (127.0.0.1)"),
+    host: textFlag("the address to listen on (127.0.0.1)", { value: "ADDRESS" }),
     port: wholeFlag("the port to listen on (2333); 0 for any free one", 0, 65_535),
-    "api-key": textFlag("the key that every request must send; better set MIGRATE_API_KEY"),
-    database: textFlag("the database that every request must name"),
+    "api-key": textFlag("the key that every request must send; better set MIGRATE_API_KEY", { value: "KEY" }),
+    database: textFlag("the database that every request must name", { value: "NAME" }),
     "body-limit": wholeFlag("the largest request body, in MB (256)", 1, 9999),
     "request-timeout": secondsFlag("seconds within which a request must arrive completely (300)", 1),
     "work-timeout": secondsFlag("seconds after which work on a request is given up (600)", 1),

@@ -17,6 +17,10 @@ import { shownPath } from "../render/steps.ts";
 export const squashCommand = defineCommand({
   usage: "squash [name]",
   describe: "replace migrations by one file; databases that have applied them do not run it",
+  examples: [
+    ["migrate squash --to 12 --dry-run", "check whether 0001 to 0012 can be replaced"],
+    ["migrate squash first_year --to 12", "replace them by 0012_first_year"],
+  ],
   flags: {
     name: nameArgument("the name of the new migration (squashed)"),
     "dry-run": switchFlag("check whether it can be done, and print what the file would replace"),

@@ -21,6 +21,10 @@ type StatusFlags = FlagValues<typeof flags>;
 export const statusCommand = defineCommand({
   usage: "status",
   describe: "list applied and pending migrations",
+  examples: [
+    ["migrate status", "list applied and pending migrations"],
+    ["migrate status --check", "in CI: exit with 3 if a migration is pending"],
+  ],
   flags,
   async run(context) {
     keepHeapSmall();

@@ -24,9 +24,16 @@ const outProblem = "must be a .ts file for the application, outside the migratio
 export const typesCommand = defineCommand({
   usage: "types",
   describe: "write TypeScript types of the tables after each migration, and of their rows",
+  examples: [
+    ["migrate types", "update the types that migrations are checked with"],
+    ["migrate types --out src/db.ts", "also write the application's row types"],
+    ["migrate types --check", "in CI: exit with 3 if a file is out of date"],
+  ],
   flags: {
     check: switchFlag("write nothing; exit with 3 if a file is out of date"),
-    out: patternFlag("a file for row types and Arrow schemas, such as src/db.ts", typesPattern, outProblem),
+    out: patternFlag("a file for row types and Arrow schemas, such as src/db.ts", typesPattern, outProblem, {
+      value: "FILE",
+    }),
   },
   async run(context) {
     const { flags, output, underWay } = context;

@@ -16,13 +16,18 @@ import { renderDuration, runEvents } from "../render/events.ts";
 export const upCommand = defineCommand({
   usage: "up",
   describe: "apply pending migrations",
+  examples: [
+    ["migrate up", "apply all pending migrations"],
+    ["migrate up --to 3", "apply those up to 0003"],
+    ["migrate up --target production --accept lossy", "apply them to another target, and consent to losing data"],
+  ],
   stopping: "stopping at the next safe point; the next run resumes where this one stopped",
   flags: {
     "dry-run": switchFlag("show the plan and change nothing"),
     to: versionFlag("apply migrations up to this number only"),
     "allow-out-of-order": switchFlag("also apply migrations with a lower number than an applied one"),
     accept: acceptFlag("consent to losing data in this run: lossy or irreversible"),
-    plan: textFlag("run exactly the plan that migrate plan --out saved in this file"),
+    plan: textFlag("run exactly the plan that migrate plan --out saved in this file", { value: "FILE" }),
     ...bundleFlags,
     "step-by-step": switchFlag("run one migration after the other, except to finish a group that has begun"),
     ...leaseFlags,

@@ -19,6 +19,11 @@ import { writingNext } from "../project/write-migration.ts";
 export const verifyCommand = defineCommand({
   usage: "verify [name]",
   describe: "compare the tables with the ledger, or check the ledger for tampering; changes no table",
+  examples: [
+    ["migrate verify", "compare the tables with the ledger"],
+    ["migrate verify --write", "write the migration that leads to the current tables"],
+    ["migrate verify --ledger", "check whether records of the ledger were changed"],
+  ],
   flags: {
     name: nameArgument("with --write: the name of the migration; by default made from the steps"),
     ledger: switchFlag("check the ledger itself, and no table"),

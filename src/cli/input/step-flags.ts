@@ -9,7 +9,7 @@ import { flag, type FlagTable } from "../command/flags.ts";
 export function stepFlagTable(only: readonly string[] = [...stepFlags.keys()]): FlagTable {
   const described = only.map((name) => {
     const { describe, form } = stepFlags.get(name)!;
-    return [name, flag("value", `${describe}: "${form}"`, (typed) => typed)] as const;
+    return [name, flag("value", describe, (typed) => typed, { value: `"${form}"` })] as const;
   });
   return Object.fromEntries(described);
 }
