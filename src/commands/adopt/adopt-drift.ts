@@ -14,7 +14,8 @@ import { describeDifference, differencesOf, type TableDifference } from "../../p
 import { change, databaseOf, differences, type Database } from "../../schema/table.ts";
 import type { Step } from "../../steps/registry.ts";
 import type { Ledger } from "../../run/lease/with-lease.ts";
-import { describeForPlan, readLedger, readCurrent } from "../../run/prepare/consistent-read.ts";
+import { readLedger, readCurrent } from "../../run/prepare/consistent-read.ts";
+import { describeForPlan } from "../../run/prepare/describe-tables.ts";
 import { checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { compare } from "../../run/prepare/compare-tables.ts";
 import { movedTables } from "./moved-tables.ts";

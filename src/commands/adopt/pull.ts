@@ -9,7 +9,7 @@ import { shellWord } from "../../schema/text/format-notation.ts";
 import { similarName } from "../../schema/names.ts";
 import { databaseOf, type Database } from "../../schema/table.ts";
 import { runContext, type MigratorOptions } from "../../run/run-context.ts";
-import { describeForPlan } from "../../run/prepare/consistent-read.ts";
+import { describeForPlan } from "../../run/prepare/describe-tables.ts";
 
 /** `except`: the tables to leave out. Throws ERR_ADOPT_REFUSED, ERR_ADOPT_IMPOSSIBLE. */
 export async function pull(options: MigratorOptions, except: readonly string[]): Promise<Adoption> {

@@ -12,7 +12,8 @@ import type { TableDifference } from "../../plan/history/table-drift.ts";
 import { historyRow, indexedIn, tablesOf } from "../../plan/history/timeline.ts";
 import { withLost, type RestoredLedger } from "./lost-records.ts";
 import type { Tables } from "../../schema/table.ts";
-import { compare, describeForComparison, type Compared } from "../../run/prepare/compare-tables.ts";
+import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
+import { describeForComparison } from "../../run/prepare/describe-tables.ts";
 import { remedyFor, type Remedy, type RepairInput } from "./remedy.ts";
 import { doubtWords, holderWords } from "../../run/lease/describe-holder.ts";
 

@@ -8,9 +8,8 @@ import { makePlan } from "../../plan/make-plan.ts";
 import type { TableDifference } from "../../plan/history/table-drift.ts";
 import { indexedTables } from "../../plan/reconcile/reconcile.ts";
 import type { Database, Tables } from "../../schema/table.ts";
-import type { Target } from "../../targets/contract/target.ts";
 import type { RunContext } from "../run-context.ts";
-import { describeForPlan } from "./consistent-read.ts";
+import { describeForComparison } from "./describe-tables.ts";
 
 export interface Compared {
   /** The tables as described. */
@@ -44,17 +43,4 @@ export async function compare(
     differences: compareTables(plan, described, capabilities, groupInDoubt(state, run)),
     expected: plan.now,
   };
-}
-
-/** The tables as they are now; without columns if the target can't describe them. */
-export async function describeForComparison(
-  target: Target,
-  tables: readonly string[],
-  indexed: ReadonlySet<string>,
-  besideAnother: boolean,
-  signal?: AbortSignal,
-): Promise<Tables> {
-  if (target.capabilities.describes) return await describeForPlan(target, tables, indexed, !besideAnother, signal);
-  const names = new Set(await target.listTables());
-  return new Map(tables.map((table) => [table, names.has(table) ? { columns: [] } : undefined]));
 }

@@ -7,8 +7,6 @@ import { isMigrateError } from "../../errors/migrate-error.ts";
 import { foldLedger } from "../../ledger/state/fold.ts";
 import { sameRecord } from "../../ledger/journal/journal.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
-import { sameTable, type Table, type Tables } from "../../schema/table.ts";
-import type { Target } from "../../targets/contract/target.ts";
 import { throwIfInterrupted } from "../lease/wait-for-lease.ts";
 import type { Ledger } from "../lease/with-lease.ts";
 import type { RunContext } from "../run-context.ts";
@@ -67,28 +65,5 @@ export async function ifCurrent<Found>(
   } catch (error) {
     if (!isMigrateError(error) || error.outcome !== "refused" || !(await isOutdated())) throw error;
     return undefined;
-  }
-}
-
-/**
- * The tables as they are now. They are described one after another, so if another runner may be running, they are
- * described until two rounds agree. Otherwise one table might be described before a change by that runner and another
- * one after it.
- */
-export async function describeForPlan(
-  target: Target,
-  tables: readonly string[],
-  indexed: ReadonlySet<string>,
-  areStill: boolean,
-  signal?: AbortSignal,
-): Promise<Tables> {
-  let before: Tables | undefined;
-  for (;;) {
-    const snapshots = new Map<string, Table | undefined>();
-    for (const table of tables) snapshots.set(table, (await target.describeTable(table, indexed.has(table)))?.table);
-    if (areStill || tables.every((table) => before?.has(table) && sameTable(before.get(table), snapshots.get(table))))
-      return snapshots;
-    throwIfInterrupted(signal);
-    before = snapshots;
   }
 }

@@ -27,7 +27,8 @@ import { checkConsistent } from "../lease/audited-ledger.ts";
 import type { WriteGuard } from "../execute/write-guard.ts";
 import { beginningOf } from "../execute/execute-group.ts";
 import { lookAlike } from "../check/look-alike.ts";
-import { describeForPlan, readConsistently, readLedger, ifCurrent } from "./consistent-read.ts";
+import { readConsistently, readLedger, ifCurrent } from "./consistent-read.ts";
+import { describeForPlan } from "./describe-tables.ts";
 import type { RunContext } from "../run-context.ts";
 import type { Ledger } from "../lease/with-lease.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeForComparison } from "../../../../src/run/prepare/compare-tables.ts";
+import { describeForComparison } from "../../../../src/run/prepare/describe-tables.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
