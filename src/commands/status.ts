@@ -10,7 +10,7 @@ import { recognisedState } from "../run/prepare/record-renumbered.ts";
 import { contradiction } from "../run/lease/audited-ledger.ts";
 import { doubtWords, holderWords, underWay } from "../run/lease/describe-holder.ts";
 import { preparingColumns, type PreparingColumn } from "../run/fill/preparing-columns.ts";
-import { runContext, type MigratorOptions } from "../run/run-context.ts";
+import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import { isChanged, loadChanged } from "../run/prepare/load-changed.ts";
 
 export interface StatusResult {
@@ -35,7 +35,7 @@ export interface StatusResult {
   readonly doubts: readonly string[];
   /** Late calls; the next `up` checks their tables first. */
   readonly late: readonly LateCall[];
-  /** Why the ledger can't be trusted; undefined if it can. */
+  /** Why `up` refuses: the ledger can't be trusted, or files can't take the place of what ran. */
   readonly problem: string | undefined;
 }
 
@@ -60,7 +60,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
   const { journal, clock, runner } = context;
   const files = context.migrations.list();
   const recorded = foldLedger(await journal.read());
-  const state = await recognisedState(recorded, files, context).catch(() => recorded);
+  const { state, problem } = await recognised(recorded, files, context);
   const atWork = underWay(state, clock);
   const inDoubt = migrationsInDoubt(state, runner.run);
   const pending = pendingFiles(files, state);
@@ -85,8 +85,18 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
     lease: holderWords(state, clock),
     doubts: doubtWords(state, runner.run, clock),
     late: state.late,
-    problem: (await contradiction(context, state))?.message,
+    problem: problem ?? (await contradiction(context, state))?.message,
   };
+}
+
+/** The state under the current names; as recorded if `up` would refuse to record these. */
+async function recognised(recorded: LedgerState, files: readonly MigrationFile[], context: RunContext) {
+  try {
+    return { state: await recognisedState(recorded, files, context) };
+  } catch (error) {
+    if (!isMigrateError(error) || error.outcome !== "refused") throw error;
+    return { state: recorded, problem: error.message };
+  }
 }
 
 /** All records of the ledger, in their order. */

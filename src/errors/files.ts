@@ -22,7 +22,10 @@ export const filesErrors = {
       list: "up" | "down" | "ran" | "accepts" | "was" | "replaces";
       /** Whether it has no items. */
       isEmpty?: boolean | undefined;
-    }) => `${d.file} ${d.problem}; a migration must export its steps as: export const up = [ … ]`,
+    }) =>
+      d.list === "up" || d.list === "down"
+        ? `${d.file} ${d.problem}; a migration must export its steps as: export const up = [ … ]`
+        : `${d.file} ${d.problem}`,
   ),
   ERR_STEP_INVALID: refused((d: StepPlace & { problem: string }) => `${at(d)}: ${d.problem}`),
   ERR_SQUASH: refused((d: { problem: string }) => `nothing was squashed: ${d.problem}`),

@@ -11,7 +11,7 @@ import { acceptances, type Acceptance } from "./acceptance.ts";
 import { canonicalJson, checksumOf } from "./checksum.ts";
 import { evaluate, importProblem, placeOf, withoutSource } from "./evaluate.ts";
 import type { MigrationFile } from "./list-files.ts";
-import { formatFormer, formerLists, type FormerList } from "./former-names.ts";
+import { formatFormer, formerLists, formerProblem, type FormerList } from "./former-names.ts";
 
 export interface Migration extends MigrationFile {
   readonly steps: readonly Step[];
@@ -93,8 +93,11 @@ function isExported(module: unknown, name: Exported): boolean {
 /** Former names are read from the text, so the exported list must equal it. */
 function checkFormer(migration: MigrationFile, module: unknown, list: FormerList): void {
   const { file, [list]: former = [] } = migration;
-  if (canonicalJson(exported(module, list) ?? []) === canonicalJson(former.map(formatFormer))) return;
-  const problem = `exports ${list}, which must be a list of texts such as "0007_add_tags 3c6e0b8a9c15224a", written out`;
+  const isRead = canonicalJson(exported(module, list) ?? []) === canonicalJson(former.map(formatFormer));
+  const problem = isRead
+    ? formerProblem(list, former)
+    : `exports ${list}, which must be a list of texts such as "0007_add_tags 3c6e0b8a9c15224a", written out`;
+  if (problem === undefined) return;
   throw new MigrateError("ERR_FILE_EXPORTS", { file, problem, list });
 }
 

@@ -358,8 +358,8 @@ describe("is refused with 2, and nothing is done", () => {
     },
     {
       what: "a bundle of a newer format",
-      edit: (text: string) => text.replace('"migrationBundle": 1', '"migrationBundle": 2'),
-      says: "was made by a newer release of lance-migrate, in format 2; use that release here, or make the bundle with this one",
+      edit: (text: string) => text.replace('"migrationBundle": 1', '"migrationBundle": 3'),
+      says: "was made by a newer release of lance-migrate, in format 3; use that release here, or make the bundle with this one",
     },
     {
       what: "another file",

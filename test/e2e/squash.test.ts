@@ -1,8 +1,10 @@
 /** A history that is put together in one migration: databases that have it know it again, and new ones come out the same. */
 import { connect } from "@lancedb/lancedb";
-import { readdirSync, readFileSync } from "node:fs";
+import { addColumn, utf8 } from "lance-migrate";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { checksumOf, shortHash } from "../../src/migrations/checksum.ts";
 import { aProject } from "../support/project.ts";
 import { columnsOf } from "../support/tables.ts";
 
@@ -31,13 +33,18 @@ const history = {
 };
 
 function aHistory() {
+  const project = aProjectWith(["old", "new", "part"]);
+  for (const [file, steps] of Object.entries(history)) project.migration(file, steps.join(",\n"));
+  return project;
+}
+
+function aProjectWith(databases: readonly string[]) {
   const project = aProject();
   const target = (name: string) => `${name}: { kind: "lance", uri: "${name}" }`;
   project.write(
     "migrate.config.ts",
-    `export default { target: "old", targets: { ${["old", "new", "part"].map(target).join(", ")} } };\n`,
+    `export default { target: "old", targets: { ${databases.map(target).join(", ")} } };\n`,
   );
-  for (const [file, steps] of Object.entries(history)) project.migration(file, steps.join(",\n"));
   const run = async (...args: string[]) => await project.migrate(args);
   const files = () => readdirSync(join(project.folder, "migrations")).toSorted();
   return { ...project, run, files };
@@ -108,25 +115,87 @@ test("a database with a part of it is told to get the rest first", async () => {
   expect(await run("up", "--target", "part")).toMatchObject({
     code: 4,
     stderr: expect.stringContaining(
-      "0002_change is applied here, and 0003_more is not; deploy the release before it first",
+      "0002_change is applied here, and 0003_more is not; run migrate up first with a release that still has the file of 0003_more",
     ),
   });
 });
 
-test("what ran under another number somewhere, also behind them, keeps them apart", async () => {
-  const { run, files, write } = aHistory();
-  write(
-    "migrations/0004_later.ts",
-    `import { dropTable } from "lance-migrate";\nexport const up = [dropTable("notes")];\nexport const was = ["0002_later 0123456789abcdef"];\n`,
+test("a squash of a squash is known to databases that ran the originals, and to those that ran the first one", async () => {
+  const { run, migration, folder } = aHistory();
+  const up = async (database: string, ...args: string[]) =>
+    await run("up", "--target", database, "--accept", "irreversible", ...args);
+  expect(await up("old")).toMatchObject({ code: 0 });
+  expect(await up("part", "--to", "1")).toMatchObject({ code: 0 });
+  expect(await run("squash", "one", "--to", "2")).toMatchObject({ code: 0 });
+  expect(await up("new")).toMatchObject({ code: 0 });
+  expect(await run("squash", "two", "--to", "3")).toMatchObject({ code: 0, stderr: "" });
+  expect(readFileSync(join(folder, "migrations/0003_two.ts"), "utf8")).toMatch(
+    /export const replaces = \[\n {2}"0001_start \w{16} became 0002_one",\n {2}"0002_change \w{16} became 0002_one",\n {2}"0002_one \w{16}",\n {2}"0003_more \w{16}",\n\];/,
   );
-  const before = files();
-  expect(await run("squash", "--to", "3")).toMatchObject({
+  migration("0004_last.ts", `m.addColumn("notes", "at", m.int64())`);
+  for (const [database, names] of [
+    ["old", "0001_start, 0002_change, 0003_more"],
+    ["new", "0002_one, 0003_more"],
+  ] as const) {
+    expect(await run("status", "--check", "--target", database)).toMatchObject({ code: 3 });
+    expect(await up(database)).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`0003_two ran here as ${names}: recorded`),
+    });
+    expect(await run("status", "--check", "--target", database)).toMatchObject({ code: 0 });
+    expect(await run("verify", "--target", database)).toMatchObject({ code: 0 });
+  }
+  expect(await tables(join(folder, "new"))).toEqual(await tables(join(folder, "old")));
+  const refusal =
+    "0003_two.ts replaces migrations that ran before: 0001_start is applied here, and 0002_change is not; run migrate up first with a release that still has the file of 0002_change\n";
+  expect(await up("part")).toMatchObject({ code: 4, stderr: refusal });
+  expect(await run("status", "--check", "--target", "part")).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining(
-      "0004_later.ts was renumbered (it exports was), and where it ran under its old number, it ran among these",
-    ),
+    stdout: expect.stringContaining(`\n${refusal}`),
   });
-  expect(files()).toEqual(before);
+});
+
+test("renumbered migrations are squashed, and a database on which they ran in another order is told how to get theirs", async () => {
+  const { run, migration, write, folder } = aProjectWith(["old", "new"]);
+  const file = (name: string, steps: string, was = "") =>
+    write(`migrations/${name}.ts`, `import * as m from "lance-migrate";\nexport const up = [${steps}];\n${was}`);
+  const [lang, pages] = ["lang", "pages"].map((name) => `m.addColumn("documents", "${name}", m.utf8())`);
+  migration("0001_documents.ts", `m.createTable("documents", { id: m.int32() })`);
+  file("0002_lang", lang!);
+  expect(await run("up")).toMatchObject({ code: 0 });
+  rmSync(join(folder, "migrations/0002_lang.ts"));
+  file("0002_pages", pages!);
+  const sum = shortHash(checksumOf([JSON.parse(JSON.stringify(addColumn("documents", "lang", utf8())))]));
+  file("0003_lang", lang!, `export const was = ["0002_lang ${sum}"];\n`);
+  for (const database of ["old", "new"]) expect(await run("up", "--target", database)).toMatchObject({ code: 0 });
+  const before = ["0001_documents", "0002_pages", "0003_lang"].map(
+    (name) => [name, readFileSync(join(folder, `migrations/${name}.ts`), "utf8")] as const,
+  );
+  expect(await run("squash", "lang", "--to", "2")).toMatchObject({
+    code: 4,
+    stderr: "nothing was squashed: 0002_lang is a former name in 0003_lang.ts; choose another name\n",
+  });
+  expect(await run("squash", "all", "--to", "3")).toMatchObject({ code: 0, stderr: "" });
+  expect(await run("up", "--target", "new")).toMatchObject({ code: 0 });
+  expect(await run("verify", "--target", "new")).toMatchObject({ code: 0 });
+  const refusal =
+    "0003_all.ts replaces migrations that ran before: 0003_lang ran here before 0002_pages, and table documents: the columns are in another order: id, lang, pages instead of id, pages, lang; with a release that still has their files, run migrate down --to 0001 and migrate up, which applies them in the order of their numbers\n";
+  for (const command of ["up", "plan", "verify"])
+    expect(await run(command)).toMatchObject({ code: 4, stderr: refusal });
+  expect(await run("status", "--check")).toMatchObject({ code: 4, stdout: expect.stringContaining(refusal) });
+  // The way out that it states.
+  const squashed = readFileSync(join(folder, "migrations/0003_all.ts"), "utf8");
+  rmSync(join(folder, "migrations/0003_all.ts"));
+  for (const [name, text] of before) write(`migrations/${name}.ts`, text);
+  expect(await run("down", "--to", "1")).toMatchObject({ code: 0 });
+  expect(await run("up")).toMatchObject({ code: 0 });
+  for (const [name] of before) rmSync(join(folder, `migrations/${name}.ts`));
+  write("migrations/0003_all.ts", squashed);
+  expect(await run("up")).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("0003_all ran here as 0001_documents, 0002_pages, 0003_lang: recorded"),
+  });
+  expect(await tables(join(folder, "new"))).toEqual(await tables(join(folder, "old")));
 });
 
 test("what can't be put together is told, and nothing is written", async () => {

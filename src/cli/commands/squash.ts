@@ -33,12 +33,12 @@ export const squashCommand = defineCommand({
       throw new MigrateError("ERR_USAGE", { problem: "migrate squash needs --to, the number of the last migration" });
     return await withAnySession(context, async (session) => {
       const { config, folder, options } = session;
-      const result = await planSquash(options, to, openScratch);
+      const name = checkedName(flags.name ?? "squashed");
+      const result = await planSquash(options, { to, name }, openScratch);
       const { version, steps, replaces, accepts, migrations, kept, left, proven, unproven } = result;
       let file: string | undefined;
       if (isDry !== true) {
         underWay(true);
-        const name = checkedName(flags.name ?? "squashed");
         const path = join(folder, `${formatMigration({ version, name })}.${fileKind(config)}`);
         // With the history file, TypeScript checks what is in after(…).
         const after = knownHistory(session) === undefined ? undefined : formatVersion(0);
@@ -69,9 +69,4 @@ function report(result: SquashResult, file: string | undefined, output: Output):
     output.result(`note: the engine could not be asked, as they do not run on an empty database: ${unproven}`);
   for (const table of kept) output.result(`note: the steps of ${table} stay as they were, as they bring rows`);
   for (const words of left) output.result(`note: not in it: ${words}`);
-  const renamed = migrations.filter(({ replaces }) => replaces !== undefined);
-  for (const one of renamed)
-    output.result(
-      `note: a database that knows ${formatMigration(one)} by older names must run migrate up before it gets this file`,
-    );
 }

@@ -2,7 +2,7 @@
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { checksumOf } from "../../migrations/checksum.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { namesNow } from "../../migrations/former-names.ts";
+import { namesEver } from "../../migrations/former-names.ts";
 import type { Acceptance } from "../../migrations/acceptance.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
@@ -28,23 +28,22 @@ export interface SquashResult extends Omit<Squash, "differences"> {
   readonly unproven: string | undefined;
 }
 
-/** Throws ERR_VERSION_UNKNOWN, ERR_SQUASH. */
+/** Throws ERR_VERSION_UNKNOWN, ERR_SQUASH. `name`: that of the new migration. */
 export async function planSquash(
   options: MigratorOptions,
-  to: number,
+  { to, name }: { readonly to: number; readonly name: string },
   openScratch: (newTables?: NewTables) => Promise<Scratch>,
 ): Promise<SquashResult> {
   const { migrations: source, target } = options;
   const all = source.list();
   const files = chosenFiles(all, { to });
   if (files.length < 2) throw refused(`there is only ${formatMigration(files[0]!)} up to there`);
-  const branched = all.find(({ was }) => was !== undefined);
-  if (branched !== undefined)
-    throw refused(
-      files.includes(branched)
-        ? `${branched.file} was renumbered (it exports was), and where it ran under its old number, columns may be in another order; remove was and ran from it once no such database is left`
-        : `${branched.file} was renumbered (it exports was), and where it ran under its old number, it ran among these; remove was and ran from it once no such database is left`,
-    );
+  const taken = all.find(({ was = [], replaces = [] }) =>
+    [...was, ...replaces].some((former) => former.version === to && former.name === name),
+  );
+  // The lists of former names tell migrations apart by their names.
+  if (taken !== undefined)
+    throw refused(`${formatMigration({ version: to, name })} is a former name in ${taken.file}; choose another name`);
   const migrations = await loadMigrations(source, files);
   const { differences: found, ...made } = squash(migrations, target.capabilities);
   if (made.steps.length === 0) throw refused("nothing is left of them at the end");
@@ -54,7 +53,7 @@ export async function planSquash(
     ...made,
     version: to,
     migrations,
-    replaces: migrations.flatMap((one) => namesNow(one)),
+    replaces: namesEver(migrations),
     accepts: accepts.length === 0 ? undefined : accepts,
     ...(await prove(options, migrations, made, openScratch)),
   };

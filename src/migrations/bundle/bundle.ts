@@ -8,8 +8,8 @@ import { parseFileName } from "../file-name.ts";
 import { formatFormer, formerLists } from "../former-names.ts";
 import type { Migration } from "../load.ts";
 
-/** The version of the format. A release reads no newer one. */
-const format = 1;
+/** The newest version of the format. A release reads no newer one. */
+const format = 2;
 
 export const bundleName = "migrations.bundle.json";
 
@@ -32,7 +32,9 @@ export interface BundledMigration {
 export function bundleText(migrations: readonly Migration[]): string {
   const lines = migrations.map((migration) => `    ${canonicalJson(bundled(migration), "-0")}`);
   const list = lines.length === 0 ? "[]" : `[\n${lines.join(",\n")}\n  ]`;
-  const unsealed = `{\n  "migrationBundle": ${format},\n  ${hashMember("")},\n  "migrations": ${list}\n}\n`;
+  // Format 2 differs in `became` only, so that older releases read a bundle without it.
+  const isOld = migrations.every(({ replaces = [] }) => replaces.every(({ became }) => became === undefined));
+  const unsealed = `{\n  "migrationBundle": ${isOld ? 1 : format},\n  ${hashMember("")},\n  "migrations": ${list}\n}\n`;
   return unsealed.replace(hashMember(""), hashMember(textHash(unsealed)));
 }
 
@@ -87,7 +89,7 @@ export function parseBundle(text: string, file: string): Bundle {
       "use that release here, or make the bundle with this one",
     );
   const unsealed = text.replace(hashMember(String(hash)), hashMember(""));
-  if (hash !== textHash(unsealed) || version !== format || !isList(migrations))
+  if (hash !== textHash(unsealed) || (version !== 1 && version !== format) || !isList(migrations))
     throw invalid(
       "was changed after it was made",
       "change the migration files instead, and make a new one with migrate build",

@@ -22,7 +22,7 @@ export function recognisedIn(files: readonly MigrationFile[], state: LedgerState
   return files.flatMap((file) => {
     const { was = [], replaces = [] } = file;
     const others = [...was, ...replaces].filter(({ version, name }) => version !== file.version || name !== file.name);
-    const known = others.flatMap((former) => knownAs(former, state) ?? []);
+    const known = [...new Set(others.flatMap((former) => knownAs(former, state) ?? []))];
     return known.length === 0 ? [] : [{ file, known }];
   });
 }
@@ -32,6 +32,27 @@ function knownAs({ version, name, checksum }: Former, { migrations }: LedgerStat
   // A ledger of markers has room only for the beginning of a checksum.
   const isIt = known !== undefined && isNamed(known, name) && known.checksum.startsWith(checksum);
   return isIt ? known : undefined;
+}
+
+/** What a ledger knows of a list of former names. */
+interface Coverage {
+  readonly isKnown: boolean;
+  /** The migrations that it knows neither by their names nor as all that became them. */
+  readonly lacks: readonly Former[];
+}
+
+/** Of the items that became this migration; of those that the file itself replaces if there is none. */
+function coverageOf(list: readonly Former[], state: LedgerState, became?: string): Coverage {
+  const all = list.filter((former) => former.became === became);
+  const parts = [...new Set(all.map(({ version }) => version))].map((number): Coverage => {
+    // A ledger has one migration for each number, so items with the same number are alternatives.
+    const names = all.filter(({ version }) => version === number);
+    if (names.some((former) => knownAs(former, state) !== undefined)) return { isKnown: true, lacks: [] };
+    // Only earlier items, so that a list that goes round in a circle ends too.
+    const earlier = coverageOf(list.slice(0, list.indexOf(names[0]!)), state, formatMigration(names[0]!));
+    return earlier.isKnown ? earlier : { isKnown: false, lacks: [names[0]!] };
+  });
+  return { isKnown: parts.some(({ isKnown }) => isKnown), lacks: parts.flatMap(({ lacks }) => lacks) };
 }
 
 /** Refuses files that cannot take the place of what they stand for. Throws ERR_REPLACES. */
@@ -56,26 +77,46 @@ export function checkRecognised(recognised: readonly Recognised[], state: Ledger
       throw refused(
         `${known.map(formatMigration).join(", ")}, but ${formatMigration(there)} ran here under its number; roll that back first: migrate down, with the files as they were`,
       );
-    const has = new Set(known.map(({ version }) => version));
-    const late = known.toSorted((one, other) => one.order - other.order).find((one, at) => one !== known[at]);
-    if (late !== undefined)
-      throw refused(
-        `they ran here in another order (${formatMigration(late)} before its turn), and columns may have one too; keep the release before`,
-      );
-    const lacks = replaces.filter(({ version }) => !has.has(version));
+    const [lacking] = coverageOf(replaces, state).lacks;
     const half = known.find((one) => isHalfDone(one) || one.status !== "applied");
-    if (lacks.length > 0)
+    if (lacking !== undefined)
       throw refused(
-        `${formatMigration(known.at(-1)!)} is applied here, and ${formatMigration(lacks[0]!)} is not; deploy the release before it first`,
+        `${formatMigration(known.at(-1)!)} is applied here, and ${formatMigration(lacking)} is not; run migrate up first with a release that still has the file of ${formatMigration(lacking)}`,
       );
     if (half !== undefined)
-      throw refused(`${formatMigration(half)} is half-done here; deploy the release before it first`);
+      throw refused(
+        `${formatMigration(half)} is half-done here; run migrate up first with a release that still has its file`,
+      );
     const [inDoubt = state.late[0]?.version] = state.inDoubt;
     if (inDoubt !== undefined)
       throw refused(
         `${formatVersion(inDoubt)} may have run further than is recorded; deploy the release before it first`,
       );
   }
+}
+
+export interface Turned {
+  readonly file: string;
+  /** What ran in which order, as text. */
+  readonly words: string;
+  /** The number up to which the migrations ran in their order. */
+  readonly to: number;
+}
+
+/** The first file whose migrations ran in another order, or with another one among them: columns may differ in order. */
+export function turnedIn(recognised: readonly Recognised[], { migrations }: LedgerState): Turned | undefined {
+  const inOrder = [...migrations.values()].toSorted((one, other) => one.order - other.order);
+  for (const { file, known } of recognised) {
+    if (file.replaces === undefined) continue;
+    const orders = known.map(({ order }) => order);
+    const [first, last] = [Math.min(...orders), Math.max(...orders)];
+    const ran = inOrder.filter(({ order }) => order >= first && order <= last);
+    const at = ran.findIndex((one, index) => one !== known[index]);
+    if (at === -1) continue;
+    const [early, late] = [ran[at]!, known[at]!].map(formatMigration);
+    return { file: file.file, words: `${early} ran here before ${late}`, to: known[at - 1]?.version ?? 0 };
+  }
+  return undefined;
 }
 
 /** Refuses a ledger that does not have the new names yet. Throws ERR_REPLACES. */
@@ -99,12 +140,14 @@ export function entriesOf(
   const gone = new Set(recognised.flatMap(({ known }) => known.map(({ version }) => version)));
   const kept = [...state.migrations].filter(([version]) => !gone.has(version));
   const renamed = recognised.map(({ file, known }) => {
-    const last = known.toSorted((one, other) => one.order - other.order).at(-1)!;
+    const ordered = known.toSorted((one, other) => one.order - other.order);
+    const last = ordered.at(-1)!;
     const detail = `ran as ${known.map(formatMigration).join(", ")}`;
     const own = migrations.get(file.version);
     if (own === undefined) return { ...last, version: file.version, name: file.name, detail };
     const duration = known.reduce((sum, one) => sum + one.duration, 0);
-    return { ...last, ...appliedFacts(own, describing), duration, detail };
+    // What ran among them comes after it, as on a new database.
+    return { ...last, ...appliedFacts(own, describing), order: ordered[0]!.order, duration, detail };
   });
   return entriesFromLedger({
     ...state,

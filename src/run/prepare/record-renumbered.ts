@@ -12,11 +12,14 @@ import {
   recognisedIn,
   checkRecognised,
   entriesOf,
+  turnedIn,
   type Recognised,
 } from "../../plan/history/renumbered.ts";
+import { describeDifference } from "../../plan/history/table-drift.ts";
 import type { RunContext } from "../run-context.ts";
 import { keepRenumbered, type RenumberedMigration } from "../execute/restore-points.ts";
 import { withLease } from "../lease/with-lease.ts";
+import { compare } from "./compare-tables.ts";
 
 /** Whether any file states former names, or migrations that it replaces. */
 export function areFormer(files: readonly MigrationFile[]): boolean {
@@ -29,9 +32,7 @@ export async function recordRecognised(context: RunContext, files: readonly Migr
   await withLease(context, {
     resultIfDone: async ({ state }) => (recognisedIn(files, state).length === 0 ? true : undefined),
     async prepare({ state }) {
-      const recognised = recognisedIn(files, state);
-      const entries = await newEntries(recognised, state, context);
-      await checkOrder(recognised, state, files, context);
+      const { recognised, entries } = (await renamed(state, files, context))!;
       return {
         // It changes no table, so nothing is in doubt if the run dies.
         first: undefined,
@@ -49,67 +50,89 @@ export async function recordRecognised(context: RunContext, files: readonly Migr
   });
 }
 
-/** Records can't be reverted, so the history must be valid under the new names. Throws ERR_REPLACES. */
-async function checkOrder(
-  recognised: readonly Recognised[],
-  state: LedgerState,
-  files: readonly MigrationFile[],
-  context: RunContext,
-): Promise<void> {
-  const [first] = recognised;
-  const after = await recognisedState(state, files, context);
-  const ran = files.filter(({ version }) => after.migrations.has(version));
-  if (first === undefined || ran.length < after.migrations.size) return;
-  const loaded = await loadMigrations(context.migrations, ran);
-  try {
-    replayHistory(withStepsThatRan(loaded, after), after, context.target.capabilities);
-  } catch (cause) {
-    if (!isMigrateError(cause)) throw cause;
-    const ranAs = first.known.map(formatMigration).join(", ");
-    const problem = `it ran here as ${ranAs}, and others ran in between that can't come before or after all of it: ${cause.message}; continue with the release before it`;
-    throw new MigrateError("ERR_REPLACES", { file: first.file.file, problem }, { cause });
-  }
-}
-
 /** The state as `recordRecognised` would leave it, without recording anything. Throws ERR_REPLACES. */
 export async function recognisedState(
   state: LedgerState,
   files: readonly MigrationFile[],
   context: RunContext,
 ): Promise<LedgerState> {
-  const recognised = areFormer(files) ? recognisedIn(files, state) : [];
-  const { head } = state;
-  if (recognised.length === 0 || head === undefined) return state;
-  const entries = await newEntries(recognised, state, context);
-  const { by, run, tool } = head;
-  const records = entries.map((entry, number) => {
-    const own = entry.version === undefined ? undefined : state.migrations.get(entry.version);
-    const link = {
-      epoch: 1,
-      number,
-      at: own?.at ?? context.clock.wall(),
-      by: own?.by ?? by,
-      run,
-      tool,
-      applied: "",
-      previous: "",
-    };
-    return { ...entry, ...link };
-  });
-  const { migrations } = foldLedger(records);
-  const applied = appliedHash(appliedIn({ migrations })).value;
-  return { ...state, migrations, head: { ...head, applied } };
+  return (areFormer(files) ? await renamed(state, files, context) : undefined)?.after ?? state;
 }
 
-async function newEntries(
-  recognised: readonly Recognised[],
+interface Renamed {
+  readonly recognised: readonly Recognised[];
+  /** The records with the current names. */
+  readonly entries: readonly LedgerEntry[];
+  /** The state after them. */
+  readonly after: LedgerState;
+}
+
+/** Undefined if the ledger has the current names. Throws ERR_REPLACES. */
+async function renamed(
   state: LedgerState,
-  { migrations: source, target }: RunContext,
-): Promise<readonly LedgerEntry[]> {
+  files: readonly MigrationFile[],
+  context: RunContext,
+): Promise<Renamed | undefined> {
+  const { migrations: source, target } = context;
+  const recognised = recognisedIn(files, state);
+  if (recognised.length === 0) return undefined;
   checkRecognised(recognised, state);
   const several = recognised.filter(({ file }) => file.replaces !== undefined);
   const loaded = await Promise.all(several.map(async ({ file }) => [file.version, await source.load(file)] as const));
-  return entriesOf(recognised, state, new Map(loaded), target.capabilities);
+  const entries = entriesOf(recognised, state, new Map(loaded), target.capabilities);
+  const after = stateAfter(entries, state, context);
+  await checkOrder(recognised, { state, after }, files, context);
+  return { recognised, entries, after };
+}
+
+function stateAfter(entries: readonly LedgerEntry[], state: LedgerState, { clock }: RunContext): LedgerState {
+  const { by, run, tool } = state.head!;
+  const records = entries.map((entry, number) => {
+    const own = entry.version === undefined ? undefined : state.migrations.get(entry.version);
+    const at = own?.at ?? clock.wall();
+    return { ...entry, epoch: 1, number, at, by: own?.by ?? by, run, tool, applied: "", previous: "" };
+  });
+  const { migrations } = foldLedger(records);
+  const applied = appliedHash(appliedIn({ migrations })).value;
+  return { ...state, migrations, head: { ...state.head!, applied } };
+}
+
+/**
+ * Records can't be reverted, so the history must be valid under the new names. If what a file replaces ran in another
+ * order, the tables must show that this made no difference. Throws ERR_REPLACES.
+ */
+async function checkOrder(
+  recognised: readonly Recognised[],
+  { state, after }: { readonly state: LedgerState; readonly after: LedgerState },
+  files: readonly MigrationFile[],
+  context: RunContext,
+): Promise<void> {
+  const turned = turnedIn(recognised, state);
+  const ran = files.filter(({ version }) => after.migrations.has(version));
+  const hasAll = ran.length === after.migrations.size;
+  if (turned === undefined && !hasAll) return;
+  const { target, migrations: source } = context;
+  const refused = (why: string, cause?: unknown) => {
+    const file = turned?.file ?? recognised[0]!.file.file;
+    const words = turned?.words ?? `it ran here as ${recognised[0]!.known.map(formatMigration).join(", ")}`;
+    const way =
+      turned === undefined
+        ? "continue with the release before it"
+        : `with a release that still has their files, run migrate down --to ${formatVersion(turned.to)} and migrate up, which applies them in the order of their numbers`;
+    return new MigrateError("ERR_REPLACES", { file, problem: `${words}, and ${why}; ${way}` }, { cause });
+  };
+  if (!hasAll) throw refused("a migration ran here whose file is missing");
+  try {
+    const migrations = withStepsThatRan(await loadMigrations(source, ran), after);
+    replayHistory(migrations, after, target.capabilities);
+    if (turned === undefined) return;
+    if (!target.capabilities.describes) throw refused("this service does not show the order of columns");
+    const [difference] = (await compare(context, after, migrations)).differences;
+    if (difference !== undefined) throw refused(describeDifference(difference));
+  } catch (cause) {
+    if (!isMigrateError(cause) || cause.outcome !== "refused" || isMigrateError(cause, "ERR_REPLACES")) throw cause;
+    throw refused(cause.message, cause);
+  }
 }
 
 /** Squashed migrations are left out: their kept versions are no longer needed, and `migrate prune` releases them. */

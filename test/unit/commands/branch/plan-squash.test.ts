@@ -37,7 +37,7 @@ async function squashed(...steps: readonly Step[]) {
     rows: async () => ({ count: 0, sum: undefined }),
   });
   const options = { target: notingTarget(), migrations, ledger: "_migrations", lease: { duration: 1000, patience: 0 } };
-  return await planSquash(options, 2, openScratch);
+  return await planSquash(options, { to: 2, name: "squashed" }, openScratch);
 }
 
 const create = createTable("t", { id: int32() });

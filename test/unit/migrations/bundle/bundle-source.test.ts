@@ -74,6 +74,15 @@ test("a bundle has all that its migrations have, with the same hashes", async ()
   expect((await allOf(source)).map(withoutPlace)).toEqual(full.map(withoutPlace));
 });
 
+test("a bundle has format 2 only if a migration became one that was squashed too, which older releases do not know", () => {
+  const became = { version: 2, name: "b", checksum: "3c6e0b8a9c15224a", became: "0003_one" };
+  const replaces = [became, { version: 3, name: "one", checksum: "3c6e0b8a9c15224a" }];
+  const made = bundleText([aMigration(4, [create], { replaces })]);
+  expect(made).toContain('"migrationBundle": 2,');
+  expect(sourceOf(made).list()).toMatchObject([{ replaces }]);
+  expect(bundleText(full)).toContain('"migrationBundle": 1,');
+});
+
 test("messages name the bundle beside the file", () => {
   const [first] = sourceOf(bundleText(full)).list();
   expect(first).toMatchObject({
@@ -190,8 +199,8 @@ test.each([
   { what: "no JSON", edit: () => "export default {};", ...foreign },
   {
     what: "a newer format",
-    edit: (one: string) => sealed(one.replace(": 1,", ": 2,")),
-    problem: "was made by a newer release of lance-migrate, in format 2",
+    edit: (one: string) => sealed(one.replace(": 1,", ": 3,")),
+    problem: "was made by a newer release of lance-migrate, in format 3",
     hint: "use that release here, or make the bundle with this one",
   },
 ])("a bundle with $what is refused", ({ edit, problem, hint }) => {
