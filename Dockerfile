@@ -24,7 +24,7 @@ RUN npm pkg set "dependencies=$(node --print 'const { dependencies, devDependenc
   rm -rf @huggingface @img onnxruntime-common onnxruntime-node onnxruntime-web openai sharp
 
 FROM install AS build
-COPY tsconfig.json tsconfig.build.json rolldown.config.ts ./
+COPY tsconfig.json tsconfig.build.json rolldown.config.ts rolldown.types.config.ts ./
 COPY src src
 RUN npm run build
 

@@ -95,9 +95,9 @@ export default defineConfig({
   input: { index: "src/index.ts", bin: "src/cli/bin.ts", worker: "src/service/work/worker.ts" },
   platform: "node",
   plugins: [builtins, unused, forUndici],
-  // yargs, zod, undici and apache-arrow are bundled (zod stays a dependency for the types of our steps): a run with nothing
-  // pending spends much of its time opening their many files (npm run bench). And a project needs no second apache-arrow
-  // beside that of the engine: only bytes pass between the two.
+  // yargs, zod, undici and apache-arrow are bundled: a run with nothing pending spends much of its time opening their many
+  // files (npm run bench). And a project needs no second apache-arrow beside that of the engine: only bytes pass between
+  // the two.
   external: [/^@lancedb\//, "fastify", /^@fastify\//, "workerpool"],
   output: {
     dir: "dist",

@@ -23,7 +23,7 @@ writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
 
 function platformOf(name) {
   const [, os, cpu, rest] =
-    /-(android|darwin|freebsd|linux|openharmony|win32)-(arm64|arm|x64|ia32|ppc64|riscv64|s390x)(?:-(\w+))?$/.exec(
+    /[-/](android|darwin|freebsd|linux|openharmony|win32)-(arm64|arm|x64|ia32|ppc64|riscv64|s390x)(?:-(\w+))?$/.exec(
       name,
     ) ?? [];
   if (name.endsWith("-wasm32-wasi")) return { cpu: ["wasm32"] };

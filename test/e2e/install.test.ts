@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { root, startNode, temporaryFolderOfFile } from "../support/project.ts";
 import { aService, apiKey } from "../support/service.ts";
+import { strictConfig, typeProblems } from "../support/type-check.ts";
 
 const folder = temporaryFolderOfFile();
 let tarball: string;
@@ -47,13 +48,14 @@ beforeAll(() => {
   tarball = join(folder, filename);
 });
 
-test("a project for a service gets few packages, and applies migrations with rows", async () => {
+test("a project for a service gets this package alone, and applies migrations with rows", async () => {
   const project = projectIn("service");
   npm(project, "install", tarball);
   const tool = join(project, "node_modules/lance-migrate");
   const others = packagesIn(join(project, "node_modules")).filter((place) => place !== tool);
-  expect(others.map((place) => place.slice(project.length))).toEqual(["/node_modules/zod"]);
-  expect(others.reduce((sum, place) => sum + bytesIn(place), 0)).toBeLessThan(10_000_000);
+  expect(others).toEqual([]);
+  // With the tool itself.
+  expect(bytesIn(join(project, "node_modules"))).toBeLessThan(3_300_000);
 
   const service = await aService();
   mkdirSync(join(project, "migrations"));
@@ -73,6 +75,35 @@ export const up = [
   const bin = join(project, "node_modules/.bin/lance-migrate");
   const { finished } = startNode([bin, "up", "--quiet"], project, { MIGRATE_API_KEY: apiKey });
   expect(await finished).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("the types need no other types, neither those of Node nor those of browsers", () => {
+  const project = projectIn("typed");
+  npm(project, "install", tarball);
+  writeFileSync(join(project, "tsconfig.json"), strictConfig.replace(`"skipLibCheck":true`, `"skipLibCheck":false`));
+  writeFileSync(
+    join(project, "used.ts"),
+    `import { after, createTable, int32, openMigrator, renameColumn, type Step } from "lance-migrate";
+export const first: readonly Step[] = [createTable("documents", { id: int32() })];
+export const migrator = await openMigrator({ target: "local" });
+declare module "lance-migrate" {
+  interface History {
+    "0000": null;
+    "0001": "0000";
+  }
+  interface TableNames {
+    "0001": { documents: true };
+  }
+  interface TableHistory {
+    documents: { "0001": { id: "int32" } };
+  }
+}
+export const known = after("0001", renameColumn("documents", "id", "key"));
+export const unknown = after("0001", renameColumn("documents", "nix", "key"));
+`,
+  );
+  const found = typeProblems(project);
+  expect(found.map(({ file, line }) => `${file}:${line}`)).toEqual(["used.ts:17"]);
 });
 
 test("an application with the engine gets no second one", () => {
