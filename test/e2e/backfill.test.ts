@@ -58,6 +58,20 @@ const complete = [3, 3, 5, null, 4];
 
 const ways = ["lance", "namespace"] as const;
 
+test.each(ways)("SQL computes the values in pages instead of code, on %s", async (way) => {
+  const project = await aScene({ with: { sql: "nofunc(text)" } }, lengthsOf(), way);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 1, stderr: expect.stringContaining("nofunc") });
+  backfill(project, { with: { sql: "character_length(text)" } });
+  const plan = await project.migrate(["plan"]);
+  expect(plan.stdout).toContain(
+    "compute docs.length from text with character_length(text), version 1, where it is null",
+  );
+  expect(plan.stdout).not.toContain("calls");
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await lengthsIn(project)).toEqual(complete);
+  expect(await columnsOf(project.database, "docs")).toHaveLength(3);
+});
+
 test.each(ways)(
   "up computes the values of a column, leaves nothing behind, and down restores the table, on %s",
   async (way) => {

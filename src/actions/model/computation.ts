@@ -1,11 +1,11 @@
-/** How code of a project computes the values of a column. */
+/** How code of a project, or SQL, computes the values of a column. */
 export interface Computation {
   /** The columns that the code reads. */
   readonly from: readonly string[];
   /** The column that identifies rows: its values are unique and not null. */
   readonly key: string;
-  /** The path of a module of the project, or a command that speaks JSON lines. */
-  readonly with: string | { readonly command: readonly string[] };
+  /** The path of a module of the project, a command that speaks JSON lines, or an SQL expression over the columns of `from`. */
+  readonly with: string | { readonly command: readonly string[] } | { readonly sql: string };
   /** The version of the code, as users state it. */
   readonly version: string;
   /** An SQL predicate; all rows when absent. */
@@ -22,6 +22,17 @@ export interface Computation {
   readonly failedRows?: "stop" | "leave" | undefined;
   /** What 1,000 rows cost, in any currency, for plans. */
   readonly pricePer1000Rows?: number | undefined;
+}
+
+/** The SQL expression that computes the values; undefined if code does. */
+export function sqlOf({ with: code }: Pick<Computation, "with">): string | undefined {
+  return typeof code !== "string" && "sql" in code ? code.sql : undefined;
+}
+
+/** What computes the values, as text. */
+export function nameOfCode(code: Computation["with"]): string {
+  if (typeof code === "string") return code;
+  return "sql" in code ? code.sql : code.command.join(" ");
 }
 
 /** What applies if an option is absent. */

@@ -1,6 +1,6 @@
 /** Which columns code of the project can compute, and from which. */
 import { conflict } from "../model/conflict.ts";
-import type { Computation } from "../model/computation.ts";
+import { nameOfCode, type Computation } from "../model/computation.ts";
 import { formatType, isInteger, isText, type Column, type DataType } from "../../schema/data-type.ts";
 import { canHold } from "../../schema/row-values.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
@@ -53,6 +53,5 @@ const marked: ReadonlySet<string> = new Set(["float16", "float32", "float64", "b
 
 /** The computation as text, after what is computed. */
 export function describeComputation({ from, with: code, version }: Computation): string {
-  const by = typeof code === "string" ? code : code.command.join(" ");
-  return `from ${from.join(", ")} with ${by}, version ${version}`;
+  return `from ${from.join(", ")} with ${nameOfCode(code)}, version ${version}`;
 }

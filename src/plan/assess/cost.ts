@@ -1,7 +1,7 @@
 /** The cost of actions: the data that they write and the table versions that they make. Pure. */
 import { z } from "zod";
 import type { Action } from "../../actions/model/action.ts";
-import { usual, type Computation } from "../../actions/model/computation.ts";
+import { sqlOf, usual, type Computation } from "../../actions/model/computation.ts";
 import { computedBy, tablesAfter, writtenBy } from "../../actions/apply-action.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { change, databaseOf, type Table, type Tables } from "../../schema/table.ts";
@@ -169,7 +169,9 @@ function costOfCommit(
     rows,
     bytes: rows === null ? null : bytesOf(written.columns, rows, widths, size?.rowBytes),
   };
-  return how === undefined ? rewritten : { ...rewritten, computed: computedCost(how, rows) };
+  // SQL costs no calls.
+  if (how === undefined || sqlOf(how) !== undefined) return rewritten;
+  return { ...rewritten, computed: computedCost(how, rows) };
 }
 
 /** Each page of rows ends with a call of fewer rows, which is not counted. */

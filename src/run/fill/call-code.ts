@@ -34,10 +34,12 @@ const usualSeconds = 60;
 
 /** Throws FillFailed if the module can't be loaded. */
 export async function openCode(computation: Computation, context: CodeContext): Promise<Code> {
+  const { with: code } = computation;
+  if (typeof code !== "string" && "sql" in code) throw new Error("the engine computes SQL");
   const { raw, close } =
-    typeof computation.with === "string"
-      ? { raw: await importCode(computation.with, context), close: async () => {} }
-      : (await import("./run-command.ts")).startCommand(computation.with.command, context.folder);
+    typeof code === "string"
+      ? { raw: await importCode(code, context), close: async () => {} }
+      : (await import("./run-command.ts")).startCommand(code.command, context.folder);
   return { compute: patiently(raw, computation, context), close };
 }
 

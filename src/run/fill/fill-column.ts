@@ -17,45 +17,20 @@ import {
   nullMark,
   rowAddress,
 } from "../../actions/rewrite/source-marks.ts";
+import { sqlOf } from "../../actions/model/computation.ts";
 import { sameColumns, type Column } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import type { RowValue, RowValues } from "../../schema/row-values.ts";
 import { sqlPath } from "../../schema/sql.ts";
 import { requireColumn, type Table } from "../../schema/table.ts";
-import type { NewValues, RowAccess } from "../../targets/contract/row-access.ts";
+import type { NewValues } from "../../targets/contract/row-access.ts";
+import { castSql } from "../../wire/arrow/arrow-cast.ts";
 import { widthOf } from "../../schema/type-width.ts";
-import { computeAll, type Compute, type RowResult, type Tally } from "./compute-all.ts";
+import { computeAll, type RowResult, type Tally } from "./compute-all.ts";
+import type { FillContext, Filled } from "./fill-context.ts";
 import { FillFailed } from "./fill-failed.ts";
 import { boundOf, requireUnique, stillPending, type PendingRows, type Seen } from "./found-rows.ts";
-import { inShard, type Shard } from "./shard.ts";
-
-export interface FillContext {
-  readonly rows: RowAccess;
-  readonly compute: Compute;
-  /** Starts the code before it is first called: a command may take long to start, and there may be nothing to compute. */
-  readonly start?: (() => Promise<void>) | undefined;
-  /** Whether rows for which the code failed stay as they are, because it has just been tried. */
-  readonly keepsFailed?: boolean | undefined;
-  /** The rows that are computed; all when absent. */
-  readonly shard?: Shard | undefined;
-  /** The name of the staging table, which only this fill uses. */
-  readonly staging: string;
-  /** The staging tables of earlier fills, whose values are merged first. */
-  readonly staged: readonly string[];
-  /** Throws if this run may not write any more. Called before each write. */
-  readonly mayWrite: () => Promise<void>;
-  /** Called after each append, with how many rows were computed so far. */
-  readonly progress: (computed: number) => void;
-  /** Waits for writes that applications began before the column took another one's place; then rows are looked for again. */
-  readonly pause?: (() => Promise<void>) | undefined;
-}
-
-export interface Filled {
-  /** How many rows have no value of their present sources, and why the first of them; undefined if there are none. */
-  readonly problem: { readonly rows: number; readonly text: string } | undefined;
-  /** How many versions of the table were made. */
-  readonly merges: number;
-}
+import { inShard } from "./shard.ts";
 
 /** About how many bytes of values and of sources, and at most how many rows, a page has. All are in memory. */
 const pageBytes = 32 * 2 ** 20;
@@ -150,18 +125,13 @@ class Fill {
 
   /** Computes a page of the rows without a value of their sources. Whether it was full; undefined if there is none. */
   async page(): Promise<boolean | undefined> {
-    const { compute, start } = this.#context;
     const limit = this.#pageRows;
     const version = await this.#version();
     const wanted = await this.#read(limit, version !== undefined);
     if (wanted.length === 0) return undefined;
     requireUnique(wanted, this.#action);
-    await start?.();
     this.#rowBytes = wanted.reduce((sum, row) => sum + JSON.stringify(row).length, 0) / wanted.length;
-    const values: RowValues[] = [];
-    const stage = async (results: readonly RowResult[]) => void values.push(...(await this.#stage(results)));
-    const calls = { compute, stage, tally: this.#tally };
-    await computeAll(wanted, this.#action, this.#column, calls);
+    const values = this.#sql === undefined ? await this.#compute(wanted) : this.#selected(wanted);
     const merged = await this.#merge(values, this.#context.staging, { version, before: boundOf(wanted) });
     this.#vain = merged > 0 ? 0 : this.#vain + 1;
     // Otherwise the last catch-up ends it.
@@ -170,6 +140,21 @@ class Fill {
         `${this.#action.from.join(", ")} of ${count(wanted.length, "row")} changed while their values were computed, ${mostVain} times in a row; stop the application that changes them, or leave them out with \`where\``,
       );
     return wanted.length === limit;
+  }
+
+  /** The values that code computes. */
+  async #compute(wanted: readonly RowValues[]): Promise<readonly RowValues[]> {
+    const compute = await this.#context.start();
+    const values: RowValues[] = [];
+    const stage = async (results: readonly RowResult[]) => void values.push(...(await this.#stage(results)));
+    await computeAll(wanted, this.#action, this.#column, { compute, stage, tally: this.#tally });
+    return values;
+  }
+
+  /** The values that SQL has given with the rows. They cost nothing, so they are not staged. */
+  #selected(wanted: readonly RowValues[]): readonly RowValues[] {
+    this.#context.progress((this.#computed += wanted.length));
+    return wanted.map((row) => this.#rowOf({ row, value: row[this.#column.name] ?? null }));
   }
 
   async problem(isComplete: boolean): Promise<Filled["problem"]> {
@@ -195,8 +180,14 @@ class Fill {
     const { table, from, key } = this.#action;
     const names = [...new Set([key, ...from])].map((name) => [name, sqlPath([name])] as const);
     const address = hasAddresses ? [[rowAddress, rowAddress] as const] : [];
-    const select = [this.#markNow, ...address, ...names];
+    const { name, type } = this.#column;
+    const values = this.#sql === undefined ? [] : [[name, castSql(this.#sql, type)] as const];
+    const select = [this.#markNow, ...address, ...names, ...values];
     return await this.#context.rows.read(table, { select, where: this.#pending, limit });
+  }
+
+  get #sql(): string | undefined {
+    return sqlOf(this.#action);
   }
 
   /** The mark of a row's present sources. */

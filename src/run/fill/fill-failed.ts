@@ -1,10 +1,9 @@
-import type { Computation } from "../../actions/model/computation.ts";
+import { nameOfCode, type Computation } from "../../actions/model/computation.ts";
 
 /** Why a column can't be filled. What was computed before is kept. */
 export class FillFailed extends Error {}
 
 /** The failure of code, or of what it returned. `problem`: with what follows the name of the code. */
 export function codeFailed(code: Computation["with"], problem: string): FillFailed {
-  const name = typeof code === "string" ? code : code.command.join(" ");
-  return new FillFailed(`${name}${problem}`);
+  return new FillFailed(`${nameOfCode(code)}${problem}`);
 }

@@ -22,7 +22,7 @@ import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { Clock } from "../../time/clock.ts";
 import { RecallTooLow } from "../recall/describe-recall.ts";
-import type { Filled } from "./fill-column.ts";
+import type { Filled } from "./fill-context.ts";
 
 export interface PrepareContext {
   readonly target: Pick<Target, "capabilities" | "commitsOf" | "describeTable" | "execute" | "verdict">;

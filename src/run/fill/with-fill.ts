@@ -5,7 +5,7 @@ import type { Column } from "../../schema/data-type.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
 import type { Code } from "./call-code.ts";
-import type { FillContext, Filled } from "./fill-column.ts";
+import type { FillContext, Filled } from "./fill-context.ts";
 import { FillFailed } from "./fill-failed.ts";
 import { RecallTooLow } from "../recall/describe-recall.ts";
 import { checkRecall } from "../recall/with-recall.ts";
@@ -135,6 +135,7 @@ async function fillWith(
   let code: Code | undefined;
   const start = async () => {
     code ??= runsCode ? await openCode(action, { folder, clock, signal }) : sampleCode(action, columns);
+    return code.compute;
   };
   const staging = stagingName(ledger, action, shard);
   try {
@@ -144,7 +145,6 @@ async function fillWith(
       {
         rows,
         start,
-        compute: async (given) => await code!.compute(given),
         keepsFailed,
         shard,
         staging,

@@ -1,5 +1,5 @@
 /** The fields of steps whose values code of the project computes. */
-import type { Computation } from "../../actions/model/computation.ts";
+import { sqlOf, type Computation } from "../../actions/model/computation.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import type { FieldsOf, Schemas } from "./fields.ts";
 import type { Moving } from "./name-map.ts";
@@ -27,9 +27,15 @@ export function computationOf(step: FieldsOf<typeof computation>): Computation {
 
 /** These fields if tables and columns have the names in `to`. */
 export function movedComputation(
-  { table, from, key, where }: FieldsOf<typeof computation> & { readonly table: string },
+  { table, from, key, where, with: code }: FieldsOf<typeof computation> & { readonly table: string },
   to: Moving,
 ) {
   const moved = (name: string) => parsePath(to.path(table, formatPath([name])))[0]!;
-  return { from: from.map(moved), key: moved(key), ...(where !== undefined && { where: to.sql(table, where) }) };
+  const sql = sqlOf({ with: code });
+  return {
+    from: from.map(moved),
+    key: moved(key),
+    ...(where !== undefined && { where: to.sql(table, where) }),
+    ...(sql !== undefined && { with: { sql: to.sql(table, sql) } }),
+  };
 }

@@ -40,8 +40,12 @@ export const computation = {
   from: array(ownName("a column"), "must be a list of columns").min(1, "must name at least one column"),
   key: ownName("the column that identifies rows"),
   with: union(
-    [string().min(1), strictObject({ command: array(string().min(1)).min(1, "must name a program") })],
-    'must be the path of a module, or { command: ["program", "argument"] }',
+    [
+      string().min(1),
+      strictObject({ command: array(string().min(1)).min(1, "must name a program") }),
+      strictObject({ sql }),
+    ],
+    'must be the path of a module, { command: ["program", "argument"] }, or { sql: "an expression" }',
   ),
   version: string('must be a text, such as "1"').min(1, 'must be a text, such as "1"'),
   where: sql.optional(),

@@ -1,12 +1,11 @@
 import { Field, Int32, Int64, Schema } from "apache-arrow";
 import { expect, test } from "vitest";
 import type { FillColumnAction } from "../../../../src/actions/model/action.ts";
-import type { FillContext } from "../../../../src/run/fill/fill-column.ts";
 import { stagingName, stagingsOf } from "../../../../src/run/fill/staging-name.ts";
 import type { Compute } from "../../../../src/run/fill/compute-all.ts";
 import type { RowAccess } from "../../../../src/targets/contract/row-access.ts";
 import { lancedb } from "../../../support/tables.ts";
-import { aScene, failingAfter, lengths, staging, type Row } from "./fill-scene.ts";
+import { aScene, failingAfter, lengths, staging, type Given, type Row } from "./fill-scene.ts";
 
 type Scene = Awaited<ReturnType<typeof aScene>>;
 type Docs = Awaited<ReturnType<Scene["docs"]>>;
@@ -43,6 +42,22 @@ test("after a pause, rows that others keep changing are reported only if they ha
   await change();
   expect((await scene.run({}, { compute })).problem?.rows).toBe(1);
   expect((await scene.run({}, { compute, pause: change })).problem).toBeUndefined();
+});
+
+test("SQL computes pages of rows, also those that change meanwhile, without code", async () => {
+  const scene = await aScene(many);
+  const docs = await scene.docs();
+  let isChanged = false;
+  const update: RowAccess["update"] = async (...values) => {
+    if (!isChanged) await docs.update({ where: "id = 3", values: { text: "changed" } });
+    isChanged = true;
+    return await scene.access.update(...values);
+  };
+  const sql = { with: { sql: "character_length(text)" } };
+  const { problem } = await scene.run(sql, { rows: { ...scene.access, update } });
+  expect(problem).toBeUndefined();
+  expect(await scene.lengths()).toEqual(many.map(({ id }) => (id === 3 ? 7 : id)));
+  expect(scene.computed).toEqual([]);
 });
 
 test("the mark column may have any name", async () => {
@@ -122,7 +137,7 @@ test("rows without a key are found by a shard", async () => {
 });
 
 /** Changes the table once, while code computes, or right before values are merged. */
-function changing(scene: Scene, moment: string, change: () => Promise<unknown>): Partial<FillContext> {
+function changing(scene: Scene, moment: string, change: () => Promise<unknown>): Given {
   let isDone = false;
   const once = async (now: string) => {
     if (now !== moment || isDone) return;

@@ -2,7 +2,8 @@
 import type { FillColumnAction } from "../../../../src/actions/model/action.ts";
 import { markColumn } from "../../../../src/actions/rewrite/source-marks.ts";
 import type { Compute } from "../../../../src/run/fill/compute-all.ts";
-import { fillColumn, type FillContext, type Filled } from "../../../../src/run/fill/fill-column.ts";
+import { fillColumn } from "../../../../src/run/fill/fill-column.ts";
+import type { FillContext, Filled } from "../../../../src/run/fill/fill-context.ts";
 import type { RowValues } from "../../../../src/schema/row-values.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
 import { temporaryFolder } from "../../../support/project.ts";
@@ -28,6 +29,9 @@ export interface Row {
   readonly length?: number | null;
 }
 
+/** What a run of a test gives instead of the usual. */
+export type Given = Partial<FillContext> & { readonly compute?: Compute };
+
 /** `mark`: the name of the mark column. */
 export async function aScene(rows: readonly Row[], mark = markColumn().name) {
   const folder = temporaryFolder();
@@ -45,7 +49,7 @@ export async function aScene(rows: readonly Row[], mark = markColumn().name) {
   const computed: (string | null)[] = [];
   const run = async (
     options: Partial<FillColumnAction> = {},
-    { compute = lengths, ...others }: Partial<FillContext> = {},
+    { compute = lengths, ...others }: Given = {},
   ): Promise<Filled> =>
     await fillColumn({ ...action, ...options }, { columns: marked, indexes: {} } as never, {
       rows: access,
@@ -53,7 +57,7 @@ export async function aScene(rows: readonly Row[], mark = markColumn().name) {
       staged: [staging],
       mayWrite: async () => {},
       progress: () => {},
-      compute: async (some) => {
+      start: async () => async (some) => {
         const values = await compute(some);
         computed.push(...some.map(({ text }) => text as string | null));
         return values;

@@ -1,0 +1,31 @@
+/** What filling a column needs, and what comes of it. */
+import type { RowAccess } from "../../targets/contract/row-access.ts";
+import type { Compute } from "./compute-all.ts";
+import type { Shard } from "./shard.ts";
+
+export interface FillContext {
+  readonly rows: RowAccess;
+  /** Starts the code before it is first called: a command may take long to start, and there may be nothing to compute. */
+  readonly start: () => Promise<Compute>;
+  /** Whether rows for which the code failed stay as they are, because it has just been tried. */
+  readonly keepsFailed?: boolean | undefined;
+  /** The rows that are computed; all when absent. */
+  readonly shard?: Shard | undefined;
+  /** The name of the staging table, which only this fill uses. */
+  readonly staging: string;
+  /** The staging tables of earlier fills, whose values are merged first. */
+  readonly staged: readonly string[];
+  /** Throws if this run may not write any more. Called before each write. */
+  readonly mayWrite: () => Promise<void>;
+  /** Called after each append, with how many rows were computed so far. */
+  readonly progress: (computed: number) => void;
+  /** Waits for writes that applications began before the column took another one's place; then rows are looked for again. */
+  readonly pause?: (() => Promise<void>) | undefined;
+}
+
+export interface Filled {
+  /** How many rows have no value of their present sources, and why the first of them; undefined if there are none. */
+  readonly problem: { readonly rows: number; readonly text: string } | undefined;
+  /** How many versions of the table were made. */
+  readonly merges: number;
+}
