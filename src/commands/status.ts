@@ -1,11 +1,25 @@
 /** Which migrations are applied and pending, and all records of the ledger. Changes nothing. */
-import { isMigrateError } from "../errors/migrate-error.ts";
-import { appliedIn, foldLedger, migrationsInDoubt, type LateCall, type LedgerState } from "../ledger/state/fold.ts";
+import { isMigrateError, problemIn } from "../errors/migrate-error.ts";
+import {
+  appliedIn,
+  foldLedger,
+  groupInDoubt,
+  migrationsInDoubt,
+  type LateCall,
+  type LedgerState,
+} from "../ledger/state/fold.ts";
 import type { LedgerMigration } from "../ledger/state/fold-migration.ts";
 import { byPlace, type LedgerRecord } from "../ledger/state/record.ts";
 import type { MigrationName } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
-import { begunElsewhere, checkUnchanged, missingFiles, pendingFiles } from "../plan/history/pending.ts";
+import {
+  begunElsewhere,
+  checkMissing,
+  checkUnchanged,
+  missingFiles,
+  orderPending,
+  pendingFiles,
+} from "../plan/history/pending.ts";
 import { recognisedState } from "../run/prepare/record-renumbered.ts";
 import { contradiction } from "../run/lease/audited-ledger.ts";
 import { doubtWords, holderWords, underWay } from "../run/lease/describe-holder.ts";
@@ -35,7 +49,7 @@ export interface StatusResult {
   readonly doubts: readonly string[];
   /** Late calls; the next `up` checks their tables first. */
   readonly late: readonly LateCall[];
-  /** Why `up` refuses: the ledger can't be trusted, or files can't take the place of what ran. */
+  /** Why `up` refuses, apart from the above: the ledger can't be trusted, or the files do not fit what ran. */
   readonly problem: string | undefined;
 }
 
@@ -85,7 +99,8 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
     lease: holderWords(state, clock),
     doubts: doubtWords(state, runner.run, clock),
     late: state.late,
-    problem: problem ?? (await contradiction(context, state))?.message,
+    problem:
+      problem ?? (await contradiction(context, state))?.message ?? pendingProblem(files, state, inDoubt, runner.run),
   };
 }
 
@@ -108,6 +123,23 @@ export async function history(options: MigratorOptions): Promise<readonly Ledger
 export function doubtsIn(records: readonly LedgerRecord[], options: MigratorOptions): readonly string[] {
   const { runner, clock } = runContext(options);
   return doubtWords(foldLedger(records), runner.run, clock);
+}
+
+/** Why `up` refuses to run what is pending. What has begun is reported separately. */
+function pendingProblem(
+  files: readonly MigrationFile[],
+  state: LedgerState,
+  inDoubt: ReadonlySet<number>,
+  run: string,
+): string | undefined {
+  const problem = problemIn(() => {
+    if (orderPending({ files, state, inDoubt, group: groupInDoubt(state, run), choice: {} }).length > 0)
+      checkMissing(files, state);
+  });
+  const isReported =
+    isMigrateError(problem, "ERR_BEGUN") ||
+    (isMigrateError(problem, "ERR_MIGRATION_MISSING") && problem.details.begun === true);
+  return isReported ? undefined : problem?.message;
 }
 
 async function changedFiles(

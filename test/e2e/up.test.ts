@@ -444,6 +444,10 @@ describe("an applied file", () => {
     });
     project.migration("0003_more.ts", `m.setNullable("documents", "id", true)`);
     await expectRefused(project, ["up"], "0002_change was applied, but its file is missing");
+    expect(await project.migrate(["status", "--check"])).toMatchObject({
+      code: 4,
+      stdout: expect.stringContaining("\n0002_change was applied, but its file is missing"),
+    });
   });
 
   test("with a number below an applied one is refused, unless --allow-out-of-order says otherwise", async () => {
@@ -451,6 +455,10 @@ describe("an applied file", () => {
     project.migration("0002_headlines.ts", headline);
     await expectRefused(project, ["up"], "0002_headlines.ts is pending", "0003_wide", "--allow-out-of-order");
     await expectRefused(project, ["plan"], "0002_headlines.ts is pending");
+    expect(await project.migrate(["status", "--check"])).toMatchObject({
+      code: 4,
+      stdout: expect.stringContaining("\n0002_headlines.ts is pending, but 0003_wide with a higher number"),
+    });
     expect(await project.migrate(["up", "--allow-out-of-order"])).toMatchObject({ code: 0 });
     expect((await columnsOf(project.database, "documents")).slice(0, 2)).toEqual([
       "id: int64 not null",

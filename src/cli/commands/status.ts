@@ -10,7 +10,7 @@ import { count } from "../../errors/migrate-error.ts";
 
 const flags = {
   check: switchFlag(
-    "exit with 3 if a migration is pending; exit with 4 if migrate up would refuse to run: an applied file was changed, the file of an unfinished migration is missing, a rollback is unfinished, a squashed or renumbered file can't take the place of what ran, or the ledger contradicts itself",
+    "exit with 3 if a migration is pending; exit with 4 if migrate up would refuse to run: an applied file was changed, or is missing while another migration is pending, a pending migration has a lower number than one that has run, the file of an unfinished migration is missing, a rollback is unfinished, a squashed or renumbered file can't take the place of what ran, or the ledger contradicts itself",
   ),
   ...bundleFlags,
   ...databasesFlags,
