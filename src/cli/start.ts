@@ -5,9 +5,11 @@ import { keepCompiledCode } from "./compile-cache.ts";
 /** `entry`: the URL of the command's file. */
 export async function start(args: readonly string[], entry: string): Promise<void> {
   keepCompiledCode(entry);
-  const help = await helpFor(args);
-  if (help === undefined) return await (await import("./main.ts")).main(args);
+  const [first, ...words] = args;
+  const text =
+    first === "__complete" ? await (await import("./arguments/complete.ts")).complete(words) : await helpFor(args);
+  if (text === undefined) return await (await import("./main.ts")).main(args);
   process.exitCode = 0;
   // The reader may have closed its pipe (migrate --help | head -1).
-  process.stdout.on("error", () => {}).write(help, () => process.exit());
+  process.stdout.on("error", () => {}).write(text, () => process.exit());
 }

@@ -382,6 +382,7 @@ const commands = {
   squash: ["--to", "--dry-run"],
   serve: ["--data", "--host", "--port", "--api-key", "--database"],
   doctor: [],
+  completion: ["shell"],
 } as const;
 const common = ["--json", "-q, --quiet", "-v, --verbose", "--no-color", "--help"];
 const ofConfig = ["-t, --target", "-c, --config", "--load-timeout"];
@@ -407,8 +408,8 @@ describe("help", () => {
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       expect(stdout).toMatch(new RegExp(`^migrate ${command}\\b.*\n\n.*\n\nExamples:\n  migrate ${command}\\b`, "s"));
       for (const flag of [...common, ...flags]) expect(stdout).toContain(flag);
-      // Of all commands, serve alone reads no configuration.
-      for (const flag of ofConfig) expect([flag, stdout.includes(flag)]).toEqual([flag, command !== "serve"]);
+      const readsConfig = command !== "serve" && command !== "completion";
+      for (const flag of ofConfig) expect([flag, stdout.includes(flag)]).toEqual([flag, readsConfig]);
     },
   );
 
@@ -420,10 +421,10 @@ describe("help", () => {
 describe("common flags", () => {
   const config = `export default { targets: { here: { kind: "lance", uri: "a" }, there: { kind: "lance", uri: "b" } } };`;
 
-  // serve knows no targets, and does not end by itself (test/service/serve-command.test.ts); pull and baseline are refused
+  // completion and serve know no targets, and serve does not end by itself (test/service/serve-command.test.ts); pull and baseline are refused
   // where no program has made tables yet (test/e2e/pull.test.ts), and rebase without git (test/e2e/rebase.test.ts); resolve needs
   // a migration (test/e2e/resolve.test.ts).
-  const refused = new Set(["serve", "pull", "baseline", "rebase", "resolve"]);
+  const refused = new Set(["completion", "serve", "pull", "baseline", "rebase", "resolve"]);
   const targeted = Object.keys(commands).filter((command) => !refused.has(command));
 
   test.each(targeted)("are taken by %s in both spellings", async (command) => {

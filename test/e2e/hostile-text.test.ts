@@ -83,7 +83,9 @@ const invocations: Readonly<Record<string, readonly (readonly string[])[]>> = {
   baseline: [["--dry-run", ...waits]],
   doctor: [[]],
 };
-const apart = ["serve"]; // has a test of its own
+// serve has a test of its own; completion prints nothing that comes from outside, and what it offers to a shell is tested
+// in completion.test.ts.
+const apart = ["serve", "completion"];
 const names = commandNames;
 
 test("every command is called", () => {

@@ -46,6 +46,7 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   baseline: ["--wait", "0"],
   serve: ["--data", "served", "--port", "0"],
   doctor: [],
+  completion: ["bash"],
 };
 const ways = [[], ["--json"], ["--verbose"], ["--quiet"]] as const;
 const names: readonly string[] = commandNames;

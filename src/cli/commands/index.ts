@@ -35,6 +35,7 @@ const groups = {
   },
   More: {
     serve: async () => (await import("./serve.ts")).serveCommand,
+    completion: async () => (await import("./completion.ts")).completionCommand,
   },
 } satisfies Readonly<Record<string, Loaders>>;
 

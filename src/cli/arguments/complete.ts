@@ -1,0 +1,128 @@
+/** What can be typed next, for shells that complete a command line. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { formatVersion } from "../../migrations/file-name.ts";
+import { lockName } from "../../migrations/schema-lock.ts";
+import { openProject } from "../../session/session.ts";
+import { refusedFlags, type Command } from "../command/command.ts";
+import { commonFlags, type Flag, type FlagTable } from "../command/flags.ts";
+import { loadCommand, loadCommands } from "../commands/index.ts";
+import { nameOf } from "./help.ts";
+
+/** A word, and what it means. */
+type Candidate = readonly [word: string, meaning?: string];
+
+/** Typed words up to the cursor, and flags that they may contain. */
+interface Typed {
+  readonly before: readonly string[];
+  readonly current: string;
+  readonly flags: FlagTable;
+}
+
+/** One line for each candidate for the last of these words: the word, a tab and its meaning. */
+export async function complete(words: readonly string[]): Promise<string> {
+  // What a configuration prints must not become a candidate.
+  console.log = console.info = console.debug = console.error;
+  const before = words.slice(0, -1);
+  const command = await commandIn(before);
+  const flags = command === undefined ? commonFlags : { ...commonFlags, ...command.flags };
+  const typed = { before, current: words.at(-1) ?? "", flags };
+  const candidates = (await valuesFor(typed)) ?? (await wordsFor(typed, command));
+  return candidates.map((words) => `${words.join("\t")}\n`).join("");
+}
+
+async function commandIn(words: readonly string[]): Promise<Command | undefined> {
+  for (const [index, word] of words.entries()) {
+    const isValue = takesValue(commonFlags, words[index - 1]) !== undefined;
+    const command = isValue ? undefined : await loadCommand(word);
+    if (command !== undefined) return command;
+  }
+  return undefined;
+}
+
+/** The flag of this word, if its value is the next word. */
+function takesValue(flags: FlagTable, word = ""): Flag<unknown> | undefined {
+  const isNamed = ([name, { alias = "" }]: readonly [string, Flag<unknown>]) =>
+    word === `--${name}` || word === `${alias.length === 1 ? "-" : "--"}${alias}`;
+  const [, flag] = Object.entries(flags).find(isNamed) ?? [];
+  return flag?.kind === "value" ? flag : undefined;
+}
+
+/** The values of the flag to which the current word belongs; undefined if it belongs to none. */
+async function valuesFor({ before, current, flags }: Typed): Promise<readonly Candidate[] | undefined> {
+  // bash takes --to=3 for three words.
+  const [last, word] = current === "=" ? ["=", ""] : [before.at(-1), current];
+  const name = last !== "=" ? last : current === "=" ? before.at(-1) : before.at(-2);
+  const separate = takesValue(flags, name);
+  if (separate !== undefined) return startingWith(word, await valuesOf(separate, before));
+  const [, joined = "", value = ""] = /^(--[a-z-]+)=(.*)$/s.exec(current) ?? [];
+  const flag = takesValue(flags, joined);
+  if (flag === undefined) return undefined;
+  return startingWith(value, await valuesOf(flag, before)).map(([one, ...meaning]) => [`${joined}=${one}`, ...meaning]);
+}
+
+/** Commands, values of an argument without a flag, or flags. */
+async function wordsFor(
+  { before, current, flags }: Typed,
+  command: Command | undefined,
+): Promise<readonly Candidate[]> {
+  if (command === undefined && !current.startsWith("-"))
+    return startingWith(
+      current,
+      (await loadCommands()).map((one) => [nameOf(one), one.describe]),
+    );
+  const positionals = Object.values(flags).filter(({ kind }) => kind === "positional");
+  const values = positionals.flatMap(({ value = "" }) => wordsIn(value));
+  const isGiven = values.some(([value]) => before.includes(value));
+  if (values.length > 0 && !isGiven && !current.startsWith("-")) return startingWith(current, values);
+  const refused = command === undefined ? [] : refusedFlags(command);
+  const left = Object.entries(flags).filter(
+    ([name, { kind, value = "" }]) =>
+      kind !== "positional" && !refused.includes(name) && (isAboutTables(value) || !before.includes(`--${name}`)),
+  );
+  const candidates = left.map(([name, { describe }]): Candidate => [`--${name}`, describe]);
+  return startingWith(current, [...candidates, ["--help", "show help"]]);
+}
+
+function startingWith(current: string, candidates: readonly Candidate[]): readonly Candidate[] {
+  // The shell would interpret other characters.
+  return candidates.filter(([word]) => word.startsWith(current) && /^[\p{L}\p{N}_.:@+-]+$/u.test(word));
+}
+
+function wordsIn(value: string): readonly Candidate[] {
+  return /^[a-z]+(\|[a-z]+)*$/.test(value) ? value.split("|").map((word): Candidate => [word]) : [];
+}
+
+/** Flags of steps on tables, which may be given several times. */
+function isAboutTables(value: string): boolean {
+  return /^"?TABLE/.test(value);
+}
+
+async function valuesOf({ value = "" }: Flag<unknown>, before: readonly string[]): Promise<readonly Candidate[]> {
+  try {
+    if (value === "TARGET") return Object.keys((await projectOf(before)).config.targets).map((name) => [name]);
+    if (value === "NUMBER")
+      return (await projectOf(before)).migrations.list().map(({ version, name }) => [formatVersion(version), name]);
+    if (isAboutTables(value)) return await tablesFor(value, before);
+    return wordsIn(value);
+  } catch {
+    // The command itself will report what is wrong with the configuration or the migrations.
+    return [];
+  }
+}
+
+/** The configuration, or the one that is typed. */
+async function projectOf(before: readonly string[]): ReturnType<typeof openProject> {
+  const at = before.findLastIndex((word) => takesValue({ config: commonFlags.config }, word) !== undefined);
+  return await openProject({ config: at === -1 ? undefined : before[at + 1], loadSeconds: 5 });
+}
+
+/** The tables after the last migration, or also their columns. */
+async function tablesFor(value: string, before: readonly string[]): Promise<readonly Candidate[]> {
+  const text = readFileSync(join((await projectOf(before)).folder, lockName), "utf8");
+  const { tables } = JSON.parse(text) as { tables: Record<string, { columns: Record<string, string> }> };
+  if (!value.startsWith('"TABLE.COLUMN')) return Object.keys(tables).map((table) => [table]);
+  return Object.entries(tables).flatMap(([table, { columns }]) =>
+    Object.entries(columns).map(([column, type]): Candidate => [`${table}.${column}`, type]),
+  );
+}
