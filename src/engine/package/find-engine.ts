@@ -3,9 +3,8 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { firstLine, MigrateError } from "../../errors/migrate-error.ts";
+import { enginePackage } from "./engine-package.ts";
 import { findPackage, installCommand, projectFolder } from "./installed-packages.ts";
-
-const name = "@lancedb/lancedb";
 
 /** The minor version that the tests run on. Others may lack undocumented files that are used, or word errors differently. */
 const supported = "0.39";
@@ -24,19 +23,25 @@ export function findEngine(): string {
 }
 
 function supportedEngine(): Installed {
-  const install = () => installCommand([`${name}@${supported}`]);
+  const install = () => installCommand([`${enginePackage}@${supported}`]);
   const found = [join(projectFolder(), "package.json"), import.meta.url].flatMap(engineFrom);
   const [first] = found;
-  if (first === undefined) throw new MigrateError("ERR_ENGINE_MISSING", { package: name, install: install() });
+  if (first === undefined) throw new MigrateError("ERR_ENGINE_MISSING", { package: enginePackage, install: install() });
   const fitting = found.find(({ version }) => version.startsWith(`${supported}.`));
   if (fitting !== undefined) return fitting;
   const { version, main } = first;
   const folder = dirname(dirname(main));
-  throw new MigrateError("ERR_ENGINE_VERSION", { package: name, version, folder, supported, install: install() });
+  throw new MigrateError("ERR_ENGINE_VERSION", {
+    package: enginePackage,
+    version,
+    folder,
+    supported,
+    install: install(),
+  });
 }
 
 function engineFrom(from: string): readonly Installed[] {
-  const main = findPackage(name, from);
+  const main = findPackage(enginePackage, from);
   if (main === undefined) return [];
   // The package exports its main module only.
   const { version } = JSON.parse(readFileSync(join(dirname(dirname(main)), "package.json"), "utf8")) as Installed;
@@ -48,7 +53,11 @@ export function loadFromEngine(path: string): unknown {
   try {
     return createRequire(import.meta.url)(path);
   } catch (cause) {
-    const details = { package: name, platform: `${process.platform}-${process.arch}`, problem: firstLine(cause) };
+    const details = {
+      package: enginePackage,
+      platform: `${process.platform}-${process.arch}`,
+      problem: firstLine(cause),
+    };
     throw new MigrateError("ERR_ENGINE_UNLOADABLE", details, { cause });
   }
 }

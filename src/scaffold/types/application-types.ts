@@ -1,10 +1,10 @@
 /** Generates types for an application: of rows as @lancedb/lancedb returns them, and Arrow schemas. Pure. */
+import { enginePackage } from "../../engine/package/engine-package.ts";
 import type { Column, DataType } from "../../schema/data-type.ts";
 import { call } from "../../schema/text/typescript-source.ts";
 import type { Database } from "../../schema/table.ts";
-import { arrowPackage } from "../../wire/arrow/arrow-name.ts";
-import { arrowClass, fieldSource, hasArrow, wideKeys } from "./arrow-source.ts";
-import { importLine, layOut, namesIn, width } from "../print/print-source.ts";
+import { fieldSource, hasArrow, helpers } from "./arrow-source.ts";
+import { layOut, namesIn } from "../print/print-source.ts";
 import { namer } from "../print/type-names.ts";
 import { layOutType, type NamedType, type TypeMember } from "../print/print-type.ts";
 
@@ -18,33 +18,42 @@ export function applicationTypes(database: Database): string {
   const known = named.filter(({ columns }) => columns.every(({ type }) => hasArrow(type)));
   // A nested type must not have the name of another table's row type.
   const inner = namer(known.map(({ name }) => `${name}Row`));
+  const used = new Set<string>();
   const schemas = known.map(({ name, columns }) => {
-    const start = `export const ${name.slice(0, 1).toLowerCase()}${name.slice(1)}Schema: Schema = `;
-    const source = call("new Schema", { kind: "array", items: columns.map(fieldSource) });
-    const text = layOut(source, { indent: 0, used: start.length, tail: 1, prefix: "" });
-    return { text: `${start}${text};\n`, classes: namesIn(source).map((one) => one.replace("new ", "")) };
+    const start = `export const ${name.slice(0, 1).toLowerCase()}${name.slice(1)}Schema: SchemaLike = `;
+    let dictionaries = 0;
+    const fields = columns.map((column) => fieldSource(column, () => dictionaries++));
+    const source = call("schema", { kind: "array", items: fields });
+    for (const helper of namesIn(source)) used.add(helper);
+    return `${start}${layOut(source, { indent: 0, used: start.length, tail: 1, prefix: "" })};\n`;
   });
   const body = known.flatMap(({ table, name, columns }, index) => [
     ...rowTypes(`${name}Row`, `A row of ${table}, as @lancedb/lancedb gives it.`, columns, inner),
-    schemas[index]!.text,
+    schemas[index]!,
   ]);
   const left = named.filter((one) => !known.includes(one)).map(({ table }) => leftOut(table));
   const map = known.map(({ table, name }): TypeMember => [table, { name: `${name}Row` }]);
-  const isVector = body.some((part) => /: Vector</.test(part));
-  const used = new Set(schemas.flatMap((schema) => schema.classes));
-  const isWide = used.delete("wideKeys");
-  const classes = [...used].toSorted();
+  const isVector = body.some((part) => /\bVector</.test(part));
   return [
     `${writtenMark} Rows and schemas of the tables after the last migration.\n`,
-    ...(classes.length === 0
-      ? []
-      : [`${importLine([...classes, ...(isVector ? ["type Vector"] : [])], arrowPackage)}\n`]),
-    ...(isWide ? [wideKeys] : []),
+    ...(used.size === 0 ? [] : [`import type { SchemaLike } from "${enginePackage}";\n`]),
+    ...(isVector ? [vector] : []),
+    ...Object.entries(helpers).flatMap(([name, text]) => (used.has(name) ? [text] : [])),
     ...body,
     ...left,
     `/** Rows by the names of their tables. */\nexport ${interfaceOf("Tables", map)}`,
   ].join("\n");
 }
+
+const vector = `/** A list, which the client gives as a Vector of apache-arrow. */
+export interface Vector<Value> extends Iterable<Value | null> {
+  readonly length: number;
+  get(index: number): Value | null;
+  /** Numbers as a typed array, such as Float32Array. */
+  toArray(): ArrayLike<Value> & Iterable<Value>;
+  toJSON(): unknown[];
+}
+`;
 
 function leftOut(table: string): string {
   return `// ${table} is left out: it holds a largeList, and the JavaScript client opens no such table.\n`;
@@ -78,7 +87,7 @@ function rowTypes(
       case "list":
       case "largeList":
       case "fixedSizeList":
-        return { name: "Vector", of: arrowType(type.item.type, own) };
+        return { name: "Vector", of: valueType(type.item.type, `${own} item`) };
       case "dictionary":
         // Reading such a value throws, because apache-arrow looks it up with a number as key.
         return type.index.kind.endsWith("64") ? { name: "never" } : valueType(type.value, own);
@@ -86,39 +95,10 @@ function rowTypes(
         return { name: values[type.kind] ?? "number" };
     }
   }
-
-  /** The class of apache-arrow for the items of a vector. */
-  function arrowType(type: DataType, own: string): NamedType {
-    switch (type.kind) {
-      case "struct": {
-        const named = nameOf(`${own} item`);
-        const fields = type.fields.map((field): TypeMember => [
-          field.name,
-          arrowType(field.type, `${own} ${field.name}`),
-        ]);
-        inside.push(`/** Of ${name}. */\n${structType(named, fields)}`);
-        return { name: named };
-      }
-      case "list":
-      case "fixedSizeList":
-        return { name: arrowClass(type), of: arrowType(type.item.type, own) };
-      case "dictionary":
-        return { name: arrowClass(type), of: arrowType(type.value, own) };
-      default:
-        return { name: arrowClass(type) };
-    }
-  }
 }
 
 function nullableType({ nullable }: Column, source: NamedType): NamedType {
   return nullable && !["null", "never"].includes(source.name) ? { ...source, orNull: true } : source;
-}
-
-function structType(name: string, fields: readonly TypeMember[]): string {
-  const start = `export type ${name} =`;
-  const fits = `${start} Struct<{`.length <= width;
-  const struct = layOutType({ name: "Struct", of: { lines: fields } }, fits ? 0 : 2, 0);
-  return `${start}${fits ? " " : "\n  "}${struct};\n`;
 }
 
 function interfaceOf(name: string, members: readonly TypeMember[]): string {

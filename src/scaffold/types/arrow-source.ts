@@ -1,72 +1,120 @@
-/** Types as TypeScript source that creates them with apache-arrow. Pure. */
-import { typesWithin, type Column, type DataType } from "../../schema/data-type.ts";
+/**
+ * Types as TypeScript source that describes them to @lancedb/lancedb (SchemaLike): as a name or as an object. The file
+ * needs no apache-arrow then, which applications of some package managers can't import. Pure.
+ */
+import { typesWithin, type Column, type DataType, type TimeUnit } from "../../schema/data-type.ts";
 import { call, valueSource, type Source } from "../../schema/text/typescript-source.ts";
-import { capital, unitNames } from "../../wire/arrow/arrow-cast.ts";
+import { unitNames } from "../../wire/arrow/arrow-cast.ts";
 
-/** Whether apache-arrow has classes for a type and for all types inside it. */
+/** Whether the client can open a table that has a column of this type. */
 export function hasArrow(type: DataType): boolean {
   return typesWithin(type).every(({ kind }) => kind !== "largeList" && kind !== "unknown");
 }
 
-export function arrowClass(type: DataType): string {
+/** A column as a field of an Arrow schema. `next` gives each dictionary its number. */
+export function fieldSource({ name, type, nullable }: Column, next: () => number): Source {
+  return call("field", valueSource(name), arrowSource(type, next), valueSource(nullable));
+}
+
+/** The numbers are those that the Arrow format gives to kinds of types. */
+function arrowSource(type: DataType, next: () => number): Source {
   switch (type.kind) {
     case "date32":
-      return "DateDay";
+      return valueSource("dateDay");
     case "date64":
-      return "DateMillisecond";
-    case "decimal128":
-      return "Decimal";
+      return valueSource("dateMillisecond");
     case "time32":
     case "time64":
-      return `Time${unitNames[type.unit]}`;
-    case "timestamp":
     case "duration":
-      return `${capital(type.kind)}${unitNames[type.unit]}`;
-    default:
-      return capital(type.kind);
-  }
-}
-
-/** A column as a field of an Arrow schema. */
-export function fieldSource({ name, type, nullable }: Column): Source {
-  return call("new Field", valueSource(name), arrowSource(type), valueSource(nullable));
-}
-
-function arrowSource(type: DataType): Source {
-  return call(`new ${arrowClass(type)}`, ...argumentsOf(type));
-}
-
-/**
- * A helper for files with dictionaries that have 64-bit keys: apache-arrow accepts these keys, but its TypeScript types
- * do not.
- */
-export const wideKeys = `function wideKeys(type: unknown): never {
-  return type as never;
-}
-`;
-
-function keysSource(index: DataType): Source {
-  const source = arrowSource(index);
-  return index.kind.endsWith("64") ? call("wideKeys", source) : source;
-}
-
-function argumentsOf(type: DataType): readonly Source[] {
-  switch (type.kind) {
-    case "fixedSizeBinary":
-      return [valueSource(type.length)];
-    case "decimal128":
-      return [type.scale, type.precision, 128].map(valueSource);
+      return valueSource(`${type.kind === "duration" ? "duration" : "time"}${unitNames[type.unit]}`);
     case "timestamp":
-      return type.zone === undefined ? [] : [valueSource(type.zone)];
+      return valueSource({ typeId: 10, unit: units[type.unit], timezone: type.zone });
+    case "decimal128":
+      return valueSource({ typeId: 7, scale: type.scale, precision: type.precision, bitWidth: 128 });
+    case "fixedSizeBinary":
+      return valueSource({ typeId: 15, byteWidth: type.length });
+    case "largeBinary":
+      return valueSource({ typeId: 19 });
+    case "largeUtf8":
+      return valueSource({ typeId: 20 });
     case "list":
-      return [fieldSource(type.item)];
+      return call("list", fieldSource(type.item, next));
     case "fixedSizeList":
-      return [valueSource(type.length), fieldSource(type.item)];
+      return call("fixedSizeList", valueSource(type.length), fieldSource(type.item, next));
     case "struct":
-      return [{ kind: "array", items: type.fields.map(fieldSource) }];
+      return call("struct", { kind: "array", items: type.fields.map((field) => fieldSource(field, next)) });
     case "dictionary":
-      return [arrowSource(type.value), keysSource(type.index)];
+      return call(
+        "dictionary",
+        valueSource(next()),
+        withNumber(arrowSource(type.value, next)),
+        withNumber(arrowSource(type.index, next)),
+      );
     default:
-      return [];
+      return valueSource(type.kind);
   }
 }
+
+const units: Readonly<Record<TimeUnit, number>> = { s: 0, ms: 1, us: 2, ns: 3 };
+
+/** A type by its number instead of its name, which the client knows only for the types of fields. */
+function withNumber(source: Source): Source {
+  if (source.kind !== "value") return source;
+  return valueSource({ typeId: numbers[String(source.value)] });
+}
+
+const numbers: Readonly<Record<string, number>> = {
+  null: 1,
+  binary: 4,
+  utf8: 5,
+  bool: 6,
+  int8: -2,
+  int16: -3,
+  int32: -4,
+  int64: -5,
+  uint8: -6,
+  uint16: -7,
+  uint32: -8,
+  uint64: -9,
+  float16: -10,
+  float32: -11,
+  float64: -12,
+  dateDay: -13,
+  dateMillisecond: -14,
+  timeSecond: -19,
+  timeMillisecond: -20,
+  timeMicrosecond: -21,
+  timeNanosecond: -22,
+  durationSecond: -27,
+  durationMillisecond: -28,
+  durationMicrosecond: -29,
+  durationNanosecond: -30,
+};
+
+/** The functions that sources call, by name. */
+export const helpers: Readonly<Record<string, string>> = {
+  schema: `function schema(fields: readonly unknown[]): SchemaLike {
+  return { fields } as unknown as SchemaLike;
+}
+`,
+  field: `function field(name: string, type: unknown, nullable: boolean): unknown {
+  return { name, type, nullable };
+}
+`,
+  list: `function list(item: unknown): unknown {
+  return { typeId: 12, children: [item] };
+}
+`,
+  fixedSizeList: `function fixedSizeList(listSize: number, item: unknown): unknown {
+  return { typeId: 16, listSize, children: [item] };
+}
+`,
+  struct: `function struct(children: readonly unknown[]): unknown {
+  return { typeId: 13, children };
+}
+`,
+  dictionary: `function dictionary(id: number, dictionary: unknown, indices: object): unknown {
+  return { typeId: -1, id, dictionary, indices, isOrdered: false };
+}
+`,
+};

@@ -60,7 +60,7 @@ test(
   () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, "node_modules"));
-    for (const name of ["apache-arrow"])
+    for (const name of ["@lancedb", "@types"])
       symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
     symlinkSync(root, join(folder, "node_modules", "lance-migrate"));
     writeFileSync(join(folder, "package.json"), `{ "type": "module" }\n`);
