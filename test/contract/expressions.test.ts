@@ -203,7 +203,7 @@ test.each(pairs)("what a cast may cut is noted before: %s to %s (%s)", async (_,
 
 test.each([
   ["Item +* 1", /the SQL can't be read: Expected: an expression, found: \*;/],
-  ["lower(item)", /No field named item\. Did you mean 'Item'\?;/],
+  ["lower(item)", /No field named item \(did you mean 'Item'\?\);/],
   ["sum(id)", /an aggregate such as sum or a window function such as row_number can't stand here;/],
   ["row_number() over ()", /an aggregate such as sum or a window function such as row_number can't stand here;/],
 ])("what the engine says of %s is told without what nobody wrote", async (as, words) => {

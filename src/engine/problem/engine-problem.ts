@@ -72,6 +72,8 @@ const tooLong: readonly (readonly [RegExp, string])[] = [
     "no Azure account was given; set azure_storage_account_name in storageOptions",
   ],
   [/^Failed to connect to namespace: IO \{ source: Generic \{ store: "[^"]*", source: /, ""],
+  // Another part of a sentence may follow.
+  [/\. Did you mean ('[^']*'\?)/, " (did you mean $1)"],
   [/\.$/, ""],
 ];
 
@@ -85,7 +87,8 @@ function clipped(text: string): string {
 /** The first line of the engine's own message, without source locations and prefixes: for decisions, not for users. */
 export function plainProblem(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
-  const line = text.replace(/\.?\nDid you mean/, "; did you mean").split("\n", 1)[0] ?? "";
+  // The second line suggests a function, and another one each time.
+  const line = text.split("\n", 1)[0] ?? "";
   return textBefore(clipped(line), /Caused by: |location: Location/)
     .replace(/, (location: )?\/[^,]*\.rs:\d+(:\d+)?/g, "")
     .replace(/(GenericFailure, )?lance error: /g, "")
