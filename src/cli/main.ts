@@ -5,7 +5,14 @@ import { refusedFlags, type Command } from "./command/command.ts";
 import { endingCode, exitCodeOf } from "./command/exit-code.ts";
 import { commonFlags, parseFlags } from "./command/flags.ts";
 import { interruptible } from "./interruptible.ts";
-import { createOutput, keepSecretsOut, type Output, type OutputOptions } from "./command/output.ts";
+import {
+  createOutput,
+  keepSecretsOut,
+  type Line,
+  type Output,
+  type OutputOptions,
+  type Styled,
+} from "./command/output.ts";
 import { parsePlainly, type GivenCommand } from "./arguments/parse-plainly.ts";
 import { uncaught } from "./uncaught.ts";
 
@@ -13,7 +20,7 @@ export async function main(args: readonly string[]): Promise<void> {
   outliveReaders();
   keepSecret(...typedKeys(args));
   for (const stream of [process.stdout, process.stderr]) keepSecretsOut(stream);
-  let output = createOutput({ json: args.includes("--json"), color: false });
+  let output = createOutput({ json: args.includes("--json"), color: !args.includes("--no-color") });
   printWarnings((line) => output.problem(line));
   // Without these handlers, Node would report an error of a migration's timer past our output, and a rejected promise
   // without the reason.
@@ -46,7 +53,7 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
   refuseConfigFlags(command, typed);
   const flags = parseFlags({ ...commonFlags, ...command.flags }, typed, command.conflicts);
   const ending = await interruptible({ flags, words: args, output }, command);
-  if (isMigrateError(ending)) output.problem(ending.message);
+  if (isMigrateError(ending)) output.problem(errorLine(ending));
   return endingCode(ending);
 }
 
@@ -76,9 +83,21 @@ function report(error: unknown, output: Output): void {
   const ours = isMigrateError(error);
   const message = ours ? error.message : firstLine(error);
   output.data({ event: "error", code: ours ? error.code : "ERR_INTERNAL", message });
-  output.problem(ours ? message : `internal error: ${message}; run with --verbose for where, and report it`);
+  output.problem(
+    ours ? errorLine(error) : red(`internal error: ${message}; run with --verbose for where, and report it`),
+  );
   if (!output.verbose || !(error instanceof Error)) return;
   for (const at of [error, error.cause]) if (at instanceof Error) for (const line of traceOf(at)) output.problem(line);
+}
+
+/** The message, and the code under which the documentation has more, unless the message says how to call the command. */
+function errorLine({ message, code, outcome }: MigrateError): Line {
+  const isClear = outcome === "usage" || outcome === "interrupted";
+  return isClear ? red(message) : [red(message), { style: "dim", text: ` (${code})` }];
+}
+
+function red(text: string): Styled {
+  return { style: "red", text };
 }
 
 /** The lines of a stack. Those of a message with line breaks are indented like the calls. */

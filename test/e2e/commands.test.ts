@@ -56,7 +56,9 @@ describe("status", () => {
     project.migration("0002_headlines.ts", `m.setNullable("documents", "id", true),\n${number}`);
     expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
     const { stdout } = await project.migrate(["status"]);
-    expect(stdout).toMatch(/^pending {2}0002_headlines .*1 of 2 actions done: .*addColumn.*$/m);
+    expect(stdout).toMatch(
+      /^pending {2}0002_headlines .*1 of 2 actions done\n {9}0002_headlines.ts, step 2 \(addColumn\) failed/m,
+    );
   });
 });
 
@@ -67,14 +69,22 @@ describe("plan", () => {
     expect(await project.migrate(["plan"])).toEqual({
       code: 0,
       stdout:
-        "0002_headlines\n  rename documents.title to headline (metadata only, 1 version)\n" +
-        `    documents.alterColumns([{"path":"title","rename":"headline"}])\n` +
-        "    back: rename documents.headline to title (exact, metadata only, 1 version)\n" +
-        `      documents.alterColumns([{"path":"headline","rename":"title"}])\n` +
+        "0002_headlines\n  rename documents.title to headline (metadata only)\n" +
+        "  back: rename documents.headline to title (exact, metadata only)\n" +
         "1 migration, 1 action: metadata only, 1 version\n",
       stderr: "",
     });
     expect(await versionsOf(project.database)).toEqual(before);
+  });
+
+  test("--verbose shows the calls, the versions, and how each action is rolled back", async () => {
+    expect((await (await halfApplied()).migrate(["plan", "--verbose"])).stdout).toBe(
+      "0002_headlines\n  rename documents.title to headline (metadata only, 1 version)\n" +
+        `    documents.alterColumns([{"path":"title","rename":"headline"}])\n` +
+        "    back: rename documents.headline to title (exact, metadata only, 1 version)\n" +
+        `      documents.alterColumns([{"path":"headline","rename":"title"}])\n` +
+        "1 migration, 1 action: metadata only, 1 version\n",
+    );
   });
 
   test("says when there is nothing to do", async () => {
@@ -109,9 +119,9 @@ describe("plan", () => {
     expect(await project.migrate(["plan", "--allow-out-of-order"])).toMatchObject({
       code: 0,
       stdout:
-        `0001_authors\n  create table authors (id int32) (metadata only, 1 version)\n    db.createEmptyTable("authors", <1 column>)\n` +
-        "    back: drop table authors (checked, refused if authors holds rows, metadata only)\n" +
-        `      db.dropTable("authors")\n1 migration, 1 action: metadata only, 1 version\n`,
+        "0001_authors\n  create table authors (id int32) (metadata only)\n" +
+        "  back: drop table authors (checked, refused if authors holds rows, metadata only)\n" +
+        "1 migration, 1 action: metadata only, 1 version\n",
     });
   });
 });
@@ -151,7 +161,7 @@ describe("history", () => {
     project.migration("0002_headlines.ts", words);
     expect(await project.migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 1 });
     const { stdout } = await project.migrate(["history"]);
-    expect(stdout).toMatch(/failed .*0002_headlines.*step 1 \(execute\) failed/);
+    expect(stdout).toMatch(/failed .*0002_headlines.*\n +0002_headlines.ts, step 1 \(execute\) failed/);
   });
 });
 

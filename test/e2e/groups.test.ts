@@ -78,11 +78,11 @@ const rollbacks = `  instead of these actions, which have the same result:
   0003_m
 `;
 const oneByOne =
-  /^0002_m\n {2}rename t\.a to c \(.*\n {4}t\.alterColumns.*\n[^]*\n4 migrations, 6 actions: metadata only, 6 versions\n/;
+  /^0002_m\n {2}rename t\.a to c \(.*\n {2}rename u\.a to c \(.*\n {2}back: .*\n[^]*\n4 migrations, 6 actions: metadata only, 6 versions\n/;
 
 test("plan and up show the calls that a group makes, and plan also what each migration does", async () => {
   const project = await aProjectWithGroup();
-  const { stdout } = await project.migrate(["plan"]);
+  const { stdout } = await project.migrate(["plan", "-v"]);
   expect(
     stdout.startsWith(`0002_m to 0005_m, as a group: 3 calls
   rename t.a to d (metadata only, 1 version)
@@ -94,7 +94,10 @@ test("plan and up show the calls that a group makes, and plan also what each mig
 ${rollbacks}`),
   ).toBe(true);
   expect(stdout.endsWith("\n4 migrations, 6 actions: metadata only, 3 versions\n")).toBe(true);
-  expect((await project.migrate(["up", "--dry-run"])).stdout).toBe(stdout);
+  expect((await project.migrate(["up", "--dry-run", "-v"])).stdout).toBe(stdout);
+  expect((await project.migrate(["plan"])).stdout).toMatch(
+    /^0002_m to 0005_m, as a group: 3 calls\n {2}rename t.a to d \(metadata only\)\n {2}rename u.a to d .*\n.*\n {2}instead .*\n {2}0002_m\n {4}rename t.a to c\n {4}rename u.a to c\n {4}back: rename u.c to a, then rename t.c to a \(exact, metadata only\)\n/,
+  );
 
   const document = planDocumentShape.parse(JSON.parse((await project.migrate(["plan", "--json"])).stdout));
   expect(document.groups).toMatchObject([

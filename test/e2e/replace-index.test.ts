@@ -21,9 +21,7 @@ test("createIndex with replace changes parameters in one commit, and down brings
   const version = await (await open(project.database)).version();
   project.migration("0002_replace.ts", `m.createIndex("t", "s", m.fts({ stem: false }), { replace: true }),`);
   const plan = await project.migrate(["plan"]);
-  expect(plan.stdout).toContain(
-    "create or replace index s_idx on t.s: fts(stem: false) (builds index s_idx, 1 version)",
-  );
+  expect(plan.stdout).toContain("create or replace index s_idx on t.s: fts(stem: false) (builds index s_idx)");
   expect(plan.stdout).toContain("back: create or replace index s_idx on t.s: fts (exact, ");
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await (await open(project.database)).version()).toBe(version + 1);
@@ -41,8 +39,9 @@ test("rebuildIndex keeps the parameters of an index, also of one that an applica
   const before = await indexOf(project.database);
   project.migration("0002_rebuild.ts", `m.rebuildIndex("t", "s_idx"),`);
   const plan = await project.migrate(["plan"]);
-  expect(plan.stdout).toContain("rebuild index s_idx of t (builds index s_idx, 1 version)");
-  expect(plan.stdout).toContain('t.createIndex("s", {"name":"s_idx"');
+  const verbose = await project.migrate(["plan", "-v"]);
+  expect(plan.stdout).toContain("rebuild index s_idx of t (builds index s_idx)");
+  expect(verbose.stdout).toContain('t.createIndex("s", {"name":"s_idx"');
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   const after = await indexOf(project.database);
   expect(after).toMatchObject({ indexType: "FTS", stem: false, numIndexedRows: 2 });

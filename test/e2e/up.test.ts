@@ -6,10 +6,10 @@ import { expect, test, describe } from "vitest";
 import { aProject, root, type Project } from "../support/project.ts";
 import { addRows, columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
 import { applied, documents } from "./support/documents.ts";
+import { hasTerminal, onTerminal, withoutColours } from "./support/terminal.ts";
 
 const bin = join(root, "dist", "bin.js");
 /** A pseudo terminal takes the script command of Linux; that of other systems has other flags. */
-const hasTerminal = process.platform === "linux" && spawnSync("script", ["--version"]).status === 0;
 
 const authors = `m.createTable("authors", { first: m.utf8(), last: m.utf8(), documents: m.list(m.int32()) })`;
 const headline = `m.renameColumn("documents", "title", "headline")`;
@@ -210,13 +210,13 @@ describe("a run", () => {
   });
 
   test.skipIf(!hasTerminal).each([
-    { how: "on a terminal", args: ["plan"], env: { NO_COLOR: undefined }, first: "\u001b[1m0001_documents\u001b[22m" },
-    { how: "with --no-color", args: ["plan", "--no-color"], env: { NO_COLOR: undefined }, first: "0001_documents" },
-    { how: "with NO_COLOR", args: ["plan"], env: { NO_COLOR: "1" }, first: "0001_documents" },
-  ])("knows whether colours are wanted: $how", ({ args, env, first }) => {
+    { how: "on a terminal", command: "migrate plan", env: {}, first: "\u001b[1m0001_documents\u001b[22m" },
+    { how: "with --no-color", command: "migrate plan --no-color", env: {}, first: "0001_documents" },
+    { how: "with NO_COLOR", command: "migrate plan", env: { NO_COLOR: "1" }, first: "0001_documents" },
+  ])("knows whether colours are wanted: $how", ({ command, env, first }) => {
     const project = aProject();
     project.migration("0001_documents.ts", documents);
-    const stdout = onTerminal(project, args, env);
+    const stdout = onTerminal(project, command, { env });
     expect(stdout.split("\r\n")[0]).toBe(first);
   });
 
@@ -235,7 +235,7 @@ describe("a run", () => {
     const project = aProject();
     project.migration("0001_documents.ts", documents);
     // What stays on the screen: of each line the part behind the last return to its beginning.
-    const screen = onTerminal(project, ["up"], { NO_COLOR: "1" })
+    const screen = onTerminal(project, "migrate up", { env: { NO_COLOR: "1" } })
       .split("\r\n")
       .map((line) => line.split("\u001b[K").at(-1));
     expect(screen).toEqual([
@@ -248,24 +248,6 @@ describe("a run", () => {
     ]);
   });
 });
-
-/** The environment without what vitest and the shell say about colours. */
-function withoutColours(): NodeJS.ProcessEnv {
-  const { NO_COLOR: _no, FORCE_COLOR: _force, CI: _ci, ...rest } = process.env;
-  return { ...rest, TERM: "xterm-256color" };
-}
-
-/** What a run prints on a pseudo terminal, stdout and stderr together. */
-function onTerminal(project: Project, args: readonly string[], env: NodeJS.ProcessEnv): string {
-  const command = [process.execPath, bin, ...args].map((word) => `'${word}'`).join(" ");
-  const { stdout, error } = spawnSync("script", ["-qec", command, "/dev/null"], {
-    cwd: project.folder,
-    env: { ...withoutColours(), ...env },
-    encoding: "utf8",
-  });
-  if (error !== undefined) throw error;
-  return stdout;
-}
 
 interface Failure {
   readonly what: string;

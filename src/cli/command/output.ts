@@ -1,6 +1,7 @@
 /** Prints results to stdout, and progress and errors to stderr. */
 import { styleText } from "node:util";
 import { bytesWithoutKnownSecrets, cleaned, withoutKnownSecrets } from "../../secrets/redact.ts";
+import { breaksIn, cut } from "./fit.ts";
 import { printable, printableLine } from "./printable.ts";
 
 /** A text in a style, if colours are wanted. */
@@ -23,20 +24,22 @@ export interface Annotation {
 export interface Output {
   readonly json: boolean;
   readonly verbose: boolean;
+  /** The width of the terminal that shows results; undefined if there is none. */
+  readonly columns: number | undefined;
   /** A line of the result, for people. Silent under --json. */
   result(line: Line): void;
-  /** The same for many lines, in one write: each write finds out what is secret. */
+  /** The same for many lines, in one write: each write finds out what is secret. They are not wrapped. */
   results(lines: readonly Line[]): void;
   /** A line of the result that GitHub Actions reads. Silent under --json. */
   annotation(finding: Annotation): void;
   /** A part of the result for programs: one document, or one event per line. Silent without --json. */
   data(value: unknown): void;
   /** A line of progress. Silent under --quiet and --json. */
-  progress(line: string): void;
-  /** A line that the next line of progress replaces. Only on a terminal. */
-  passing(line: string): void;
+  progress(line: Line): void;
+  /** A line that the next line of progress replaces. Only on a terminal. A line that is too long keeps its end. */
+  passing(line: string, end?: string): void;
   /** A warning or an error. Never silent. */
-  problem(line: string): void;
+  problem(line: Line): void;
   /** The text of a question to the user, made printable. */
   question(text: string): string;
 }
@@ -71,16 +74,19 @@ export function createOutput({ json = false, quiet = false, verbose = false, col
   const toResult = (line: string) => {
     if (!json) process.stdout.write(`${line}\n`);
   };
-  const toError = (line: string) => {
-    process.stderr.write(`${passing ? eraseLine : ""}${printableLine(line)}\n`);
+  const toError = (line: Line) => {
+    process.stderr.write(
+      `${passing ? eraseLine : ""}${rendered(wrapped(line, process.stderr), color, process.stderr)}\n`,
+    );
     passing = false;
   };
   return {
     json,
     verbose,
-    result: (line) => toResult(rendered(line, color)),
+    columns: columnsOf(process.stdout),
+    result: (line) => toResult(rendered(wrapped(line, process.stdout), color, process.stdout)),
     results: (lines) => {
-      if (lines.length > 0) toResult(lines.map((line) => rendered(line, color)).join("\n"));
+      if (lines.length > 0) toResult(lines.map((line) => rendered(partsOf(line), color, process.stdout)).join("\n"));
     },
     annotation: (finding) => toResult(workflowCommand(finding)),
     data: (value) => {
@@ -89,10 +95,11 @@ export function createOutput({ json = false, quiet = false, verbose = false, col
     progress: (line) => {
       if (!quiet && !json) toError(line);
     },
-    passing: (line) => {
+    passing: (line, end) => {
       if (!looking) return;
       // A line that wraps could not be erased again.
-      process.stderr.write(`${eraseLine}${printableLine(line).slice(0, process.stderr.columns - 1)}`);
+      const most = (columnsOf(process.stderr) ?? usualColumns) - 1;
+      process.stderr.write(`${eraseLine}${cut(printableLine(line), most, end)}`);
       passing = true;
     },
     problem: toError,
@@ -101,16 +108,44 @@ export function createOutput({ json = false, quiet = false, verbose = false, col
 }
 
 const eraseLine = "\r\u001b[K";
+const usualColumns = 80;
 
-function rendered(line: Line, color: boolean): string {
-  if (typeof line === "string") return printableLine(line);
-  const parts = [line].flat().map((part) => (typeof part === "string" ? { style: undefined, text: part } : part));
+function columnsOf({ isTTY, columns }: NodeJS.WriteStream): number | undefined {
+  // A terminal that knows no width says 0.
+  return isTTY && columns > 0 ? columns : undefined;
+}
+
+/** The parts of a line, made printable. */
+function partsOf(line: Line): readonly (Partial<Styled> & Pick<Styled, "text">)[] {
+  if (typeof line === "string") return [{ text: printableLine(line) }];
+  return [line].flat().map((part) => {
+    const { text, ...style } = typeof part === "string" ? { text: part } : part;
+    return { ...style, text: printableLine(text) };
+  });
+}
+
+/** On a terminal, the line with breaks between words. */
+function wrapped(line: Line, stream: NodeJS.WriteStream): ReturnType<typeof partsOf> {
+  const parts = partsOf(line);
+  const columns = columnsOf(stream);
+  if (columns === undefined) return parts;
+  const whole = parts.map(({ text }) => text).join("");
+  const indent = whole.length - whole.trimStart().length + 2;
+  const breaks = breaksIn(whole, columns, indent);
+  const lineBreak = `\n${" ".repeat(indent)}`;
+  let start = 0;
+  return parts.map(({ text, ...style }) => {
+    const offset = start;
+    start += text.length;
+    const shown = text.replaceAll(" ", (space, at: number) => (breaks.has(offset + at) ? lineBreak : space));
+    return { ...style, text: shown };
+  });
+}
+
+function rendered(parts: ReturnType<typeof partsOf>, color: boolean, stream: NodeJS.WriteStream): string {
+  // styleText itself checks NO_COLOR, FORCE_COLOR and whether the stream is a terminal.
   return parts
-    .map(({ style, text }) => {
-      const shown = printableLine(text);
-      // styleText itself checks NO_COLOR and whether the stream is a terminal.
-      return style === undefined || !color ? shown : styleText(style, shown, { stream: process.stdout });
-    })
+    .map(({ style, text }) => (style === undefined || !color ? text : styleText(style, text, { stream })))
     .join("");
 }
 

@@ -1,10 +1,12 @@
 import { doubtsIn, history } from "../../commands/status.ts";
-import { groupOf, savedPlanOf, type LedgerRecord } from "../../ledger/state/record.ts";
+import { groupOf, savedPlanOf, type LedgerEvent, type LedgerRecord } from "../../ledger/state/record.ts";
 import { shortHash } from "../../migrations/checksum.ts";
 import { formatGroup, formatMigration } from "../../migrations/file-name.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
 import { keepHeapSmall } from "../command/small-heap.ts";
-import { renderDuration, renderTable, renderTime } from "../render/events.ts";
+import type { Styled } from "../command/output.ts";
+import { renderDuration, renderTime } from "../render/events.ts";
+import { renderTable, type Row } from "../render/table.ts";
 
 export const historyCommand = defineCommand({
   usage: "history",
@@ -32,32 +34,45 @@ export const historyCommand = defineCommand({
         groupIn(record) !== undefined ||
         savedPlanOf(record) !== undefined,
     );
-    output.results(renderTable(shown.map(toRow)));
+    output.results(renderTable(shown.map(toRow), output));
     if (records.length === 0) output.result("the ledger is empty");
     else if (shown.length === 0) output.result("no record is about a migration; --verbose shows all records");
-    for (const words of doubts) output.result(words);
+    for (const words of doubts) output.result({ style: "yellow", text: words });
     return undefined;
   },
 });
 
-function toRow(record: LedgerRecord): readonly string[] {
+function toRow(record: LedgerRecord): Row {
   const { epoch, number, at, event, version, name, duration, by, detail } = record;
   const plan = savedPlanOf(record);
   const group = groupIn(record);
-  return [
+  const cells = [
     `${epoch}.${number}`,
     // A marker that takes an epoch has the same name for every runner at every time, so it records no time.
     at === 0 ? "" : renderTime(at),
-    event,
+    coloured(event),
     version === undefined || name === undefined ? "" : formatMigration({ version, name }),
     duration === undefined || event === "baselined" ? "" : renderDuration(duration),
     by,
-    plan !== undefined
-      ? `runs the saved plan ${shortHash(plan)}`
-      : group !== undefined
-        ? `begins ${group}`
-        : (detail ?? ""),
   ];
+  if (plan !== undefined) return { cells, note: `runs the saved plan ${shortHash(plan)}` };
+  if (group !== undefined) return { cells, note: `begins ${group}` };
+  return event === "failed" ? { cells, problem: detail } : { cells, note: detail };
+}
+
+const colours: Partial<Record<LedgerEvent, Styled["style"]>> = {
+  applied: "green",
+  baselined: "green",
+  failed: "red",
+  interrupted: "yellow",
+  reverting: "yellow",
+  reverted: "yellow",
+  late: "yellow",
+};
+
+function coloured(event: LedgerEvent): string | Styled {
+  const style = colours[event];
+  return style === undefined ? event : { style, text: event };
 }
 
 /** The group that the record begins, as text. */

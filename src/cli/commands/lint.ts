@@ -10,7 +10,7 @@ import type { Session } from "../../session/session.ts";
 import { schemaFile } from "../../scaffold/file-kind.ts";
 import { defineCommand, withAnySession, type Context } from "../command/command.ts";
 import { switchFlag, versionFlag, type FlagValues } from "../command/flags.ts";
-import type { Annotation } from "../command/output.ts";
+import type { Annotation, Line } from "../command/output.ts";
 import { staleLock, writeLockOf } from "../project/update-schema-lock.ts";
 import { typedTables } from "../project/update-types.ts";
 import { renderWritten, shownPath } from "../render/steps.ts";
@@ -63,7 +63,8 @@ export const lintCommand = defineCommand({
     });
     const summary = `${count(files, "migration")} checked${counts.length === 0 ? ", nothing wrong" : `: ${counts.join(", ")}`}`;
     const isWrong = findings.some(({ severity }) => severity === "error" || (severity === "warning" && deny === true));
-    (isWrong ? output.problem : output.result)(summary);
+    if (isWrong) output.problem({ style: "red", text: summary });
+    else output.result({ style: counts.length === 0 ? "green" : "yellow", text: summary });
     return problems[0]?.outcome ?? (isWrong ? "refused" : undefined);
   },
 });
@@ -100,8 +101,17 @@ function withProblem(found: Found, problem: MigrateError, file: string): Found {
   return { ...found, problems: [...found.problems, problem], findings: [...found.findings, finding] };
 }
 
-function lineOf({ file, line, column, severity, rule, message }: LintFinding): string {
-  return `${file}:${line}:${column} ${severity} ${rule}: ${message}`;
+const colours = { error: "red", warning: "yellow", note: "cyan" } as const;
+
+function lineOf({ file, line, column, severity, rule, message }: LintFinding): Line {
+  return [
+    { style: "bold", text: `${file}:${line}:${column}` },
+    " ",
+    { style: colours[severity], text: severity },
+    " ",
+    { style: "dim", text: `${rule}:` },
+    ` ${message}`,
+  ];
 }
 
 const levels = { error: "error", warning: "warning", note: "notice" } as const;

@@ -4,7 +4,9 @@ import { defineCommand, withDatabases, type Context } from "../command/command.t
 import type { CommandResult } from "../command/exit-code.ts";
 import { keepHeapSmall } from "../command/small-heap.ts";
 import { bundleFlags, databasesFlags, switchFlag, type FlagValues } from "../command/flags.ts";
-import { renderDuration, renderTable, renderTime } from "../render/events.ts";
+import type { Styled } from "../command/output.ts";
+import { renderDuration, renderTime } from "../render/events.ts";
+import { renderTable, type Row } from "../render/table.ts";
 import { absenceWords, begunIn, checkedStatus, preparedWords, statusDocument } from "../render/status.ts";
 import { count } from "../../errors/migrate-error.ts";
 
@@ -43,34 +45,38 @@ function showStatus(found: StatusResult, target: string, { flags, output }: Cont
   const gone = new Set(missing);
   const begun = begunIn(found);
   const absence = absenceWords(flags.bundle);
-  const rows = [
-    ...applied.map((one) => [
-      "applied",
-      formatMigration(one),
-      renderTime(one.at),
-      one.isBaselined ? "" : renderDuration(one.duration),
-      [...(one.isBaselined ? ["never ran here, baselined"] : []), ...(gone.has(one) ? [absence] : [])].join(", "),
-    ]),
-    ...reverting.map((one) => ["reverting", formatMigration(one), "", "", reversalText(one)]),
-    ...begun.map(({ version, known }) => [
-      "begun",
-      known === undefined ? formatVersion(version) : formatMigration(known),
-      "",
-      "",
-      `${absence}, ${known === undefined ? "and how far it ran is not recorded" : partText(known)}`,
-    ]),
-    ...pending.map((one) => ["pending", formatMigration(one), "", "", pendingText(one)]),
+  const rows: readonly Row[] = [
+    ...applied.map((one) => ({
+      cells: [
+        state("applied"),
+        formatMigration(one),
+        renderTime(one.at),
+        one.isBaselined ? "" : renderDuration(one.duration),
+      ],
+      note: [...(one.isBaselined ? ["never ran here, baselined"] : []), ...(gone.has(one) ? [absence] : [])].join(", "),
+    })),
+    ...reverting.map((one) => ({ cells: [state("reverting"), formatMigration(one)], ...reversalText(one) })),
+    ...begun.map(({ version, known }) => ({
+      cells: [state("begun"), known === undefined ? formatVersion(version) : formatMigration(known)],
+      note: `${absence}, ${known === undefined ? "and how far it ran is not recorded" : partText(known)}`,
+      problem: known?.detail,
+    })),
+    ...pending.map((one) => ({
+      cells: [state("pending"), formatMigration(one)],
+      note: pendingText(one),
+      problem: one.partial?.detail,
+    })),
   ];
-  output.results(renderTable(rows));
+  output.results(renderTable(rows, output));
   output.result(`${count(applied.length, "migration")} applied, ${pending.length} pending on ${target}`);
   if (lease !== undefined) output.result(lease);
-  for (const words of doubts) output.result(words);
+  for (const words of doubts) output.result({ style: "yellow", text: words });
   for (const { version, action } of late)
     output.result(
       `action ${action} of ${formatVersion(version)} may have come late; the next migrate up looks at its table`,
     );
-  for (const one of changed) output.result(one.problem);
-  if (problem !== undefined) output.result(problem);
+  for (const text of [...changed.map((one) => one.problem), ...(problem === undefined ? [] : [problem])])
+    output.result({ style: "red", text });
   return flags.check === true ? checkedStatus(found) : undefined;
 }
 
@@ -87,11 +93,17 @@ function partText(partial: StatusResult["pending"][number]["partial"], otherwise
   // Other writers must know this: a column that their appends name may be missing, or there may be one that they do not
   // name.
   const between = midway === undefined ? "" : `, and it stopped between two commits of action ${step + 1}`;
-  return `${step} of ${count(total, "action")} done${between}${detail === undefined ? otherwise : `: ${detail}`}`;
+  return `${step} of ${count(total, "action")} done${between}${detail === undefined ? otherwise : ""}`;
 }
 
-function reversalText({ reversal }: StatusResult["reverting"][number]): string {
+function reversalText({ reversal }: StatusResult["reverting"][number]): Pick<Row, "note" | "problem"> {
   const { step, total, detail } = reversal!;
-  const why = detail === undefined ? "" : `: ${detail}`;
-  return `${step} of ${count(total, "action")} that roll it back done${why}; the next migrate down resumes it`;
+  const note = `${step} of ${count(total, "action")} that roll it back done; the next migrate down resumes it`;
+  return { note, problem: detail };
+}
+
+const colours = { applied: "green", pending: "yellow", begun: "red", reverting: "red" } as const;
+
+function state(text: keyof typeof colours): Styled {
+  return { style: colours[text], text };
 }

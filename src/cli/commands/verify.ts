@@ -55,8 +55,8 @@ export const verifyCommand = defineCommand({
 
 function renderDifferences(differences: readonly TableDifference[], { output }: Context): void {
   for (const { table, differences: words, since } of differences) {
-    for (const word of words) output.result(`${table}: ${word}`);
-    if (since !== undefined) output.result(`${table}: ${sinceText(since)}`);
+    for (const word of words) output.result([{ style: "bold", text: `${table}:` }, ` ${word}`]);
+    if (since !== undefined) output.result([{ style: "bold", text: `${table}:` }, ` ${sinceText(since)}`]);
   }
 }
 
@@ -85,9 +85,14 @@ async function verifyTheTables(context: Context, wanted: RecallChoice | undefine
   output.data({ target, tables, columns, differences: differences.map(toDocument), hint, doubts, recall });
   renderDifferences(differences, context);
   if (!columns) output.result(onlyNamesCompared(target));
-  for (const words of doubts) output.result(words);
-  if (differences.length === 0) output.result(`${count(tables, "table")} of ${target} as the ledger records`);
-  else output.result(`${count(differences.length, "table")} of ${target} not as the ledger records; ${hint}`);
+  for (const words of doubts) output.result({ style: "yellow", text: words });
+  if (differences.length === 0)
+    output.result({ style: "green", text: `${count(tables, "table")} of ${target} as the ledger records` });
+  else
+    output.result({
+      style: "red",
+      text: `${count(differences.length, "table")} of ${target} not as the ledger records; ${hint}`,
+    });
   if (recall !== undefined) renderRecall(recall, context);
   return differences.length === 0 && recall?.some(isTooLow) !== true ? undefined : "refused";
 }
@@ -100,9 +105,10 @@ function renderRecall(recall: readonly IndexRecall[], { output }: Context): void
   }
   const low = recall.filter(isTooLow).length;
   if (low > 0)
-    output.result(
-      `${low === 1 ? "1 index has" : `${low} indexes have`} a lower recall than required; create ${low === 1 ? "it" : "them"} again in a new migration, with other parameters if need be`,
-    );
+    output.result({
+      style: "red",
+      text: `${low === 1 ? "1 index has" : `${low} indexes have`} a lower recall than required; create ${low === 1 ? "it" : "them"} again in a new migration, with other parameters if need be`,
+    });
 }
 
 async function verifyTheLedger(context: Context): Promise<CommandResult> {
@@ -113,7 +119,7 @@ async function verifyTheLedger(context: Context): Promise<CommandResult> {
   }));
   output.data({ target, records, findings });
   for (const { sentence, known } of findings)
-    output.result(known ? `${sentence} (known: the ledger was rebuilt since)` : sentence);
+    output.result(known ? `${sentence} (known: the ledger was rebuilt since)` : { style: "red", text: sentence });
   if (records === 0) {
     output.result(
       `${target} has no ledger ${ledger}, or an empty one: either nothing was applied yet, or it was lost; migrate repair finds out which`,
@@ -123,7 +129,9 @@ async function verifyTheLedger(context: Context): Promise<CommandResult> {
   const unknown = findings.filter(({ known }) => !known).length;
   const what = count(records, "record");
   output.result(
-    unknown === 0 ? `${what} checked, nothing wrong` : `${what} checked, ${unknown} wrong; see migrate repair`,
+    unknown === 0
+      ? { style: "green", text: `${what} checked, nothing wrong` }
+      : { style: "red", text: `${what} checked, ${unknown} wrong; see migrate repair` },
   );
   return unknown === 0 ? undefined : "refused";
 }

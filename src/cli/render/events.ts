@@ -1,23 +1,10 @@
-/** Renders events and tables as text. */
+/** Renders events as text. */
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { Emit, RunEvent } from "../../run/events.ts";
 import { describeRecall } from "../../run/recall/describe-recall.ts";
 import type { Context } from "../command/command.ts";
 import type { Output } from "../command/output.ts";
-
-/** Rows as lines with columns of equal width. */
-export function renderTable(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths: number[] = [];
-  for (const row of rows)
-    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
-  return rows.map((row) =>
-    row
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
-}
 
 /** A duration in milliseconds as text: `4 ms`, `1.5 s`, `2.0 min`, `3.1 h`. */
 export function renderDuration(milliseconds: number): string {

@@ -1,6 +1,7 @@
 /** Renders a plan for people. */
 import { byteCount, count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
+import { totalOf } from "../../plan/assess/cost.ts";
 import { migrationsOf, type DocumentGroup, type PlanDocument } from "../../plan/assess/plan-document.ts";
 import type { Output } from "../command/output.ts";
 import { renderDuration } from "./events.ts";
@@ -8,10 +9,12 @@ import { renderDuration } from "./events.ts";
 type Migration = ReturnType<typeof migrationsOf>[number];
 type Action = Migration["actions"][number];
 type Cost = NonNullable<Action["cost"]>;
+type Rollback = NonNullable<Action["rollback"]>;
 
 /** Longer calls are cut. The document of --json has them complete. */
 const longestCall = 200;
 
+/** Per migration what it does, what that costs and risks, and the way back. With --verbose also each call. */
 export function renderPlan(plan: PlanDocument, output: Output): void {
   const migrations = migrationsOf(plan);
   if (migrations.length === 0) output.result(plan.direction === "up" ? "nothing to do" : "nothing to roll back");
@@ -51,6 +54,7 @@ function renderMigration(migration: Migration, indent: string, output: Output): 
   const part = done === 0 ? "" : ` (${done} of ${count(total, "action")} done already)`;
   output.result([indent, { style: "bold", text: formatMigration(migration) }, part]);
   for (const action of actions) renderAction(action, `${indent}  `, output);
+  if (!output.verbose) renderWayBack(actions, `${indent}  `, output);
   if (down !== undefined)
     output.result({ style: "dim", text: `${indent}  back, as its file exports: ${down.join(", then ")}` });
 }
@@ -58,26 +62,65 @@ function renderMigration(migration: Migration, indent: string, output: Output): 
 type Called = Pick<Action, "text" | "calls" | "cost" | "action">;
 
 function renderCalls({ text, calls = [], cost, action }: Called, indent: string, output: Output): void {
-  output.result(`${indent}${text}${cost === undefined ? "" : ` (${renderCost(cost)})`}`);
+  const about = cost === undefined ? "" : ` (${output.verbose ? renderCost(cost) : renderWritten(cost)})`;
+  output.result([`${indent}${text}`, { style: "dim", text: about }]);
   if (cost?.computed !== undefined) output.result(`${indent}  ${renderComputed(cost.computed, action)}`);
-  for (const call of numbered(calls)) output.result({ style: "dim", text: `${indent}  ${call}` });
+  if (output.verbose) for (const call of numbered(calls)) output.result({ style: "dim", text: `${indent}  ${call}` });
 }
 
 function renderAction(action: Action, indent: string, output: Output): void {
   const { risks, rollback, refusal } = action;
   const line = (style: "dim" | "yellow" | "red", text: string) => output.result({ style, text: `${indent}  ${text}` });
   renderCalls(action, indent, output);
-  for (const { text: risk, rows } of risks) line("yellow", `${risk}${rows === undefined ? "" : `: ${rowsNow(rows)}`}`);
-  if (rollback?.class === "none") line("yellow", `can't be rolled back: ${rollback.reason}`);
-  else if (rollback !== undefined) {
-    line("dim", `back: ${rollback.text} (${aboutBack(rollback)})`);
+  for (const { text: risk, rows } of risks)
+    line("yellow", `risk: ${risk}${rows === undefined ? "" : `: ${rowsNow(rows)}`}`);
+  if (output.verbose && rollback?.class === "none") line("yellow", `can't be rolled back: ${rollback.reason}`);
+  else if (output.verbose && rollback !== undefined) {
+    line("dim", `back: ${rollback.text} (${aboutBack(rollback, renderCost)})`);
     for (const call of numbered(rollback.calls ?? [])) line("dim", `  ${call}`);
   }
   if (refusal !== undefined) line("red", `${refusalText(refusal)}`);
 }
 
-function aboutBack({ class: is, reason, cost }: NonNullable<Action["rollback"]>): string {
-  return [is, reason, cost && renderCost(cost)].filter((words) => words !== undefined).join(", ");
+/** The most parts of a way back that are named. */
+const mostParts = 3;
+const classes = ["exact", "checked", "restore", "none"] as const;
+
+/** How the whole migration is rolled back, in the order in which that is done. */
+function renderWayBack(actions: readonly Action[], indent: string, output: Output): void {
+  const all = actions.flatMap(({ rollback = [] }) => rollback).toReversed();
+  const impossible = all.filter((one) => one.class === "none").map(({ reason }) => reason);
+  if (impossible.length > 0)
+    return output.result({
+      style: "yellow",
+      text: `${indent}can't be rolled back: ${distinct(impossible).join("; ")}`,
+    });
+  // What goes with a table needs no action of its own.
+  const own = all.filter((one) => one.actions.length > 0 || one.class === "restore");
+  const parts = own.length > 0 ? own : all.slice(0, 1);
+  if (parts.length === 0) return;
+  const texts = distinct(parts.map(({ text }) => text));
+  const more = texts.length > mostParts ? [`${texts.length - mostParts} more`] : [];
+  const checked = parts.filter((one) => one.class === "checked");
+  const way = {
+    class: classes.findLast((one) => parts.some((part) => part.class === one))!,
+    // Why an old version must be restored is a risk of the step.
+    reason: distinct(checked.flatMap(({ reason = [] }) => reason)).join("; ") || undefined,
+    cost: totalOf(parts.flatMap(({ cost = [] }) => cost)),
+  };
+  const words = [...texts.slice(0, mostParts), ...more].join(", then ");
+  output.result({ style: "dim", text: `${indent}back: ${words} (${aboutBack(way, renderWritten)})` });
+}
+
+function distinct<Value>(values: readonly Value[]): readonly Value[] {
+  return [...new Set(values)];
+}
+
+function aboutBack(
+  { class: is, reason, cost }: Pick<Rollback, "class" | "reason" | "cost">,
+  costText: (cost: Cost) => string,
+): string {
+  return [is, reason, cost && costText(cost)].filter((words) => words !== undefined).join(", ");
 }
 
 /** Several calls get numbers, because each is a commit of its own. */
@@ -96,7 +139,11 @@ function rowsNow(rows: number): string {
 const unknownRows = "an unknown number of rows";
 
 /** What is written, and how many versions that makes. */
-function renderCost({ rows, bytes, added, indexes, versions }: Cost): string {
+function renderCost(cost: Cost): string {
+  return [renderWritten(cost), ...(cost.versions === 0 ? [] : [count(cost.versions, "version")])].join(", ");
+}
+
+function renderWritten({ rows, bytes, added, indexes }: Cost): string {
   const of = (number: number | null) => (number === null ? unknownRows : rowCount(number));
   const rewritten = bytes === null ? "" : `about ${byteCount(bytes)} in `;
   const size = bytes === null && rows !== null ? " of unknown size" : "";
@@ -105,8 +152,7 @@ function renderCost({ rows, bytes, added, indexes, versions }: Cost): string {
     ...(added === 0 ? [] : [`writes ${of(added)}`]),
     ...indexes.map((index) => `builds index ${index}`),
   ];
-  const made = versions === 0 ? [] : [count(versions, "version")];
-  return [...(written.length === 0 ? ["metadata only"] : written), ...made].join(", ");
+  return written.length === 0 ? "metadata only" : written.join(", ");
 }
 
 /** What code computes. `stated`: the action, with the price and the limit; a total has none. */

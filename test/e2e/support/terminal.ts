@@ -8,6 +8,28 @@ import { root, type Project } from "../../support/project.ts";
 export const hasTerminal = spawnSync("script", ["--version"]).status === 0;
 if (!hasTerminal) console.log("skipped: there is no script command, which makes a terminal");
 
+/** The environment without what vitest and the shell say about colours. */
+export function withoutColours(): NodeJS.ProcessEnv {
+  const { NO_COLOR: _no, FORCE_COLOR: _force, CI: _ci, ...rest } = process.env;
+  return { ...rest, TERM: "xterm-256color" };
+}
+
+/** What a shell command prints on a terminal, stdout and stderr together; `migrate` in it is the built command. */
+export function onTerminal(
+  { folder }: Pick<Project, "folder">,
+  command: string,
+  { env = {}, columns = 0 }: { readonly env?: NodeJS.ProcessEnv; readonly columns?: number } = {},
+): string {
+  const built = `'${process.execPath}' '${join(root, "dist/bin.js")}'`;
+  const { stdout, error } = spawnSync(
+    "script",
+    ["-qec", `stty cols ${columns}; ${command.replace(/^migrate/, built)}`, "/dev/null"],
+    { cwd: folder, env: { ...withoutColours(), ...env }, encoding: "utf8" },
+  );
+  if (error !== undefined) throw error;
+  return stdout;
+}
+
 /** Types one line whenever it is asked for one, and gives what is seen. `asked`: what stands at the end of a question. */
 export async function atTerminal(
   { folder }: Pick<Project, "folder">,

@@ -3,24 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { count } from "../../../../src/errors/migrate-error.ts";
 import type { Output } from "../../../../src/cli/command/output.ts";
-import { renderDuration, renderEvent, renderTable, renderTime } from "../../../../src/cli/render/events.ts";
+import { renderDuration, renderEvent, renderTime } from "../../../../src/cli/render/events.ts";
 import type { RunEvent } from "../../../../src/run/events.ts";
 import { root } from "../../../support/project.ts";
-
-test("a table's columns are as wide as their widest cell, and no line ends in spaces", () => {
-  expect(
-    renderTable([
-      ["1", "create", "applied"],
-      ["10", "b", ""],
-      ["", "", ""],
-    ]),
-  ).toEqual(["1   create  applied", "10  b", ""]);
-});
-
-test("rows may differ in length, and a table may be empty", () => {
-  expect(renderTable([["a"], ["bb", "c"], []])).toEqual(["a", "bb  c", ""]);
-  expect(renderTable([])).toEqual([]);
-});
 
 test.each([
   [0, "0 ms"],
@@ -58,14 +43,15 @@ function shown(event: RunEvent): readonly (readonly [how: string, line: string])
   const output: Output = {
     json: false,
     verbose: false,
+    columns: undefined,
     result: (line) => lines.push(["result", String(line)]),
     results: () => {},
     annotation: () => {},
     question: (text) => text,
     data: () => {},
-    progress: (line) => lines.push(["progress", line]),
+    progress: (line) => lines.push(["progress", String(line)]),
     passing: (line) => lines.push(["passing", line]),
-    problem: (line) => lines.push(["problem", line]),
+    problem: (line) => lines.push(["problem", String(line)]),
   };
   renderEvent(event, output);
   return lines;
