@@ -90,7 +90,7 @@ function report(error: unknown, output: Output): void {
   for (const at of [error, error.cause]) if (at instanceof Error) for (const line of traceOf(at)) output.problem(line);
 }
 
-/** The message, and the code under which the documentation has more, unless the message says how to call the command. */
+/** The message, and the code under which the documentation has more, unless it is about how the command is called. */
 function errorLine({ message, code, outcome }: MigrateError): Line {
   const isClear = outcome === "usage" || outcome === "interrupted";
   return isClear ? red(message) : [red(message), { style: "dim", text: ` (${code})` }];

@@ -1,6 +1,7 @@
 /** Rolls migrations back: what a rollback does differently from a run upward. The run itself is in migrate.ts. */
 import { MigrateError } from "../errors/migrate-error.ts";
 import { groupInDoubt, migrationsInDoubt } from "../ledger/state/fold.ts";
+import { formatMigration, type MigrationName } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
 import { checkNothingHalfDone, orderBack, type BackChoice } from "../plan/history/select-rollback.ts";
 import { checkMissing } from "../plan/history/pending.ts";
@@ -26,17 +27,41 @@ export interface DownResult {
   readonly total: number;
 }
 
-/** Rolls back what ran last. When it throws a MigrateError, the ledger records what was done until then. */
-export async function down(options: MigratorOptions, choice: DownChoice = {}): Promise<DownResult> {
+/**
+ * Rolls back what ran last. When it throws a MigrateError, the ledger records what was done until then. `agreed`: the
+ * migrations of the plan that the user agreed to. Throws ERR_ROLLBACK_OTHER if it would be others now.
+ */
+export async function down(
+  options: MigratorOptions,
+  choice: DownChoice = {},
+  agreed?: readonly MigrationName[],
+): Promise<DownResult> {
   const context = runContext(options);
   const { clock, emit } = context;
   const started = clock.steady();
-  const { changed, total } = await migrate(context, downward, choice);
+  const { changed, total } = await migrate(context, agreed === undefined ? downward : downwardAs(agreed), choice);
   emit({ event: "finished", reverted: changed, duration: Math.round(clock.steady() - started) });
   return { reverted: changed, total };
 }
 
 export const downward: RunDirection<RollbackChoice> = { direction: "down", rules: downRules };
+
+function downwardAs(agreed: readonly MigrationName[]): typeof downward {
+  const wordsOf = (names: readonly MigrationName[]) => names.map(formatMigration).join(", ");
+  return {
+    ...downward,
+    rules(...given) {
+      const rules = downRules(...given);
+      const plan = async (input: PlanningInput) => {
+        const planned = await rules.plan(input);
+        const [first, now] = [agreed, planned.plan.migrations.map(({ migration }) => migration)].map(wordsOf);
+        if (first !== now) throw new MigrateError("ERR_ROLLBACK_OTHER", { agreed: first!, now: now! });
+        return planned;
+      };
+      return { ...rules, plan };
+    },
+  };
+}
 
 function downRules(choice: RollbackChoice, { runner }: RunContext, files: readonly MigrationFile[]): RunRules {
   if (choice.acceptLoss === true && choice.keepAppended === true)

@@ -28,6 +28,10 @@ export const rollbackErrors = {
     (d: { file: string }) =>
       `${d.file} is being rolled back, and by other actions than this release or this file would; put the file back, or run migrate down of the release that began it`,
   ),
+  ERR_ROLLBACK_OTHER: refused(
+    (d: { agreed: string; now: string }) =>
+      `you agreed to roll back ${d.agreed}, and since then another run has changed what migrate down rolls back: now it would be ${d.now}; run it again`,
+  ),
   ERR_ROLLBACK_BLOCKED: refused(
     (d: { problems: readonly string[]; hint: string }) =>
       `rows block the rollback: ${d.problems.join("; ")}; ${d.hint}`,

@@ -43,8 +43,14 @@ export type RunEvent =
   | ({ readonly event: "running"; readonly text: string; readonly elapsed: number } & ActionRef)
   /** `migrate prepare` begins with a column. */
   | { readonly event: "preparing"; readonly table: string; readonly path: string }
-  /** How many rows code of the project has computed so far. */
-  | { readonly event: "computed"; readonly table: string; readonly path: string; readonly rows: number }
+  /** How many rows code of the project has computed so far, and of how many, if they could be counted. */
+  | {
+      readonly event: "computed";
+      readonly table: string;
+      readonly path: string;
+      readonly rows: number;
+      readonly total?: number | undefined;
+    }
   /** The recall of a new index, and medians of the time of searches with the index and without it. */
   | ({ readonly event: "recall"; readonly table: string; readonly index: string; readonly k: number } & MeasuredRecall)
   /** Rows that stay null, because the code failed for them. `problem`: that of the first. */

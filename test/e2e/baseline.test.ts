@@ -91,7 +91,7 @@ test.each(described)("tables that are not there are made by up (%s)", async (kep
   const project = await aKeptProject(kept, 0);
   expect(await project.run("baseline")).toMatchObject({
     code: 4,
-    stderr: expect.stringMatching(/none of them is there: migrate up makes them \(ERR_\w+\)\n$/),
+    stderr: expect.stringMatching(/none of them is there: migrate up makes them\n$/),
   });
 });
 

@@ -201,7 +201,7 @@ test("what the target has no call for is said before anything is sent, and the r
   expect({ code, stderr }).toEqual({
     code: 4,
     stderr:
-      "0001_create.ts, step 1 (createTable) can't be rolled back: target here can't do it: the dialect service has no request for dropTable; migrate down --steps 1 rolls back what ran after it (ERR_IRREVERSIBLE)\n",
+      "0001_create.ts, step 1 (createTable) can't be rolled back: target here can't do it: the dialect service has no request for dropTable; migrate down --steps 1 rolls back what ran after it\n",
   });
   expect(await seen(project.data)).toEqual(before);
   expect(await project.migrate(["down", "--to", "1"], key)).toMatchObject({ code: 0 });
@@ -311,9 +311,7 @@ test("what fails half-way back is gone on with by the next down, and up waits fo
   );
   const failed = await project.migrate(["down"], key);
   expect(failed).toMatchObject({ code: 1, stdout: "" });
-  expect(failed.stderr).toMatch(
-    /2 of 3 actions that roll this migration back done.*run migrate down again \(ERR_STEP_FAILED\)\n$/s,
-  );
+  expect(failed.stderr).toMatch(/2 of 3 actions that roll this migration back done.*run migrate down again\n$/s);
   expect(await project.migrate(["up"], key)).toMatchObject({
     code: 4,
     stderr: "0002_more is being rolled back, which is not finished; run migrate down to finish it\n",
@@ -321,7 +319,9 @@ test("what fails half-way back is gone on with by the next down, and up waits fo
   const status = await project.migrate(["status", "--check"], key);
   expect(status).toMatchObject({
     code: 4,
-    stdout: expect.stringMatching(/reverting +0002_more +2 of 3 actions that roll it back done: /),
+    stdout: expect.stringMatching(
+      /reverting +0002_more\n +2 of 3 actions that roll it back done; the next migrate down resumes it\n +\S/,
+    ),
   });
   await table.checkoutLatest();
   await table.delete("id IS NULL");

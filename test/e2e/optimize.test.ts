@@ -25,7 +25,7 @@ test("optimizeTable merges files, indexes all rows and keeps old versions; down 
   project.migration("0002_optimize.ts", `m.optimizeTable("t"),`);
   const before = await stateOf(project.database);
   expect(before).toMatchObject({ numUnindexedRows: 3, files: 4 });
-  const plan = await project.migrate(["plan"]);
+  const plan = await project.migrate(["plan", "-v"]);
   expect(plan.stdout).toContain("optimize t (rewrites an unknown number of rows, 3 versions)");
   expect(plan.stdout).toContain(`t.optimize({"cleanupOlderThan":"1970-01-01T00:00:00.000Z"})`);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });

@@ -57,7 +57,7 @@ test.each(["lance", "namespace"] as const)(
       [["failure", 872]],
     ]);
     const { stdout } = await migrate(["plan"]);
-    expect(stdout).toContain("    a null in documents.headline would stop this: 250 rows now\n");
+    expect(stdout).toContain("    risk: a null in documents.headline would stop this: 250 rows now\n");
   },
 );
 

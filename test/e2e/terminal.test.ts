@@ -1,28 +1,42 @@
 /** How output is laid out and coloured for a terminal. */
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { aProject, root, type Project } from "../support/project.ts";
-import { hasTerminal, onTerminal, withoutColours } from "./support/terminal.ts";
+import { aProject, root } from "../support/project.ts";
+import { manyProjects, type SmallProject } from "./support/many-projects.ts";
+import { atTerminal, hasTerminal, onTerminal, withoutColours } from "./support/terminal.ts";
 
-let project: Project;
+const projects = manyProjects();
+const file = (steps: string) => `import * as m from "lance-migrate";\n\nexport const up = [${steps}];\n`;
+let project: SmallProject;
 
 beforeAll(async () => {
-  project = aProject();
-  project.migration(
-    "0001_documents.ts",
-    `m.createTable("documents", { id: m.int32().notNull() }, { rows: [{ id: 1 }] })`,
-  );
+  const create = `m.createTable("documents", { id: m.int32().notNull() }, { rows: [{ id: 1 }] })`;
+  project = projects.project({ "migrations/0001_documents.ts": file(create) });
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  project.migration(
-    "0002_no.ts",
-    `m.addColumn("documents", "lang", m.utf8()),\nm.addColumn("documents", "n", m.int32(), { as: "nofunc(id)" })`,
-  );
-  expect(await project.migrate(["up"])).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/failed: Invalid function 'nofunc'; 1 of 2 .* \(ERR_STEP_FAILED\)\n$/),
+  const fails = `m.addColumn("documents", "lang", m.utf8()), m.addColumn("documents", "n", m.int32(), { as: "nofunc(id)" })`;
+  writeFileSync(join(project.folder, "migrations/0002_no.ts"), file(fails));
+  const { stderr, status } = migrate(["up"], { NO_COLOR: "1" });
+  expect([status, stderr]).toEqual([
+    1,
+    expect.stringMatching(/failed: Invalid function 'nofunc'; 1 of 2 .* \(ERR_STEP_FAILED\)\n$/),
+  ]);
+});
+
+/** Without a terminal. */
+function migrate(args: readonly string[], env: NodeJS.ProcessEnv) {
+  return spawnSync(process.execPath, [join(root, "dist/bin.js"), ...args], {
+    cwd: project.folder,
+    env: { ...withoutColours(), ...env },
+    encoding: "utf8",
   });
+}
+
+test("an error ends with its code, unless it is about how the command is called", () => {
+  const codeOf = (...args: readonly string[]) => / \(ERR_\w+\)\n$/.exec(migrate(args, { NO_COLOR: "1" }).stderr)?.[0];
+  expect(codeOf("plan")).toBe(" (ERR_STEP_WOULD_FAIL)\n");
+  expect(codeOf("up", "--to", "x")).toBeUndefined();
 });
 
 const plain = { NO_COLOR: "1" };
@@ -64,10 +78,24 @@ test.each<readonly [string, NodeJS.ProcessEnv, readonly string[], boolean]>([
   ["nothing", {}, [], false],
   ["--no-color", { FORCE_COLOR: "1" }, ["--no-color"], false],
 ])("without a terminal, %s decides", (_, env, args, isColoured) => {
-  const { stdout, stderr } = spawnSync(process.execPath, [join(root, "dist/bin.js"), "plan", ...args], {
-    cwd: project.folder,
-    env: { ...withoutColours(), ...env },
-    encoding: "utf8",
-  });
+  const { stdout, stderr } = migrate(["plan", ...args], env);
   expect([stdout, stderr].map((text) => text.includes("\u001b[31m"))).toEqual([isColoured, isColoured]);
+});
+
+test.skipIf(!hasTerminal)("down shows its plan at a terminal and asks, and rolls back only after a yes", async () => {
+  const other = aProject();
+  other.migration("0001_documents.ts", `m.createTable("documents", { id: m.int32() })`);
+  expect(await other.migrate(["up"])).toMatchObject({ code: 0 });
+  const asked = /everything as it is\) /;
+  const left = await atTerminal(other, "down", asked, ["\n"]);
+  expect(left.code).toBe(4);
+  expect(left.shown).toMatch(/drop table documents[^]*roll back 0001_documents\? [^]*nothing was changed/);
+  expect((await other.migrate(["status"])).stdout).toContain("applied  0001_documents");
+  const done = await atTerminal(other, "down", asked, ["yes\n"]);
+  expect([done.code, done.shown]).toEqual([0, expect.stringContaining("rolled back 0001_documents")]);
+  // Nothing is asked where there is nothing to do, and with --yes.
+  expect(onTerminal(other, "migrate down", { env: plain })).toBe("nothing to roll back\r\n");
+  expect(await other.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(onTerminal(other, "migrate down --yes", { env: plain })).not.toMatch(asked);
+  expect((await other.migrate(["status"])).stdout).toContain("pending  0001_documents");
 });

@@ -103,8 +103,19 @@ export function startCommand({ folder, args, env }: Asked): Running {
 
 const readAtStart = /^(NODE_|TZ$)/;
 
-/** Runs the built command. `edition`: how often the modules of the project have been rewritten. */
+/**
+ * Runs the built command. `edition`: how often the modules of the project have been rewritten. Errors are without the
+ * codes at their ends, so that tests can compare them with the messages that programs get.
+ */
 export async function runCommand(
+  asked: Asked & { readonly edition?: number },
+  processes: Processes,
+): Promise<Finished> {
+  const { stderr, ...finished } = await finishedCommand(asked, processes);
+  return { ...finished, stderr: stderr.replaceAll(/ \(ERR_[A-Z_]+\)$/gm, "") };
+}
+
+async function finishedCommand(
   { edition = 0, ...asked }: Asked & { readonly edition?: number },
   processes: Processes,
 ): Promise<Finished> {

@@ -1,6 +1,6 @@
 /** The interface of a command. */
-import type { Emit } from "../../run/events.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
+import type { RunEvent } from "../../run/events.ts";
 import type { DatabasesChoice } from "../../session/on-all-databases.ts";
 import { openSession, requireDatabase, type Session, type SessionOfSeveral } from "../../session/session.ts";
 import type { CommandResult } from "./exit-code.ts";
@@ -43,6 +43,13 @@ export interface Context<Values = Readonly<Record<string, unknown>>> {
   readonly underWay: (something: boolean) => void;
 }
 
+/** Receives the events of a run. */
+export interface Events {
+  (event: RunEvent): void;
+  /** Called when the run has ended, in whatever way. */
+  readonly end: () => void;
+}
+
 /** Types flow from the flags into `run`, which is called only with values that they have accepted. */
 export function defineCommand<Table extends FlagTable>(command: Command<Table>): Command {
   return command as unknown as Command;
@@ -57,7 +64,7 @@ export function refusedFlags({ readsConfig, flags }: Command): readonly string[]
 export async function withSession<Result>(
   context: Context,
   work: (session: Session) => Promise<Result>,
-  emit?: Emit,
+  emit?: Events,
 ): Promise<Result> {
   return await withAnySession(
     context,
@@ -73,7 +80,7 @@ export async function withSession<Result>(
 export async function withAnySession<Result>(
   { flags, signal }: Context,
   work: (session: Session) => Promise<Result>,
-  emit?: Emit,
+  emit?: Events,
 ): Promise<Result> {
   const {
     target,
@@ -89,6 +96,7 @@ export async function withAnySession<Result>(
   try {
     return await work(session);
   } finally {
+    emit?.end();
     await session.close();
   }
 }
@@ -98,7 +106,7 @@ export async function withDatabases(
   context: Context<FlagValues<typeof databasesFlags>>,
   onOne: (session: Session) => Promise<CommandResult>,
   onAll: (session: SessionOfSeveral, choice: DatabasesChoice) => Promise<CommandResult>,
-  emit?: Emit,
+  emit?: Events,
 ): Promise<CommandResult> {
   const { concurrency, canaries, "max-failures": maxFailures } = context.flags;
   const choice = { concurrency, canaries, "max-failures": maxFailures };
@@ -122,7 +130,7 @@ export async function withDatabases(
 export async function withTarget<Result>(
   context: Context,
   work: (options: Session["options"]) => Promise<Result>,
-  emit?: Emit,
+  emit?: Events,
 ): Promise<readonly [result: Result, target: string]> {
   return await withSession(context, async ({ options }) => [await work(options), options.target.name], emit);
 }

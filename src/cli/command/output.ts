@@ -24,6 +24,8 @@ export interface Annotation {
 export interface Output {
   readonly json: boolean;
   readonly verbose: boolean;
+  /** Whether progress goes to a terminal, where a line can replace another. */
+  readonly live: boolean;
   /** The width of the terminal that shows results; undefined if there is none. */
   readonly columns: number | undefined;
   /** A line of the result, for people. Silent under --json. */
@@ -83,6 +85,7 @@ export function createOutput({ json = false, quiet = false, verbose = false, col
   return {
     json,
     verbose,
+    live: looking,
     columns: columnsOf(process.stdout),
     result: (line) => toResult(rendered(wrapped(line, process.stdout), color, process.stdout)),
     results: (lines) => {
@@ -111,7 +114,7 @@ const eraseLine = "\r\u001b[K";
 const usualColumns = 80;
 
 function columnsOf({ isTTY, columns }: NodeJS.WriteStream): number | undefined {
-  // A terminal that knows no width says 0.
+  // 0 stands for an unknown width.
   return isTTY && columns > 0 ? columns : undefined;
 }
 

@@ -1,10 +1,19 @@
 import { down } from "../../commands/down.ts";
+import { planDown } from "../../commands/plan.ts";
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { defineCommand, withSession } from "../command/command.ts";
+import { checkRefusals } from "../../plan/assess/guards.ts";
+import { planDocument } from "../../plan/assess/plan-document.ts";
+import type { Plan } from "../../plan/make-plan.ts";
+import { survey } from "../../run/prepare/estimate.ts";
+import type { MigratorOptions } from "../../run/run-context.ts";
+import { defineCommand, withSession, type Context } from "../command/command.ts";
 import { bundleFlags, leaseFlags, switchFlag, textFlag, versionFlag, wholeFlag } from "../command/flags.ts";
 import { readPlan } from "../input/plan-file.ts";
-import { renderDuration, runEvents } from "../render/events.ts";
+import { atTerminal, canAsk, isYes } from "../input/prompt.ts";
+import { runEvents } from "../render/events.ts";
+import { renderPlan } from "../render/plan.ts";
+import { renderDuration } from "../render/times.ts";
 import { showPlan } from "./plan.ts";
 
 export const downCommand = defineCommand({
@@ -17,6 +26,7 @@ export const downCommand = defineCommand({
   ],
   stopping: "stopping at the next safe point; the next migrate down resumes where this one stopped",
   flags: {
+    yes: switchFlag("roll back without asking"),
     "dry-run": switchFlag("show the plan and change nothing"),
     steps: wholeFlag("roll back this many migrations (1)", 1),
     to: versionFlag("roll back all migrations above this number; 0 for all"),
@@ -46,8 +56,33 @@ export const downCommand = defineCommand({
           event.reverted === 0 ? "nothing to roll back" : `${count(event.reverted, "migration")} rolled back`,
         );
     });
-    const choice = plan === undefined ? { steps, to, acceptLoss, keepAppended } : { plan };
-    await withSession(context, ({ options }) => down(options, choice), emit);
-    return undefined;
+    const choice = { steps, to, acceptLoss, keepAppended };
+    const asks = plan === undefined && context.flags.yes !== true && !context.output.json && canAsk();
+    return await withSession(
+      context,
+      async ({ options }) => {
+        if (!asks) return void (await down(options, plan === undefined ? choice : { plan }));
+        const made = await planDown(options, choice);
+        if (!(await agrees(made, options, context))) return "refused";
+        const agreed = made.migrations.map(({ migration }) => migration);
+        return void (await down(options, choice, agreed));
+      },
+      emit,
+    );
   },
 });
+
+/** Whether the user agrees to the plan. Throws if `down` would refuse it anyway. */
+async function agrees(made: Plan, { target }: MigratorOptions, context: Context): Promise<boolean> {
+  const { output } = context;
+  const { migrations } = made;
+  if (migrations.length === 0) return true;
+  checkRefusals(made, target.name);
+  renderPlan(planDocument(made, target.name, "down", await survey(made, target)), output);
+  const names = migrations.map(({ migration }) => formatMigration(migration)).join(", ");
+  const isAgreed = await atTerminal(context, ({ untilRight }) =>
+    untilRight(`roll back ${names}? (yes, or Enter to leave everything as it is) `, isYes),
+  );
+  if (!isAgreed) output.result("nothing was changed");
+  return isAgreed;
+}

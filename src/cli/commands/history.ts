@@ -5,8 +5,8 @@ import { formatGroup, formatMigration } from "../../migrations/file-name.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
 import { keepHeapSmall } from "../command/small-heap.ts";
 import type { Styled } from "../command/output.ts";
-import { renderDuration, renderTime } from "../render/events.ts";
-import { renderTable, type Row } from "../render/table.ts";
+import { renderDuration, renderTime } from "../render/times.ts";
+import { renderTable, type TableRow } from "../render/table.ts";
 
 export const historyCommand = defineCommand({
   usage: "history",
@@ -42,7 +42,7 @@ export const historyCommand = defineCommand({
   },
 });
 
-function toRow(record: LedgerRecord): Row {
+function toRow(record: LedgerRecord): TableRow {
   const { epoch, number, at, event, version, name, duration, by, detail } = record;
   const plan = savedPlanOf(record);
   const group = groupIn(record);

@@ -20,7 +20,7 @@ import {
   type FlagValues,
 } from "../command/flags.ts";
 import { runEvents } from "../render/events.ts";
-import { preparedWords } from "../render/status.ts";
+import { preparedWords } from "../render/progress.ts";
 
 const mostShards = 1_000;
 

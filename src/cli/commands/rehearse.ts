@@ -11,7 +11,8 @@ import { openScratch } from "../../targets/index.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
 import { acceptFlag, bundleFlags, switchFlag, versionFlag, wholeFlag } from "../command/flags.ts";
 import type { Line } from "../command/output.ts";
-import { renderDuration, renderEvent } from "../render/events.ts";
+import { printEvents } from "../render/events.ts";
+import { renderDuration } from "../render/times.ts";
 import { refusalText } from "../render/plan.ts";
 
 export const rehearseCommand = defineCommand({
@@ -35,7 +36,7 @@ export const rehearseCommand = defineCommand({
     const [found, target] = await withTarget(
       context,
       (options) => rehearse(options, { to, accept, rows, sample, allowOutOfOrder }, openScratch),
-      (event) => renderEvent(event, output),
+      printEvents(output),
     );
     const { problem, ...rest } = found;
     output.data({ target, ...rest, problem: problem && { code: problem.code, message: problem.message } });

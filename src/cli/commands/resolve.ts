@@ -2,7 +2,7 @@ import { resolve, type Resolution } from "../../commands/resolve/resolve.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { defineCommand, withTarget, type Context } from "../command/command.ts";
 import { bundleFlags, leaseFlags, patternFlag, switchFlag } from "../command/flags.ts";
-import { atTerminal, canAsk } from "../input/prompt.ts";
+import { atTerminal, canAsk, isYes } from "../input/prompt.ts";
 import { runEvents } from "../render/events.ts";
 
 const migrationFlag = (alias: string, describe: string) =>
@@ -57,7 +57,5 @@ export const resolveCommand = defineCommand({
 
 async function agrees({ migration, as }: Resolution, context: Context): Promise<boolean> {
   const question = `mark ${formatMigration(migration)} as ${as}? (yes, or Enter to leave it as it is) `;
-  return await atTerminal(context, ({ untilRight }) =>
-    untilRight(question, (answer) => /^y(es)?$/i.test(answer.trim())),
-  );
+  return await atTerminal(context, ({ untilRight }) => untilRight(question, isYes));
 }

@@ -5,9 +5,10 @@ import type { CommandResult } from "../command/exit-code.ts";
 import { keepHeapSmall } from "../command/small-heap.ts";
 import { bundleFlags, databasesFlags, switchFlag, type FlagValues } from "../command/flags.ts";
 import type { Styled } from "../command/output.ts";
-import { renderDuration, renderTime } from "../render/events.ts";
-import { renderTable, type Row } from "../render/table.ts";
-import { absenceWords, begunIn, checkedStatus, preparedWords, statusDocument } from "../render/status.ts";
+import { renderDuration, renderTime } from "../render/times.ts";
+import { renderTable, type TableRow } from "../render/table.ts";
+import { absenceWords, begunIn, checkedStatus, statusDocument } from "../render/status.ts";
+import { preparedWords } from "../render/progress.ts";
 import { count } from "../../errors/migrate-error.ts";
 
 const flags = {
@@ -45,7 +46,7 @@ function showStatus(found: StatusResult, target: string, { flags, output }: Cont
   const gone = new Set(missing);
   const begun = begunIn(found);
   const absence = absenceWords(flags.bundle);
-  const rows: readonly Row[] = [
+  const rows: readonly TableRow[] = [
     ...applied.map((one) => ({
       cells: [
         state("applied"),
@@ -96,7 +97,7 @@ function partText(partial: StatusResult["pending"][number]["partial"], otherwise
   return `${step} of ${count(total, "action")} done${between}${detail === undefined ? otherwise : ""}`;
 }
 
-function reversalText({ reversal }: StatusResult["reverting"][number]): Pick<Row, "note" | "problem"> {
+function reversalText({ reversal }: StatusResult["reverting"][number]): Pick<TableRow, "note" | "problem"> {
   const { step, total, detail } = reversal!;
   const note = `${step} of ${count(total, "action")} that roll it back done; the next migrate down resumes it`;
   return { note, problem: detail };

@@ -11,7 +11,8 @@ import {
   textFlag,
   versionFlag,
 } from "../command/flags.ts";
-import { renderDuration, runEvents } from "../render/events.ts";
+import { runEvents } from "../render/events.ts";
+import { renderDuration } from "../render/times.ts";
 
 export const upCommand = defineCommand({
   usage: "up",

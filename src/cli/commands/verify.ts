@@ -12,7 +12,8 @@ import { schemaFile } from "../../scaffold/file-kind.ts";
 import { defineCommand, withSession, withTarget, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { bundleFlags, nameArgument, switchFlag, wholeFlag } from "../command/flags.ts";
-import { onlyNamesCompared, renderTime } from "../render/events.ts";
+import { onlyNamesCompared } from "../render/events.ts";
+import { renderTime } from "../render/times.ts";
 import { describeSteps, renderWritten } from "../render/steps.ts";
 import { writingNext } from "../project/write-migration.ts";
 

@@ -3,7 +3,7 @@ import { count, firstLine, isMigrateError, MigrateError, type Outcome } from "..
 import type { DatabaseEnd, Untried } from "../../session/on-all-databases.ts";
 import { exitCodeOf, type CommandResult } from "../command/exit-code.ts";
 import type { Context } from "../command/command.ts";
-import { renderDuration } from "../render/events.ts";
+import { renderDuration } from "../render/times.ts";
 
 /** The most names of databases in one line. */
 const mostNames = 10;
@@ -39,7 +39,7 @@ export function databasesReport<Result>(
     const done = counts.succeeded + counts.failed + interrupted.length;
     const words = `${done} of ${count(all.length, "database")}${counts.failed === 0 ? "" : `, ${counts.failed} failed`}`;
     output.passing(words);
-    if (process.stderr.isTTY || performance.now() - printed < progressPause) return;
+    if (output.live || performance.now() - printed < progressPause) return;
     printed = performance.now();
     output.progress(`${words}, after ${renderDuration(printed - started)}`);
   };

@@ -10,15 +10,7 @@ import { renderEvent } from "../render/events.ts";
 import { databasesReport } from "./report.ts";
 
 /** Only --verbose shows them: many databases run at a time. */
-const details: ReadonlySet<RunEvent["event"]> = new Set([
-  "planned",
-  "group",
-  "started",
-  "action",
-  "running",
-  "done",
-  "recognised",
-]);
+const details: ReadonlySet<RunEvent["event"]> = new Set(["planned", "group", "started", "done", "recognised"]);
 
 export async function upAll(
   context: Pick<Context, "output" | "signal" | "underWay">,
@@ -37,11 +29,7 @@ export async function upAll(
     emit(event, database) {
       output.data({ database, ...event });
       if (output.verbose || !details.has(event.event))
-        renderEvent(event, {
-          ...output,
-          passing: () => {},
-          progress: (line) => output.progress(`${database}: ${line}`),
-        });
+        renderEvent(event, { ...output, progress: (line) => output.progress([`${database}: `, line].flat()) });
     },
   });
   return report.finish(target, untried);

@@ -15,6 +15,11 @@ export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
+/** Of an answer to a question whose other answer changes nothing. */
+export function isYes(answer: string): boolean {
+  return /^y(es)?$/i.test(answer.trim());
+}
+
 export async function atTerminal<Value>(
   { output, signal }: Pick<Context, "output" | "signal">,
   work: (asking: Asking) => Promise<Value>,

@@ -3,24 +3,10 @@ import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { Emit, RunEvent } from "../../run/events.ts";
 import { describeRecall } from "../../run/recall/describe-recall.ts";
-import type { Context } from "../command/command.ts";
+import type { Context, Events } from "../command/command.ts";
 import type { Output } from "../command/output.ts";
-
-/** A duration in milliseconds as text: `4 ms`, `1.5 s`, `2.0 min`, `3.1 h`. */
-export function renderDuration(milliseconds: number): string {
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
-  const seconds = milliseconds / 1000;
-  if (seconds < 90) return `${seconds.toFixed(1)} s`;
-  return seconds < 90 * 60 ? `${(seconds / 60).toFixed(1)} min` : `${(seconds / 3600).toFixed(1)} h`;
-}
-
-/** A time in UTC, to the second. */
-export function renderTime(at: number): string {
-  return new Date(at)
-    .toISOString()
-    .replace("T", " ")
-    .replace(/\.\d+Z$/, "Z");
-}
+import { showProgress } from "./progress.ts";
+import { renderDuration } from "./times.ts";
 
 /** What a result depends on if the target gives no columns. */
 export function onlyNamesCompared(target: string): string {
@@ -28,23 +14,31 @@ export function onlyNamesCompared(target: string): string {
 }
 
 /** Prints the events of a run that takes the lease. `also` gets them too. */
-export function runEvents({ output, underWay }: Context, also?: Emit): Emit {
-  return (event) => {
+export function runEvents(context: Context, also?: Emit): Events {
+  const { output, underWay } = context;
+  const print = printEvents(output);
+  const see = (event: RunEvent) => {
     // A run may be ended anywhere until it asks for the lease, and while it waits for the run that holds the lease.
     if (event.event === "taking" || event.event === "waiting") underWay(event.event === "taking");
     also?.(event);
-    renderEvent(event, output);
+    print(event);
   };
+  return Object.assign(see, { end: print.end });
 }
 
-/** Prints one event of a run as progress. */
+/** Prints the events of a run as progress. */
+export function printEvents(output: Output): Events {
+  const progress = showProgress(output);
+  const see = (event: RunEvent) => {
+    progress.see(event);
+    renderEvent(event, output);
+  };
+  return Object.assign(see, { end: progress.end });
+}
+
+/** Prints one event of a run as progress, as far as it does not concern something that is under way. */
 export function renderEvent(event: RunEvent, output: Output): void {
-  if (event.event === "action") output.passing(`  ${event.text} …`);
-  else if (event.event === "computed")
-    output.passing(`  ${event.table}.${event.path}: ${count(event.rows, "row")} computed`);
-  else if (event.event === "running" && process.stderr.isTTY)
-    output.passing(`  ${event.text} … ${renderDuration(event.elapsed)}`);
-  else for (const line of progressLines(event)) output.progress(line);
+  for (const line of progressLines(event)) output.progress(line);
 }
 
 function progressLines(event: RunEvent): readonly string[] {
@@ -78,8 +72,6 @@ function progressLines(event: RunEvent): readonly string[] {
       const [first, last] = [event.migrations[0]!, event.migrations.at(-1)!].map(formatMigration);
       return [`${first} to ${last}, as a group: ${count(event.calls, "call")}`];
     }
-    case "running":
-      return [`  ${event.text}: still running after ${renderDuration(event.elapsed)}`];
     case "notComputed":
       return [
         `note: ${count(event.rows, "row")} of ${event.table} got no value of ${event.path}; the first: ${event.problem}`,
@@ -88,8 +80,6 @@ function progressLines(event: RunEvent): readonly string[] {
       return [`  ${event.index} of ${event.table}: ${describeRecall(event.k, event)}`];
     case "preparing":
       return [`preparing ${event.table}.${event.path}`];
-    case "computed":
-      return [];
     case "retried":
       return [
         `  ${event.text}: ${event.reason === "conflict" ? "another writer came first" : event.problem}, trying again`,
@@ -114,6 +104,8 @@ function progressLines(event: RunEvent): readonly string[] {
       ];
     }
     case "action":
+    case "running":
+    case "computed":
     case "taking":
     case "applied":
     case "reverted":

@@ -4,7 +4,7 @@ import { formatMigration } from "../../migrations/file-name.ts";
 import { totalOf } from "../../plan/assess/cost.ts";
 import { migrationsOf, type DocumentGroup, type PlanDocument } from "../../plan/assess/plan-document.ts";
 import type { Output } from "../command/output.ts";
-import { renderDuration } from "./events.ts";
+import { renderDuration } from "./times.ts";
 
 type Migration = ReturnType<typeof migrationsOf>[number];
 type Action = Migration["actions"][number];

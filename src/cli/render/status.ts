@@ -1,9 +1,6 @@
 /** What `migrate status` makes of a status. */
 import { basename } from "node:path";
 import type { StatusResult } from "../../commands/status.ts";
-import { count } from "../../errors/migrate-error.ts";
-import type { PreparedProgress } from "../../run/fill/prepared-progress.ts";
-import { renderDuration } from "./events.ts";
 
 /**
  * Migrations that another release has begun and not finished. Those that are being rolled back are listed separately.
@@ -26,15 +23,6 @@ export function checkedStatus(found: StatusResult): "refused" | "pending" | unde
 
 function progressOf(partial: StatusResult["pending"][number]["partial"]) {
   return { done: partial?.step ?? 0, detail: partial?.detail };
-}
-
-/** `41,000 of 50,000 rows computed, 350/s, about 26.0 s left`. */
-export function preparedWords({ rows, computed, failed, perSecond }: PreparedProgress): string {
-  const left = rows - computed;
-  const all = left === 0 ? count(rows, "row") : `${computed.toLocaleString("en")} of ${count(rows, "row")}`;
-  const speed = perSecond === undefined || left === 0 ? [] : [`${Math.round(perSecond)}/s`];
-  const eta = perSecond === undefined || left === 0 ? [] : [`about ${renderDuration((left / perSecond) * 1_000)} left`];
-  return [`${all} computed`, ...speed, ...eta, ...(failed === 0 ? [] : [`${failed} failed`])].join(", ");
 }
 
 export function statusDocument(found: StatusResult, target: string) {

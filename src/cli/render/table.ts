@@ -4,7 +4,7 @@ import { cut } from "../command/fit.ts";
 import type { Line, Output, Styled } from "../command/output.ts";
 import { printable } from "../command/printable.ts";
 
-export interface Row {
+export interface TableRow {
   readonly cells: readonly (string | Styled)[];
   /** What a row has to say in addition: after its cells if there is space, or in a line of its own. */
   readonly note?: string | undefined;
@@ -20,7 +20,7 @@ const longestNote = 60;
  * asked for details.
  */
 export function renderTable(
-  rows: readonly Row[],
+  rows: readonly TableRow[],
   { columns, verbose }: Pick<Output, "columns" | "verbose"> = { columns: undefined, verbose: false },
 ): readonly Line[] {
   const widths: number[] = [];
@@ -43,12 +43,12 @@ export function renderTable(
 }
 
 /** With empty cells for the columns that the row lacks. */
-function pad(cells: Row["cells"], widths: readonly number[]): Row["cells"] {
+function pad(cells: TableRow["cells"], widths: readonly number[]): TableRow["cells"] {
   return widths.map((_, index) => cells[index] ?? "");
 }
 
 /** Its cells with two spaces between them, and no spaces at its end. */
-function rowOf(cells: Row["cells"], widths: readonly number[]): Line {
+function rowOf(cells: TableRow["cells"], widths: readonly number[]): Line {
   const last = cells.findLastIndex((cell) => textOf(cell) !== "");
   return cells.slice(0, last + 1).flatMap((cell, index) => {
     const gap = index === last ? 0 : widths[index]! - widthOf(textOf(cell)) + 2;

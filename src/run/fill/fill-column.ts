@@ -80,6 +80,7 @@ class Fill {
   readonly #mark: string;
   readonly #pending: string;
   readonly #tally: Tally = { good: 0, bad: 0 };
+  #total: number | undefined;
   #computed = 0;
   #vain = 0;
   #limit = firstPageRows;
@@ -131,7 +132,9 @@ class Fill {
     if (wanted.length === 0) return undefined;
     requireUnique(wanted, this.#action);
     this.#rowBytes = wanted.reduce((sum, row) => sum + JSON.stringify(row).length, 0) / wanted.length;
-    const values = this.#sql === undefined ? await this.#compute(wanted) : this.#selected(wanted);
+    const counted = this.#computed === 0 && this.#countAll(wanted.length, wanted.length < limit);
+    const computed = this.#sql === undefined ? this.#compute(wanted) : this.#selected(wanted);
+    const [values] = await Promise.all([computed, counted]);
     const merged = await this.#merge(values, this.#context.staging, { version, before: boundOf(wanted) });
     this.#vain = merged > 0 ? 0 : this.#vain + 1;
     // Otherwise the last catch-up ends it.
@@ -153,7 +156,7 @@ class Fill {
 
   /** The values that SQL has given with the rows. They cost nothing, so they are not staged. */
   #selected(wanted: readonly RowValues[]): readonly RowValues[] {
-    this.#context.progress((this.#computed += wanted.length));
+    this.#context.progress((this.#computed += wanted.length), this.#total);
     return wanted.map((row) => this.#rowOf({ row, value: row[this.#column.name] ?? null }));
   }
 
@@ -195,6 +198,11 @@ class Fill {
     return [this.#mark, `arrow_cast(${markSql(this.#action)}, 'Utf8')`];
   }
 
+  /** While a page is computed, no row leaves the pending ones. */
+  async #countAll(found: number, isAll: boolean): Promise<void> {
+    this.#total = isAll ? found : await this.#context.count?.(this.#pending);
+  }
+
   async #count(where: string, limit?: number): Promise<number> {
     const select = [["mark", sqlPath([this.#mark])]] as const;
     return (await this.#context.rows.read(this.#action.table, { select, where, limit })).length;
@@ -207,7 +215,7 @@ class Fill {
     await rows.append(staging, this.#values(values));
     this.#computed += results.length;
     for (const result of results) if ("problem" in result) this.#problem ??= result.problem;
-    progress(this.#computed);
+    progress(this.#computed, this.#total);
     return values;
   }
 
@@ -241,8 +249,8 @@ class Fill {
 
   /** The rows that still lack a value are found by this. */
   get #wanted(): PendingRows {
-    const { rows } = this.#context;
-    return { rows, table: this.#action.table, key: this.#key, mark: this.#markNow, pending: this.#pending };
+    const { table } = this.#action;
+    return { rows: this.#context.rows, table, key: this.#key, mark: this.#markNow, pending: this.#pending };
   }
 
   async #version(): Promise<number | undefined> {

@@ -17,8 +17,10 @@ export interface FillContext {
   readonly staged: readonly string[];
   /** Throws if this run may not write any more. Called before each write. */
   readonly mayWrite: () => Promise<void>;
-  /** Called after each append, with how many rows were computed so far. */
-  readonly progress: (computed: number) => void;
+  /** How many rows of the table fulfil a predicate; undefined if the target can't count. */
+  readonly count?: ((where: string) => Promise<number | undefined>) | undefined;
+  /** Called after each append. `total`: how many rows are computed in all, if that is known. */
+  readonly progress: (computed: number, total: number | undefined) => void;
   /** Waits for writes that applications began before the column took another one's place; then rows are looked for again. */
   readonly pause?: (() => Promise<void>) | undefined;
 }

@@ -112,7 +112,7 @@ async function computed(action: ComputingAction, context: PrepareContext): Promi
 async function fillWith(
   action: FillColumnAction,
   columns: readonly Column[],
-  { rows, listTables }: Pick<Target, "listTables"> & { readonly rows: RowAccess },
+  { rows, listTables, count }: Pick<Target, "count" | "listTables"> & { readonly rows: RowAccess },
   project: FillProject & Pick<FillContext, "pause">,
 ): Promise<Filled> {
   const {
@@ -151,7 +151,9 @@ async function fillWith(
         staged: shard === undefined ? stagingsOf(await listTables(), ledger, action) : [staging],
         mayWrite,
         pause,
-        progress: seldom(clock, (computed) => emit({ event: "computed", table, path, rows: computed })),
+        // Only those who watch need it.
+        count: count && (async (where) => await count(table, where).catch(() => undefined)),
+        progress: seldom(clock, (rows, total) => emit({ event: "computed", table, path, rows, total })),
       },
     );
   } catch (cause) {
@@ -164,13 +166,13 @@ async function fillWith(
   }
 }
 
-/** Passes a number on at most once a second. */
-function seldom(clock: Clock, emit: (number: number) => void): (number: number) => void {
+/** Passes something on at most once a second. */
+function seldom<Given extends readonly unknown[]>(clock: Clock, emit: (...given: Given) => void): typeof emit {
   let next = 0;
-  return (number) => {
+  return (...given) => {
     if (clock.steady() < next) return;
     next = clock.steady() + 1_000;
-    emit(number);
+    emit(...given);
   };
 }
 

@@ -327,3 +327,22 @@ test("a killed run is resumed also where no version can be kept or listed", asyn
   await expect(up(options(killed))).rejects.toThrow("killed");
   expect(await up(options())).toMatchObject({ applied: 1 });
 });
+
+test("it rolls back only the migrations that the user agreed to, if others ran since", async () => {
+  const target = memoryTarget({ name: "memory", model: "embedded", tables: memoryTables() });
+  const migrations = [1, 2].map((version) =>
+    aMigration(version, [{ kind: "createTable", table: `t${version}`, columns: [...columnsOf({ a: int32() })] }]),
+  );
+  const options: MigratorOptions = {
+    target,
+    ledger: "_migrations",
+    migrations: sourceOf(migrations),
+    lease: { duration: 5_000, patience: 0 },
+  };
+  const [first, second] = migrations;
+  await up(options, { to: 1 });
+  await up(options);
+  await expect(down(options, { acceptLoss: true }, [first!])).rejects.toMatchObject({ code: "ERR_ROLLBACK_OTHER" });
+  expect(await target.listTables()).toContain("t2");
+  expect(await down(options, { acceptLoss: true }, [second!])).toEqual({ reverted: 1, total: 1 });
+});

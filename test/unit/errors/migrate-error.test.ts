@@ -100,6 +100,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
     problems: ["version 8 was cleaned up"],
   },
   ERR_VERSION_UNKEPT: { ...place, table: "documents", version: 7, problem: "no space left" },
+  ERR_ROLLBACK_OTHER: { agreed: "0003_names", now: "0004_ids" },
   ERR_ROLLBACK_BLOCKED: { problems: ["1 row of documents.id is empty"], hint: "change these rows first" },
   ERR_CONSENT: { ...place, consent: "irreversible", loss: "documents.score is dropped with its values" },
   ERR_FORBIDDEN: { ...place, target: "local", class: "none", problem: "documents is dropped with its rows" },

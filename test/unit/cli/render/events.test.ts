@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { count } from "../../../../src/errors/migrate-error.ts";
 import type { Output } from "../../../../src/cli/command/output.ts";
-import { renderDuration, renderEvent, renderTime } from "../../../../src/cli/render/events.ts";
+import { renderEvent } from "../../../../src/cli/render/events.ts";
+import { renderDuration, renderTime } from "../../../../src/cli/render/times.ts";
 import type { RunEvent } from "../../../../src/run/events.ts";
 import { root } from "../../../support/project.ts";
 
@@ -43,6 +44,7 @@ function shown(event: RunEvent): readonly (readonly [how: string, line: string])
   const output: Output = {
     json: false,
     verbose: false,
+    live: false,
     columns: undefined,
     result: (line) => lines.push(["result", String(line)]),
     results: () => {},
@@ -135,18 +137,6 @@ test("of the risks of a plan, those that lose values are told", () => {
     ["progress", "1 migration pending, 2 actions"],
     ["progress", "note: a loss"],
   ]);
-});
-
-test("an action that begins is shown until it is done", () => {
-  expect(shown({ event: "action", ...place, text: "rename t.a to b" })).toEqual([["passing", "  rename t.a to b …"]]);
-});
-
-test("where nobody looks on, a long action says so on a line of its own", () => {
-  const event: RunEvent = { event: "running", ...place, text: "retype t.a to int64", elapsed: 95_000 };
-  const looking = process.stderr.isTTY;
-  const [[how, line] = []] = shown(event);
-  expect(how).toBe(looking ? "passing" : "progress");
-  expect(line).toContain("1.6 min");
 });
 
 test.each<RunEvent>([

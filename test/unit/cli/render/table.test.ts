@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Line } from "../../../../src/cli/command/output.ts";
-import { renderTable, type Row } from "../../../../src/cli/render/table.ts";
+import { renderTable, type TableRow } from "../../../../src/cli/render/table.ts";
 
 /** The lines without their styles. */
-function shown(rows: readonly Row[], columns?: number, verbose = false): readonly string[] {
+function shown(rows: readonly TableRow[], columns?: number, verbose = false): readonly string[] {
   const text = (line: Line): string =>
     [line].flat().reduce((all: string, part) => all + (typeof part === "string" ? part : part.text), "");
   return renderTable(rows, { columns, verbose }).map(text);

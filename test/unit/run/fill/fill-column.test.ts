@@ -60,6 +60,30 @@ test("SQL computes pages of rows, also those that change meanwhile, without code
   expect(scene.computed).toEqual([]);
 });
 
+test.each([
+  [4, "one page: they need not be counted", 0],
+  [600, "several pages: they are counted once", 1],
+])("progress states how many of %i rows are computed, in %s", async (rows, _, counts) => {
+  const scene = await aScene(Array.from({ length: rows }, (_, id) => ({ id, text: "x" })));
+  const seen: (readonly [number, number | undefined])[] = [];
+  const counted: string[] = [];
+  const count = async (where: string) => {
+    counted.push(where);
+    return await (await scene.docs()).countRows(where);
+  };
+  await scene.run({ batch: 1 }, { count, progress: (...now) => seen.push(now) });
+  expect(seen.at(-1)).toEqual([rows, rows]);
+  expect(counted).toHaveLength(counts);
+});
+
+test("a fill that continues another one counts the rows that are left", async () => {
+  const scene = await aScene(texts);
+  await expect(scene.run(one, { compute: failingAfter(1) })).rejects.toThrow("enough");
+  const totals = new Set<number | undefined>();
+  await scene.run({}, { progress: (_, total) => totals.add(total) });
+  expect([...totals]).toEqual([3]);
+});
+
 test("the mark column may have any name", async () => {
   const scene = await aScene(texts, "My mark");
   const mark = "My mark";

@@ -1,0 +1,124 @@
+/** Shows what a run is doing: on a terminal in a line that replaces itself, elsewhere in a line now and then. */
+import { count } from "../../errors/migrate-error.ts";
+import type { PreparedProgress } from "../../run/fill/prepared-progress.ts";
+import type { RunEvent } from "../../run/events.ts";
+import { systemClock, type Clock } from "../../time/clock.ts";
+import type { Output } from "../command/output.ts";
+import { renderDuration, renderTime } from "./times.ts";
+
+/** Milliseconds between two looks. */
+const pause = 500;
+/** Without a terminal: milliseconds after which the first line is printed. The next ones take twice as long each time. */
+const firstPause = 10_000;
+const longestPause = 60_000;
+
+/** Something that is under way. */
+interface Work {
+  readonly text: string;
+  readonly started: number;
+  /** After which time it is reported, where there is no terminal. */
+  reported: number;
+  pause: number;
+  /** The rows that code computes: as they were at the first report, and as they are. */
+  rows?: { readonly since: number; readonly first: number; computed: number; total: number | undefined };
+}
+
+export interface ShownProgress {
+  see(event: RunEvent): void;
+  /** Called when the run has ended, in whatever way. */
+  end(): void;
+}
+
+export function showProgress(output: Output, clock: Clock = systemClock): ShownProgress {
+  const underWay = new Map<string, Work>();
+  const look = () => {
+    const [first] = underWay.values();
+    if (output.live && first !== undefined) passLine(first);
+    if (!output.live) for (const work of underWay.values()) reportIfDue(work);
+  };
+  const passLine = (work: Work) => {
+    const { text, started } = work;
+    const others = underWay.size === 1 ? "" : ` (and ${underWay.size - 1} more)`;
+    const rows = rowsWords(work, clock.steady());
+    const elapsed = renderDuration(clock.steady() - started);
+    output.passing(`  ${text}${others}`, `  ${elapsed}${rows === undefined ? "" : `: ${rows}`}`);
+  };
+  const reportIfDue = (work: Work) => {
+    const elapsed = clock.steady() - work.started;
+    if (elapsed < work.reported) return;
+    const rows = rowsWords(work, clock.steady());
+    const words = `still running after ${renderDuration(elapsed)}${rows === undefined ? "" : `, ${rows}`}`;
+    output.progress(`${renderTime(clock.wall())}  ${work.text}: ${words}`);
+    work.reported = elapsed + work.pause;
+    work.pause = Math.min(2 * work.pause, longestPause);
+  };
+  let stop: (() => void) | undefined;
+  const begin = (key: string, text: string) => {
+    stop ??= clock.every(pause, look);
+    output.passing(`  ${text}`, " …");
+    underWay.set(key, { text, started: clock.steady(), reported: firstPause, pause: firstPause });
+  };
+  return {
+    see(event) {
+      switch (event.event) {
+        case "action":
+          return begin(keyOf(event), event.text);
+        case "preparing":
+          return begin("prepare", `${event.table}.${event.path}`);
+        case "computed":
+          // What computes rows runs alone.
+          for (const work of underWay.values()) noteRows(work, event, clock.steady());
+          return look();
+        case "done":
+          return void underWay.delete(keyOf(event));
+        case "applied":
+        case "reverted":
+        case "left":
+        case "finished":
+          return underWay.clear();
+        default:
+      }
+    },
+    end() {
+      underWay.clear();
+      stop?.();
+    },
+  };
+}
+
+function keyOf({ version, action }: Extract<RunEvent, { event: "action" | "done" }>): string {
+  return `${version}.${action}`;
+}
+
+function noteRows(work: Work, { rows, total }: Extract<RunEvent, { event: "computed" }>, now: number): void {
+  work.rows ??= { since: now, first: rows, computed: rows, total };
+  Object.assign(work.rows, { computed: rows, total });
+}
+
+function rowsWords({ rows }: Work, now: number): string | undefined {
+  if (rows === undefined) return undefined;
+  const { since, first, computed, total } = rows;
+  const seconds = (now - since) / 1_000;
+  const perSecond = seconds < 1 || computed === first ? undefined : (computed - first) / seconds;
+  // Others may have added rows since they were counted.
+  if (total !== undefined && computed <= total) return preparedWords({ rows: total, computed, failed: 0, perSecond });
+  const speed = perSecond === undefined ? "" : `, ${speedWords(perSecond)}`;
+  return `${rowsText(computed)} computed${speed}`;
+}
+
+/** `41,000 of 50,000 rows computed, 350/s, about 26.0 s left`. */
+export function preparedWords({ rows, computed, failed, perSecond }: PreparedProgress): string {
+  const left = rows - computed;
+  const all = left === 0 ? rowsText(rows) : `${computed.toLocaleString("en")} of ${rowsText(rows)}`;
+  const speed = perSecond === undefined || left === 0 ? [] : [speedWords(perSecond)];
+  const eta = perSecond === undefined || left === 0 ? [] : [`about ${renderDuration((left / perSecond) * 1_000)} left`];
+  return [`${all} computed`, ...speed, ...eta, ...(failed === 0 ? [] : [`${failed} failed`])].join(", ");
+}
+
+function speedWords(perSecond: number): string {
+  return `${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond).toLocaleString("en")}/s`;
+}
+
+function rowsText(rows: number): string {
+  return rows < 1_000 ? count(rows, "row") : `${rows.toLocaleString("en")} rows`;
+}
