@@ -19,8 +19,8 @@ interface Work {
   /** After which time it is reported, where there is no terminal. */
   reported: number;
   pause: number;
-  /** The rows that code computes: as they were at the first report, and as they are. */
-  rows?: { readonly since: number; readonly first: number; computed: number; total: number | undefined };
+  /** The rows that code computes: as they were at the first report, and at the last one. */
+  rows?: { readonly since: number; readonly first: number; at: number; computed: number; total: number | undefined };
 }
 
 export interface ShownProgress {
@@ -39,14 +39,14 @@ export function showProgress(output: Output, clock: Clock = systemClock): ShownP
   const passLine = (work: Work) => {
     const { text, started } = work;
     const others = underWay.size === 1 ? "" : ` (and ${underWay.size - 1} more)`;
-    const rows = rowsWords(work, clock.steady());
+    const rows = rowsWords(work);
     const elapsed = renderDuration(clock.steady() - started);
     output.passing(`  ${text}${others}`, `  ${elapsed}${rows === undefined ? "" : `: ${rows}`}`);
   };
   const reportIfDue = (work: Work) => {
     const elapsed = clock.steady() - work.started;
     if (elapsed < work.reported) return;
-    const rows = rowsWords(work, clock.steady());
+    const rows = rowsWords(work);
     const words = `still running after ${renderDuration(elapsed)}${rows === undefined ? "" : `, ${rows}`}`;
     output.progress(`${renderTime(clock.wall())}  ${work.text}: ${words}`);
     work.reported = elapsed + work.pause;
@@ -91,14 +91,13 @@ function keyOf({ version, action }: Extract<RunEvent, { event: "action" | "done"
 }
 
 function noteRows(work: Work, { rows, total }: Extract<RunEvent, { event: "computed" }>, now: number): void {
-  work.rows ??= { since: now, first: rows, computed: rows, total };
-  Object.assign(work.rows, { computed: rows, total });
+  work.rows = { since: now, first: rows, ...work.rows, at: now, computed: rows, total };
 }
 
-function rowsWords({ rows }: Work, now: number): string | undefined {
+function rowsWords({ rows }: Work): string | undefined {
   if (rows === undefined) return undefined;
-  const { since, first, computed, total } = rows;
-  const seconds = (now - since) / 1_000;
+  const { since, first, at, computed, total } = rows;
+  const seconds = (at - since) / 1_000;
   const perSecond = seconds < 1 || computed === first ? undefined : (computed - first) / seconds;
   // Others may have added rows since they were counted.
   if (total !== undefined && computed <= total) return preparedWords({ rows: total, computed, failed: 0, perSecond });

@@ -86,7 +86,7 @@ test("the rate of rows that code computes is measured, and the time that is left
   expect(pass(500)).toEqual(["  compute t.a|  5.5 s: 100 of 2,000 rows computed"]);
   pass(1_500);
   see(computed(300, 2_000));
-  expect(pass(500).at(-1)).toBe("  compute t.a|  7.5 s: 300 of 2,000 rows computed, 80/s, about 21.3 s left");
+  expect(pass(500).at(-1)).toBe("  compute t.a|  7.5 s: 300 of 2,000 rows computed, 100/s, about 17.0 s left");
 });
 
 test("rows are shown without a total if there are more than were counted, or none were counted", () => {
@@ -95,9 +95,9 @@ test("rows are shown without a total if there are more than were counted, or non
   see(computed(100));
   pass(10_000);
   see(computed(130));
-  expect(pass(500)).toEqual(["  compute t.a|  10.5 s: 130 rows computed, 2.9/s"]);
+  expect(pass(500)).toEqual(["  compute t.a|  10.5 s: 130 rows computed, 3.0/s"]);
   see(computed(140, 120));
-  expect(pass(500)).toEqual(["  compute t.a|  11.0 s: 140 rows computed, 3.6/s"]);
+  expect(pass(500)).toEqual(["  compute t.a|  11.0 s: 140 rows computed, 3.8/s"]);
 });
 
 test("without a terminal, a line with the time appears after 10 seconds, then less and less often", () => {
