@@ -46,10 +46,12 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   baseline: ["--wait", "0"],
   serve: ["--data", "served", "--port", "0"],
   doctor: [],
-  completion: ["bash"],
 };
 const ways = [[], ["--json"], ["--verbose"], ["--quiet"]] as const;
-const names: readonly string[] = commandNames;
+/** In this order, each finds what those before it have left. */
+const names = Object.keys(invocations);
+/** It prints nothing that comes from outside. */
+const uncalled = "completion";
 
 const folder = watchedFolders();
 
@@ -88,11 +90,13 @@ async function showsNothing(scene: Scene, turn: number, size?: number): Promise<
 }
 
 test("every command is called", () => {
-  const unsaid = names.flatMap((name) =>
-    invocations[name] === undefined ? [`say in invocations how ${name} is called, so that it is searched too`] : [],
+  const unsaid = commandNames.flatMap((name) =>
+    invocations[name] === undefined && name !== uncalled
+      ? [`say in invocations how ${name} is called, so that it is searched too`]
+      : [],
   );
   expect(unsaid).toEqual([]);
-  expect(Object.keys(invocations).filter((name) => !names.includes(name))).toEqual([]);
+  expect(Object.keys(invocations).filter((name) => !commandNames.includes(name))).toEqual([]);
   const called = settings.flatMap((_, turn) => castOf(turn));
   const waysOf = (caller: string) => new Set(called.flatMap(([name, way]) => (name === caller ? [way] : []))).size;
   expect(callers.filter((caller) => waysOf(caller) < perScene)).toEqual([]);
