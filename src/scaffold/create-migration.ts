@@ -62,12 +62,13 @@ export async function writeChecked(
   text: string,
   project: Formatting,
   check: (draft: string, text: string) => Promise<void>,
+  put: (draft: string, path: string) => void = putInPlace,
 ): Promise<void> {
   mkdirSync(dirname(path), { recursive: true });
   const draft = writeDraft(path, text);
   try {
     await check(draft, await formatDraft(draft, project));
-    putInPlace(draft, path);
+    put(draft, path);
   } finally {
     rmSync(draft, { force: true });
   }

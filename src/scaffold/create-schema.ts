@@ -1,12 +1,12 @@
 /** Writes `schema.ts` from tables, if it passes the check that `generate` will read the same tables from it. */
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename } from "node:path";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { loadSchema } from "../migrations/load-schema.ts";
 import { diff } from "../commands/generate/diff-tables.ts";
 import { sameTables, type Database } from "../schema/table.ts";
 import { typeProblem } from "./check-generated.ts";
-import { writeChecked } from "./create-migration.ts";
+import { putInPlace, writeChecked } from "./create-migration.ts";
 import type { Formatting } from "./format-draft.ts";
 import { schemaText } from "./print-schema.ts";
 
@@ -25,7 +25,37 @@ export async function createSchemaWith(
   work: () => Promise<string>,
 ): Promise<string> {
   if (existsSync(path)) throw new MigrateError("ERR_FILE_EXISTS", { file: path });
-  await writeChecked(path, schemaText(tables), project, async (draft, text) => {
+  await writeSchema({ project, path, tables });
+  try {
+    return await work();
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Writes the file, also in the place of one that holds nothing but the tables which it declares. Throws
+ * ERR_ADOPT_REFUSED for any other file, unless `isSure`, and ERR_SCHEMA_INVALID, ERR_FORMAT.
+ */
+export async function rewriteSchema({ isSure, ...schema }: NewSchema & { readonly isSure: boolean }): Promise<void> {
+  const { path } = schema;
+  if (!isSure && existsSync(path) && !holdsOnly(readFileSync(path, "utf8"), schemaText(await loadSchema(path))))
+    throw new MigrateError("ERR_ADOPT_REFUSED", {
+      problem: `${basename(path)} has comments or code of its own, which would be lost`,
+      hint: "migrate generate --check states what it lacks; to replace it anyway, pass --yes",
+    });
+  await writeSchema(schema, renameSync);
+}
+
+/** Whether two texts are the same, apart from their layout. */
+function holdsOnly(text: string, expected: string): boolean {
+  const [one, other] = [text, expected].map((source) => source.replaceAll(/[\s,;"']/g, ""));
+  return one === other;
+}
+
+async function writeSchema({ project, path, tables }: NewSchema, put = putInPlace): Promise<void> {
+  const check = async (draft: string, text: string) => {
     const wrong = draft.endsWith("ts") ? typeProblem(draft, text, project.folder) : undefined;
     const problem = wrong ?? (await otherTables(draft, tables));
     if (problem !== undefined)
@@ -33,13 +63,8 @@ export async function createSchemaWith(
         problem: `${basename(path)} would be refused: ${problem}`,
         hint: "check whether tsconfig.json is stricter than the types of the builders",
       });
-  });
-  try {
-    return await work();
-  } catch (error) {
-    rmSync(path, { force: true });
-    throw error;
-  }
+  };
+  await writeChecked(path, schemaText(tables), project, check, put);
 }
 
 async function otherTables(draft: string, tables: Database): Promise<string | undefined> {

@@ -384,7 +384,7 @@ const commands = {
   lint: ["--write"],
   new: ["--down", "--accept", "--rename", "--create-table", "--execute"],
   generate: ["--check", "--down", "--accept", "--rename", "--drop-column", "--rename-table", "--drop-table"],
-  pull: ["--except"],
+  pull: ["--except", "--schema", "--yes"],
   baseline: ["--to", "--dry-run", "--bundle", "--wait", "or 600)", "--lease", "or 30)"],
   build: ["--out", "--check"],
   types: ["--out", "--check"],

@@ -367,3 +367,50 @@ test("a name that no migration can have, and a template that makes a wrong file,
   });
   expect(filesIn(project)).toEqual([]);
 });
+
+describe("pull --schema", () => {
+  async function pulled() {
+    const project = aProject();
+    await (await lancedb.connect(project.database)).createTable("books", [{ id: 1, title: "a" }]);
+    expect(await project.migrate(["pull"])).toMatchObject({ code: 0 });
+    expect(await project.migrate(["baseline"])).toMatchObject({ code: 0 });
+    const steps = ["--add-column", "books.tags:utf8", "--create-index", "books.id:btree"];
+    expect(await project.migrate(["new", "tags", ...steps])).toMatchObject({
+      code: 0,
+      stderr: "note: schema.ts is as before; migrate pull --schema brings it up to date\n",
+    });
+    expect(await project.migrate(["generate", "--check"])).toMatchObject({ code: 3 });
+    const schema = () => readFileSync(join(project.folder, "schema.ts"), "utf8");
+    return { ...project, schema };
+  }
+
+  test("writes the tables and indexes that the migrations lead to, whatever the layout of the file", async () => {
+    const { migrate, schema, write } = await pulled();
+    write("schema.ts", schema().replaceAll("\n", "\n\n").replaceAll('"', "'"));
+    expect(await migrate(["pull", "--schema"])).toMatchObject({ code: 0, stdout: "wrote schema.ts: 1 table\n" });
+    expect(schema()).toMatch(/tags: utf8\(\)[\s\S]*on: "id", type: btree\(\)/);
+    expect(await migrate(["generate", "--check"])).toMatchObject({ code: 0 });
+    const before = schema();
+    expect(await migrate(["pull", "--schema"])).toMatchObject({ code: 0 });
+    expect(schema()).toBe(before);
+  });
+
+  test("replaces a file with comments or code of its own only with --yes", async () => {
+    const { migrate, schema, write } = await pulled();
+    const own = `// Ours.\n${schema()}`;
+    write("schema.ts", own);
+    expect(await migrate(["pull", "--schema"])).toMatchObject({
+      code: 4,
+      stderr:
+        "nothing is written: schema.ts has comments or code of its own, which would be lost; migrate generate --check states what it lacks; to replace it anyway, pass --yes\n",
+    });
+    expect(schema()).toBe(own);
+    expect(await migrate(["pull", "--yes"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--yes needs --schema"),
+    });
+    expect(await migrate(["pull", "--schema", "--yes"])).toMatchObject({ code: 0 });
+    expect(schema()).not.toContain("Ours");
+    expect(await migrate(["generate", "--check"])).toMatchObject({ code: 0 });
+  });
+});

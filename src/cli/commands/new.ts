@@ -1,11 +1,14 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { MigrateError } from "../../errors/migrate-error.ts";
+import { schemaFile } from "../../scaffold/file-kind.ts";
 import { defineCommand, withAnySession } from "../command/command.ts";
 import { acceptFlag, nameArgument, switchFlag } from "../command/flags.ts";
 import { askSteps } from "../input/prompt-steps.ts";
 import { canAsk } from "../input/prompt.ts";
 import { stepFlagTable, typedSteps } from "../input/step-flags.ts";
 import { writingNext } from "../project/write-migration.ts";
-import { renderWritten } from "../render/steps.ts";
+import { renderWritten, shownPath } from "../render/steps.ts";
 
 export const newCommand = defineCommand({
   usage: "new [name]",
@@ -38,13 +41,19 @@ export const newCommand = defineCommand({
       throw new MigrateError("ERR_USAGE", {
         problem: `--${down === true ? "down" : "accept"} needs steps, such as --rename documents.title:headline`,
       });
-    const file = await withAnySession(context, async (session) => {
+    const { file, schema } = await withAnySession(context, async (session) => {
       const writing = writingNext(session, context);
       const next = name === undefined ? await askSteps(context, writing) : { name, steps };
-      return await writing.write({ ...next, down, accept });
+      const { config } = session;
+      return {
+        file: await writing.write({ ...next, down, accept }),
+        schema: resolve(config.folder, schemaFile(config)),
+      };
     });
     output.data({ file });
     renderWritten(output, [file]);
+    if (existsSync(schema))
+      output.progress(`note: ${shownPath(schema)} is as before; migrate pull --schema brings it up to date`);
     return undefined;
   },
 });

@@ -2,10 +2,11 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pull } from "../../commands/adopt/pull.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
+import { databaseAfter, schemaRevisions } from "../../run/schema-history.ts";
 import type { Session } from "../../session/session.ts";
 import { schemaFile } from "../../scaffold/file-kind.ts";
-import { defineCommand, withSession, type Context } from "../command/command.ts";
-import { flag, nameArgument, wrongFlag } from "../command/flags.ts";
+import { defineCommand, withAnySession, withSession, type Context } from "../command/command.ts";
+import { flag, nameArgument, switchFlag, wrongFlag } from "../command/flags.ts";
 import { authoring, writingNext } from "../project/write-migration.ts";
 import { describeSteps, shownPath } from "../render/steps.ts";
 
@@ -21,15 +22,21 @@ export const pullCommand = defineCommand({
   describe: "write the first migration and schema.ts for an existing database without migrations",
   examples: [
     ["migrate pull", "write migrations/0001_adopt.ts and schema.ts"],
+    ["migrate pull --schema", "bring schema.ts up to date after a migration that was written with migrate new"],
     ["migrate pull --target production --except logs", "from another target, without the table logs"],
   ],
   flags: {
     name: nameArgument("the name of the migration (adopt)"),
+    schema: switchFlag("write schema.ts again from what the migrations lead to, instead of pulling a database"),
+    yes: switchFlag("with --schema: replace the file even if it has comments or code of its own"),
     except: flag("value", "leave out this table; may be given several times", tableNames, { value: "TABLE" }),
   },
+  conflicts: [["schema", "name", "except"]],
   async run(context) {
     const { flags, output } = context;
-    const { name = "adopt", except = [] } = flags;
+    const { name = "adopt", except = [], schema, yes } = flags;
+    if (yes === true && schema !== true) throw new MigrateError("ERR_USAGE", { problem: "--yes needs --schema" });
+    if (schema === true) return await refreshSchema(context, yes === true);
     return await withSession(context, async (session) => {
       await pullInto(session, context, name, except);
       const { target } = session.options;
@@ -68,4 +75,19 @@ export async function pullInto(
   for (const words of describeSteps(steps)) output.result(`  ${words}`);
   for (const words of left) output.progress(`note: not pulled: ${words}`);
   return [file, path];
+}
+
+/** Writes the schema from what the migrations lead to. Touches no database. */
+async function refreshSchema(context: Context, isSure: boolean): Promise<undefined> {
+  const { output } = context;
+  await withAnySession(context, async ({ config, options }) => {
+    const path = resolve(config.folder, schemaFile(config));
+    const tables = databaseAfter(await schemaRevisions(options));
+    const { rewriteSchema } = await import("../../scaffold/create-schema.ts");
+    context.underWay(true);
+    await rewriteSchema({ project: config, path, tables, isSure });
+    output.data({ schema: path, tables: [...tables.keys()] });
+    output.result(`wrote ${shownPath(path)}: ${count(tables.size, "table")}`);
+  });
+  return undefined;
 }
