@@ -10,6 +10,7 @@ import { runContext, type MigratorOptions, type RunContext } from "../run/run-co
 import { formatPath } from "../schema/path.ts";
 import { patience, retry } from "../targets/contract/retry.ts";
 import type { RowAccess } from "../targets/contract/row-access.ts";
+import type { Target } from "../targets/contract/target.ts";
 
 /** The tables from which columns were dropped. Throws ERR_USAGE if a migration is half-done: it needs its columns. */
 export async function discardPrepared(options: MigratorOptions): Promise<readonly string[]> {
@@ -28,6 +29,15 @@ export async function discardPrepared(options: MigratorOptions): Promise<readonl
   });
 }
 
+/** Drops the prepared columns of a table. Whether there were any. */
+export async function dropPrepared(target: Target, table: string): Promise<boolean> {
+  const columns = ((await target.rows?.columns(table)) ?? []).filter(({ name }) => isPrepared(name));
+  if (columns.length === 0) return false;
+  const paths = columns.map(({ name }) => formatPath([name]));
+  await target.execute({ kind: "dropColumns", table, paths }, await target.describeTable(table));
+  return true;
+}
+
 async function discard(context: RunContext, rows: RowAccess): Promise<readonly string[]> {
   const { target, ledger, clock } = context;
   const discarded: string[] = [];
@@ -35,13 +45,7 @@ async function discard(context: RunContext, rows: RowAccess): Promise<readonly s
   // An index that is created on a column while it is dropped breaks the table (docs/engine.md).
   for (const name of tables) if (isPreparing(name, ledger)) await underLease(name, context, async () => {});
   for (const table of tables.filter((name) => name !== ledger && !name.startsWith(`${ledger}.`))) {
-    const drop = async () => {
-      const columns = ((await rows.columns(table)) ?? []).filter(({ name }) => isPrepared(name));
-      if (columns.length === 0) return false;
-      const paths = columns.map(({ name }) => formatPath([name]));
-      await target.execute({ kind: "dropColumns", table, paths }, await target.describeTable(table));
-      return true;
-    };
+    const drop = async () => await dropPrepared(target, table);
     if (await retry(drop, (error) => target.verdict(error), clock, patience.conflict)) discarded.push(table);
   }
   for (const name of tables) if (isStaging(name, ledger)) await rows.drop(name);

@@ -9,7 +9,7 @@ import { tablesOfAction } from "../actions/apply-action.ts";
 import type { Lease } from "../ledger/lease/lease.ts";
 import { stepHash } from "../migrations/checksum.ts";
 import type { MigrationName } from "../migrations/file-name.ts";
-import type { Plan } from "../plan/make-plan.ts";
+import type { Plan, PlannedAction } from "../plan/make-plan.ts";
 import { preparedProgress, type PreparedProgress } from "../run/fill/prepared-progress.ts";
 import type { Shard } from "../run/fill/shard.ts";
 import { preparingName, preparingsOf } from "../run/fill/staging-name.ts";
@@ -39,13 +39,13 @@ export interface PreparedColumn extends MigrationName {
 }
 
 /** A column that a pending migration changes. */
-interface Preparable extends Pick<PreparedColumn, "waitsFor"> {
+interface Preparable extends Pick<PreparedColumn, "waitsFor">, Pick<PlannedAction, "refusal"> {
   readonly migration: MigrationName;
   readonly place: StepPlace;
   readonly action: PrepareColumnAction;
 }
 
-/** Throws ERR_PREPARE_FAILED; what was computed before is kept. */
+/** Throws ERR_STEP_WOULD_FAIL, and ERR_PREPARE_FAILED; what was computed before is kept. */
 export async function prepare(
   options: MigratorOptions,
   { shard }: PrepareChoice = {},
@@ -54,13 +54,15 @@ export async function prepare(
   const { plan } = await planOn(context, upward, {});
   const prepared: PreparedColumn[] = [];
   for (const one of columnsIn(plan)) {
-    const { action, migration, waitsFor } = one;
+    const { action, migration, place, refusal, waitsFor } = one;
     const { table, path } = action;
     const column = { version: migration.version, name: migration.name, table, path };
     if (waitsFor !== undefined) {
       prepared.push({ ...column, waitsFor });
       continue;
     }
+    if (refusal?.reason === "failure")
+      throw new MigrateError("ERR_STEP_WOULD_FAIL", { ...place, problem: refusal.problem });
     if (!(await prepareColumn(one, shard, context))) continue;
     const { target, ledger } = context;
     const progress = await preparedProgress(action, target, ledger);
@@ -80,9 +82,9 @@ function columnsIn({ migrations }: Plan): readonly Preparable[] {
   // By table: the first pending migration that changes it.
   const changed = new Map<string, MigrationName>();
   for (const { migration, actions } of migrations)
-    for (const { action, place } of actions) {
+    for (const { action, place, refusal } of actions) {
       if (action.kind === "prepareColumn")
-        found.push({ migration, place, action, waitsFor: changed.get(action.table) });
+        found.push({ migration, place, action, refusal, waitsFor: changed.get(action.table) });
       else for (const table of tablesOfAction(action)) if (!changed.has(table)) changed.set(table, migration);
     }
   return found;

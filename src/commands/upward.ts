@@ -16,6 +16,7 @@ import { acceptedOf, withRefusals } from "../plan/assess/guards.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import { countingOnce } from "../run/prepare/count-once.ts";
 import { costs } from "../run/prepare/estimate.ts";
+import { withMissingCode } from "../run/prepare/missing-code.ts";
 import { firstFailure, withKnownFailures } from "../run/prepare/find-known-failures.ts";
 import { loadChanged } from "../run/prepare/load-changed.ts";
 import { planPending } from "../run/prepare/plan-run.ts";
@@ -48,7 +49,7 @@ function upRules(choice: RunChoice, context: RunContext, files: readonly Migrati
       return (seen) => saysApplied(seen) && (seen.version ?? 0) >= last;
     },
     plan: (input) => planPending(input, choice),
-    withRefusals: (plan, isFirstTried) => withAllRefusals(plan, { guards, target: asked }, choice, isFirstTried),
+    withRefusals: (plan, isFirstTried) => withAllRefusals(plan, { ...context, target: asked }, choice, isFirstTried),
     whyRefused: (plan, cause) => firstFailure(plan, asked, cause),
     mayBeLost: ({ migration }) =>
       guards === undefined || acceptedOf(migration, guards, choice.accept).has("irreversible"),
@@ -57,11 +58,11 @@ function upRules(choice: RunChoice, context: RunContext, files: readonly Migrati
 
 async function withAllRefusals(
   plan: Plan,
-  { guards, target }: Pick<RunContext, "guards" | "target">,
+  { guards, target, folder = process.cwd(), runsCode = true }: RunContext,
   { accept }: RunChoice,
   isFirstTried: boolean,
 ): Promise<Plan> {
   const limited = guards?.maxRewriteBytes === undefined ? undefined : await costs(plan, target);
   const refused = guards === undefined ? plan : withRefusals(plan, guards, accept, limited);
-  return await withKnownFailures(refused, target, isFirstTried);
+  return await withKnownFailures(runsCode ? withMissingCode(refused, folder) : refused, target, isFirstTried);
 }

@@ -112,6 +112,24 @@ test("prepare computes and indexes ahead of up, unseen by migrations; up compute
   expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
 });
 
+test("a rehearsal is not disturbed by what was prepared", async () => {
+  const project = await aScene();
+  expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["rehearse"])).toMatchObject({ code: 0 });
+});
+
+test("a module that is missing is found before anything is changed", async () => {
+  const project = await aScene();
+  rmSync(join(project.folder, "code/new.ts"));
+  const problem = "0002_model.ts, step 1 (reembedColumn) would fail: there is no file ./code/new.ts";
+  expect((await project.migrate(["plan"])).stdout + (await project.migrate(["plan"])).stderr).toContain(
+    "there is no file ./code/new.ts",
+  );
+  for (const command of ["prepare", "up"])
+    expect(await project.migrate([command])).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
+  expect(await namesIn(project)).toEqual(["id", "text", "embedding"]);
+});
+
 test("shards compute each row once, and up creates the index", async () => {
   const project = await aScene();
   const shards = ["1/3", "2/3", "3/3"].map((shard) => project.migrate(["prepare", "--shard", shard]));
@@ -197,6 +215,9 @@ test("a failing embedder stops prepare with the row, and what was computed is ke
   );
   expect((await project.migrate(["status"])).stdout).toMatch(/docs.embedding: \d+ of 12 rows computed/);
   project.write("code/new.ts", embedderOf(3));
+  const again = await project.migrate(["prepare"]);
+  expect(again.code).toBe(0);
+  expect(again.stderr).not.toContain("waiting for");
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await vectorsIn(project)).toEqual(complete);
 });
@@ -244,8 +265,9 @@ test("prepare --discard drops what was prepared, also for a migration that is go
   expect((await project.migrate(["prepare", "--discard"])).stdout).toBe("nothing to discard\n");
   project.migration(
     "0002_model.ts",
-    'm.addColumn("docs", "words", m.int32()), m.reembedColumn("docs", "embedding", { type: m.vector(3), from: ["text"], key: "id", with: "./none.ts", version: "2" }),',
+    'm.addColumn("docs", "words", m.int32()), m.reembedColumn("docs", "embedding", { type: m.vector(3), from: ["text"], key: "id", with: "./broken.ts", version: "2" }),',
   );
+  project.write("broken.ts", "throw new Error();\n");
   expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
   const refused = await project.migrate(["prepare", "--discard"]);
   expect(refused).toMatchObject({ code: 2 });

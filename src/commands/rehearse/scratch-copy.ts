@@ -12,6 +12,7 @@ import { describeAction } from "../../actions/apply-action.ts";
 import { formatPath } from "../../schema/path.ts";
 import { isRecreatable, isVectorIndex, vectorsNeeded, type TableIndex } from "../../schema/table-index.ts";
 import type { Capabilities, Scratch, Target } from "../../targets/contract/target.ts";
+import { dropPrepared } from "../discard-prepared.ts";
 import type { PlannedOn } from "../migrate.ts";
 import { runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { recording, withLease } from "../../run/lease/with-lease.ts";
@@ -43,6 +44,8 @@ export async function fillCopy(
   for (const table of there) {
     throwIfInterrupted(signal);
     const cloned = target.copyTo !== undefined;
+    // The rehearsal prepares columns itself, with other values, as it runs no code.
+    if (cloned) await dropPrepared(scratch.target, table);
     const has = cloned
       ? await scratch.target.count!(table)
       : await createSample(scratch, table, plan.now.get(table)!, rowsFor(table, plan, rows));

@@ -10,5 +10,14 @@ export async function underLease<Result>(
   act: (lease: Lease) => Promise<Result>,
 ): Promise<Result> {
   const leased = { ...context, ledger, journal: journalOf(context.target, ledger, context.clock) };
-  return await withLease(leased, { prepare: async () => ({ first: undefined, act }) });
+  const releasing = async (lease: Lease) => {
+    try {
+      return await act(lease);
+    } catch (error) {
+      // No migration is in doubt, so the next run need not wait.
+      await lease.release().catch(() => {});
+      throw error;
+    }
+  };
+  return await withLease(leased, { prepare: async () => ({ first: undefined, act: releasing }) });
 }
