@@ -2,8 +2,9 @@
  * Which extension the files get that are written for a project: TypeScript or JavaScript, as the project's own files are,
  * and one that Node loads as an ES module.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { foldersAbove, packageAt } from "../engine/package/package-manager.ts";
 import { parseFileName } from "../migrations/file-name.ts";
 import { catchMigrateError } from "../errors/migrate-error.ts";
 import type { LoadedConfig } from "../session/load-config.ts";
@@ -37,7 +38,7 @@ function languageOf(file: string): Language | undefined {
 }
 
 /** The name of a migration file; empty if there is none. */
-function lastMigration(folder: string): string {
+export function lastMigration(folder: string): string {
   const isMigration = (file: string) =>
     catchMigrateError(
       () => parseFileName(file),
@@ -67,29 +68,6 @@ function moduleType(folder: string): "module" | "commonjs" | "any" | undefined {
   if (nearest === undefined) return "any";
   const type = packageAt(nearest)?.type;
   return type === "module" || type === "commonjs" ? type : undefined;
-}
-
-interface Package {
-  readonly type?: unknown;
-  readonly packageManager?: unknown;
-  readonly dependencies?: Readonly<Record<string, unknown>>;
-  readonly devDependencies?: Readonly<Record<string, unknown>>;
-}
-
-/** Undefined if the file is missing or holds no object. */
-export function packageAt(folder: string): Package | undefined {
-  try {
-    const value: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    return typeof value === "object" && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The folder, and those that it is in. */
-export function foldersAbove(folder: string): readonly string[] {
-  const parent = dirname(folder);
-  return parent === folder ? [folder] : [folder, ...foldersAbove(parent)];
 }
 
 /** The names of what is in a folder; none if it can't be read. */

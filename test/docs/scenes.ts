@@ -52,6 +52,7 @@ const typed: Scene = async ({ project, migrate }) => {
 
 /** By section. The tests run one in a project of its own. */
 export const scenes: Readonly<Record<string, Scene>> = {
+  "docs/get-started.md#the-first-migrations": ({ project }) => project.write("package.json", `{ "type": "commonjs" }`),
   "docs/plans.md": async (scene) => {
     await documents("0005_documents.ts", 20_000)(scene);
     scene.project.migration("0006_require_headlines.ts", `m.setNullable("documents", "headline", false)`);

@@ -382,6 +382,7 @@ const commands = {
   ],
   prune: ["--yes", "--to"],
   lint: ["--write"],
+  init: ["--yes"],
   new: ["--down", "--accept", "--rename", "--create-table", "--execute"],
   generate: ["--check", "--down", "--accept", "--rename", "--drop-column", "--rename-table", "--drop-table"],
   pull: ["--except", "--schema", "--yes"],
@@ -444,7 +445,9 @@ describe("common flags", () => {
       "schema.ts",
       `import * as m from "lance-migrate";\nexport default m.defineSchema({ more: { id: m.int32() } });\n`,
     );
-    const words = { new: ["new", "third"], squash: ["squash", "--to", "2", "--dry-run"] }[command] ?? [command];
+    const words = { init: ["init", "--yes"], new: ["new", "third"], squash: ["squash", "--to", "2", "--dry-run"] }[
+      command
+    ] ?? [command];
     const short = await project.migrate([...words, "-t", "there", "-c", "deploy.ts", "-q", "-v"]);
     expect(short).toMatchObject({ code: 0, stderr: "" });
     const long = await project.migrate([

@@ -1,5 +1,5 @@
 /** Packages that only some projects need: where they are looked for, and what is reported if one is missing. */
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { root, startNode, temporaryFolder, type Finished } from "../support/project.ts";
@@ -96,4 +96,16 @@ test.each([
   const { code, stderr } = await alone().migrate(...args);
   expect([code, stderr]).toEqual([2, expect.stringMatching(/ not installed; run: npm install /)]);
   expect(stderr).toContain(`${packages}\n`);
+});
+
+test("init names everything that is missing in one command", async () => {
+  const { folder, migrate } = alone({ "pnpm-lock.yaml": "" });
+  const install = "pnpm add @lancedb/lancedb@0.39 ts-morph@28";
+  const applying = ["pnpm exec migrate plan", "pnpm exec migrate up"];
+  const next = async () => (JSON.parse((await migrate("init", "--yes", "--json")).stdout) as { next: unknown }).next;
+  expect(await next()).toEqual([install, ...applying]);
+  rmSync(join(folder, "migrations"), { recursive: true });
+  expect(await next()).toEqual([install, "pnpm exec migrate init"]);
+  symlinkSync(join(root, "node_modules/ts-morph"), join(folder, "node_modules/ts-morph"));
+  expect(await next()).toEqual(["pnpm add @lancedb/lancedb@0.39", ...applying]);
 });

@@ -36,6 +36,7 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   resolve: ["--reverted", "1", "--wait", "0"],
   prune: ["--yes"],
   lint: [],
+  init: ["--yes"],
   new: ["add_column", "--add-column", "documents.n:int32"],
   build: [],
   types: ["--out", "db.ts"],
@@ -116,7 +117,8 @@ test("where nothing is wrong, every command gets as far as it can", { timeout: 3
     env: { MIGRATE_API_KEY: trickyKey, KNOCK: trickyKey },
     secrets: [trickyKey],
   };
-  for (const name of names) {
+  // In this order each can run after those before it.
+  for (const name of Object.keys(invocations)) {
     const shown = await play(where, scene, name, []);
     // What `down` rolled back is pending, `resolve` asks first, there are migrations and a schema.ts already, and no git.
     const code = { status: 3, resolve: 4, pull: 4, baseline: 4, rebase: 2 }[name] ?? 0;

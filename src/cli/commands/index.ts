@@ -3,6 +3,7 @@ import type { Command } from "../command/command.ts";
 
 const groups = {
   "Write migrations": {
+    init: async () => (await import("./init.ts")).initCommand,
     new: async () => (await import("./new.ts")).newCommand,
     generate: async () => (await import("./generate.ts")).generateCommand,
     types: async () => (await import("./types.ts")).typesCommand,

@@ -8,6 +8,7 @@ import { findPackage, installCommand, projectFolder } from "./installed-packages
 
 /** The minor version that the tests run on. Others may lack undocumented files that are used, or word errors differently. */
 const supported = "0.39";
+const wanted = `${enginePackage}@${supported}`;
 
 interface Installed {
   readonly main: string;
@@ -22,9 +23,14 @@ export function findEngine(): string {
   return engine.main;
 }
 
+/** The packages to install before tables in a folder or an object store can be opened. */
+export function missingEngine(): readonly string[] {
+  return installed().length === 0 ? [wanted] : [];
+}
+
 function supportedEngine(): Installed {
-  const install = () => installCommand([`${enginePackage}@${supported}`]);
-  const found = [join(projectFolder(), "package.json"), import.meta.url].flatMap(engineFrom);
+  const install = () => installCommand([wanted]);
+  const found = installed();
   const [first] = found;
   if (first === undefined) throw new MigrateError("ERR_ENGINE_MISSING", { package: enginePackage, install: install() });
   const fitting = found.find(({ version }) => version.startsWith(`${supported}.`));
@@ -38,6 +44,10 @@ function supportedEngine(): Installed {
     supported,
     install: install(),
   });
+}
+
+function installed(): readonly Installed[] {
+  return [join(projectFolder(), "package.json"), import.meta.url].flatMap(engineFrom);
 }
 
 function engineFrom(from: string): readonly Installed[] {

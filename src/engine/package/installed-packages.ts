@@ -1,8 +1,7 @@
 /** Packages that only some projects need, and that are therefore optional peer dependencies. */
-import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
 import { MigrateError } from "../../errors/migrate-error.ts";
+import { packageManagerOf } from "./package-manager.ts";
 
 /** The folder of the project, in which its packages are looked for. */
 let project: string | undefined;
@@ -28,29 +27,19 @@ export function findPackage(name: string, from: string): string | undefined {
 
 /** Throws ERR_PACKAGES_MISSING if not all are installed beside this tool. `packages`: their versions, by name. */
 export function requirePackages(use: string, packages: Readonly<Record<string, string>>): void {
-  const missing = Object.keys(packages).filter((name) => findPackage(name, import.meta.url) === undefined);
+  const missing = missingOf(packages);
   if (missing.length === 0) return;
-  const versions = missing.map((name) => `${name}@${packages[name]}`);
-  throw new MigrateError("ERR_PACKAGES_MISSING", { use, packages: missing, install: installCommand(versions) });
+  const install = installCommand(missing.map((name) => `${name}@${packages[name]}`));
+  throw new MigrateError("ERR_PACKAGES_MISSING", { use, packages: missing, install });
 }
 
-const managers = [
-  { lock: "package-lock.json", add: "npm install", prefix: "" },
-  { lock: "pnpm-lock.yaml", add: "pnpm add", prefix: "" },
-  { lock: "yarn.lock", add: "yarn add", prefix: "" },
-  { lock: "bun.lock", add: "bun add", prefix: "" },
-  { lock: "bun.lockb", add: "bun add", prefix: "" },
-  { lock: "deno.lock", add: "deno add", prefix: "npm:" },
-];
+/** Which packages are not installed beside this tool. */
+export function missingOf(packages: Readonly<Record<string, string>>): readonly string[] {
+  return Object.keys(packages).filter((name) => findPackage(name, import.meta.url) === undefined);
+}
 
-/** The command that installs packages, for the package manager whose lock file is nearest to the project. */
+/** The command that installs packages, for the project's package manager. */
 export function installCommand(packages: readonly string[]): string {
-  const { add, prefix } = managerAbove(projectFolder()) ?? managers[0]!;
+  const { add, prefix = "" } = packageManagerOf(projectFolder());
   return [add, ...packages.map((name) => prefix + name)].join(" ");
-}
-
-function managerAbove(folder: string): (typeof managers)[number] | undefined {
-  const found = managers.find(({ lock }) => existsSync(join(folder, lock)));
-  const parent = dirname(folder);
-  return found !== undefined || parent === folder ? found : managerAbove(parent);
 }

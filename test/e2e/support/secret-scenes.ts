@@ -85,6 +85,8 @@ export const settings: readonly Scene[] = [
   scene("a key in JSON's escapes", at(nowhere, quoted(key).slice(1, -1))),
   scene("a key in base64", at(nowhere, Buffer.from(key).toString("base64"))),
   scene("a key that is an object", `{ kind: "rest", endpoint: "x", apiKey: { key: ${quoted(key)} } }`),
+  scene("a key that is a list", `{ kind: "rest", endpoint: "x", apiKey: [${quoted(key)}] }`),
+  scene("a key with a tab", at(nowhere, `${key}\t`)),
   scene("a key with a line break in the environment", `{ kind: "rest", endpoint: "${nowhere}" }`, {
     MIGRATE_API_KEY: `${key}\n`,
   }),

@@ -1,0 +1,75 @@
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { int64, utf8, vector } from "../../schema/declare/type-builders.ts";
+import type { InitChoice } from "../../scaffold/init/files.ts";
+import type { NextCommand } from "../../scaffold/init/next-commands.ts";
+import { loadConfig } from "../../session/load-config.ts";
+import { createTable } from "../../steps/index.ts";
+import { defineCommand, withAnySession, withSession, type Context } from "../command/command.ts";
+import { switchFlag } from "../command/flags.ts";
+import type { Output } from "../command/output.ts";
+import { canAsk } from "../input/prompt.ts";
+import { writingNext } from "../project/write-migration.ts";
+import { renderWritten, shownPath } from "../render/steps.ts";
+import { pullInto } from "./pull.ts";
+
+export const initCommand = defineCommand({
+  usage: "init",
+  describe: "set up a project: the configuration, the first migration, .gitignore and a CI workflow",
+  examples: [
+    ["migrate init", "ask what can't be found out, and write what is missing"],
+    ["migrate init --yes", "the same in a script, without questions"],
+  ],
+  flags: {
+    yes: switchFlag("ask nothing, and do what fits what is found"),
+  },
+  async run(context) {
+    const { flags, output, underWay } = context;
+    const { yes, config: path, "load-timeout": loadSeconds } = flags;
+    if (yes !== true && (output.json || !canAsk()))
+      throw new MigrateError("ERR_USAGE", {
+        problem: "migrate init asks questions at a terminal; with --yes it asks nothing",
+      });
+    const here = process.cwd();
+    const { describeSurvey, isConfigured, surveyOf } = await import("../../scaffold/init/survey.ts");
+    const { writeFiles } = await import("../../scaffold/init/write-files.ts");
+    const { nextCommands } = await import("../../scaffold/init/next-commands.ts");
+    const { missingPackages } = await import("../../scaffold/init/missing-packages.ts");
+    const { askChoice, choiceFound } = await import("../input/prompt-init.ts");
+    const config = isConfigured(here) || path !== undefined ? await loadConfig(here, path, loadSeconds) : undefined;
+    const survey = surveyOf(here, config);
+    output.progress(describeSurvey(survey));
+    const choice = yes === true ? choiceFound(survey) : await askChoice(survey, context);
+    underWay(true);
+    const files = writeFiles(survey, choice);
+    renderWritten(output, files);
+    const missing = missingPackages(survey, choice);
+    const first = missing.isBlocked ? [] : await writeFirst(choice.first, context);
+    const next = nextCommands(survey, choice.first, missing);
+    output.data({ written: [...files, ...first].map(shownPath), next: next.map(({ command }) => command) });
+    if (files.length + first.length === 0) output.result("nothing to do: the project is set up");
+    renderNext(next, output);
+    return undefined;
+  },
+});
+
+/** Gives the paths of what it writes. */
+async function writeFirst(first: InitChoice["first"], context: Context): Promise<readonly string[]> {
+  if (first === undefined) return [];
+  // The documents of --json are those of the whole command.
+  const within = { ...context, output: { ...context.output, data: () => {} } };
+  if (first === "pull") return await withSession(within, (session) => pullInto(session, within, "adopt", []));
+  const { table } = first;
+  const columns = { id: int64().notNull(), text: utf8(), vector: vector(384) };
+  const name = `create_${table.replaceAll(/[^A-Za-z0-9_-]+/g, "_")}`;
+  const file = await withAnySession(within, (session) =>
+    writingNext(session, within).write({ name, steps: [createTable(table, columns)] }),
+  );
+  renderWritten(within.output, [file]);
+  return [file];
+}
+
+function renderNext(next: readonly NextCommand[], output: Output): void {
+  const width = Math.max(...next.map(({ command }) => command.length));
+  output.result("next:");
+  for (const { command, does } of next) output.result(`  ${command.padEnd(width)}  ${does}`);
+}

@@ -1,0 +1,39 @@
+/** Writes the files of `migrate init` that are no migrations, and never overwrites one. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileReason, MigrateError } from "../../errors/migrate-error.ts";
+import { configText, gitignoreText, isFolder, workflowPath, workflowText, type InitChoice } from "./files.ts";
+import { placeInRepository, type ProjectSurvey } from "./survey.ts";
+
+/** Gives the paths. Throws ERR_USAGE. */
+export function writeFiles(survey: ProjectSurvey, { place, workflow }: InitChoice): readonly string[] {
+  const { folder, repository, manager, kind, migrations, format, config } = survey;
+  const written: string[] = [];
+  const write = (path: string, text: string | undefined, flag: "wx" | "w" = "wx") => {
+    if (text === undefined) return;
+    writeText(path, text, flag);
+    written.push(path);
+  };
+  if (config === undefined) write(join(folder, `migrate.config.${kind}`), configText({ place, migrations, format }));
+  const runs = isFolder(place);
+  const { uri } = place;
+  const ignored = join(folder, ".gitignore");
+  const known = existsSync(ignored) ? readFileSync(ignored, "utf8") : undefined;
+  // A folder outside the project is not ignored there.
+  const inside = runs && uri !== undefined && !/^(\/|\.\.)/.test(uri) ? [`${uri.replace(/^\.\//, "")}/`] : [];
+  const lines = known === undefined ? ["node_modules/", ...inside] : inside;
+  write(ignored, gitignoreText(known, lines), "w");
+  if (workflow && repository !== undefined)
+    write(join(repository, workflowPath), workflowText({ manager, runs, place: placeInRepository(survey) }));
+  return written;
+}
+
+function writeText(path: string, text: string, flag: "wx" | "w"): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text, { flag });
+  } catch (cause) {
+    const problem = `${relative(process.cwd(), path)} can't be written: ${fileReason(cause)}`;
+    throw new MigrateError("ERR_USAGE", { problem }, { cause });
+  }
+}
