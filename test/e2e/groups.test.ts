@@ -161,6 +161,21 @@ test("a saved plan runs one by one, and its text says so if up would run a group
   expect(stdout).not.toContain(words);
 });
 
+test("a group that has begun and can't run as one any more is left to the release that began it", async () => {
+  const project = await aProjectWithGroup();
+  await killAfter(1, project, anHour);
+  project.write(
+    "migrations/0005_m.mjs",
+    'export const up = [{ kind: "retypeColumn", table: "u", path: "c", type: { kind: "int64" } }];',
+  );
+  expect(await project.migrate(["up", "--json"])).toMatchObject({
+    code: 4,
+    stdout: expect.stringContaining('"ERR_GROUP_CHANGED"'),
+    stderr:
+      "the migrations 0002_m to 0005_m began as one group and were not finished, and the files that are here can't run as one; deploy the release that began them\n",
+  });
+});
+
 test("plan of a group that has begun shows the calls that are left, and can be saved", async () => {
   const project = await aProjectWithGroup();
   await killAfter(1, project, anHour);

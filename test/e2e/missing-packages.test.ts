@@ -47,7 +47,11 @@ test.each([
 ])("without the engine, migrate $args.0 names the command that installs it", async ({ args, packages = [] }) => {
   const { folder, migrate } = alone();
   for (const name of packages) symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
-  expect(await migrate(...args)).toMatchObject({ code: 2, stderr: missing });
+  expect(await migrate(...args, "--json")).toMatchObject({
+    code: 2,
+    stdout: expect.stringContaining('"ERR_ENGINE_MISSING"'),
+    stderr: missing,
+  });
 });
 
 test.each([
@@ -62,7 +66,8 @@ test.each([
 });
 
 test.each(["0.38.0", "0.40.0", "0.390.1", "1.39.0"])("the engine's version %s is refused", async (version) => {
-  const { code, stderr } = await alone(engine(version, "")).migrate("up");
+  const { code, stdout, stderr } = await alone(engine(version, "")).migrate("up", "--json");
+  expect(stdout).toContain('"ERR_ENGINE_VERSION"');
   const says = `@lancedb/lancedb ${version} is installed in `;
   expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
   expect(stderr).toContain("lance-migrate works with 0.39; run: npm install @lancedb/lancedb@0.39");
@@ -70,7 +75,8 @@ test.each(["0.38.0", "0.40.0", "0.390.1", "1.39.0"])("the engine's version %s is
 
 test("an engine without its native part is reported as such", async () => {
   const broken = engine("0.39.1", `throw new Error("Cannot find native binding. npm has a bug");`);
-  const { code, stderr } = await alone(broken).migrate("up");
+  const { code, stdout, stderr } = await alone(broken).migrate("up", "--json");
+  expect(stdout).toContain('"ERR_ENGINE_UNLOADABLE"');
   expect([code, stderr]).toEqual([2, expect.stringContaining("can't be loaded on ")]);
   expect(stderr).toContain("Cannot find native binding");
 });
@@ -93,7 +99,8 @@ test.each([
   { args: ["serve", "--data", "data"], packages: "fastify@5 @fastify/swagger@9 workerpool@10" },
   { args: ["new", "more"], packages: "ts-morph@28" },
 ])("migrate $args.0 names the packages that it lacks", async ({ args, packages }) => {
-  const { code, stderr } = await alone().migrate(...args);
+  const { code, stdout, stderr } = await alone().migrate(...args, "--json");
+  expect(stdout).toContain('"ERR_PACKAGES_MISSING"');
   expect([code, stderr]).toEqual([2, expect.stringMatching(/ not installed; run: npm install /)]);
   expect(stderr).toContain(`${packages}\n`);
 });

@@ -106,8 +106,8 @@ test.skipIf(!isLong)("a shard whose code fails is named, and only its rows are l
   const project = await aScene(
     'if (!existsSync("fixed") && texts.includes("text 7")) throw Object.assign(new Error("no text 7 please"), { status: 400 });',
   );
-  const failed = await project.migrate(onRay, environment());
-  expect(failed.code).toBe(1);
+  const failed = await project.migrate([...onRay, "--json"], environment());
+  expect(failed).toMatchObject({ code: 1, stdout: expect.stringContaining('"ERR_RAY_FAILED"') });
   expect(failed.stderr).toMatch(/^shard \d\/4: 0002_model.ts, step 1 \(reembedColumn\).*no text 7 please/m);
   expect(failed.stderr).toMatch(/^Ray did not prepare everything: 1 of 4 shards did not succeed: \d; fix the cause/m);
   const before = logOf(project).length;

@@ -155,6 +155,10 @@ test.each(apart)("the order matters: $title", async ({ theirs, ours, because }) 
     code: 4,
     stderr: `the order matters: ${because}; roll them back where they ran (migrate down) while their files are as they were, then migrate rebase --accept-order\n`,
   });
+  expect(await run("rebase", "--json")).toMatchObject({
+    code: 4,
+    stdout: expect.stringContaining('"ERR_ORDER_MATTERS"'),
+  });
   expect(await run("rebase", "--dry-run")).toMatchObject({
     code: 4,
     stdout: expect.stringContaining("the order matters"),

@@ -208,8 +208,8 @@ test("a failing embedder stops prepare with the row, and what was computed is ke
       'if (rows.some(({ text }) => text === "text 7")) throw new Error("no seven"); return',
     ),
   );
-  const failed = await project.migrate(["prepare"]);
-  expect(failed).toMatchObject({ code: 1 });
+  const failed = await project.migrate(["prepare", "--json"]);
+  expect(failed).toMatchObject({ code: 1, stdout: expect.stringContaining('"ERR_PREPARE_FAILED"') });
   expect(failed.stderr).toContain(
     "0002_model.ts, step 1 (reembedColumn) could not be prepared: ./code/new.ts, for the row whose id is 7: no seven; what was computed before is kept; fix the cause and run migrate prepare again",
   );

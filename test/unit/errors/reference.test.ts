@@ -1,5 +1,5 @@
-/** docs/errors.md describes every error code. */
-import { readFileSync } from "node:fs";
+/** docs/errors.md describes every error code, and a test provokes it. */
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { endingCode } from "../../../src/cli/command/exit-code.ts";
@@ -25,3 +25,9 @@ test.each(codes.filter((code) => code !== "ERR_REQUEST"))(
     expect(more).toEqual([]);
   },
 );
+
+test("every code is named by a test that provokes it", () => {
+  const files = globSync("test/**/*.ts", { cwd: root }).filter((file) => !file.startsWith(join("test/unit/errors/")));
+  const named = new Set(files.flatMap((file) => readFileSync(join(root, file), "utf8").match(/\bERR_[A-Z_]+/g) ?? []));
+  expect(codes.filter((code) => !named.has(code))).toEqual([]);
+});
