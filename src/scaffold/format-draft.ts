@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join, relative } from "node:path";
 import { text as textOf } from "node:stream/consumers";
+import { foldersAbove } from "../engine/package/package-manager.ts";
 import { firstLine, MigrateError } from "../errors/migrate-error.ts";
 import type { LoadedConfig } from "../session/load-config.ts";
 
@@ -36,12 +37,12 @@ async function formatWith(
 
 /** A shell runs the command, with the file's path as its last argument, as it does for a script in package.json. */
 async function runFormatter(command: string, file: string, folder: string): Promise<void> {
-  const bin = join(folder, "node_modules", ".bin");
+  const bins = foldersAbove(folder).map((one) => join(one, "node_modules", ".bin"));
   const running = spawn(`${command} ${quoted(file)}`, {
     cwd: folder,
     shell: true,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ""}` },
+    env: { ...process.env, PATH: [...bins, process.env.PATH ?? ""].join(delimiter) },
   });
   const [errors, said, [code]] = await Promise.all([
     textOf(running.stderr),

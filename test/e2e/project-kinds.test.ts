@@ -1,10 +1,10 @@
 /** Projects of other kinds than an ES module in TypeScript: what is written there can be loaded, checked and applied. */
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { strictConfig, typeProblems } from "../support/type-check.ts";
-import { aProject, type Project } from "../support/project.ts";
+import { aProject, runCommand, type Project } from "../support/project.ts";
 import { columnsOf } from "../support/tables.ts";
 
 /** As `npm init -y` makes it, with more in its package.json. */
@@ -217,6 +217,16 @@ test.each([
     stderr: `the formatter of the setting format can't be used: ${problem}; nothing is written\n`,
   });
   expect(readdirSync(join(project.folder, "migrations"))).toEqual([]);
+});
+
+test("in a monorepo, the formatter may be installed at the top", async () => {
+  const project = anInitialized({ type: "module" });
+  project.write("node_modules/.bin/add-comment", `#!/bin/sh\necho "// Formatted." >> "$1"\n`);
+  chmodSync(join(project.folder, "node_modules/.bin/add-comment"), 0o755);
+  project.write("packages/app/migrate.config.ts", `export default { format: "add-comment" };\n`);
+  const folder = join(project.folder, "packages/app");
+  expect(await runCommand({ folder, args: ["new", "create", ...table] }, "shared")).toMatchObject({ code: 0 });
+  expect(textOf(project, "packages/app/migrations/0001_create.ts")).toMatch(/\n\/\/ Formatted\.\n$/);
 });
 
 test("a formatter that changes what the steps mean is refused", async () => {
