@@ -54,8 +54,6 @@ export interface ConvertColumnAction extends ActionOf<"convertColumn"> {
 /** Gives a column values that code of the project computes, in the rows where it is null. */
 export interface BackfillColumnAction extends ActionOf<"backfillColumn">, Computation {
   readonly path: string;
-  /** Whether it replaces values that are there. */
-  readonly overwrite?: true | undefined;
 }
 
 /**
@@ -64,6 +62,8 @@ export interface BackfillColumnAction extends ActionOf<"backfillColumn">, Comput
  */
 export interface CatchUpColumnAction extends ActionOf<"catchUpColumn">, Computation {
   readonly path: string;
+  /** The name of the existing column whose values were prepared (`into`) before it took the place of `path`. */
+  readonly was?: string | undefined;
 }
 
 export interface RecallCondition {
@@ -135,13 +135,15 @@ export interface InsertRowsAction extends ActionOf<"insertRows"> {
 export type OptimizeTableAction = ActionOf<"optimizeTable">;
 
 /**
- * Computes new values of a column in a prepared column, which migrations don't see (`rewrite/prepared-columns.ts`), and
- * indexes them. Takes many commits, each of which can be repeated.
+ * Computes new values of a column in another one, a prepared column (`rewrite/prepared-columns.ts`), and indexes them.
+ * Their marks stay. Takes many commits, each of which can be repeated.
  */
 export interface PrepareColumnAction extends ActionOf<"prepareColumn">, Computation {
   readonly path: string;
   /** The type of the new values. */
   readonly type: DataType;
+  /** The existing column that gets them; a new one, which migrations don't see, when absent. */
+  readonly into?: string | undefined;
   readonly index?: PreparedIndex | undefined;
   /** What the index must fulfil. */
   readonly condition?: RecallCondition | undefined;

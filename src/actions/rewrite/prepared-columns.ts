@@ -2,7 +2,7 @@
  * Prepared columns: the new values of a column are computed in a column of their own, which takes the column's place when
  * it is complete. Until then, migrations don't see it: it may exist long before the migration that prepares it runs.
  */
-import type { SwitchColumnAction } from "../model/action.ts";
+import type { PrepareColumnAction, SwitchColumnAction } from "../model/action.ts";
 import type { Alteration } from "../model/alteration.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { markName } from "./source-marks.ts";
@@ -20,6 +20,18 @@ export function preparedName(column: string): string {
 /** The name of the column that holds the marks of these values (`source-marks.ts`). */
 export function preparedMark(column: string): string {
   return `${marks}${column}`;
+}
+
+/** The names of the columns of the values and of the marks. */
+export function preparedAs({ path, into }: Pick<PrepareColumnAction, "path" | "into">): {
+  readonly next: string;
+  readonly mark: string;
+} {
+  const column = parsePath(path)[0]!;
+  const [own] = into === undefined ? [] : parsePath(into);
+  return own === undefined
+    ? { next: preparedName(column), mark: preparedMark(column) }
+    : { next: own, mark: preparedMark(own) };
 }
 
 /** The name of a copy of such a column, while it is moved to the end of the table. */

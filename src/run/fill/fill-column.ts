@@ -161,13 +161,12 @@ class Fill {
   }
 
   async problem(isComplete: boolean): Promise<Filled["problem"]> {
-    const [column, isInUse] = [sqlPath([this.#column.name]), this.#context.pause !== undefined];
-    // Applications that use the column may have given the others the right value.
-    const pending = isInUse ? `(${this.#pending}) and ${column} is null` : this.#pending;
-    const outdated = isComplete ? 0 : await this.#count(pending);
+    const isInUse = this.#context.pause !== undefined;
+    const outdated = isComplete ? 0 : await this.#count(this.#pending);
     const failed = this.#problem === undefined ? 0 : await this.#count(this.#ours(hasFailed(this.#action)));
     if (outdated + failed === 0) return undefined;
-    const text = failed > 0 ? this.#problem! : "others kept changing what it is computed from";
+    const changing = `others kept changing what it is computed from${isInUse ? ", or wrote its value themselves" : ""}`;
+    const text = failed > 0 ? this.#problem! : changing;
     return { rows: outdated + failed, text };
   }
 

@@ -11,7 +11,7 @@ import type {
   PrepareColumnAction,
   RecallCondition,
 } from "../../actions/model/action.ts";
-import { copyName, isPrepared, preparedMark, preparedName } from "../../actions/rewrite/prepared-columns.ts";
+import { copyName, isPrepared, preparedAs } from "../../actions/rewrite/prepared-columns.ts";
 import { markColumn } from "../../actions/rewrite/source-marks.ts";
 import { sameType, type Column } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
@@ -49,7 +49,7 @@ export interface Prepared {
 
 export async function prepareColumn(action: PrepareColumnAction, context: PrepareContext): Promise<Prepared> {
   const table = new PreparedTable(action, context);
-  await table.addColumns(action.type);
+  await (action.into === undefined ? table.addColumns(action.type) : table.addMarks());
   const { problem, merges } = await context.fill(table.filling(table.next, true), await table.columns());
   if (merges > 0) await table.optimize();
   if (context.isWhole) await table.index(action.index, action.condition);
@@ -79,8 +79,8 @@ class PreparedTable {
     this.#action = action;
     this.#context = context;
     this.column = parsePath(action.path)[0]!;
-    this.next = preparedName(this.column);
-    this.mark = preparedMark(this.column);
+    const into = action.kind === "prepareColumn" ? action.into : action.was && formatPath([action.was]);
+    ({ next: this.next, mark: this.mark } = preparedAs({ path: action.path, into }));
   }
 
   /** All columns, including those that migrations don't see. */
@@ -114,6 +114,17 @@ class PreparedTable {
     const columns = await this.columns();
     const after = columns.slice(columns.findIndex(({ name }) => name === this.next));
     if (isWhole && after.some(({ name }) => !isPrepared(name))) await this.#move(type);
+  }
+
+  /** Adds the column of marks, unless it is there. */
+  async addMarks(): Promise<void> {
+    await this.#change(
+      (columns) =>
+        has(columns, this.mark)
+          ? undefined
+          : { kind: "addColumns", table: this.#action.table, columns: [markColumn(this.mark)] },
+      patience.ahead,
+    );
   }
 
   /** Drops those of these columns that are there, if that is wanted of the columns as they are now. */

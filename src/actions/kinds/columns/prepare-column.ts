@@ -2,7 +2,7 @@ import type { PrepareColumnAction } from "../../model/action.ts";
 import { conflict } from "../../model/conflict.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 import { checkComputation, describeComputation } from "../../rewrite/check-computation.ts";
-import { preparedMark, preparedName } from "../../rewrite/prepared-columns.ts";
+import { preparedAs } from "../../rewrite/prepared-columns.ts";
 import { isPending } from "../../rewrite/source-marks.ts";
 import { parsePath } from "../../../schema/path.ts";
 import { namesIn } from "../../../schema/sql.ts";
@@ -21,9 +21,9 @@ export const prepareColumn: ActionModel<PrepareColumnAction> = {
     ...(condition === undefined ? [] : (["checkRecall"] as const)),
   ],
   after: (before, action) => {
-    const { table, path, type, index } = action;
-    checkComputation(before, action);
-    const name = parsePath(path)[0]!;
+    const { table, path, type, index, into = path } = action;
+    checkComputation(before, { ...action, path: into });
+    const name = parsePath(into)[0]!;
     if (namesIn(action.where ?? "").some((one) => one.toLowerCase() === name.toLowerCase()))
       throw conflict(table, `\`where\` can't use ${name}, which has other values after the switch; use another column`);
     const problem = index && indexProblem(index, type);
@@ -37,14 +37,15 @@ export const prepareColumn: ActionModel<PrepareColumnAction> = {
   },
   invert: () => ({ actions: [], obstacles: [] }),
   writes: ({ path, type, where }) => ({ columns: [{ name: path, type, nullable: true }], where }),
-  gives: ({ path }) => [{ path: [preparedName(parsePath(path)[0]!)], sql: undefined }],
+  gives: (action) => [{ path: [preparedAs(action).next], sql: undefined }],
   computes: (action) => {
-    const column = parsePath(action.path)[0]!;
-    const [next, mark] = [preparedName(column), preparedMark(column)];
+    const { next, mark } = preparedAs(action);
     return { column: next, how: action, mark, pending: isPending({ ...action, mark }, next), overwrite: true };
   },
   describe: (action) => {
-    const { table, path, type, index, condition } = action;
+    const { table, path, type, index, condition, into, where } = action;
+    if (into !== undefined)
+      return `compute ${table}.${into} ${describeComputation(action)}, in all rows${where === undefined ? "" : ` with ${where}`}`;
     const recall = condition && `, if the recall@${condition.k} is at least ${condition.minRecall}`;
     const indexed = index === undefined ? "" : `, and index them: ${formatIndex(index)}${recall ?? ""}`;
     return `compute new values of ${table}.${path} as ${formatType(type)} ${describeComputation(action)}${indexed}`;

@@ -29,26 +29,22 @@ export const switchColumn: ActionModel<SwitchColumnAction> = {
   gives: ({ path }) => [{ path: parsePath(path), sql: undefined }],
   invert: ({ table, path, keep, index, down }, before) => {
     const kept = formatPath([keep]);
-    const filling = down && ({ ...down, kind: "backfillColumn", table } as const);
-    const isStrict = requireColumn(table, before.columns, parsePath(path)).nullable === false;
-    const back = { path: kept, rename: parsePath(path)[0]!, ...(isStrict && { nullable: false }) };
-    const first: readonly Action[] = [
-      ...(filling === undefined ? [] : [{ ...filling, path: kept, overwrite: true } as const]),
-      ...(index === undefined ? [] : [{ kind: "dropIndex", table, name: index.name } as const]),
-    ];
-    const actions: readonly Action[] = [
-      ...first,
-      { kind: "alterColumns", table, alterations: [{ path, rename: keep }, back] },
-      // For rows that were added since the old values were computed.
-      ...(filling === undefined || isStrict ? [] : [{ ...filling, path }]),
-      { kind: "dropColumns", table, paths: [kept] },
-    ];
-    const at = first.length;
+    const { type, nullable } = requireColumn(table, before.columns, parsePath(path));
+    const filling = down && ({ ...down, table, path } as const);
+    const back = { path: kept, rename: parsePath(path)[0]! };
+    const actions: Action[] = [];
     const obstacles: Blocker[] = [];
+    if (filling !== undefined) actions.push({ ...filling, kind: "prepareColumn", type, into: kept });
+    if (index !== undefined) actions.push({ kind: "dropIndex", table, name: index.name });
     // Rows that were written since have no old value, or that of their old sources.
-    if (down === undefined) obstacles.push({ kind: "filled", table, path, at });
-    if (isStrict) obstacles.push({ kind: "null", table, path: kept, at });
-    return { actions, obstacles };
+    if (filling === undefined) obstacles.push({ kind: "filled", table, path, at: actions.length });
+    actions.push({ kind: "alterColumns", table, alterations: [{ path, rename: keep }, back] });
+    if (filling !== undefined) actions.push({ ...filling, kind: "catchUpColumn", was: keep });
+    if (!nullable) {
+      obstacles.push({ kind: "null", table, path, at: actions.length });
+      actions.push({ kind: "alterColumns", table, alterations: [{ path, nullable: false }] });
+    }
+    return { actions: [...actions, { kind: "dropColumns", table, paths: [kept] }], obstacles };
   },
   describe: ({ table, path, keep, type }) =>
     `switch ${table}.${path} to the new values, as ${formatType(type)}; the old column is kept as ${keep}`,

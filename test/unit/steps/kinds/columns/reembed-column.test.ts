@@ -55,7 +55,7 @@ test("its inverse leads back to the table before it", () => {
   );
 });
 
-test("with `down`, the old values are computed again before the columns are switched back", () => {
+test("with `down`, the old values are computed again before the columns are switched back, and caught up with after it", () => {
   const [, change] = compileStep(
     reembedColumn("t", "embedding", { ...options, down: { with: "./old.ts", version: "1" } }),
   );
@@ -64,12 +64,14 @@ test("with `down`, the old values are computed again before the columns are swit
   expect(inverse.obstacles).toEqual([]);
   expect(inverse.actions[0]).toMatchObject({
     ...computing,
-    kind: "backfillColumn",
-    path: "embedding_old",
+    kind: "prepareColumn",
+    path: "embedding",
+    into: "embedding_old",
+    type: vector(8).type,
     with: "./old.ts",
     version: "1",
-    overwrite: true,
   });
+  expect(inverse.actions.at(-2)).toMatchObject({ kind: "catchUpColumn", path: "embedding", was: "embedding_old" });
 });
 
 test.each([

@@ -1,0 +1,145 @@
+/** Applications write while `down` computes the values of the old embedding model and switches back to them. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Table } from "@lancedb/lancedb";
+import { expect, test } from "vitest";
+import { systemClock } from "../../src/time/clock.ts";
+import { migrationsIn } from "../../src/migrations/source.ts";
+import { down } from "../../src/commands/down.ts";
+import { up } from "../../src/commands/up.ts";
+import type { RunEvent } from "../../src/run/events.ts";
+import type { MigratorOptions } from "../../src/run/run-context.ts";
+import { int64, utf8, vector } from "../../src/schema/declare/type-builders.ts";
+import { createTable, reembedColumn } from "../../src/steps/index.ts";
+import { open as openLance } from "../../src/targets/lance/lance.ts";
+import type { Target } from "../../src/targets/contract/target.ts";
+import { temporaryFolder } from "../support/project.ts";
+import { lancedb, rowsOf } from "../support/tables.ts";
+
+/** Vectors of the text's number. */
+const embedder = (length: number) => `export default (rows) => rows.map(({ text }) => {
+  const [, number] = text.split(" ");
+  if (number === "13") throw new Error("no thirteen");
+  return Array.from({ length: ${length} }, (_, at) => Number(number) + at);
+});
+`;
+
+const oldVector = (number: number) => [number, number + 1];
+const newVector = (number: number) => [number, number + 1, number + 2];
+
+/** A table after the switch to a new model, whose migration has the option `down`. */
+async function aScene(isStrict = false) {
+  const folder = temporaryFolder();
+  const files = join(folder, "migrations");
+  mkdirSync(files);
+  for (const length of [2, 3]) writeFileSync(join(folder, `code${length}.mjs`), embedder(length));
+  const toFile = (file: string, step: object) =>
+    writeFileSync(join(files, file), `export const up = ${JSON.stringify([step])};\n`);
+  const embedding = isStrict ? vector(2).notNull() : vector(2);
+  toFile("0001_create.mjs", createTable("docs", { id: int64().notNull(), text: utf8(), embedding }));
+  const target = await openLance({ kind: "lance", uri: folder }, { name: "back", folder });
+  const lease = { duration: 5_000, patience: 5_000 };
+  const options: MigratorOptions = { target, migrations: migrationsIn(files), ledger: "_migrations", lease, folder };
+  await up(options);
+  const open = async () => await (await lancedb.connect(folder)).openTable("docs");
+  const table = await open();
+  await table.add(Array.from({ length: 10 }, (_, id) => ({ id, text: `text ${id}`, embedding: oldVector(id) })));
+  const computing = { from: ["text"], key: "id", with: "./code3.mjs", version: "1", failedRows: "leave" } as const;
+  const old = { with: "./code2.mjs", version: "1" };
+  toFile("0002_model.mjs", reembedColumn("docs", "embedding", { ...computing, type: vector(3), down: old }));
+  await up(options);
+  return { folder, options, open };
+}
+
+interface Moments {
+  readonly beforeSwitch?: () => Promise<unknown>;
+  readonly afterSwitch?: () => Promise<unknown>;
+  readonly whilePausing?: () => Promise<unknown>;
+}
+
+/** Rolls back while an application writes at these moments. Returns what the run has reported. */
+async function rollBack(options: MigratorOptions, moments: Moments): Promise<readonly RunEvent[]> {
+  const { target } = options;
+  const pending: Record<string, (() => Promise<unknown>) | undefined> = { ...moments };
+  const write = async (moment: keyof Moments) => {
+    const due = pending[moment];
+    delete pending[moment];
+    await due?.();
+  };
+  const execute: Target["execute"] = async (action, seen) => {
+    const isSwitch = action.kind === "alterColumns" && action.alterations.some(({ rename }) => rename === "embedding");
+    if (isSwitch) await write("beforeSwitch");
+    const version = await target.execute(action, seen);
+    if (isSwitch) await write("afterSwitch");
+    return version;
+  };
+  const { signal } = new AbortController();
+  const clock = {
+    ...systemClock,
+    async sleep(duration: number, given?: AbortSignal) {
+      // Other pauses of that length have a signal of their own.
+      if (duration === 1_000 && given === signal) await write("whilePausing");
+      else await systemClock.sleep(duration, given);
+    },
+  };
+  const events: RunEvent[] = [];
+  await down({ ...options, clock, signal, target: { ...target, execute }, emit: (event) => void events.push(event) });
+  return events;
+}
+
+async function vectorsIn(folder: string): Promise<Readonly<Record<string, unknown>>> {
+  const rows = (await rowsOf(folder, "docs")) as readonly { text: string; embedding: Iterable<number> | null }[];
+  return Object.fromEntries(rows.map(({ text, embedding }) => [text, embedding && [...embedding]]));
+}
+
+function vectorsOf(numbers: readonly number[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(numbers.map((number) => [`text ${number}`, oldVector(number)]));
+}
+
+test("what is written just before and after the switch back, with the schema from before it, gets its old value", async () => {
+  const { folder, options, open } = await aScene();
+  const row = (id: number, number: number) => ({ id, text: `text ${number}`, embedding: newVector(number) });
+  const update = async (table: Table, id: number) =>
+    await table.update({ where: `id = ${id}`, values: { text: `text ${id * 10}` } });
+  let stale: readonly [Table, Table, Table];
+  await rollBack(options, {
+    beforeSwitch: async () => {
+      const table = await open();
+      await update(table, 1);
+      await table.add([row(12, 12)]);
+      stale = [await open(), await open(), await open()];
+    },
+    afterSwitch: async () => {
+      const merge = stale[0].mergeInsert("id").whenMatchedUpdateAll().whenNotMatchedInsertAll();
+      await merge.execute([row(2, 20), row(13, 130)]);
+    },
+    whilePausing: async () => {
+      await update(stale[1], 3);
+      await stale[2].add([row(14, 14)]);
+    },
+  });
+  expect(await vectorsIn(folder)).toEqual(vectorsOf([0, 10, 20, 30, 4, 5, 6, 7, 8, 9, 12, 130, 14]));
+  const { fields } = await (await open()).schema();
+  expect(fields.map(({ name }) => name)).toEqual(["id", "text", "embedding"]);
+  await options.target.close();
+});
+
+test("rows that get no old value after the switch back are reported", async () => {
+  const { folder, options, open } = await aScene();
+  const change = async () => await (await open()).update({ where: "id = 1", values: { text: "text 13" } });
+  const events = await rollBack(options, { beforeSwitch: change });
+  expect(events.filter(({ event }) => event === "notComputed")).toEqual([
+    { event: "notComputed", table: "docs", path: "embedding", rows: 1, problem: "no thirteen" },
+  ]);
+  expect(await vectorsIn(folder)).toEqual({ ...vectorsOf([0, 2, 3, 4, 5, 6, 7, 8, 9]), "text 13": null });
+  await options.target.close();
+});
+
+test("a column that was not null is not null again once all rows have their old value", async () => {
+  const { folder, options, open } = await aScene(true);
+  const add = async () => await (await open()).add([{ id: 12, text: "text 12", embedding: newVector(12) }]);
+  await rollBack(options, { beforeSwitch: add });
+  expect(await vectorsIn(folder)).toEqual(vectorsOf([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12]));
+  expect((await (await open()).schema()).fields.at(-1)).toMatchObject({ name: "embedding", nullable: false });
+  await options.target.close();
+});
