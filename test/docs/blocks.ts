@@ -14,7 +14,7 @@ export interface Block {
   readonly text: string;
   /** The path in its first line, such as `// migrations/0002_headlines.ts`. */
   readonly file: string | undefined;
-  /** The reason in the comment before it, `<!-- not run: … -->`. */
+  /** The reason in the comment before it, `<!-- not run: … -->`, or `<!-- commands not run: … -->` below the title. */
   readonly notRun: string | undefined;
 }
 
@@ -31,7 +31,8 @@ export const allBlocks = (): readonly Block[] =>
 
 const fence = /^( *)```(\w*)\n(.*?)^ *```$/gms;
 const marker = /<!-- not run: ([^>]+) -->\s*$/;
-const fileName = /^\/\/ (\S+\.(?:ts|json))(?: .*)?\n/;
+const pageMarker = /^# .*\n\n<!-- commands not run: ([^>]+) -->/;
+const fileName = /^(?:\/\/|#) (\S+\.(?:ts|json|py))(?: .*)?\n/;
 
 export function blocksOf(page: string, text: string): readonly Block[] {
   return [...text.matchAll(fence)].map(({ index, 1: indent = "", 2: language = "", 3: code = "" }) => {
@@ -45,7 +46,7 @@ export function blocksOf(page: string, text: string): readonly Block[] {
       language,
       text: code.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
       file: fileName.exec(code)?.[1],
-      notRun: marker.exec(before)?.[1],
+      notRun: marker.exec(before)?.[1] ?? (language === "console" ? pageMarker.exec(text)?.[1] : undefined),
     };
   });
 }

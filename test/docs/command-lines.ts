@@ -18,7 +18,7 @@ export async function commandProblems(text: string): Promise<readonly string[]> 
 async function problemsOf(name: string, words: string): Promise<readonly string[]> {
   const command = await loadCommand(name);
   if (command === undefined) return [`migrate ${name}: no such command`];
-  const known = { ...commonFlags, ...leaseFlags, ...command.flags };
+  const known = { help: true, version: true, ...commonFlags, ...leaseFlags, ...command.flags };
   const flags = [...words.replaceAll(/'[^']*'/g, "").matchAll(/(?:^|\s)--([a-z][a-z-]*)/g)].map(([, flag]) => flag!);
   return flags.filter((flag) => !Object.hasOwn(known, flag)).map((flag) => `migrate ${name}: no flag --${flag}`);
 }

@@ -18,7 +18,7 @@ const inLanguage = (...languages: readonly string[]) => run.filter(({ language }
 
 /** Where the TypeScript of all sections is checked at once. */
 const checked = temporaryFolderOfFile();
-const bySection = Map.groupBy(inLanguage("ts", "console", "json"), ({ section }) => section);
+const bySection = Map.groupBy(inLanguage("ts", "console", "json", "python"), ({ section }) => section);
 
 test.each([...bySection])("%s", async (section, own) => {
   const project = aProject();
@@ -28,7 +28,8 @@ test.each([...bySection])("%s", async (section, own) => {
   for (const block of own)
     if (block.language === "console") await checkConsole(project, block);
     else if (block.language === "ts") checkFile(project, block);
-    else JSON.parse(block.text);
+    else if (block.language === "json") JSON.parse(block.text);
+    else if (block.file !== undefined) project.write(block.file, block.text);
   // Some show what TypeScript refuses, and files about the history of a project can't be checked with those of another.
   if (own.some(({ text }) => text.includes("error TS"))) return;
   const isSource = (path: string) =>

@@ -34,11 +34,16 @@ const widen: Scene = async (scene) => {
 };
 
 /** Makes the tables of a project look as if something other than a migration had created them. */
-function forgetMigrations({ folder, database }: Project): void {
+function forgetMigrations({ folder }: Project, database: string): void {
   const ledgers = readdirSync(database).filter((name) => name.startsWith("_migrations"));
   for (const path of [...ledgers.map((name) => join(database, name)), join(folder, "migrations")])
     rmSync(path, { recursive: true, force: true });
 }
+
+const notes = (project: Project) => {
+  const columns = `{ id: m.int64().notNull(), text: m.utf8(), vector: m.vector(8) }`;
+  project.migration("0001_adopt.ts", `m.createTable("notes", ${columns})`);
+};
 
 /** Two migrations whose types TypeScript knows. */
 const typed: Scene = async ({ project, migrate }) => {
@@ -125,13 +130,13 @@ export const scenes: Readonly<Record<string, Scene>> = {
     const table = await (await lancedb.connect(project.database)).openTable("documents");
     const config = lancedb.Index.ivfPq({ distanceType: "cosine", numPartitions: 1 });
     await table.createIndex("embedding", { config });
-    forgetMigrations(project);
+    forgetMigrations(project, project.database);
   },
   "docs/adopting.md#marking-as-applied": async ({ project, migrate }) => {
     const create = () => project.migration("0001_adopt.ts", `m.createTable("documents", { id: m.int64() })`);
     create();
     await migrate("up");
-    forgetMigrations(project);
+    forgetMigrations(project, project.database);
     create();
   },
   "docs/adopting.md#drift": async ({ project, migrate }) => {
@@ -164,6 +169,19 @@ export const scenes: Readonly<Record<string, Scene>> = {
       `retypeColumn("documents", "score", float32())`,
       `setNullable("documents", "headline", false)`,
     );
+  },
+  "docs/python.md#setting-up": async ({ project, migrate }) => {
+    const local = `{ kind: "lance", uri: "data" }`;
+    project.write("migrate.config.ts", `export default { targets: { local: ${local} } };`);
+    notes(project);
+    await migrate("up");
+    forgetMigrations(project, join(project.folder, "data"));
+  },
+  "docs/python.md#code-that-computes-a-column": async ({ project, migrate }) => {
+    notes(project);
+    await migrate("up");
+    const rows = numbered(20).map((id) => ({ id: BigInt(id), text: `Note ${id}`, vector: numbered(8) }));
+    await addRows(project.database, "notes", rows);
   },
   "docs/types.md": ({ project }) => {
     project.migration("0001_create_documents.ts", `m.createTable("documents", { id: m.int64() })`);
