@@ -32,7 +32,7 @@ export const allBlocks = (): readonly Block[] =>
 const fence = /^( *)```(\w*)\n(.*?)^ *```$/gms;
 const marker = /<!-- not run: ([^>]+) -->\s*$/;
 const pageMarker = /^# .*\n\n<!-- commands not run: ([^>]+) -->/;
-const fileName = /^(?:\/\/|#) (\S+\.(?:ts|json|py))(?: .*)?\n/;
+const fileName = /^(?:\/\/|#) (\S+\.(?:m?[jt]s|json|py))(?: .*)?\n/;
 
 export function blocksOf(page: string, text: string): readonly Block[] {
   return [...text.matchAll(fence)].map(({ index, 1: indent = "", 2: language = "", 3: code = "" }) => {
