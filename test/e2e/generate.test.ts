@@ -168,6 +168,20 @@ test("what is dropped is said, and accepted where that is asked for", async () =
   });
 });
 
+test("consent that is not enough for up is refused before anything is written", async () => {
+  const project = declaring(`d: { id: m.int32() }, e: { id: m.int32() }`);
+  expect(await project.migrate(["generate", "one"])).toMatchObject({ code: 0 });
+  declare(project, `d: { id: m.int32() }`);
+  const gone = ["generate", "gone", "--drop-table", "e", "--accept"];
+  expect(await project.migrate([...gone, "lossy"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("or pass --accept irreversible"),
+  });
+  expect(filesIn(project)).toEqual(["0001_one.ts"]);
+  expect(await project.migrate([...gone, "irreversible"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+});
+
 test.skipIf(!hasTerminal)("at a terminal it asks what became of a column", async () => {
   const project = declaring(`d: { id: m.int32(), title: m.utf8(), body: m.utf8() }`);
   expect(await project.migrate(["generate"])).toMatchObject({ code: 0 });

@@ -1,6 +1,6 @@
 /** Migrations that `migrate new` writes: each is what was asked for, TypeScript takes it, and it runs on the engine. */
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import * as m from "lance-migrate";
@@ -419,6 +419,20 @@ test("what loses something is said, and accepted in the file where that is asked
     stderr: "",
   });
   expect(await stepsIn(project, "0002_drop.ts", "accepts")).toEqual(["lossy"]);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+});
+
+test("consent that is not enough for up is refused before anything is written", async () => {
+  const project = await started();
+  const gone = ["new", "gone", "--drop-table", "d", "--accept"];
+  expect(await project.migrate([...gone, "lossy"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(
+      /^0002_gone\.ts, step 1 \(dropTable\) needs consent: .* or pass --accept irreversible\n$/,
+    ),
+  });
+  expect(existsSync(join(project.folder, "migrations/0002_gone.ts"))).toBe(false);
+  expect(await project.migrate([...gone, "irreversible"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
 });
 

@@ -5,7 +5,7 @@ import { formatVersion } from "../../migrations/file-name.ts";
 import type { MigrationSource } from "../../migrations/source.ts";
 import { revisionOf } from "../../commands/lint/plan-what-works.ts";
 import { problemsElsewhere } from "../../commands/lint/rules/not-everywhere.ts";
-import { lintOnce, planNext, stepsBack } from "../../commands/generate/next-migration.ts";
+import { checkConsent, lintOnce, planNext, stepsBack } from "../../commands/generate/next-migration.ts";
 import { schemaRevisions } from "../../run/schema-history.ts";
 import { nextMigration, writeMigration } from "../../scaffold/create-migration.ts";
 import { fileKind } from "../../scaffold/file-kind.ts";
@@ -51,6 +51,7 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
       const { name } = place(given);
       const existing = steps.length === 0 ? undefined : await linted();
       const planned = existing && planNext(existing, options, place(name), steps);
+      if (planned !== undefined && accept !== undefined) checkConsent(planned, options, accept, down === true);
       const back = down === true && planned !== undefined ? stepsBack(planned, options) : undefined;
       underWay(true);
       const before = existing?.sound.migrations.map(revisionOf);

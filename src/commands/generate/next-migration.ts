@@ -1,8 +1,10 @@
 /** Checks that a migration can work after the existing ones before it is written, and derives its rollback. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import type { Acceptance } from "../../migrations/acceptance.ts";
 import { checksumOf } from "../../migrations/checksum.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
+import { checkRefusals, withRefusals } from "../../plan/assess/guards.ts";
 import { checkVectors, type PlannedMigration } from "../../plan/make-plan.ts";
 import { rollbackOf } from "../../plan/rollback/rollback.ts";
 import { databaseOf } from "../../schema/table.ts";
@@ -48,6 +50,21 @@ export function planNext(
   const planned = planAfter(linted, options, next);
   checkVectors(planned);
   return planned;
+}
+
+/**
+ * Requires that the consent to be written into the file is enough for `up`. `hasDown`: whether the file will export its
+ * rollback; then `up` does not classify rollbacks. Throws ERR_CONSENT.
+ */
+export function checkConsent(
+  planned: PlannedMigration,
+  { guards, target }: Pick<MigratorOptions, "guards" | "target">,
+  accept: readonly Acceptance[],
+  hasDown: boolean,
+): void {
+  const actions = planned.actions.map((one) => (hasDown ? { ...one, rollback: undefined } : one));
+  const plan = { migrations: [{ ...planned, actions }], now: new Map() };
+  checkRefusals(withRefusals(plan, { accepts: guards?.accepts }, accept), target.name);
 }
 
 /**
