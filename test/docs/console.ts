@@ -47,6 +47,8 @@ export function wordsOf(line: string): readonly string[] {
 
 /** What differs from one run to the next, and what takes its place. */
 const masks: readonly (readonly [RegExp, string])[] = [
+  // project.migrate leaves them out.
+  [/ \(ERR_[A-Z_]+\)$/gm, ""],
   [/\d+(?:\.\d+)? (?:ms|s|min|h)\b/g, "TIME"],
   [/\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?Z?/g, "DATE"],
   [/\b\d+ times as (?:fast|slow)\b/g, "RATIO"],

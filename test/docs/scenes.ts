@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { strictConfig } from "../support/type-check.ts";
 import type { Project } from "../support/project.ts";
 import { addRows, lancedb } from "../support/tables.ts";
+import { runbookScenes } from "./runbook-scenes.ts";
 
-type Scene = (scene: Setting) => void | Promise<void>;
+export type Scene = (scene: Setting) => void | Promise<void>;
 
 interface Setting {
   readonly project: Project;
@@ -57,6 +58,7 @@ const typed: Scene = async ({ project, migrate }) => {
 
 /** By section. The tests run one in a project of its own. */
 export const scenes: Readonly<Record<string, Scene>> = {
+  ...runbookScenes,
   "docs/get-started.md#the-first-migrations": ({ project }) => project.write("package.json", `{ "type": "commonjs" }`),
   "docs/plans.md": async (scene) => {
     await documents("0005_documents.ts", 20_000)(scene);

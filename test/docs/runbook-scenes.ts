@@ -1,0 +1,77 @@
+/** What the sections of docs/runbook.md take for granted: migrations of which some are applied, and a table that was changed. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { addRows, lancedb } from "../support/tables.ts";
+import type { Scene } from "./scenes.ts";
+
+type Setting = Parameters<Scene>[0];
+
+const migrations: Readonly<Record<string, string>> = {
+  "0001_create_documents.ts": `m.createTable("documents", { id: m.int32().notNull(), title: m.utf8(), published: m.utf8(), score: m.float32() })`,
+  "0002_years.ts": `m.addColumn("documents", "year", m.int32()), m.execute("documents", { update: { year: "try_cast(published as int)" } })`,
+  "0003_titles.ts": `m.renameColumn("documents", "title", "headline"), m.createIndex("documents", "id", m.btree())`,
+  "0004_scores.ts": `m.retypeColumn("documents", "score", m.float64())`,
+  "0005_codes.ts": `m.addColumn("documents", "code", m.utf8())`,
+};
+
+async function openDocuments({ project }: Setting) {
+  return await (await lancedb.connect(project.database)).openTable("documents");
+}
+
+/** All migrations are written, and the first one is applied to a table with rows. */
+async function begun({ project, migrate }: Setting): Promise<void> {
+  for (const [name, steps] of Object.entries(migrations)) project.migration(name, steps);
+  await migrate("up", "--to", "1");
+  const rows = Array.from({ length: 1000 }, (_, id) => ({ id, title: `t ${id}`, published: "1990", score: id / 10 }));
+  await addRows(project.database, "documents", [...rows.slice(1), { ...rows[0]!, published: "n/a" }]);
+}
+
+async function all(setting: Setting): Promise<void> {
+  await begun(setting);
+  await setting.migrate("up", "--accept", "lossy");
+}
+
+function remove({ project }: Setting, ...names: readonly string[]): void {
+  for (const name of names) rmSync(join(project.folder, "migrations", name));
+}
+
+export const runbookScenes: Readonly<Record<string, Scene>> = {
+  "docs/runbook.md#a-step-failed": async (setting) => {
+    await begun(setting);
+    remove(setting, "0003_titles.ts", "0004_scores.ts", "0005_codes.ts");
+    const steps = migrations["0002_years.ts"]!.replace("try_cast", "cast");
+    setting.project.write(
+      "migrations/0002_years.ts",
+      `import * as m from "lance-migrate";\nexport const accepts = ["lossy"];\nexport const up = [${steps}];\n`,
+    );
+  },
+  "docs/runbook.md#rolling-back-the-last-release": async (setting) => {
+    await begun(setting);
+    remove(setting, "0005_codes.ts");
+    await setting.migrate("up", "--to", "2", "--accept", "lossy");
+    const row = { title: "new", published: "2026", score: 1, year: 2026 };
+    await addRows(setting.project.database, "documents", [
+      { id: 2000, ...row },
+      { id: 2001, ...row },
+    ]);
+    await setting.migrate("up");
+  },
+  "docs/runbook.md#a-table-was-changed-by-hand": async (setting) => {
+    await all(setting);
+    await (await openDocuments(setting)).addColumns([{ name: "pages", valueSql: "cast(null as int)" }]);
+  },
+  "docs/runbook.md#a-table-was-restored-from-a-backup-or-an-old-version": async (setting) => {
+    await begun(setting);
+    await setting.migrate("up", "--to", "2", "--accept", "lossy");
+    const version = await (await openDocuments(setting)).version();
+    await setting.migrate("up");
+    const table = await openDocuments(setting);
+    // After the rename of the third migration.
+    await table.checkout(version + 1);
+    await table.restore();
+  },
+  "docs/runbook.md#an-older-release-was-deployed": async (setting) => {
+    await all(setting);
+    remove(setting, "0004_scores.ts", "0005_codes.ts");
+  },
+};
