@@ -118,6 +118,16 @@ test.each(ways)(
     expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
     expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
     expect(await rowsOf(project.database, "docs")).toEqual(before);
+    const down = `down: { with: "./code/lengths.ts", version: "1" }`;
+    project.migration("0003_halves.ts", `m.reembedColumn("docs", "length", { ${options}, ${down} }),`);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    await (
+      await (await lancedb.connect(project.database)).openTable("docs")
+    ).add([{ id: 5, text: "eleven", length: 1 }]);
+    const back = await project.migrate(["down"]);
+    expect(back, back.stderr).toMatchObject({ code: 0 });
+    expect(await lengthsIn(project)).toEqual([3, 3, 5, null, 4, 6]);
+    expect(await columnsOf(project.database, "docs")).toEqual(["id: int64 not null", "text: utf8", "length: int32"]);
   },
 );
 

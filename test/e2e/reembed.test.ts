@@ -199,6 +199,35 @@ test("rows that were written since have no old value: down refuses, or computes 
   expect(await namesIn(computed)).toEqual(["id", "text", "embedding"]);
 });
 
+test("plans state which rows are computed, which values are dropped, and which options are missing", async () => {
+  const project = await aScene();
+  rmSync(join(project.folder, "migrations/0002_model.ts"));
+  project.migration("0002_index.ts", 'm.createIndex("docs", "embedding", m.ivfFlat({ numPartitions: 1 })),');
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const code = 'type: m.vector(3), from: ["text"], key: "id", with: "./code/new.ts", version: "2"';
+  project.migration("0003_model.ts", `m.reembedColumn("docs", "embedding", { ${code} }),`);
+  const plan = (await project.migrate(["plan"])).stdout;
+  expect(plan).toContain(
+    "risk: the step has no `index`: embedding_idx stays on the old column of docs, so searches on the new embedding compare every row\n",
+  );
+  expect(plan).toContain(
+    "risk: the step has no `down`, which can only be added before `up`: a rollback computes no old",
+  );
+  expect(plan).toContain("for rows that were written meanwhile (rewrites only rows that others write meanwhile)\n");
+  const down = 'down: { with: "./code/old.ts", version: "1" }';
+  const index = "index: m.ivfFlat({ numPartitions: 1 })";
+  project.migration("0003_model.ts", `m.reembedColumn("docs", "embedding", { ${code}, ${index}, ${down} }),`);
+  expect((await project.migrate(["plan"])).stdout).not.toContain("the step has no");
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const back = (await project.migrate(["plan", "--down"])).stdout;
+  expect(back).toContain(
+    "compute docs.embedding_old from text with ./code/old.ts, version 1, in all rows (rewrites about 96 bytes in 12 rows)\n",
+  );
+  expect(back).toContain(
+    "risk: docs.embedding_old is dropped with the values of the new model (fixedSizeList<float32, 3>): 12 rows now\n",
+  );
+});
+
 test("a failing embedder stops prepare with the row, and what was computed is kept", async () => {
   const project = await aScene();
   project.write(

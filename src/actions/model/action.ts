@@ -104,6 +104,8 @@ export interface DeleteRowsAction extends ActionOf<"deleteRows"> {
 
 export interface DropColumnsAction extends ActionOf<"dropColumns"> {
   readonly paths: readonly string[];
+  /** What the columns hold, for texts; their own values when absent. */
+  readonly holds?: string | undefined;
 }
 
 export interface DropIndexAction extends ActionOf<"dropIndex"> {

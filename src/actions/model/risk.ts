@@ -11,8 +11,8 @@ export interface Risk {
   /**
    * - `loss`: values may be lost or change silently.
    * - `failure`: a value in the table may make the step fail; the step then changes nothing.
-   * - `writers`: what others write meanwhile may be refused or lost.
-   * - `readers`: searches of others fail afterwards.
+   * - `writers`: what others write meanwhile may be refused or lost, or gets no value in a rollback.
+   * - `readers`: searches of others fail or become slower afterwards.
    * - `embedding`: clients that use an embedding function of the table can't add rows afterwards.
    */
   readonly kind: "loss" | "failure" | "writers" | "readers" | "embedding";

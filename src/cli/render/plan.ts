@@ -62,10 +62,16 @@ function renderMigration(migration: Migration, indent: string, output: Output): 
 type Called = Pick<Action, "text" | "calls" | "cost" | "action">;
 
 function renderCalls({ text, calls = [], cost, action }: Called, indent: string, output: Output): void {
-  const about = cost === undefined ? "" : ` (${output.verbose ? renderCost(cost) : renderWritten(cost)})`;
+  const written = cost && (isCatchUp(action) ? "rewrites only rows that others write meanwhile" : renderWritten(cost));
+  const about = cost === undefined ? "" : ` (${[written, ...(output.verbose ? versionsIn(cost) : [])].join(", ")})`;
   output.result([`${indent}${text}`, { style: "dim", text: about }]);
   if (cost?.computed !== undefined) output.result(`${indent}  ${renderComputed(cost.computed, action)}`);
   if (output.verbose) for (const call of numbered(calls)) output.result({ style: "dim", text: `${indent}  ${call}` });
+}
+
+/** Which rows it rewrites is unknown before. As long as nobody writes, there are none. */
+function isCatchUp(action: Called["action"]): boolean {
+  return action["kind"] === "catchUpColumn";
 }
 
 function renderAction(action: Action, indent: string, output: Output): void {
@@ -140,7 +146,11 @@ const unknownRows = "an unknown number of rows";
 
 /** What is written, and how many versions that makes. */
 function renderCost(cost: Cost): string {
-  return [renderWritten(cost), ...(cost.versions === 0 ? [] : [count(cost.versions, "version")])].join(", ");
+  return [renderWritten(cost), ...versionsIn(cost)].join(", ");
+}
+
+function versionsIn({ versions }: Cost): readonly string[] {
+  return versions === 0 ? [] : [count(versions, "version")];
 }
 
 function renderWritten({ rows, bytes, added, indexes }: Cost): string {

@@ -21,10 +21,10 @@ export const dropColumns: ActionModel<DropColumnsAction> = {
     lost: `${paths.map((path) => `${table}.${path}`).join(", ")} is dropped with its values`,
   }),
   describe: ({ table, paths }) => paths.map((path) => `drop ${table}.${path}`).join(", "),
-  risks: ({ table, paths }, before) => [
+  risks: ({ table, paths, holds = "its values" }, before) => [
     ...paths.map((path) => ({
       kind: "loss" as const,
-      text: `${table}.${path} is dropped with its values`,
+      text: `${table}.${path} is dropped with ${holds}`,
       obstacle: { kind: "values" as const, table, path },
     })),
     ...risksForEmbeddings(table, before, paths),

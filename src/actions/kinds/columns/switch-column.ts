@@ -10,6 +10,7 @@ import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
 import { requireColumn, type Table } from "../../../schema/table.ts";
 import { addColumns } from "./add-columns.ts";
 import { alterColumns } from "./alter-columns.ts";
+import { isVectorIndex } from "../../../schema/table-index.ts";
 import { createIndex } from "../tables/create-index.ts";
 
 export const switchColumn: ActionModel<SwitchColumnAction> = {
@@ -27,7 +28,7 @@ export const switchColumn: ActionModel<SwitchColumnAction> = {
   pathAfter: ([first, ...rest]: Path, { path, keep }) =>
     first === parsePath(path)[0] ? [keep, ...rest] : [first!, ...rest],
   gives: ({ path }) => [{ path: parsePath(path), sql: undefined }],
-  invert: ({ table, path, keep, index, down }, before) => {
+  invert: ({ table, path, keep, index, down, type: newType }, before) => {
     const kept = formatPath([keep]);
     const { type, nullable } = requireColumn(table, before.columns, parsePath(path));
     const filling = down && ({ ...down, table, path } as const);
@@ -44,15 +45,34 @@ export const switchColumn: ActionModel<SwitchColumnAction> = {
       obstacles.push({ kind: "null", table, path, at: actions.length });
       actions.push({ kind: "alterColumns", table, alterations: [{ path, nullable: false }] });
     }
-    return { actions: [...actions, { kind: "dropColumns", table, paths: [kept] }], obstacles };
+    const holds = `the values of the new model (${formatType(newType)})`;
+    return { actions: [...actions, { kind: "dropColumns", table, paths: [kept], holds }], obstacles };
   },
   describe: ({ table, path, keep, type }) =>
     `switch ${table}.${path} to the new values, as ${formatType(type)}; the old column is kept as ${keep}`,
-  risks: ({ table, path, type }, before) => [
-    ...risksOfAnotherModel(table, before, parsePath(path)[0]!),
-    ...risksForSearches(table, path, type, before),
+  risks: (action, before) => [
+    ...risksOfAnotherModel(action.table, before, parsePath(action.path)[0]!),
+    ...risksForSearches(action.table, action.path, action.type, before),
+    ...risksOfOptions(action, before),
   ],
 };
+
+/** The options that the step may lack. After `up`, the step can't be changed. */
+function risksOfOptions({ table, path, index, down }: SwitchColumnAction, { indexes = {} }: Table): readonly Risk[] {
+  const indexed = Object.entries(indexes).find(([, one]) => one !== null && isVectorIndex(one) && one.path === path);
+  const risks: Risk[] = [];
+  if (index === undefined && indexed !== undefined)
+    risks.push({
+      kind: "readers",
+      text: `the step has no \`index\`: ${indexed[0]} stays on the old column of ${table}, so searches on the new ${path} compare every row`,
+    });
+  if (down === undefined)
+    risks.push({
+      kind: "writers",
+      text: "the step has no `down`, which can only be added before `up`: a rollback computes no old values for rows that were written since",
+    });
+  return risks;
+}
 
 /** Clients search the only vector column of a length if they are not told which (measured). */
 function risksForSearches(table: string, path: string, type: DataType, { columns }: Table): readonly Risk[] {

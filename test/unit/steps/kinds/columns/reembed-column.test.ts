@@ -86,8 +86,9 @@ test.each([
 });
 
 test("searches that name no column are at risk only if the lengths of both vectors are the same", () => {
+  const down = { with: "./old.ts", version: "1" };
   const kinds = (type: ReturnType<typeof vector>) => {
-    const [, change] = compileStep(reembedColumn("t", "embedding", { ...options, type }));
+    const [, change] = compileStep(reembedColumn("t", "embedding", { ...options, type, down }));
     return risksOf(change!, before.get("t")).map(({ kind }) => kind);
   };
   expect(kinds(vector(16))).toEqual([]);
@@ -117,5 +118,6 @@ test("an embedding function in the schema's metadata keeps the old model, which 
   const [, change] = compileStep(whole);
   expect(risksOf(change!, table)).toEqual([
     { kind: "embedding", text: expect.stringContaining('"openai" of t refers to embedding') },
+    { kind: "writers", text: expect.stringContaining("the step has no `down`") },
   ]);
 });
