@@ -6,7 +6,8 @@ import { MigrateError } from "../errors/migrate-error.ts";
 import { formatVersion } from "../migrations/file-name.ts";
 import { listMigrations } from "../migrations/list-files.ts";
 import type { FileKind } from "./file-kind.ts";
-import type { Filling } from "./fill-template.ts";
+import { checkWritten } from "./check-generated.ts";
+import { fillBuiltIn, type Filling } from "./fill-built-in.ts";
 import { formatDraft, type Formatting } from "./format-draft.ts";
 import { packageFolder } from "./package-folder.ts";
 
@@ -34,20 +35,18 @@ export function nextMigration(folder: string, name: string, kind: FileKind) {
 }
 
 /**
- * Fills in the template and gives the path. The file is written only if it can be loaded; with steps, only if TypeScript
- * accepts it and loading it gives exactly these steps. Throws ERR_FILE_EXISTS, ERR_TEMPLATE_MISSING,
+ * Fills in the template and gives the path. The file is written only if it can be loaded; with steps, only if loading
+ * it gives exactly these steps, and TypeScript accepts it. Throws ERR_FILE_EXISTS, ERR_TEMPLATE_MISSING,
  * ERR_TEMPLATE_INVALID, ERR_FORMAT.
  */
 export async function writeMigration(path: string, wanted: NewMigration): Promise<string> {
   const { project } = wanted;
   if (existsSync(path)) throw new MigrateError("ERR_FILE_EXISTS", { file: path });
-  const template = findTemplate(project.folder, extname(path));
-  // Loaded late: both use ts-morph, which is slow to load, and steps that can't work are refused before.
-  const [{ fillTemplate }, { checkWritten }] = [
-    await import("./fill-template.ts"),
-    await import("./check-generated.ts"),
-  ];
-  const text = fillTemplate(template, wanted);
+  const { template, isOwn } = findTemplate(project.folder, extname(path));
+  // Loaded late, because ts-morph is slow to load and need not be installed.
+  const text = isOwn
+    ? (await import("./fill-template.ts")).fillTemplate(template, wanted)
+    : fillBuiltIn(template, wanted);
   const file = { ...wanted, folder: project.folder, template, file: basename(path) };
   await writeChecked(path, text, project, async (draft, written) => await checkWritten(draft, written, file));
   return path;
@@ -96,8 +95,9 @@ export function putInPlace(draft: string, path: string): void {
   }
 }
 
-function findTemplate(folder: string, extension: string): string {
+function findTemplate(folder: string, extension: string) {
   const name = join("templates", `migration.${extension.slice(-2)}`);
   const own = join(folder, name);
-  return existsSync(own) ? own : join(packageFolder(), name);
+  const isOwn = existsSync(own);
+  return { template: isOwn ? own : join(packageFolder(), name), isOwn };
 }

@@ -5,7 +5,7 @@ import { MigrateError } from "../errors/migrate-error.ts";
 import { loadSchema } from "../migrations/load-schema.ts";
 import { diff } from "../commands/generate/diff-tables.ts";
 import { sameTables, type Database } from "../schema/table.ts";
-import { typeProblem } from "./check-generated.ts";
+import { typeProblemIn } from "./check-generated.ts";
 import { putInPlace, writeChecked } from "./create-migration.ts";
 import type { Formatting } from "./format-draft.ts";
 import { schemaText } from "./print-schema.ts";
@@ -56,7 +56,7 @@ function holdsOnly(text: string, expected: string): boolean {
 
 async function writeSchema({ project, path, tables }: NewSchema, put = putInPlace): Promise<void> {
   const check = async (draft: string, text: string) => {
-    const wrong = draft.endsWith("ts") ? typeProblem(draft, text, project.folder) : undefined;
+    const wrong = await typeProblemIn(draft, text, project.folder);
     const problem = wrong ?? (await otherTables(draft, tables));
     if (problem !== undefined)
       throw new MigrateError("ERR_ADOPT_REFUSED", {

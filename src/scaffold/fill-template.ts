@@ -1,30 +1,14 @@
-/** Fills steps into templates and migrations, with ts-morph. */
-import { existsSync } from "node:fs";
+/** Fills steps into the templates and migrations of projects, whatever these look like, with ts-morph. */
 import type { Node, SourceFile, VariableDeclaration } from "ts-morph";
 import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
-import type { Acceptance } from "../migrations/acceptance.ts";
 import type { Source } from "../schema/text/typescript-source.ts";
-import { call, valueSource } from "../schema/text/typescript-source.ts";
-import { stepSource, type Step } from "../steps/registry.ts";
+import { valueSource } from "../schema/text/typescript-source.ts";
+import { comments, listOf, packageName, sentenceOf, type Addable, type Filling } from "./fill-built-in.ts";
 import { importLine, layOut, namesIn } from "./print/print-source.ts";
 import { Project, SyntaxKind } from "./ts-morph.ts";
 
-export interface Filling {
-  readonly name: string;
-  readonly steps?: readonly Step[] | undefined;
-  readonly down?: readonly Step[] | undefined;
-  readonly accepts?: readonly Acceptance[] | undefined;
-  /** The migrations that this one replaces. */
-  readonly replaces?: readonly string[] | undefined;
-  /** The version for `after(…)` in `up`. */
-  readonly after?: string | undefined;
-}
-
-const packageName = "lance-migrate";
-
-/** Throws ERR_TEMPLATE_MISSING, ERR_TEMPLATE_INVALID. */
+/** Throws ERR_TEMPLATE_INVALID. */
 export function fillTemplate(file: string, filling: Filling): string {
-  if (!existsSync(file)) throw new MigrateError("ERR_TEMPLATE_MISSING", { file });
   try {
     return filled(file, filling);
   } catch (cause) {
@@ -43,9 +27,8 @@ function filled(file: string, { name, steps, down, accepts, replaces, after }: F
       problem: "must export its steps as: export const up = [ … ]",
     });
   const comment = up.getVariableStatementOrThrow().getJsDocs()[0];
-  const sentence = name.replaceAll(/[_-]+/g, " ");
   const isAlone = comment?.getTags().length === 0;
-  comment?.setDescription(`${sentence[0]!.toUpperCase()}${sentence.slice(1)}.${isAlone ? "" : "\n"}`);
+  comment?.setDescription(`${sentenceOf(name)}${isAlone ? "" : "\n"}`);
   if (steps === undefined) return source.getFullText();
   return withLists(source, up, {
     up: listOf(steps, after),
@@ -106,16 +89,6 @@ function replacement(list: VariableDeclaration, source: Source, prefix: string):
   return { start: old.getStart(), end: old.getEnd(), text: layOut(source, { indent: 0, used, tail: 1, prefix }) };
 }
 
-type Addable = keyof typeof comments;
-
-const comments = {
-  was: "/** Its names before it was renumbered. */",
-  ran: "/** The steps that ran under them, where those were others. */",
-  replaces: "/** The migrations that it replaces. */",
-  down: "/** What rolls it back. */",
-  accepts: "/** What it may lose. */",
-};
-
 /** `down` is added after the steps, every other list before them. */
 function addition(name: Addable, source: Source, up: VariableDeclaration, prefix: string): Edit {
   const statement = up.getVariableStatementOrThrow();
@@ -132,18 +105,13 @@ function commentOf(name: Addable, up: VariableDeclaration): string {
     .getVariableStatementOrThrow()
     .getJsDocs()
     .flatMap((one) => one.getTags().filter((tag) => tag.getTagName() === "type"));
-  if (name !== "down" || type === undefined) return comments[name];
-  return `/**\n * What rolls it back.\n *\n * ${type.getText().split("\n")[0]!.trim()}\n */`;
+  if (name !== "down" || type === undefined) return `/** ${comments[name]} */`;
+  return `/**\n * ${comments.down}\n *\n * ${type.getText().split("\n")[0]!.trim()}\n */`;
 }
 
 function typeOf(list: VariableDeclaration): string {
   const type = list.getTypeNode();
   return type === undefined ? "" : `: ${type.getText()}`;
-}
-
-export function listOf(steps: readonly Step[], after?: string): Source {
-  const items = steps.map(stepSource);
-  return after === undefined ? { kind: "array", items } : call("after", valueSource(after), ...items);
 }
 
 function exportedList(source: SourceFile, name: string): VariableDeclaration | undefined {

@@ -7,7 +7,8 @@ import type { RebasedMigration } from "../commands/branch/plan-rebase.ts";
 import { formatDraft, type Formatting } from "./format-draft.ts";
 import { checkWritten } from "./check-generated.ts";
 import { putInPlace, writeDraft } from "./create-migration.ts";
-import { listOf, rewriteMigration, type Lists } from "./fill-template.ts";
+import { listOf } from "./fill-built-in.ts";
+import { rewriteMigration, type Lists } from "./fill-template.ts";
 
 /**
  * Renumbers all of the migrations or, if one can't be rewritten, none. Gives their paths. Throws ERR_TEMPLATE_INVALID,

@@ -5,6 +5,6 @@ import { authoringPackages } from "./authoring-packages.ts";
 
 const name = "ts-morph";
 
-requirePackages("a command that writes migrations", authoringPackages);
+requirePackages("a template of the project, or rewriting migrations,", authoringPackages);
 
 export const { Project, SyntaxKind, ts } = createRequire(import.meta.url)(name) as typeof import("ts-morph");

@@ -1,8 +1,7 @@
 /** The packages that a project still has to install. */
 import { join } from "node:path";
 import { missingEngine } from "../../engine/package/find-engine.ts";
-import { findPackage, missingOf, usePackagesOf } from "../../engine/package/installed-packages.ts";
-import { authoringPackages } from "../authoring-packages.ts";
+import { findPackage, usePackagesOf } from "../../engine/package/installed-packages.ts";
 import type { InitChoice } from "./files.ts";
 import type { ProjectSurvey } from "./survey.ts";
 
@@ -19,7 +18,6 @@ export function missingPackages({ folder, config }: ProjectSurvey, { place, firs
   // What is written imports this package.
   const own = findPackage("lance-migrate", join(folder, "package.json")) === undefined ? ["lance-migrate"] : [];
   const engine = kinds.includes("lance") ? missingEngine() : [];
-  const authoring = missingOf(authoringPackages).map((name) => `${name}@${authoringPackages[name as "ts-morph"]}`);
-  const needed = [...own, ...authoring, ...(first === "pull" ? engine : [])];
-  return { packages: [...own, ...engine, ...authoring], isBlocked: first !== undefined && needed.length > 0 };
+  const needed = [...own, ...(first === "pull" ? engine : [])];
+  return { packages: [...own, ...engine], isBlocked: first !== undefined && needed.length > 0 };
 }

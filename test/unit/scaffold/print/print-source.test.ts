@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
+import { fillBuiltIn } from "../../../../src/scaffold/fill-built-in.ts";
 import { fillTemplate } from "../../../../src/scaffold/fill-template.ts";
 import type { Step } from "../../../../src/steps/registry.ts";
 import { anyColumns, anyType } from "../../../support/drawn-tables.ts";
@@ -87,7 +88,7 @@ test(
     const drawn = [...some("grapheme-ascii"), ...some("binary")];
     const written = drawn.map((steps, at) => {
       const file = join(folder, `${at}.ts`);
-      const content = fillTemplate(join(root, "templates/migration.ts"), {
+      const content = fillBuiltIn(join(root, "templates/migration.ts"), {
         name: "drawn",
         steps,
         after: at % 3 === 0 ? "0007" : undefined,
@@ -111,6 +112,29 @@ test(
 
 test("a template that is not there is named", () => {
   const file = join(root, "templates/no-such-template.ts");
-  const fill = () => fillTemplate(file, { name: "one", steps: [] } as unknown as Parameters<typeof fillTemplate>[1]);
-  expect(fill).toThrow(expect.objectContaining({ code: "ERR_TEMPLATE_MISSING", details: { file } }));
+  expect(() => fillBuiltIn(file, { name: "one" })).toThrow(
+    expect.objectContaining({ code: "ERR_TEMPLATE_MISSING", details: { file } }),
+  );
 });
+
+test.each(["ts", "js"])(
+  "the package's own template in %s is filled in as a project's equal template is",
+  (language) => {
+    const template = join(root, `templates/migration.${language}`);
+    const steps = fc.array(stepOf("grapheme-ascii"), { minLength: 1, maxLength: 3 });
+    const filling = fc.record(
+      {
+        name: fc.constantFrom("add_language", "x", "$&_one-two"),
+        steps,
+        down: steps,
+        accepts: fc.constant(["lossy" as const]),
+        replaces: fc.constant(["0001_one 123", "0002_two_with_a_very_long_name 456", "0003_three 789"]),
+        after: fc.constant("0007"),
+      },
+      { requiredKeys: ["name", "steps"] },
+    );
+    const drawn = fc.sample(filling, { numRuns: 40, seed: 7 });
+    for (const one of [{ name: "add_language" }, ...drawn])
+      expect(fillBuiltIn(template, one)).toBe(fillTemplate(template, one));
+  },
+);

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { typeProblem } from "../../../src/scaffold/check-generated.ts";
+import { typeProblem } from "../../../src/scaffold/type-problem.ts";
 import { root, temporaryFolder } from "../../support/project.ts";
 
 const text = `import { createTable, int32 } from "lance-migrate";
