@@ -14,7 +14,7 @@ export interface Block {
   readonly text: string;
   /** The path in its first line, such as `// migrations/0002_headlines.ts`. */
   readonly file: string | undefined;
-  /** The reason in the comment before it, `<!-- not run: … -->`, or `<!-- commands not run: … -->` below the title. */
+  /** The reason in the comment before it, `<!-- not run: … -->`. */
   readonly notRun: string | undefined;
 }
 
@@ -31,7 +31,6 @@ export const allBlocks = (): readonly Block[] =>
 
 const fence = /^( *)```(\w*)\n(.*?)^ *```$/gms;
 const marker = /<!-- not run: ([^>]+) -->\s*$/;
-const pageMarker = /^# .*\n\n<!-- commands not run: ([^>]+) -->/;
 const fileName = /^(?:\/\/|#) (\S+\.(?:m?[jt]s|json|py))(?: .*)?\n/;
 
 export function blocksOf(page: string, text: string): readonly Block[] {
@@ -46,7 +45,7 @@ export function blocksOf(page: string, text: string): readonly Block[] {
       language,
       text: code.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
       file: fileName.exec(code)?.[1],
-      notRun: marker.exec(before)?.[1] ?? (language === "console" ? pageMarker.exec(text)?.[1] : undefined),
+      notRun: marker.exec(before)?.[1],
     };
   });
 }
