@@ -2,6 +2,7 @@
  * Fits lines into the width of a terminal. A run with nothing pending loads this, and no library, so that widths here are
  * upper bounds.
  */
+import { withoutKnownSecrets } from "../../secrets/redact.ts";
 
 /** Which of the text's spaces become line breaks, so that no line is wider; lines after the first begin with `indent`. */
 export function breaksIn(text: string, columns: number, indent: number): ReadonlySet<number> {
@@ -21,7 +22,9 @@ export function breaksIn(text: string, columns: number, indent: number): Readonl
 }
 
 /** The text, cut where it is wider; `end` is never cut. */
-export function cut(text: string, columns: number, end = ""): string {
+export function cut(whole: string, columns: number, end = ""): string {
+  // The stream would no longer recognise what is left of a secret.
+  const text = withoutKnownSecrets(whole);
   const free = columns - widthAtMost(end);
   if (widthAtMost(text) <= free) return `${text}${end}`;
   let at = 0;

@@ -129,9 +129,10 @@ function partsOf(line: Line): readonly (Partial<Styled> & Pick<Styled, "text">)[
 
 /** On a terminal, the line with breaks between words. */
 function wrapped(line: Line, stream: NodeJS.WriteStream): ReturnType<typeof partsOf> {
-  const parts = partsOf(line);
   const columns = columnsOf(stream);
-  if (columns === undefined) return parts;
+  if (columns === undefined) return partsOf(line);
+  // The stream would no longer recognise a secret with a break in it.
+  const parts = partsOf(line).map(({ text, ...style }) => ({ ...style, text: withoutKnownSecrets(text) }));
   const whole = parts.map(({ text }) => text).join("");
   const indent = whole.length - whole.trimStart().length + 2;
   const breaks = breaksIn(whole, columns, indent);

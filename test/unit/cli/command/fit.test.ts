@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { breaksIn, cut } from "../../../../src/cli/command/fit.ts";
+import { keepSecret } from "../../../../src/secrets/redact.ts";
 
 function wrapped(text: string, columns: number, indent = 2): readonly string[] {
   const breaks = breaksIn(text, columns, indent);
@@ -32,4 +33,10 @@ test.each([
   ["👍👍👍", 5, "", "👍 …"],
 ])("%j is cut to %i columns and keeps its end %j", (text, columns, end, line) => {
   expect(cut(text, columns, end)).toBe(line);
+});
+
+test("what is left of a cut text holds no part of a secret", () => {
+  keepSecret("sk-abcdefghijklmnop");
+  expect(cut("calling embed --key sk-abcdefghijklmnop --fast", 30)).toBe("calling embed --key *** --fast");
+  expect(cut("calling embed --key sk-abcdefghijklmnop --fast --far", 30)).toBe("calling embed --key *** --fa …");
 });

@@ -54,6 +54,18 @@ function printed(work: (output: Output) => void, options: OutputOptions = {}): s
   }
 }
 
+test("a line is wrapped without the secrets in it", () => {
+  keepSecret("correct horse battery staple");
+  const { isTTY, columns } = process.stdout;
+  Object.assign(process.stdout, { isTTY: true, columns: 30 });
+  try {
+    const line = "the password correct horse battery staple is wrong";
+    expect(printed((output) => output.result(line))).toBe("the password *** is wrong\n");
+  } finally {
+    Object.assign(process.stdout, { isTTY, columns });
+  }
+});
+
 test("each part of a line is made printable, and only its own style colours it", () => {
   const line = [{ style: "bold", text: "a\u001b[31m\n" }, "::b\u009b"] as const;
   expect(printed((output) => output.result(line), { color: false })).toBe("a\\u001b[31m\\n\\u003a:b\\u009b\n");
