@@ -8,6 +8,7 @@ import { checkMissing } from "../plan/history/pending.ts";
 import { keepingValues, restoringAfter } from "../plan/assess/blocking-rows.ts";
 import { withBlockers, type Consent } from "../run/check/find-blocking-rows.ts";
 import { blockingChanges } from "../run/check/changes-by-others.ts";
+import { withMissingCode } from "../run/prepare/missing-code.ts";
 import { recreatedTables } from "../run/check/table-identity.ts";
 import { writeGuard } from "../run/execute/write-guard.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
@@ -63,9 +64,10 @@ function downwardAs(agreed: readonly MigrationName[]): typeof downward {
   };
 }
 
-function downRules(choice: RollbackChoice, { runner }: RunContext, files: readonly MigrationFile[]): RunRules {
+function downRules(choice: RollbackChoice, context: RunContext, files: readonly MigrationFile[]): RunRules {
   if (choice.acceptLoss === true && choice.keepAppended === true)
     throw new MigrateError("ERR_USAGE", { problem: "acceptLoss and keepAppended say two things; use one of them" });
+  const { runner } = context;
   return {
     async isNothing({ state }) {
       // A migration in doubt may have run, and would then be among those to roll back.
@@ -73,6 +75,7 @@ function downRules(choice: RollbackChoice, { runner }: RunContext, files: readon
       return orderBack(state, files, choice).length === 0 && isSettled;
     },
     plan: (input) => planBack(input, choice),
+    withRefusals: (plan) => withMissingCode(plan, context),
   };
 }
 

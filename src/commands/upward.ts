@@ -58,11 +58,12 @@ function upRules(choice: RunChoice, context: RunContext, files: readonly Migrati
 
 async function withAllRefusals(
   plan: Plan,
-  { guards, target, folder = process.cwd(), runsCode = true }: RunContext,
+  context: RunContext,
   { accept }: RunChoice,
   isFirstTried: boolean,
 ): Promise<Plan> {
+  const { guards, target } = context;
   const limited = guards?.maxRewriteBytes === undefined ? undefined : await costs(plan, target);
   const refused = guards === undefined ? plan : withRefusals(plan, guards, accept, limited);
-  return await withKnownFailures(runsCode ? withMissingCode(refused, folder) : refused, target, isFirstTried);
+  return await withKnownFailures(await withMissingCode(refused, context), target, isFirstTried);
 }

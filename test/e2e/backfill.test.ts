@@ -1,5 +1,5 @@
 /** Columns whose values code of the project computes. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, type Project } from "../support/project.ts";
@@ -262,6 +262,9 @@ test.each([
   const failed = await project.migrate(["up"]);
   expect(failed).toMatchObject({ code });
   expect(failed.stderr).toContain(`(backfillColumn) ${problem}`);
+  // A new database has no row to compute.
+  rmSync(project.database, { recursive: true });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
 });
 
 const command = `import { createInterface } from "node:readline";

@@ -130,6 +130,13 @@ test("a module that is missing is found before anything is changed", async () =>
   expect(await namesIn(project)).toEqual(["id", "text", "embedding"]);
 });
 
+test("a module that is missing refuses nothing if there is no row to compute", async () => {
+  const project = await aScene();
+  expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
+  rmSync(join(project.folder, "code/new.ts"));
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+});
+
 test("shards compute each row once, and up creates the index", async () => {
   const project = await aScene();
   const shards = ["1/3", "2/3", "3/3"].map((shard) => project.migrate(["prepare", "--shard", shard]));
@@ -226,6 +233,17 @@ test("plans state which rows are computed, which values are dropped, and which o
   expect(back).toContain(
     "risk: docs.embedding_old is dropped with the values of the new model (fixedSizeList<float32, 3>): 12 rows now\n",
   );
+  await (await openDocs(project)).add([{ id: 12, text: "text 12", embedding: [12, 13, 14] }]);
+  rmSync(join(project.folder, "code/old.ts"));
+  expect(await project.migrate(["down"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("would fail: there is no file ./code/old.ts"),
+  });
+  project.write("code/old.ts", embedderOf(2));
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  expect(await vectorsIn(project)).toEqual({ ...old, "text 12": [12, 13] });
+  expect(await indexesIn(project)).toEqual(["embedding_idx on embedding"]);
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
 });
 
 test("a failing embedder stops prepare with the row, and what was computed is kept", async () => {

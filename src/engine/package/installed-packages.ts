@@ -1,5 +1,6 @@
 /** Packages that only some projects need, and that are therefore optional peer dependencies. */
 import { createRequire } from "node:module";
+import { resolve } from "node:path";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { packageManagerOf } from "./package-manager.ts";
 
@@ -8,7 +9,7 @@ let project: string | undefined;
 
 /** Looks for packages of this project first. A process works on one project: the first one that it opens. */
 export function usePackagesOf(folder: string): void {
-  project ??= folder;
+  project ??= resolve(folder);
 }
 
 export function projectFolder(): string {

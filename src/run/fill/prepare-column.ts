@@ -52,7 +52,8 @@ export async function prepareColumn(action: PrepareColumnAction, context: Prepar
   await (action.into === undefined ? table.addColumns(action.type) : table.addMarks());
   const { problem, merges } = await context.fill(table.filling(table.next, true), await table.columns());
   if (merges > 0) await table.optimize();
-  if (context.isWhole) await table.index(action.index, action.condition);
+  // A column that migrations see has its own indexes.
+  if (context.isWhole && action.into === undefined) await table.index(action.index, action.condition);
   return { problem, commits: table.commits + merges };
 }
 

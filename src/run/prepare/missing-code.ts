@@ -3,24 +3,33 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { computedBy } from "../../actions/apply-action.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
+import type { RunContext } from "../run-context.ts";
+import { costs } from "./estimate.ts";
 
-/** `folder`: the one that paths of modules are relative to. Each module that is missing refuses the first action that needs it. */
-export function withMissingCode(plan: Plan, folder: string): Plan {
-  const known = new Set<string>();
-  const missing = (action: PlannedAction): string | undefined => {
-    const module = modulesOf(action).find((path) => !known.has(path) && !existsSync(resolve(folder, path)));
-    if (module !== undefined) known.add(module);
-    return module;
-  };
+/** Each module that is missing refuses the first action that needs it, if that is known to have rows to compute. */
+export async function withMissingCode(
+  plan: Plan,
+  { target, folder = process.cwd(), runsCode = true }: RunContext,
+): Promise<Plan> {
+  const actions = plan.migrations.flatMap((one) => one.actions);
+  const missing = new Map<PlannedAction, string>();
+  for (const action of runsCode ? actions : []) {
+    const isNew = (path: string) => ![...missing.values()].includes(path);
+    const module = modulesOf(action).find((path) => isNew(path) && !existsSync(resolve(folder, path)));
+    if (module !== undefined) missing.set(action, module);
+  }
+  if (missing.size === 0) return plan;
+  const known = await costs(plan, target);
   const migrations = plan.migrations.map((one) => ({
     ...one,
     actions: one.actions.map((action) => {
-      const module = missing(action);
-      if (module === undefined || action.refusal !== undefined) return action;
+      const module = missing.get(action);
+      const { rows = null } = known.get(action)?.cost.computed ?? {};
+      if (module === undefined || action.refusal !== undefined || rows === null || rows === 0) return action;
       return { ...action, refusal: { reason: "failure" as const, problem: `there is no file ${module}` } };
     }),
   }));
-  return known.size === 0 ? plan : { ...plan, migrations };
+  return { ...plan, migrations };
 }
 
 function modulesOf({ commits }: PlannedAction): readonly string[] {
