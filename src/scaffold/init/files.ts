@@ -85,7 +85,7 @@ const setupNode = "actions/setup-node@820762786026740c76f36085b0efc47a31fe5020 #
 export function workflowText({ manager, place, runs }: Workflow): string {
   const steps = [
     `- uses: ${checkout}`,
-    ...setUp(manager),
+    ...setUp(manager, place),
     `- run: ${manager.install}`,
     "# Checks the migration files. This needs no database.",
     `- run: ${manager.run} lint --github`,
@@ -112,7 +112,7 @@ export function workflowText({ manager, place, runs }: Workflow): string {
   ].join("\n")}\n`;
 }
 
-function setUp({ name }: PackageManager): readonly string[] {
+function setUp({ name }: PackageManager, place: string): readonly string[] {
   const node = (cache: readonly string[]) => [
     `- uses: ${setupNode}`,
     "  with:",
@@ -128,6 +128,7 @@ function setUp({ name }: PackageManager): readonly string[] {
     case "deno":
       return ["- uses: denoland/setup-deno@v2"];
     default:
-      return node(["npm"]);
+      // The action looks for the lock file at the top of the repository, and fails if it is elsewhere.
+      return node(place === "" ? ["npm"] : []);
   }
 }
