@@ -6,6 +6,7 @@ import { lockName } from "../../migrations/schema-lock.ts";
 import { openProject } from "../../session/session.ts";
 import { refusedFlags, type Command } from "../command/command.ts";
 import { commonFlags, type Flag, type FlagTable } from "../command/flags.ts";
+import { printable } from "../command/printable.ts";
 import { loadCommand, loadCommands } from "../commands/index.ts";
 import { nameOf } from "./help.ts";
 
@@ -28,7 +29,7 @@ export async function complete(words: readonly string[]): Promise<string> {
   const flags = command === undefined ? commonFlags : { ...commonFlags, ...command.flags };
   const typed = { before, current: words.at(-1) ?? "", flags };
   const candidates = (await valuesFor(typed)) ?? (await wordsFor(typed, command));
-  return candidates.map((words) => `${words.join("\t")}\n`).join("");
+  return candidates.map((words) => `${words.map((text = "") => printable(text)).join("\t")}\n`).join("");
 }
 
 async function commandIn(words: readonly string[]): Promise<Command | undefined> {
