@@ -28,7 +28,7 @@ export interface SquashResult extends Omit<Squash, "differences"> {
   readonly unproven: string | undefined;
 }
 
-/** Throws ERR_VERSION_UNKNOWN, ERR_SQUASH. `name`: that of the new migration. */
+/** Throws ERR_VERSION_UNKNOWN, ERR_FILE_EXISTS, ERR_SQUASH. `name`: that of the new migration. */
 export async function planSquash(
   options: MigratorOptions,
   { to, name }: { readonly to: number; readonly name: string },
@@ -44,6 +44,9 @@ export async function planSquash(
   // The lists of former names tell migrations apart by their names.
   if (taken !== undefined)
     throw refused(`${formatMigration({ version: to, name })} is a former name in ${taken.file}; choose another name`);
+  // The name of a replaced migration, which may differ in its extension only.
+  const existing = all.find((one) => one.version === to && one.name === name);
+  if (existing !== undefined) throw new MigrateError("ERR_FILE_EXISTS", { file: existing.path });
   const migrations = await loadMigrations(source, files);
   const { differences: found, ...made } = squash(migrations, target.capabilities);
   if (made.steps.length === 0) throw refused("nothing is left of them at the end");

@@ -25,6 +25,10 @@ function notingTarget(): Target {
 
 /** Plans a squash of two migrations: the first creates another table, the second has these steps. */
 async function squashed(...steps: readonly Step[]) {
+  return await squashedAs("squashed", steps);
+}
+
+async function squashedAs(name: string, steps: readonly Step[]) {
   const all: readonly Migration[] = [
     { ...aMigration(1, [createTable("first", { id: int32() })]), accepts: ["lossy"] },
     { ...aMigration(2, steps), accepts: ["lossy", "irreversible"] },
@@ -37,13 +41,21 @@ async function squashed(...steps: readonly Step[]) {
     rows: async () => ({ count: 0, sum: undefined }),
   });
   const options = { target: notingTarget(), migrations, ledger: "_migrations", lease: { duration: 1000, patience: 0 } };
-  return await planSquash(options, { to: 2, name: "squashed" }, openScratch);
+  return await planSquash(options, { to: 2, name }, openScratch);
 }
 
 const create = createTable("t", { id: int32() });
 
 test("a squash is proven if the engine makes the same tables of it", async () => {
   expect(await squashed(create)).toMatchObject({ proven: 2, unproven: undefined });
+});
+
+test("a squash must not have the name of the last migration that it replaces", async () => {
+  const { name, file } = aMigration(2, []);
+  await expect(squashedAs(name, [create])).rejects.toMatchObject({
+    code: "ERR_FILE_EXISTS",
+    details: { file },
+  });
 });
 
 test("a squash has each consent of its migrations once", async () => {
