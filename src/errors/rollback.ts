@@ -30,7 +30,7 @@ export const rollbackErrors = {
   ),
   ERR_ROLLBACK_OTHER: refused(
     (d: { agreed: string; now: string }) =>
-      `you agreed to roll back ${d.agreed}, and since then another run has changed what migrate down rolls back: now it would be ${d.now}; run it again`,
+      `${d.agreed === "" ? "there was nothing to roll back" : `you agreed to roll back ${d.agreed}`}, and since then another run has changed what migrate down rolls back: now it would be ${d.now === "" ? "nothing" : d.now}; run it again`,
   ),
   ERR_ROLLBACK_BLOCKED: refused(
     (d: { problems: readonly string[]; hint: string }) =>

@@ -343,6 +343,9 @@ test("it rolls back only the migrations that the user agreed to, if others ran s
   await up(options, { to: 1 });
   await up(options);
   await expect(down(options, { acceptLoss: true }, [first!])).rejects.toMatchObject({ code: "ERR_ROLLBACK_OTHER" });
+  await expect(down(options, { acceptLoss: true }, [])).rejects.toThrow(
+    "there was nothing to roll back, and since then",
+  );
   expect(await target.listTables()).toContain("t2");
   expect(await down(options, { acceptLoss: true }, [second!])).toEqual({ reverted: 1, total: 1 });
 });
