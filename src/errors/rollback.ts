@@ -42,7 +42,7 @@ export const rollbackErrors = {
   ),
   ERR_WRITES_LOST: failed(
     (d: StepPlace & { table: string; version: number; problems: readonly string[] }) =>
-      `${at(d)} was rolled back, and writes that arrived in that moment are lost: ${d.problems.join("; ")}; version ${d.version} of ${d.table} still holds them, so copy them from there`,
+      `${at(d)} was rolled back, and writes that arrived in that moment are lost; version ${d.version} of ${d.table} still holds them, so copy them from there: ${d.problems.join("; ")}`,
   ),
   ERR_WRITES_UNKNOWN: failed(
     (d: StepPlace & { table: string; version: number; problems: readonly string[] }) =>

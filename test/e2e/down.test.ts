@@ -134,7 +134,7 @@ test.each<{ what: string; row: object; words: string; accepted: boolean }>([
     what: "a value in a new column",
     row: { ...newRow, id: 3n, note: "new" },
     words:
-      "rows block the rollback: 1 row of documents.note has a value, which would be dropped with it; pass --accept-loss to lose that\n",
+      "rows block the rollback: 1 row of documents.note has a value, which the rollback drops; pass --accept-loss to lose that\n",
     accepted: true,
   },
 ])("$what stops it before anything is changed", async ({ row, words, accepted }) => {

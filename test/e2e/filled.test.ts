@@ -35,7 +35,7 @@ test.each(ways)("rows that were written since are asked about, on %s", async (wa
   expect(await run("down")).toMatchObject({
     code: 4,
     stderr: expect.stringContaining(
-      "rows block the rollback: 1 row of documents was written since, and values of documents.words would be dropped with it; pass --accept-loss to lose that",
+      "rows block the rollback: 1 row of documents was written since, and the rollback drops values of documents.words; pass --accept-loss to lose that",
     ),
   });
   expect(await columnsOf(data, "documents")).toContain("words: int32");

@@ -427,7 +427,7 @@ test("rows that a restored version brings back block what is rolled back after i
   await emptied.migrate(up);
   expect(await emptied.migrate(["down", "--to", "1"])).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining("3 rows of documents.n have values, which would be dropped with it"),
+    stderr: expect.stringContaining("3 rows of documents.n have values, which the rollback drops"),
   });
 });
 
@@ -519,7 +519,7 @@ test("rows that are put back are looked at before older migrations go", async ()
   expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["down"])).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining("1 row of documents.n has a value, which would be dropped with it"),
+    stderr: expect.stringContaining("1 row of documents.n has a value, which the rollback drops"),
   });
 });
 

@@ -97,8 +97,8 @@ const kinds: { readonly [Kind in Blocker["kind"]]: BlockerKind<Extract<Blocker, 
       ...losing,
       words: (rows) =>
         rows === undefined
-          ? `values of ${column} can't be looked for here, and would be dropped with it`
-          : `${rowsOf(column, rows, "has a value", "have values")}, which would be dropped with it`,
+          ? `values of ${column} can't be looked for here, and the rollback drops them`
+          : `${rowsOf(column, rows, "has a value", "have values")}, which the rollback drops`,
     }),
   },
   filled: {
@@ -110,8 +110,8 @@ const kinds: { readonly [Kind in Blocker["kind"]]: BlockerKind<Extract<Blocker, 
       since: version,
       words: (rows = 0, written) =>
         written === undefined
-          ? `${rowsOf(column, rows, "has a value", "have values")}, of which an unknown number was written since, which would be dropped with it`
-          : `${count(written, "row")} of ${table} ${written === 1 ? "was" : "were"} written since, and values of ${column} would be dropped with it`,
+          ? `${rowsOf(column, rows, "has a value", "have values")}, of which an unknown number was written since; the rollback drops them`
+          : `${count(written, "row")} of ${table} ${written === 1 ? "was" : "were"} written since, and the rollback drops values of ${column}`,
     }),
   },
   misfit: {

@@ -85,13 +85,13 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_ROLLBACK_CHANGED: { file },
   ERR_ROLLBACK_STOPPED: {
     ...place,
-    problems: ["1 row of documents.pages has a value, which would be dropped with it"],
+    problems: ["1 row of documents.pages has a value, which the rollback drops"],
   },
   ERR_WRITES_LOST: {
     ...place,
     table: "documents",
     version: 7,
-    problems: ["1 row of documents.n has a value, which would be dropped with it"],
+    problems: ["1 row of documents.n has a value, which the rollback drops"],
   },
   ERR_WRITES_UNKNOWN: {
     ...place,

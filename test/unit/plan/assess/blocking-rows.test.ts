@@ -54,18 +54,18 @@ test.each<[Blocker, Partial<Question>, readonly string[]]>([
     { kind: "values", ...at },
     { allowed: 0, mayLose: true, isRefused: false },
     [
-      "1 row of t.id has a value, which would be dropped with it",
-      "2 rows of t.id have values, which would be dropped with it",
-      "values of t.id can't be looked for here, and would be dropped with it",
+      "1 row of t.id has a value, which the rollback drops",
+      "2 rows of t.id have values, which the rollback drops",
+      "values of t.id can't be looked for here, and the rollback drops them",
     ],
   ],
   [
     { kind: "filled", ...at, version: 7 },
     { allowed: Infinity, since: 7, spans: [{ from: 7, until: undefined }], mayLose: true, isRefused: false },
     [
-      "1 row of t was written since, and values of t.id would be dropped with it",
-      "2 rows of t were written since, and values of t.id would be dropped with it",
-      "0 rows of t.id have values, of which an unknown number was written since, which would be dropped with it",
+      "1 row of t was written since, and the rollback drops values of t.id",
+      "2 rows of t were written since, and the rollback drops values of t.id",
+      "0 rows of t.id have values, of which an unknown number was written since; the rollback drops them",
     ],
   ],
   [

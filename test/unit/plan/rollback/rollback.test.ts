@@ -237,7 +237,7 @@ function askedOf(steps: readonly (readonly Step[])[], down?: readonly Step[]) {
 
 test("a column is found however its table was called meanwhile, and whatever has its name now", () => {
   const note = addColumn("a", "x", utf8());
-  const values = "has a value, which would be dropped with it";
+  const values = "has a value, which the rollback drops";
   expect(
     askedOf([
       [createTable("a", { id: int32() })],
@@ -260,7 +260,7 @@ test("a column is found however its table was called meanwhile, and whatever has
 test("what nobody can look at is not taken for nothing", () => {
   const steps = [[createTable("a", { id: int32() })], [addColumn("a", "x", utf8())], [renameColumn("a", "x", "y")]];
   const down = [addColumn("a", "x", utf8(), { as: "y" }), dropColumn("a", "y")];
-  expect(askedOf(steps, down)).toEqual([[[], "values of a.x can't be looked for here, and would be dropped with it"]]);
+  expect(askedOf(steps, down)).toEqual([[[], "values of a.x can't be looked for here, and the rollback drops them"]]);
 });
 
 test("values inside a list are compared as the whole column", () => {
