@@ -79,6 +79,7 @@ const invocations: Readonly<Record<string, readonly (readonly string[])[]>> = {
   generate: [["more"], ["--check"]],
   rebase: [["--onto", evil]],
   squash: [["--to", "2", "--dry-run"]],
+  init: [["--yes"]],
   pull: [[]],
   baseline: [["--dry-run", ...waits]],
   doctor: [[]],
