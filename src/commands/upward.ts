@@ -56,7 +56,8 @@ function upRules(choice: RunChoice, context: RunContext, files: readonly Migrati
   };
 }
 
-async function withAllRefusals(
+/** With the refusals by guards, missing code and known failures. */
+export async function withAllRefusals(
   plan: Plan,
   context: RunContext,
   { accept }: RunChoice,

@@ -1,5 +1,5 @@
 /** Errors about adopting tables that another program created or changed. */
-import { refused } from "./entry.ts";
+import { count, failed, refused } from "./entry.ts";
 
 export const adoptingErrors = {
   ERR_ADOPT_REFUSED: refused((d: { problem: string; hint: string }) => `nothing is written: ${d.problem}; ${d.hint}`),
@@ -10,6 +10,11 @@ export const adoptingErrors = {
   ERR_ADOPT_PENDING: refused(
     (d: { migration: string; target: string }) =>
       `${d.migration} is not applied on ${d.target}, so drift can't be determined; run migrate up first, or migrate baseline if its tables are there; where up is refused for the drift, put its file aside until this one is written`,
+  ),
+  ERR_PUSH_REFUSED: refused((d: { problem: string; hint: string }) => `nothing is pushed: ${d.problem}; ${d.hint}`),
+  ERR_PUSH_FAILED: failed(
+    (d: { text: string; problem: string; done: number; total: number }) =>
+      `${d.text} failed: ${d.problem}; ${d.done} of ${count(d.total, "action")} done; fix the cause, and run migrate push again`,
   ),
   ERR_BASELINE_DIFFERS: refused(
     (d: { last: string; differences: readonly string[]; hint: string }) =>

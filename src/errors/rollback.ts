@@ -3,11 +3,18 @@ import { at, byteCount, count, failed, refused, type StepPlace } from "./entry.t
 
 export const rollbackErrors = {
   ERR_CONSENT: refused(
-    (d: StepPlace & { consent: string; loss: string; others?: { count: number; consent: string } | undefined }) =>
-      `${at(d)} needs consent: ${d.loss}${d.consent === "lossy" ? "" : ", and nothing brings that back"}; write export const accepts = ["${d.consent}"] into the file, or pass --accept ${d.consent}` +
+    (
+      d: StepPlace & {
+        consent: string;
+        loss: string;
+        others?: { count: number; consent: string } | undefined;
+        isPushed?: boolean | undefined;
+      },
+    ) =>
+      `${at(d)} needs consent: ${d.loss}${d.consent === "lossy" ? "" : ", and nothing brings that back"}; ${d.isPushed === true ? "" : `write export const accepts = ["${d.consent}"] into the file, or `}pass --accept ${d.consent}` +
       (d.others === undefined
         ? ""
-        : `; ${count(d.others.count, "more step")} need${d.others.count === 1 ? "s" : ""} consent${d.consent === "lossy" && d.others.consent !== "lossy" ? `, and --accept ${d.others.consent} covers all` : ""}: see migrate plan`),
+        : `; ${count(d.others.count, "more step")} need${d.others.count === 1 ? "s" : ""} consent${d.consent === "lossy" && d.others.consent !== "lossy" ? `, and --accept ${d.others.consent} covers all` : ""}${d.isPushed === true ? "" : ": see migrate plan"}`),
   ),
   ERR_FORBIDDEN: refused(
     (d: StepPlace & { target: string; class: string; problem: string }) =>

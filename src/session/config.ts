@@ -32,6 +32,8 @@ export interface Config {
 /** What any target can have. */
 interface TargetSettings {
   readonly guards?: Guards;
+  /** Whether `migrate push` may change its tables without a migration; false by default. */
+  readonly push?: boolean;
   /** The databases of a target that has several; `up` and `status` run on all of them. */
   readonly databases?: Databases;
 }

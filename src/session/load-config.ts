@@ -16,6 +16,7 @@ import {
   text,
   textThat,
   wholeNumber,
+  yesOrNo,
   type Check,
   type WrongValue,
   type Shape,
@@ -80,6 +81,7 @@ const configShape: Shape<Config> = {
           {
             kind: text(`must be one of ${targetKinds.join(", ")}`),
             guards: optional(exactObject(guardsShape, "must be an object")),
+            push: optional(yesOrNo),
             databases: optional(databasesCheck),
           },
           "must be an object with a kind",

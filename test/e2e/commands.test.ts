@@ -384,6 +384,7 @@ const commands = {
   lint: ["--write"],
   init: ["--yes"],
   new: ["--down", "--accept", "--rename", "--create-table", "--execute"],
+  push: ["--dry-run", "--accept", "--rename", "--drop-column", "--rename-table", "--drop-table", "--wait", "--lease"],
   generate: ["--check", "--down", "--accept", "--rename", "--drop-column", "--rename-table", "--drop-table"],
   pull: ["--except", "--schema", "--yes"],
   baseline: ["--to", "--dry-run", "--bundle", "--wait", "or 600)", "--lease", "or 30)"],
@@ -434,8 +435,8 @@ describe("common flags", () => {
 
   // completion and serve know no targets, and serve does not end by itself (test/service/serve-command.test.ts); pull and baseline are refused
   // where no program has made tables yet (test/e2e/pull.test.ts), and rebase without git (test/e2e/rebase.test.ts); resolve needs
-  // a migration (test/e2e/resolve.test.ts).
-  const refused = new Set(["completion", "serve", "pull", "baseline", "rebase", "resolve"]);
+  // a migration (test/e2e/resolve.test.ts), and push none that is pending (test/e2e/push.test.ts).
+  const refused = new Set(["completion", "serve", "pull", "baseline", "rebase", "resolve", "push"]);
   const targeted = Object.keys(commands).filter((command) => !refused.has(command));
 
   test.each(targeted)("are taken by %s in both spellings", async (command) => {

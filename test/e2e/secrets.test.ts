@@ -25,6 +25,7 @@ vi.setConfig({ maxConcurrency: 5 });
 /** How each command is called here, so that it gets as far as it can. */
 const invocations: Readonly<Record<string, readonly string[]>> = {
   up: ["--wait", "0"],
+  push: ["--dry-run", "--wait", "0"],
   down: ["--wait", "0"],
   status: ["--check"],
   plan: ["--to", "2"],

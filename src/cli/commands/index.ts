@@ -6,6 +6,7 @@ const groups = {
     init: async () => (await import("./init.ts")).initCommand,
     new: async () => (await import("./new.ts")).newCommand,
     generate: async () => (await import("./generate.ts")).generateCommand,
+    push: async () => (await import("./push.ts")).pushCommand,
     types: async () => (await import("./types.ts")).typesCommand,
     build: async () => (await import("./build.ts")).buildCommand,
   },

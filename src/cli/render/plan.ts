@@ -33,6 +33,12 @@ export function renderPlan(plan: PlanDocument, output: Output): void {
   if (actions > 1 && cost.computed !== undefined) output.result(renderComputed(cost.computed));
 }
 
+/** What leads to the declared schema: no migration has these actions, and nothing is kept for a way back. */
+export function renderDifference(plan: PlanDocument, output: Output): void {
+  for (const action of migrationsOf(plan).flatMap(({ actions }) => actions))
+    renderAction({ ...action, rollback: undefined, refusal: undefined }, "  ", output);
+}
+
 /** The calls that the group makes. Its migrations follow. */
 function renderGroup(
   { versions, done, total, actions }: DocumentGroup,

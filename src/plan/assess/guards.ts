@@ -60,8 +60,11 @@ export function failureIn({ migrations }: Plan): MigrateError<"ERR_STEP_WOULD_FA
   return undefined;
 }
 
-/** Throws ERR_STEP_WOULD_FAIL, ERR_CONSENT, ERR_FORBIDDEN, ERR_REWRITE, ERR_ROLLBACK_BLOCKED. */
-export function checkRefusals(plan: Plan, target: string): void {
+/**
+ * `isPushed`: the plan is not of migrations, so no file can give consent. Throws ERR_STEP_WOULD_FAIL, ERR_CONSENT,
+ * ERR_FORBIDDEN, ERR_REWRITE, ERR_ROLLBACK_BLOCKED.
+ */
+export function checkRefusals(plan: Plan, target: string, isPushed?: boolean): void {
   const { migrations, blocked } = plan;
   if (blocked !== undefined) throw new MigrateError("ERR_ROLLBACK_BLOCKED", blocked);
   const failure = failureIn(plan);
@@ -69,7 +72,12 @@ export function checkRefusals(plan: Plan, target: string): void {
   const actions = migrations.flatMap((migration) => migration.actions);
   for (const [index, { place, refusal }] of actions.entries()) {
     if (refusal?.reason === "consent")
-      throw new MigrateError("ERR_CONSENT", { ...place, ...refusal, others: othersOf(actions.slice(index + 1)) });
+      throw new MigrateError("ERR_CONSENT", {
+        ...place,
+        ...refusal,
+        others: othersOf(actions.slice(index + 1)),
+        isPushed,
+      });
     if (refusal?.reason === "rewrite")
       throw new MigrateError("ERR_REWRITE", {
         ...place,

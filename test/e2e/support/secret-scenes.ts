@@ -52,7 +52,7 @@ process.exit();
 export const configured = (target: string, rest = "") => ({
   ...migrations,
   ...library,
-  "migrate.config.ts": `${rest}\nexport default { leaseSeconds: 1, waitSeconds: 0, targets: { cloud: ${target} } };\n`,
+  "migrate.config.ts": `${rest}\nexport default { leaseSeconds: 1, waitSeconds: 0, targets: { cloud: { push: true, ...${target} } } };\n`,
 });
 const scene = (title: string, target: string, env: Environment = {}, secrets: readonly string[] = [key]): Scene => ({
   title,

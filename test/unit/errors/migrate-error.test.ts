@@ -134,6 +134,8 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_ADOPT_IMPOSSIBLE: { problems: ["column m of table d is of the type map"], hint: "leave it out" },
   ERR_ADOPT_PENDING: { migration: "0003_widen_ids", target: "local" },
   ERR_BASELINE_DIFFERS: { last: "0003_widen_ids", differences: ["table d: it does not exist"], hint: "run migrate up" },
+  ERR_PUSH_REFUSED: { problem: "migrate.config.ts does not allow it on target local", hint: "set push: true" },
+  ERR_PUSH_FAILED: { text: "create index v_idx on documents.v: btree", problem: "no space left", done: 1, total: 2 },
   ERR_BASELINE_BEGUN: { migration: "0003_widen_ids" },
   ERR_REPAIR_NO_PLACE: { nearest: "after 0003_widen_ids", differences, hint: "fix that by hand", problem },
   ERR_REPAIR_AMBIGUOUS: { places: ["before the first migration", "after 0003_widen_ids"], choices: ["start", "0003"] },
