@@ -34,6 +34,7 @@ const all: readonly { readonly manager: Manager; readonly type: string; readonly
   { manager: "pnpm", type: "commonjs" },
   { manager: "bun", type: "module" },
   { manager: "npm", type: "commonjs", isReal: true },
+  { manager: "pnpm", type: "module", isReal: true },
 ];
 
 let tarball: string;
@@ -101,7 +102,11 @@ test.for(isLong ? all : all.slice(0, 3))(
     const kind = type === "module" ? "ts" : "mts";
     const before = performance.now();
 
-    await typed([...add, tarball, ...(isReal ? ["@lancedb/lancedb@0.39"] : [])]);
+    const adding = typed([...add, tarball, ...(isReal ? ["@lancedb/lancedb@0.39"] : [])]);
+    if (isReal && manager === "pnpm") {
+      await expect(adding).rejects.toThrow("ERR_PNPM_IGNORED_BUILDS");
+      await typed(["pnpm", "approve-builds", "!onnxruntime-node", "!protobufjs", "!sharp"]);
+    } else await adding;
     if (!isReal) {
       mkdirSync(join(project, "node_modules/@lancedb"));
       symlinkSync(join(root, "node_modules/@lancedb/lancedb"), join(project, "node_modules/@lancedb/lancedb"));
