@@ -178,6 +178,21 @@ export default defineConfig({
 `);
 });
 
+test("a formatter that can't run is not in the configuration", async () => {
+  const project = aNewProject({ type: "module" });
+  mkdirSync(join(project.folder, "node_modules/.bin"));
+  project.write("node_modules/.bin/prettier", "#!/bin/sh\necho it is broken\nexit 3\n");
+  execFileSync("chmod", ["+x", join(project.folder, "node_modules/.bin/prettier")]);
+  const { code, stderr } = await project.migrate(["init", "--yes"]);
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: expect.stringContaining("names no formatter: prettier --write ended with 3: it is broken\n"),
+  });
+  expect(textOf(project, "migrate.config.ts")).toBe(config);
+  expect(readdirSync(project.folder).filter((file) => file.startsWith(".migrate"))).toEqual([]);
+  expect(existsSync(join(project.folder, "migrations/0001_create_documents.ts"))).toBe(true);
+});
+
 test("with the address of a service in the environment, that is the target, and nothing is asked of it", async () => {
   const project = aNewProject({ type: "module" });
   const env = { MIGRATE_ENDPOINT: "http://127.0.0.1:9", MIGRATE_API_KEY: "sk-0123456789", MIGRATE_DATABASE: "d" };

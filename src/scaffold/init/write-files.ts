@@ -1,9 +1,30 @@
 /** Writes the files of `migrate init` that are no migrations, and never overwrites one. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { fileReason, MigrateError } from "../../errors/migrate-error.ts";
+import { fileReason, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { formatDraft } from "../format-draft.ts";
 import { configText, gitignoreText, isFolder, workflowPath, workflowText, type InitChoice } from "./files.ts";
 import { placeInRepository, type ProjectSurvey } from "./survey.ts";
+
+/**
+ * Why the formatter that was found can't be run; undefined if it can, or if no configuration is written. Tries it on a
+ * draft. Throws ERR_USAGE.
+ */
+export async function formatProblem(survey: ProjectSurvey, { place }: InitChoice): Promise<string | undefined> {
+  const { folder, kind, migrations, format, config } = survey;
+  if (config !== undefined || format === undefined) return undefined;
+  const draft = join(folder, `.migrate.config.draft.${kind}`);
+  writeText(draft, configText({ place, migrations, format }), "w");
+  try {
+    await formatDraft(draft, { folder, format });
+    return undefined;
+  } catch (error) {
+    if (!isMigrateError(error, "ERR_FORMAT")) throw error;
+    return error.details.problem;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
 
 /** Gives the paths. Throws ERR_USAGE. */
 export function writeFiles(survey: ProjectSurvey, { place, workflow }: InitChoice): readonly string[] {
