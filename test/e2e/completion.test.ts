@@ -57,6 +57,15 @@ test("the words that fit are offered, with what they mean", async () => {
   expect(stdout.split("\n").flatMap((line) => line.split("\t", 1)[0] || [])).toEqual(commandNames);
 });
 
+test("a line break in a meaning adds no candidate", async () => {
+  const made = aProject();
+  const tables = { documents: { columns: { title: "utf8\nother.column\u001b[31m" } } };
+  made.write("migrations/lock.json", JSON.stringify({ tables }));
+  expect(await made.migrate(["__complete", "new", "more", "--drop-column", "documents."])).toMatchObject({
+    stdout: "documents.title\tutf8\\nother.column\\u001b[31m\n",
+  });
+});
+
 test("a shell that is unknown is refused", async () => {
   const says = { code: 2, stderr: "the shell must be one of bash, zsh, fish\n" };
   expect(await aProject().migrate(["completion"])).toMatchObject(says);
