@@ -80,6 +80,7 @@ const invocations: Readonly<Record<string, readonly (readonly string[])[]>> = {
   rebase: [["--onto", evil]],
   squash: [["--to", "2", "--dry-run"]],
   init: [["--yes"]],
+  push: [["--dry-run"]],
   pull: [[]],
   baseline: [["--dry-run", ...waits]],
   doctor: [[]],
