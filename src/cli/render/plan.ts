@@ -5,6 +5,7 @@ import { totalOf } from "../../plan/assess/cost.ts";
 import { migrationsOf, type DocumentGroup, type PlanDocument } from "../../plan/assess/plan-document.ts";
 import type { Output } from "../command/output.ts";
 import { renderDuration } from "./times.ts";
+import { withoutKnownSecrets } from "../../secrets/redact.ts";
 
 type Migration = ReturnType<typeof migrationsOf>[number];
 type Action = Migration["actions"][number];
@@ -141,7 +142,9 @@ function numbered(calls: readonly string[]): readonly string[] {
 }
 
 function cut(call: string): string {
-  return call.length <= longestCall ? call : `${call.slice(0, longestCall)} …`;
+  // Before it is cut: afterwards a secret would no longer be recognised.
+  const safe = withoutKnownSecrets(call);
+  return safe.length <= longestCall ? safe : `${safe.slice(0, longestCall)} …`;
 }
 
 function rowsNow(rows: number): string {
