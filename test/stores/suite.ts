@@ -182,7 +182,7 @@ function answers(store: Store): void {
     const { code, stderr } = await project.start(["up", "--quiet"]).finished;
     expect(code, stderr).toBe(6);
     expect(withoutAddresses(stderr)).toMatch(
-      /^target store can't be reached: (table swapped can't be opened: )?GET ADDRESS got no answer: the connection failed; check endpoint in storageOptions, and the network\n$/,
+      /^target store can't be reached: (table swapped can't be opened: )?GET ADDRESS got no answer: the connection failed; check endpoint in storageOptions, and the network \(ERR_TARGET_UNREACHABLE\)\n$/,
     );
     proxy.fate = () => "passes";
     await project.run("up");
