@@ -349,7 +349,7 @@ test("of writes at any moment none is lost silently", async () => {
     );
     over.abort();
     await writing;
-    // Once `down` has ended with an error, the application goes on with the restored table.
+    // Once `down` has ended with an error, the application continues with the restored table.
     const kept = new Set([...(await idsIn(await open())), ...(await idsIn(await versionNamedIn(problem, open)))]);
     expect(
       ids.filter((id) => !kept.has(id)),

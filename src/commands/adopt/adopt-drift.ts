@@ -1,23 +1,20 @@
 /** Writes drift as the steps of a next migration, which adopts it. Changes nothing. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { migrationsInDoubt } from "../../ledger/state/fold.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { loadMigrations } from "../../migrations/source.ts";
-import { withStepsThatRan } from "../../plan/history/renumbered.ts";
 import { adopt, tablesAfterSteps, undeclarable, type Adoption } from "./adopt-tables.ts";
 import { diffCapabilities } from "../generate/diff-tables.ts";
 import type { DiffAnswer } from "../generate/diff-columns.ts";
 import { inOrderOf } from "../generate/order-steps.ts";
 import { replayHistory } from "../../plan/history/replay.ts";
-import { checkMissing, checkNotReverting, checkUnchanged, pendingFiles } from "../../plan/history/pending.ts";
 import { describeDifference, differencesOf, type TableDifference } from "../../plan/history/table-drift.ts";
 import { change, databaseOf, differences, type Database } from "../../schema/table.ts";
 import type { Step } from "../../steps/registry.ts";
 import type { Ledger } from "../../run/lease/with-lease.ts";
 import { readLedger, readCurrent } from "../../run/prepare/consistent-read.ts";
 import { describeForPlan } from "../../run/prepare/describe-tables.ts";
-import { checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { compare } from "../../run/prepare/compare-tables.ts";
+import { requireApplied } from "../../run/prepare/require-applied.ts";
 import { movedTables } from "./moved-tables.ts";
 import { runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { checkDeclarable } from "./pull.ts";
@@ -33,7 +30,7 @@ const byHand = "fix that by hand";
 /** Throws ERR_ADOPT_REFUSED, ERR_ADOPT_PENDING, ERR_ADOPT_IMPOSSIBLE. */
 export async function findDrift(options: MigratorOptions): Promise<Drift> {
   const context = runContext(options);
-  const { target, ledger, migrations: source, runner } = context;
+  const { target, ledger, migrations: source } = context;
   const { capabilities } = target;
   if (!capabilities.describes)
     throw new MigrateError("ERR_ADOPT_REFUSED", {
@@ -43,15 +40,12 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
   const files = source.list();
   const loaded = await loadMigrations(source, files);
   const findDifferences = async ({ state }: Ledger) => {
-    const migrations = withStepsThatRan(loaded, state);
-    await checkConsistent(context, state);
-    checkNotReverting(state);
-    checkMissing(files, state);
-    const inDoubt = migrationsInDoubt(state, runner.run);
-    const pending = pendingFiles(files, state)[0] ?? files.find(({ version }) => inDoubt.has(version));
-    if (pending !== undefined)
-      throw new MigrateError("ERR_ADOPT_PENDING", { migration: formatMigration(pending), target: target.name });
-    checkUnchanged(migrations, state, capabilities);
+    const migrations = await requireApplied(
+      context,
+      state,
+      loaded,
+      (pending) => new MigrateError("ERR_ADOPT_PENDING", { migration: formatMigration(pending), target: target.name }),
+    );
     const { differences } = await compare(context, state, migrations);
     const known = replayHistory(migrations, state, capabilities);
     const names = differences.map(({ table }) => table);

@@ -1,20 +1,17 @@
 /** Plans what leads from the current tables to the declared ones, without a migration. Changes nothing. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { migrationsInDoubt } from "../../ledger/state/fold.ts";
 import type { Acceptance } from "../../migrations/acceptance.ts";
 import { checksumOf } from "../../migrations/checksum.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { loadMigrations } from "../../migrations/source.ts";
-import { checkMissing, checkNotReverting, checkUnchanged, pendingFiles } from "../../plan/history/pending.ts";
 import { upRun } from "../../plan/history/migration-run.ts";
-import { withStepsThatRan } from "../../plan/history/renumbered.ts";
 import { replayHistory } from "../../plan/history/replay.ts";
 import { describeDifference, differencesOf } from "../../plan/history/table-drift.ts";
 import { planMigration, type Plan } from "../../plan/make-plan.ts";
-import { checkConsistent } from "../../run/lease/audited-ledger.ts";
 import type { Ledger } from "../../run/lease/with-lease.ts";
 import { readLedger, readCurrent } from "../../run/prepare/consistent-read.ts";
 import { describeForPlan } from "../../run/prepare/describe-tables.ts";
+import { requireApplied } from "../../run/prepare/require-applied.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../../run/run-context.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
 import { isVectorIndex, vectorsNeeded } from "../../schema/table-index.ts";
@@ -86,22 +83,15 @@ export async function planPushOn(
 
 /** The tables that the migrations lead to, of which none may be pending. */
 async function tablesOfMigrations(context: RunContext, state: Ledger["state"]): Promise<Database> {
-  const { target, migrations: source, runner } = context;
-  const { capabilities } = target;
-  const files = source.list();
-  const migrations = withStepsThatRan(await loadMigrations(source, files), state);
-  await checkConsistent(context, state);
-  checkNotReverting(state);
-  checkMissing(files, state);
-  const inDoubt = migrationsInDoubt(state, runner.run);
-  const pending = pendingFiles(files, state)[0] ?? files.find(({ version }) => inDoubt.has(version));
-  if (pending !== undefined)
-    throw refused(
+  const { target, migrations: source } = context;
+  const loaded = await loadMigrations(source, source.list());
+  const migrations = await requireApplied(context, state, loaded, (pending) =>
+    refused(
       `${formatMigration(pending)} is not applied on ${target.name}`,
       "run migrate up first; if migrate push has made its changes, migrate baseline marks it as applied",
-    );
-  checkUnchanged(migrations, state, capabilities);
-  return replayHistory(migrations, state, capabilities);
+    ),
+  );
+  return replayHistory(migrations, state, target.capabilities);
 }
 
 /** The plan of these steps as one migration that the ledger does not know. Updates `after`. */
