@@ -91,7 +91,8 @@ export function fileReason(error: unknown): string {
   return firstLine(error).split(/, \w+ '|, \w+$/)[0]!;
 }
 
-/** The error of a command that was interrupted before it changed a table. */
-export function interruptedEarly(): MigrateError {
-  return new MigrateError("ERR_INTERRUPTED", { done: "no table was changed; run it again" });
+/** The error of a command that was interrupted before it changed a table. `begun`: what other runs have begun. */
+export function interruptedEarly(begun = ""): MigrateError {
+  const others = begun === "" ? "" : `, but another run may have left ${begun} half-done`;
+  return new MigrateError("ERR_INTERRUPTED", { done: `this run changed no table${others}; run it again` });
 }

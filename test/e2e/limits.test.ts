@@ -53,7 +53,7 @@ const limits: readonly Limit[] = [
     files: targets(store()),
     args: [...command.split(" "), "--timeout", "0.5"],
     code: 130,
-    says: /^not done within 0\.5 s \(--timeout\); no table was changed; run it again$/m,
+    says: /^not done within 0\.5 s \(--timeout\); this run changed no table; run it again$/m,
   })),
   {
     title: "--timeout before a service that never answers",
@@ -159,7 +159,9 @@ describe("a command before a service that never answers", () => {
     async (command) => {
       const { code, stdout, stderr } = await interruptedBefore(command, "SIGINT");
       expect({ code, stdout }).toEqual({ code: 130, stdout: "" });
-      expect(stderr).toMatch(/; interrupt again to stop at once\ninterrupted; no table was changed; run it again\n$/);
+      expect(stderr).toMatch(
+        /; interrupt again to stop at once\ninterrupted; this run changed no table; run it again\n$/,
+      );
     },
   );
 

@@ -1,7 +1,7 @@
 /** Describes the holder of the lease, and what is in doubt, as text. */
 import type { Clock } from "../../time/clock.ts";
 import { count } from "../../errors/migrate-error.ts";
-import { groupInDoubt, migrationsInDoubt, workOf, type LedgerState } from "../../ledger/state/fold.ts";
+import { groupInDoubt, migrationsBegun, migrationsInDoubt, workOf, type LedgerState } from "../../ledger/state/fold.ts";
 import { formatGroup, formatMigration } from "../../migrations/file-name.ts";
 
 /** Whether the holder has been silent for longer than its lease, by this clock. */
@@ -30,18 +30,29 @@ export function underWay(state: LedgerState, clock: Clock): readonly number[] {
 
 /** The migrations in doubt or under way, as seen by `run`: one text for each, and one for a group. */
 export function doubtWords(state: LedgerState, run: string, clock: Clock): readonly string[] {
-  const { migrations } = state;
   const atWork = underWay(state, clock);
   const group = groupInDoubt(state, run);
   const single = [...migrationsInDoubt(state, run)].filter((version) => !group.has(version));
   return [...(group.size === 0 ? [] : [[...group]]), ...single.map((version) => [version])].map((versions) => {
     const [version] = versions as [number];
-    const known = migrations.get(version);
-    const name = known === undefined || versions.length > 1 ? formatGroup(versions) : formatMigration(known);
+    const name = nameOf(state, versions);
     if (atWork.includes(version)) return `${name} is under way`;
-    const verb = known?.reversal === undefined ? "up" : "down";
+    const verb = state.migrations.get(version)?.reversal === undefined ? "up" : "down";
     return `${name} may have run further than is recorded; the next migrate ${verb} finds out and resumes it`;
   });
+}
+
+/** The migrations that other runs have begun and may have left half-done, as text; empty if there are none. */
+export function begunWords(state: LedgerState, run: string): string {
+  const group = groupInDoubt(state, run);
+  const single = new Set(migrationsBegun(state, run).filter((version) => !group.has(version)));
+  const names = [...single].map((version) => nameOf(state, [version]));
+  return [...(group.size === 0 ? [] : [formatGroup(group)]), ...names].join(", ");
+}
+
+function nameOf({ migrations }: LedgerState, versions: readonly number[]): string {
+  const known = versions.length === 1 ? migrations.get(versions[0]!) : undefined;
+  return known === undefined ? formatGroup(versions) : formatMigration(known);
 }
 
 function ago(milliseconds: number): string {

@@ -3,6 +3,7 @@ import { interruptedEarly } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/fold.ts";
 import { sameRecord, type LedgerHead } from "../../ledger/journal/journal.ts";
 import { waitForHolder } from "../../ledger/lease/lease.ts";
+import { begunWords } from "./describe-holder.ts";
 import type { RunContext } from "../run-context.ts";
 
 interface Waiting {
@@ -17,7 +18,7 @@ interface Waiting {
   wait(state: LedgerState, until?: (seen: LedgerHead) => boolean): Promise<void>;
 }
 
-export function waitingFor({ journal, lease, clock, signal, emit }: RunContext): Waiting {
+export function waitingFor({ journal, lease, clock, runner, signal, emit }: RunContext): Waiting {
   let waited = 0;
   // The newest record of a ledger that was silent for so long that the lease may be taken over.
   let silentSince: LedgerHead | undefined;
@@ -38,7 +39,7 @@ export function waitingFor({ journal, lease, clock, signal, emit }: RunContext):
           signal,
         });
       } catch (error) {
-        throwIfInterrupted(signal);
+        throwIfInterrupted(signal, begunWords(state, runner.run));
         throw error;
       }
       waited += clock.steady() - from;
@@ -46,6 +47,7 @@ export function waitingFor({ journal, lease, clock, signal, emit }: RunContext):
   };
 }
 
-export function throwIfInterrupted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) throw interruptedEarly();
+/** `begun`: what other runs have begun, if the ledger has been read. */
+export function throwIfInterrupted(signal: AbortSignal | undefined, begun?: string): void {
+  if (signal?.aborted === true) throw interruptedEarly(begun);
 }

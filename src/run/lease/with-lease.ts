@@ -8,6 +8,7 @@ import type { LedgerHead } from "../../ledger/journal/journal.ts";
 import { takeLease, type Lease } from "../../ledger/lease/lease.ts";
 import { start, type LedgerEntry, type LedgerRecord } from "../../ledger/state/record.ts";
 import type { RunContext } from "../run-context.ts";
+import { begunWords } from "./describe-holder.ts";
 import { throwIfInterrupted, waitingFor } from "./wait-for-lease.ts";
 
 export interface LeasedWork<Result> {
@@ -92,7 +93,7 @@ export async function withLease<Result>(
       }
       // Preparing takes time. Of many runs that start together, most find here that another one was faster.
       if (!(await journal.isNewest(state.head ?? start))) continue;
-      throwIfInterrupted(signal);
+      throwIfInterrupted(signal, begunWords(state, runner.run));
       // Its holder is silent, or this run would still wait.
       if (state.holder !== undefined) emit({ event: "takenOver", by: state.holder.by });
       emit({ event: "taking" });
