@@ -14,6 +14,8 @@ import { spansSince, type Span } from "./version-spans.ts";
 
 export interface Question extends RowLimit {
   readonly place: StepPlace;
+  /** How many migrations are rolled back before this one. */
+  readonly newer: number;
   /**
    * Alternative queries: two if a column may have its old or its new name, none if the question cannot be asked. If
    * none can be answered and `wasAsked` is true, the question is skipped.
@@ -80,7 +82,7 @@ export function questionsOf({ now, migrations }: Pick<Plan, "now" | "migrations"
           limit.since == null
             ? undefined
             : spansSince(obstacle.table, limit.since, migrations.slice(0, index), asks[0]?.version);
-        return [{ place, asks, wasAsked: index === 0 && places.length > 1, ...limit, spans }];
+        return [{ place, newer: index, asks, wasAsked: index === 0 && places.length > 1, ...limit, spans }];
       });
     before.push(...own);
     // A question without a query is dropped if nothing can be lost: the rollback itself creates the table, so that it

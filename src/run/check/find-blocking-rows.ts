@@ -54,7 +54,11 @@ export async function withBlockers(
       continue;
     }
     const mixed = asks.find(({ table, putsBack }) => putsBack === true && (putBack.get(table) ?? 0) > 0);
-    if (mixed !== undefined && keepAppended === true) throw oneByOne(mixed.table);
+    if (mixed !== undefined && keepAppended === true) {
+      // What else blocks must be changed first anyway.
+      if (found.length > 0) continue;
+      throw newerFirst(mixed.table, question.newer);
+    }
     const there = await countBlockingRows(question, target);
     if (there === undefined) {
       // The number is unknown, so only consent lets the rollback proceed.
@@ -75,10 +79,10 @@ export async function withBlockers(
   return { ...plan, accepted, blocked: { problems, hint: mayLose ? lose : changeFirst } };
 }
 
-function oneByOne(table: string): MigrateError {
+function newerFirst(table: string, newer: number): MigrateError {
   return new MigrateError("ERR_ROLLBACK_BLOCKED", {
-    problems: [`rows that are put back into ${table} can be looked at only when they are there`],
-    hint: "nothing was rolled back; roll back these migrations one at a time",
+    problems: [`rows that are put back into ${table} can be checked only when they are there`],
+    hint: `nothing was rolled back; run migrate down --steps ${newer} --keep-appended first, then this command again`,
   });
 }
 
