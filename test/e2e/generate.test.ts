@@ -1,6 +1,7 @@
 /** `migrate generate`: from what `schema.ts` declares to the next migration, with the built command. */
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 import { aProject, type Project } from "../support/project.ts";
 import { addRows, columnsOf, rowsOf } from "../support/tables.ts";
@@ -21,6 +22,11 @@ function filesIn({ folder }: Project): readonly string[] {
   return readdirSync(join(folder, "migrations"))
     .filter((file) => file !== "lock.json")
     .toSorted();
+}
+
+/** What a terminal shows, without colours. */
+function withoutStyles(shown: string): string {
+  return stripVTControlCharacters(shown).replaceAll("\r", "");
 }
 
 function stepsIn({ folder }: Project, file: string): string {
@@ -182,32 +188,36 @@ test("consent that is not enough for up is refused before anything is written", 
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
 });
 
-test.skipIf(!hasTerminal)("at a terminal it asks what became of a column", async () => {
+test.skipIf(!hasTerminal)("at a terminal it offers what may have become of a column, the same type first", async () => {
   const project = declaring(`d: { id: m.int32(), title: m.utf8(), body: m.utf8() }`);
   expect(await project.migrate(["generate"])).toMatchObject({ code: 0 });
-  declare(project, `d: { id: m.int32(), headline: m.utf8() }`);
-  const asked = /to drop it: /;
-  const { code, shown } = await atTerminal(project, "generate two", asked, ["heading\n", "\n", "headline\n", "-\n"]);
+  declare(project, `d: { id: m.int32(), name: m.largeUtf8(), headline: m.utf8() }`);
+  // The second question no longer offers the name that the first answer has taken.
+  const { code, shown } = await atTerminal(project, "generate two", /1 to \d: /, ["headline\n", "1\n", "2\n"]);
   expect(code, shown).toBe(0);
-  expect(shown).toContain("d.title is gone and d.headline new; type its new name, or - to drop it: ");
-  expect(shown).toContain("heading is not one of headline");
-  expect(shown).toContain("nothing was typed");
+  expect(withoutStyles(shown)).toContain(
+    "d.title is gone and d.headline and d.name new\n  1  rename d.title to headline\n  2  rename d.title to name\n" +
+      "  3  drop d.title (its values are lost)\n  4  stop and change nothing\n1 to 4: headline\ntype a number from 1 to 4\n1 to 4: 1\n" +
+      "d.body is gone and d.name new\n  1  rename d.body to name\n  2  drop d.body (its values are lost)\n",
+  );
   expect(stepsIn(project, "0002_two.ts")).toBe(
-    `export const up: readonly Step[] = [\n  renameColumn("d", "title", "headline"),\n  dropColumn("d", "body"),\n];\n`,
+    `export const up: readonly Step[] = [\n  renameColumn("d", "title", "headline"),\n  addColumn("d", "name", largeUtf8()),\n  dropColumn("d", "body"),\n];\n`,
   );
 });
 
-test.skipIf(!hasTerminal)("at a terminal Enter drops no column; only a dash does", async () => {
-  const project = declaring(`d: { id: m.int32(), title: m.utf8() }`);
-  expect(await project.migrate(["generate"])).toMatchObject({ code: 0 });
-  declare(project, `d: { id: m.int32(), headline: m.utf8() }`);
-  const { code, shown } = await atTerminal(project, "generate two", /to drop it: /, ["\n", " \n", "-\n"]);
-  expect(code, shown).toBe(0);
-  expect(shown.split("nothing was typed")).toHaveLength(3);
-  expect(stepsIn(project, "0002_two.ts")).toBe(
-    `export const up: readonly Step[] = [\n  addColumn("d", "headline", utf8()),\n  dropColumn("d", "title"),\n];\n`,
-  );
-});
+test.skipIf(!hasTerminal)(
+  "at a terminal Enter chooses nothing, and who stops reads the flags that answer",
+  async () => {
+    const project = declaring(`d: { id: m.int32(), title: m.utf8() }`);
+    expect(await project.migrate(["generate"])).toMatchObject({ code: 0 });
+    declare(project, `d: { id: m.int32(), headline: m.utf8() }`);
+    const { code, shown } = await atTerminal(project, "generate two", /1 to \d: /, ["\n", " \n", "0\n", "3\n"]);
+    expect(code, shown).toBe(4);
+    expect(shown.split("type a number from 1 to 3")).toHaveLength(4);
+    expect(withoutStyles(shown)).toContain("--drop-column d.title");
+    expect(filesIn(project)).toHaveLength(1);
+  },
+);
 
 test("columns that trade names are renamed with their values, where the new name of each is said", async () => {
   const project = declaring(`d: { a: m.int32(), b: m.utf8(), c: m.float64() }`);
@@ -215,6 +225,10 @@ test("columns that trade names are renamed with their values, where the new name
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   await addRows(project.database, "d", [{ a: 1, b: "two", c: 3.5 }]);
   declare(project, `d: { b: m.int32(), c: m.utf8(), a: m.float64() }`);
+  expect(await project.migrate(["generate", "two"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(/d\.b can't be made int32 from utf8: .*; if it was a before, with --rename d\.a:b/),
+  });
   const cycle = ["--rename", "d.a:b", "--rename", "d.b:c", "--rename", "d.c:a"];
   expect(await project.migrate(["generate", "two", ...cycle])).toMatchObject({ code: 0, stderr: "" });
   declare(project, `d: { c: m.int32(), e: m.utf8(), a: m.float64() }`);

@@ -288,7 +288,7 @@ test.skipIf(!hasTerminal)("a question at a terminal is plain text", async () => 
   );
   const where = project({ ...own, "schema.ts": schema });
   where.copyDatabase(applied);
-  const { shown } = await atTerminal(where, "generate more", /to drop it: /, ["-\n"]);
-  expect(shown).toContain("to drop it: ");
+  const { shown } = await atTerminal(where, "generate more", /1 to 3: /, ["2\n"]);
+  expect(shown).toContain("1 to 3: ");
   expect(shown.match(/\u001b\]|[\u0080-\u009f]|\p{Cf}|[\u2028\u2029]/gu)).toBe(null);
 });

@@ -6,7 +6,7 @@ import type { DiffAnswer, ValueStep } from "../../commands/generate/diff-columns
 import type { Diff } from "../../commands/generate/diff-tables.ts";
 import { checkAnswers, checkDiff, questionOf } from "../../commands/generate/generate.ts";
 import type { Step } from "../../steps/registry.ts";
-import { atTerminal, canAsk } from "./prompt.ts";
+import { atTerminal, canAsk, type MenuEntry } from "./prompt.ts";
 import type { Context } from "../command/command.ts";
 import { stepFlagTable, typedSteps } from "./step-flags.ts";
 
@@ -47,7 +47,10 @@ export async function askUntilAnswered<Found extends Diff>(
   let answers = given;
   // An answer may raise further questions, for example about the fields of a renamed struct.
   while (diff.unsure.length > 0 && !context.output.json && canAsk()) {
-    answers = [...answers, ...(await ask(diff, context))];
+    const more = await ask(diff, context);
+    // The error then states the flags that answer.
+    if (more === undefined) break;
+    answers = [...answers, ...more];
     diff = await compare(answers);
   }
   checkDiff(diff);
@@ -89,21 +92,30 @@ function answerOf(step: Step): DiffAnswer {
   }
 }
 
-async function ask({ unsure }: Diff, context: Pick<Context, "output" | "signal">): Promise<readonly DiffAnswer[]> {
-  return await atTerminal(context, async ({ untilRight }) => {
+/** Undefined if the user wants to stop. */
+async function ask(
+  { unsure }: Diff,
+  context: Pick<Context, "output" | "signal">,
+): Promise<readonly DiffAnswer[] | undefined> {
+  return await atTerminal(context, async ({ choose }) => {
     const answers: DiffAnswer[] = [];
+    const taken = new Set<string>();
     for (const one of unsure) {
       const { gone, names } = questionOf(one);
-      const question = `${gone} is gone and ${names.join(" and ")} new; type its new name, or - to drop it: `;
-      const name = await untilRight(question, (answer) => {
-        const word = answer.trim();
-        if (one.names.includes(word)) return word;
-        if (word === "-") return undefined;
-        // Dropping loses data, so Enter alone never means it.
-        const problem = word === "" ? "nothing was typed" : `${word} is not one of ${one.names.join(", ")}`;
-        throw new MigrateError("ERR_USAGE", { problem });
-      });
-      answers.push({ table: one.table, path: one.path, name });
+      const free = one.names
+        .map((name, index) => ({ name, place: names[index]! }))
+        .filter(({ place }) => !taken.has(place));
+      const what = free.length === 0 ? "" : ` and ${free.map(({ place }) => place).join(" and ")} new`;
+      const lost = one.path === undefined ? "rows" : "values";
+      const choices: readonly MenuEntry<Partial<(typeof free)[number]> | undefined>[] = [
+        ...free.map((value) => ({ label: `rename ${gone} to ${value.name}`, value })),
+        { label: [`drop ${gone} `, { style: "red", text: `(its ${lost} are lost)` }], value: {} },
+        { label: "stop and change nothing", value: undefined },
+      ];
+      const chosen = await choose(`${gone} is gone${what}`, choices);
+      if (chosen === undefined) return undefined;
+      if (chosen.place !== undefined) taken.add(chosen.place);
+      answers.push({ table: one.table, path: one.path, name: chosen.name });
     }
     return answers;
   });

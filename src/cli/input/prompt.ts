@@ -1,13 +1,20 @@
 /** Questions at a terminal. */
 import { createInterface } from "node:readline";
-import { isMigrateError } from "../../errors/migrate-error.ts";
-import { interruptedEarly } from "../../errors/migrate-error.ts";
+import { interruptedEarly, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Context } from "../command/command.ts";
+import type { Styled } from "../command/output.ts";
 
 export interface Asking {
   readonly say: (line: string) => void;
   /** Asks again as long as `use` refuses the answer with a MigrateError. Throws ERR_INTERRUPTED. */
   untilRight<Value>(question: string, use: (answer: string) => Value | Promise<Value>): Promise<Value>;
+  /** Lists the choices, and asks until the number of one is typed. Enter alone chooses none. Throws ERR_INTERRUPTED. */
+  choose<Value>(question: string, choices: readonly MenuEntry<Value>[]): Promise<Value>;
+}
+
+export interface MenuEntry<Value> {
+  readonly label: string | readonly (string | Styled)[];
+  readonly value: Value;
 }
 
 /** Whether there is a user to ask, at a terminal. */
@@ -41,21 +48,28 @@ export async function atTerminal<Value>(
     if (done === true) throw interruptedEarly();
     return value;
   };
-  try {
-    return await work({
-      say: output.problem,
-      async untilRight(question, use) {
-        for (;;) {
-          const answer = await ask(question);
-          try {
-            return await use(answer);
-          } catch (error) {
-            if (!isMigrateError(error)) throw error;
-            output.problem(error.message);
-          }
-        }
-      },
+  const untilRight: Asking["untilRight"] = async (question, use) => {
+    for (;;) {
+      const answer = await ask(question);
+      try {
+        return await use(answer);
+      } catch (error) {
+        if (!isMigrateError(error)) throw error;
+        output.problem(error.message);
+      }
+    }
+  };
+  const choose: Asking["choose"] = async (question, choices) => {
+    output.problem(question);
+    for (const [index, { label }] of choices.entries()) output.problem([`  ${index + 1}  `, ...[label].flat()]);
+    return await untilRight(`1 to ${choices.length}: `, (answer) => {
+      const choice = choices[Number(answer) - 1];
+      if (choice !== undefined) return choice.value;
+      throw new MigrateError("ERR_USAGE", { problem: `type a number from 1 to ${choices.length}` });
     });
+  };
+  try {
+    return await work({ say: output.problem, untilRight, choose });
   } finally {
     terminal.close();
   }

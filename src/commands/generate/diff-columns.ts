@@ -87,7 +87,7 @@ export function compareLevel(were: readonly Column[], wanted: readonly Column[],
       answers.use(answer);
       continue;
     }
-    const like = others.filter((one) => couldBe(column, one)).map(({ name }) => name);
+    const like = likely(column, others).map(({ name }) => name);
     if (like.length === 0) continue;
     changes.unsure.push({ table: oldTable, path: formatPath([...before, column.name]), names: like });
     for (const name of [column.name, ...like]) open.add(name);
@@ -96,6 +96,8 @@ export function compareLevel(were: readonly Column[], wanted: readonly Column[],
   const readers = gone.filter(isComputed).toReversed();
   for (const { name } of [...readers, ...gone.filter((one) => !isComputed(one))])
     if (!open.has(name)) changes.drops.push({ before: [...before, name], after: [...after, name] });
+  /** The old columns that are gone or have another type: one of them may have taken the name of another. */
+  const former = were.filter(({ name, type }) => !wanted.some((one) => one.name === name && sameType(one.type, type)));
   for (const column of wanted) {
     const was = renamed.get(column.name) ?? were.find(({ name }) => name === column.name);
     const here: Level = { ...level, before: [...before, was?.name ?? column.name], after: [...after, column.name] };
@@ -106,7 +108,7 @@ export function compareLevel(were: readonly Column[], wanted: readonly Column[],
       addTo(column, here);
     } else {
       if (was.name !== column.name) changes.renames.push({ path: here.before, name: column.name });
-      compareColumn(was, column, here);
+      compareColumn(was, column, here, former);
     }
   }
 }
@@ -181,7 +183,7 @@ function addTo(column: Column, { table, after, answers, changes, top, addsFields
   }
 }
 
-function compareColumn(was: Column, wanted: Column, level: Level): void {
+function compareColumn(was: Column, wanted: Column, level: Level, former: readonly Column[]): void {
   const { table, after, answers, changes } = level;
   const path = formatPath(after);
   const step: Extract<Step, { kind: "retypeColumn" }> = { kind: "retypeColumn", table, path, type: wanted.type };
@@ -199,7 +201,7 @@ function compareColumn(was: Column, wanted: Column, level: Level): void {
     else {
       const flag = retypeFlag(table, after, level.top ?? wanted);
       changes.impossible.push(
-        `${table}.${path} can't be made ${formatType(wanted.type)} from ${formatType(was.type)}: ${verdict.hint}; or say how with ${flag}`,
+        `${table}.${path} can't be made ${formatType(wanted.type)} from ${formatType(was.type)}: ${verdict.hint}; or say how with ${flag}${otherName(was, wanted, level, former)}`,
       );
     }
   }
@@ -212,6 +214,14 @@ function retypeFlag(table: string, path: Path, { type }: Column): string {
   return `--retype ${shellWord(`${placeNotation(table, path.slice(0, 1))}:${typeNotation(type)} using SQL`)}`;
 }
 
+/** The flag to use if columns traded names and this one had another name before; empty if none can have become it. */
+function otherName(was: Column, wanted: Column, { oldTable, before }: Level, former: readonly Column[]): string {
+  const other = former.find(({ name, type }) => name !== was.name && sameType(type, wanted.type));
+  if (other === undefined) return "";
+  const place = placeNotation(oldTable, [...before.slice(0, -1), other.name]);
+  return `; if it was ${other.name} before, with --rename ${shellWord(`${place}:${placeNotation(wanted.name)}`)}`;
+}
+
 /** Whether the types differ only in what is inside them. */
 function haveLikeChildren({ type }: Column, { type: wanted }: Column): boolean {
   const children = childColumns(type);
@@ -222,7 +232,10 @@ function haveLikeChildren({ type }: Column, { type: wanted }: Column): boolean {
   );
 }
 
-function couldBe(one: Column, other: Column): boolean {
-  if (isComputed(one) !== isComputed(other)) return false;
-  return sameType(one.type, other.type) || castVerdict(one.type, other.type).allowed;
+/** The new columns that this one may be under another name. Those of the same type come first. */
+function likely(gone: Column, others: readonly Column[]): readonly Column[] {
+  const candidates = others.filter((one) => isComputed(gone) === isComputed(one));
+  const isSame = (one: Column) => sameType(gone.type, one.type);
+  const isCast = (one: Column) => !isSame(one) && castVerdict(gone.type, one.type).allowed;
+  return [...candidates.filter(isSame), ...candidates.filter(isCast)];
 }
