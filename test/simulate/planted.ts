@@ -40,7 +40,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a holder is sure of a lease that has run out",
-    287,
+    1390,
     "ledger/lease/lease.ts",
     "isSure: () => isHeld() && !overdue(),",
     "isSure: () => isHeld() || duration > 0,",
@@ -138,7 +138,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "who acted late says nothing",
-    287,
+    1552,
     "run/execute/send-action.ts",
     "await recordLateCall(failure, harm, context);",
     "void recordLateCall;",
@@ -257,7 +257,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "metadata that others set during a rename is not set again",
-    699,
+    2292,
     "run/execute/side-effects.ts",
     "const isBeside = made !== undefined && made > seen.version + 1;",
     "const isBeside = false;",
@@ -285,7 +285,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a kept version is released before the ledger says that it is no longer needed",
-    87,
+    915,
     "run/execute/execute.ts",
     "await lease.record(records);\n      await releaseUnneeded(",
     "await releaseRestorePoints(unit, execution.target, execution.ledger, lease.epoch());\n      await lease.record(records);\n      await releaseUnneeded(",
