@@ -316,6 +316,7 @@ const configuration: readonly BadInput[] = [
   { title: "a missing import", files: { ...good, "migrate.config.ts": "import 'absent'" }, code: 2, says: "absent" },
   {
     title: "an await without end",
+    args: ["up", "--load-timeout", "2"],
     files: { ...good, "migrate.config.ts": "await new Promise(() => {});\nexport default {};" },
     code: 2,
     says: "migrate.config.ts",
@@ -429,6 +430,7 @@ const modules: readonly BadInput[] = [
   })),
   {
     title: "an await without end",
+    args: ["up", "--load-timeout", "2"],
     files: text("await new Promise(() => {});\nexport const up = [];"),
     code: 4,
     says: "0001_bad.ts",
