@@ -1,20 +1,29 @@
 /** `npm run screenshots [NAME …]`: runs the built command in terminals, and writes what they show to docs/images. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { filmSvg } from "./film.ts";
 import { root } from "./project.ts";
-import { screenshots } from "./scenes.ts";
+import { recording, screenshots } from "./scenes.ts";
 import { windowSvg } from "./svg.ts";
-import { take } from "./take.ts";
+import { film, take } from "./take.ts";
 
 const folder = join(root, "docs/images");
 const wanted = process.argv.slice(2);
+const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
 
 mkdirSync(folder, { recursive: true });
-for (const screenshot of screenshots) {
+for (const screenshot of screenshots.filter(({ name }) => isWanted(name))) {
   const { name, shown, columns } = screenshot;
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
-  const title = shown.map((args) => `npx migrate ${args}`.trim()).join(", then ");
-  const svg = windowSvg({ title, columns, lines: await take(screenshot) });
+  write(name, windowSvg({ title: titleOf(shown), columns, lines: await take(screenshot) }));
+}
+if (isWanted(recording.name))
+  write(recording.name, filmSvg(titleOf(recording.screens.flat()), recording.columns, await film(recording)));
+
+function titleOf(commands: readonly string[]): string {
+  return commands.map((args) => `npx migrate ${args}`.trim()).join(", then ");
+}
+
+function write(name: string, svg: string): void {
   writeFileSync(join(folder, `${name}.svg`), svg);
   console.log(`docs/images/${name}.svg: ${(svg.length / 1000).toFixed(1)} kB`);
 }

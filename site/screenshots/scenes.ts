@@ -13,6 +13,12 @@ export interface Screenshot {
   readonly columns: number;
 }
 
+/** A moving picture. */
+export interface Recording extends Pick<Screenshot, "name" | "prepare" | "columns"> {
+  /** The commands, by the screens that show them. */
+  readonly screens: readonly (readonly string[])[];
+}
+
 const createDocuments = `m.createTable("documents", {
   id: m.int64().notNull(), title: m.utf8(), body: m.utf8(), score: m.float32(), source: m.struct({ url: m.utf8() }),
 })`;
@@ -104,3 +110,28 @@ export const screenshots: readonly Screenshot[] = [
   },
   { name: "help", columns: 80, shown: [""] },
 ];
+
+export const recording: Recording = {
+  name: "recording",
+  columns: 96,
+  prepare: async (project) => {
+    project.write("tsconfig.json", "{}\n");
+    project.write("embed.js", embedder);
+    const rows = Array.from({ length: 8_000 }, (_, id) => ({
+      id: BigInt(id),
+      title: `On ${id}`,
+      body: `What document ${id} is about.`,
+    }));
+    await (await connect(join(project.folder, ".lancedb"))).createTable("documents", rows);
+  },
+  screens: [
+    ["init --yes", "baseline"],
+    [
+      `new add_embeddings --add-column 'documents.embedding:vector(384)' \\
+    --backfill-column 'documents.embedding:
+      {"from": ["body"], "key": "id", "with": "./embed.js", "version": "1"}'`,
+      "plan",
+    ],
+    ["up", "status"],
+  ],
+};

@@ -1,10 +1,12 @@
 import type { Run } from "./screen.ts";
 
-interface Window {
+/** The lines of a screen. */
+export type Lines = readonly (readonly Run[])[];
+
+interface Size {
   /** What the picture shows, for those who can't see it. */
   readonly title: string;
   readonly columns: number;
-  readonly lines: readonly (readonly Run[])[];
 }
 
 const fontSize = 14;
@@ -34,30 +36,38 @@ text { fill: #e6edf3 }
 }
 `;
 
-/** A picture of a terminal window. It contains no fonts, so it gives the width of each text. */
-export function windowSvg({ title, columns, lines }: Window): string {
+export function windowSvg({ lines, ...size }: Size & { readonly lines: Lines }): string {
+  return framed({ ...size, rows: lines.length }, lines.flatMap(textsOf).join("\n"));
+}
+
+/** A picture of a terminal window. It contains no fonts, so the texts give their widths. */
+export function framed(
+  { title, columns, rows, style = "" }: Size & { readonly rows: number; readonly style?: string },
+  content: string,
+): string {
   const width = Math.ceil(columns * characterWidth + 2 * margin);
-  const height = bar + lines.length * lineHeight + 2 * margin - 6;
-  const texts = lines.flatMap((line, row) => {
-    const baseline = bar + margin + row * lineHeight + fontSize - 3;
-    return placed(line).map(({ text, style, column }) => {
-      const x = round(margin + column * characterWidth);
-      const length = round(text.length * characterWidth);
-      const shown = style === "" ? "" : ` class="${style}"`;
-      return `<text x="${x}" y="${baseline}" textLength="${length}"${shown}>${escaped(text)}</text>`;
-    });
-  });
+  const height = bar + rows * lineHeight + 2 * margin - 6;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
 <title>${escaped(title)}</title>
-<style>${css}</style>
+<style>${css}${style}</style>
 <clipPath id="frame"><rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8"/></clipPath>
 <g clip-path="url(#frame)"><rect class="window" width="${width}" height="${height}"/><rect class="bar" width="${width}" height="${bar}"/></g>
 <rect class="window" style="fill: none" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8"/>
 ${[20, 38, 56].map((x) => `<circle class="button" cx="${x}" cy="${bar / 2}" r="5.5"/>`).join("")}
 <text class="title" x="${width / 2}" y="${bar / 2 + 4}" text-anchor="middle">my-project</text>
-${texts.join("\n")}
+${content}
 </svg>
 `;
+}
+
+export function textsOf(line: readonly Run[], row: number): readonly string[] {
+  const baseline = bar + margin + row * lineHeight + fontSize - 3;
+  return placed(line).map(({ text, style, column }) => {
+    const x = round(margin + column * characterWidth);
+    const length = round(text.length * characterWidth);
+    const shown = style === "" ? "" : ` class="${style}"`;
+    return `<text x="${x}" y="${baseline}" textLength="${length}"${shown}>${escaped(text)}</text>`;
+  });
 }
 
 /** The texts of a line with the columns where they begin. Two spaces end a text: they separate columns. */

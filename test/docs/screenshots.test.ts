@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { screenshots } from "../../site/screenshots/scenes.ts";
-import { screenAfter } from "../../site/screenshots/screen.ts";
+import { filmSvg, framesOf } from "../../site/screenshots/film.ts";
+import { recording, screenshots } from "../../site/screenshots/scenes.ts";
+import { screenAfter, type Run } from "../../site/screenshots/screen.ts";
 import { windowSvg } from "../../site/screenshots/svg.ts";
-import { take } from "../../site/screenshots/take.ts";
+import { film, take } from "../../site/screenshots/take.ts";
 import { root } from "../support/project.ts";
 import { masked } from "./console.ts";
 
@@ -18,8 +19,40 @@ test.each(screenshots)("the screenshot $name shows what the command prints now",
   expect(texts(svg).map(words), "npm run screenshots").toEqual(texts(saved(screenshot.name)).map(words));
 });
 
-test("a screenshot is small and loads nothing", () => {
-  for (const { name } of screenshots) {
+test("the recording shows what the commands print now", async () => {
+  const svg = filmSvg("", recording.columns, await film(recording));
+  // How often progress is printed, and how much of an action's line it leaves, differs.
+  const isLasting = (text: string) => !/^(add|compute) .*[^)]$|rows computed|^TIME$/.test(text);
+  const words = (picture: string) => texts(picture).filter(isLasting);
+  expect(words(svg), "npm run screenshots recording").toEqual(words(saved(recording.name)));
+  for (const picture of [svg, saved(recording.name)])
+    expect(picture).toMatch(/of 8,000 rows computed, [\d,]+\/s, about [\d.]+ s left/);
+});
+
+test("a recording draws a line once for the time that it stays, and at rest shows the last frame", () => {
+  const line = (text: string): readonly Run[] => [{ text, style: "" }];
+  const first = framesOf([], [line("$ go")], "  1 s\r\u001b[K  2 s\r\u001b[Kdone\r\n");
+  expect(first.map(({ lines }) => lines.map(([run]) => run?.text))).toEqual([
+    ["$ go"],
+    ["$ go"],
+    ["$ go", "  1 s"],
+    ["$ go", "  2 s"],
+    ["$ go", "done"],
+  ]);
+  const svg = filmSvg(
+    "",
+    20,
+    first.map(({ lines }) => ({ lines, milliseconds: 100 })),
+  );
+  expect(texts(svg)).toEqual(["$ go", "1 s", "2 s", "done"].map(masked));
+  expect(svg).toContain("@keyframes f0-5{0%{visibility:visible}}");
+  expect(svg).toContain("@keyframes f2-3{0%{visibility:hidden}40%{visibility:visible}60%{visibility:hidden}}");
+  const atRest = svg.split("<g class=").filter((group) => group.startsWith('"frame last"'));
+  expect(atRest.flatMap(texts)).toEqual(["$ go", "done"]);
+});
+
+test("a picture is small and loads nothing", () => {
+  for (const { name } of [...screenshots, recording]) {
     expect(saved(name).length).toBeLessThan(30_000);
     expect(saved(name).replace(/xmlns="[^"]*"/, "")).not.toMatch(/https?:|@import|url\((?!#)|href/);
   }
