@@ -13,7 +13,7 @@ export class Project {
 
   constructor() {
     this.write("package.json", `{ "type": "module" }\n`);
-    mkdirSync(join(this.folder, "node_modules"));
+    for (const name of ["node_modules", ".lancedb"]) mkdirSync(join(this.folder, name));
     symlinkSync(root, join(this.folder, "node_modules/lance-migrate"));
   }
 

@@ -4,6 +4,10 @@ import { count, failed, someOf, usage } from "./entry.ts";
 export const usageErrors = {
   ERR_USAGE: usage((d: { problem: string }) => d.problem),
   ERR_CONFIG_MISSING: usage((d: { file: string }) => `there is no configuration file ${d.file}; check --config`),
+  ERR_PROJECT_MISSING: usage(
+    (d: { folder: string; config: string; database: string }) =>
+      `${d.folder} has neither a configuration (${d.config}) nor a database (${d.database}); run the command in the folder of the project, name its configuration with --config, or run migrate init to set up a project here`,
+  ),
   ERR_CONFIG_UNREADABLE: usage(
     (d: { file: string; problem: string }) => `${d.file} can't be loaded: ${d.problem}; run it with Node to see where`,
   ),

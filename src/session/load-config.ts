@@ -114,9 +114,14 @@ type Filled = "migrations" | "ledger" | "targets" | "leaseSeconds" | "waitSecond
 export interface LoadedConfig extends Omit<Config, Filled>, Required<Pick<Config, Filled>> {
   /** The file's name, for messages. */
   readonly file: string;
+  /** Whether there is no file. */
+  readonly isDefault?: true;
   /** The folder that relative paths start from. */
   readonly folder: string;
 }
+
+/** The folder of the tables if no configuration names another one. */
+export const usualDatabase = ".lancedb";
 
 /** In this order. */
 export const configNames = ["migrate.config.ts", "migrate.config.mts", "migrate.config.js", "migrate.config.mjs"];
@@ -127,7 +132,7 @@ export async function loadConfig(folder: string, path?: string, loadSeconds?: nu
     path === undefined
       ? configNames.map((name) => join(folder, name)).find((name) => existsSync(name))
       : resolve(folder, path);
-  if (file === undefined) return { ...withDefaults({}), file: "the default configuration", folder };
+  if (file === undefined) return { ...withDefaults({}), file: "the default configuration", isDefault: true, folder };
   if (!existsSync(file) || !statSync(file).isFile())
     throw new MigrateError("ERR_CONFIG_MISSING", { file: path ?? file });
   return {
@@ -174,7 +179,7 @@ function withDefaults(given: Config): Omit<LoadedConfig, "file" | "folder"> {
     format: given.format,
     migrations: given.migrations ?? "migrations",
     ledger: given.ledger ?? usualLedger,
-    targets: given.targets ?? { local: { kind: "lance", uri: ".lancedb" } },
+    targets: given.targets ?? { local: { kind: "lance", uri: usualDatabase } },
     leaseSeconds: given.leaseSeconds ?? defaultSeconds.lease,
     waitSeconds: given.waitSeconds ?? defaultSeconds.wait,
   };

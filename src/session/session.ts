@@ -1,11 +1,12 @@
 /** Opens a configuration together with its target, for the command line and for programs. */
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { exactObject, must, optional, seconds, text, type Check, type Shape } from "../checks/check.ts";
 import { usePackagesOf } from "../engine/package/installed-packages.ts";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { migrationsIn, type MigrationSource } from "../migrations/source.ts";
 import { databaseNamed } from "./databases.ts";
-import { loadConfig, problemInSettings, type LoadedConfig } from "./load-config.ts";
+import { configNames, loadConfig, problemInSettings, usualDatabase, type LoadedConfig } from "./load-config.ts";
 import { databasesOf, openTarget, targetNamed, type CheckedDatabase } from "./open-target.ts";
 import type { Emit } from "../run/events.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
@@ -80,9 +81,19 @@ export interface SessionDatabases {
   open(database: CheckedDatabase): Promise<MigratorOptions>;
 }
 
-/** Throws ERR_DATABASE_NEEDED if the target has several databases and none was chosen. */
-export function requireDatabase({ databases, target }: Session): void {
+/** Throws ERR_DATABASE_NEEDED if the target has several databases and none was chosen; ERR_PROJECT_MISSING. */
+export function requireDatabase({ databases, target, config }: Session): void {
   if (databases !== undefined) throw new MigrateError("ERR_DATABASE_NEEDED", { target });
+  requireProject(config);
+}
+
+/**
+ * In a wrong folder, or where the configuration was forgotten, a command must not report on an empty database, or create
+ * one. Throws ERR_PROJECT_MISSING.
+ */
+export function requireProject({ isDefault, folder }: LoadedConfig): void {
+  if (isDefault === true && !existsSync(resolve(folder, usualDatabase)))
+    throw new MigrateError("ERR_PROJECT_MISSING", { folder, config: configNames[0]!, database: usualDatabase });
 }
 
 /** Opens no target, so it needs no credentials. */

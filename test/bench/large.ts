@@ -141,7 +141,7 @@ function empty(): Measured {
 async function prepare(size: number): Promise<string> {
   const folder = join(work, String(size));
   mkdirSync(join(folder, "migrations"), { recursive: true });
-  mkdirSync(join(folder, "node_modules"));
+  for (const name of ["node_modules", ".lancedb"]) mkdirSync(join(folder, name));
   symlinkSync(root, join(folder, "node_modules", "lance-migrate"));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
   const columns = `id: int64().notNull(), amount: int32().notNull(), score: int32(), embedding: vector(${vectorLength})`;

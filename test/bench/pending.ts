@@ -25,6 +25,7 @@ const work = mkdtempSync(join(tmpdir(), "lance-migrate-bench-"));
 
 try {
   writeProject(work, migrations, tables);
+  writeFileSync(join(work, "migrate.config.js"), "export default {};\n");
   const calls = await writeBareLoop();
   spawnSync(process.execPath, [bin, "build", "--quiet"], { cwd: work });
   const cases = [

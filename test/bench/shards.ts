@@ -94,7 +94,7 @@ async function prepare(commands: readonly (readonly string[])[]): Promise<Rates>
 
 function writeProject(folder: string): void {
   mkdirSync(join(folder, "migrations"));
-  mkdirSync(join(folder, "node_modules"));
+  for (const name of ["node_modules", ".lancedb"]) mkdirSync(join(folder, name));
   symlinkSync(root, join(folder, "node_modules/lance-migrate"));
   writeFileSync(join(folder, "package.json"), `{ "type": "module" }`);
   writeFileSync(join(folder, "embed.js"), code);

@@ -66,7 +66,7 @@ async function during(next: Phase, act: () => Promise<unknown>): Promise<void> {
 
 function writeProject(): void {
   mkdirSync(join(folder, "migrations"));
-  mkdirSync(join(folder, "node_modules"));
+  for (const name of ["node_modules", ".lancedb"]) mkdirSync(join(folder, name));
   symlinkSync(root, join(folder, "node_modules/lance-migrate"));
   writeFileSync(join(folder, "package.json"), `{ "type": "module" }`);
   const options = `from: ["text"], key: "id", with: ${JSON.stringify(models)}, version: "2", batch: 256`;

@@ -1,5 +1,5 @@
 /** Codes of errors, as programs get them with --json. Texts of these errors are in the tests of the commands. */
-import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { endingCode } from "../../src/cli/command/exit-code.ts";
@@ -183,6 +183,22 @@ test.each(cases)("$code", async ({ code, args, arrange }) => {
   expect(last.startsWith("{") ? JSON.parse(last) : ended).toMatchObject({ event: "error", code });
   expect(ended.code).toBe(endingCode(catalogue[code].outcome));
 });
+
+test.each(["up", "plan", "status", "history", "doctor", "pull"])(
+  "ERR_PROJECT_MISSING: without a configuration, migrate %s creates no database and does not report on one",
+  async (command) => {
+    const project = aProject();
+    rmSync(project.database, { recursive: true });
+    project.migration("0001_people.ts", people);
+    const code = await project.migrate([command, "--json"]).then(({ stdout, ...ended }) => {
+      expect(JSON.parse(stdout)).toMatchObject({ event: "error", code: "ERR_PROJECT_MISSING" });
+      return ended.code;
+    });
+    expect([code, existsSync(project.database)]).toEqual([2, false]);
+    expect(await project.migrate(["init", "--yes"])).toMatchObject({ code: 0 });
+    if (command === "up") expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  },
+);
 
 test.each([
   ["ERR_REPAIR_AMBIGUOUS", ["repair"]],

@@ -14,7 +14,7 @@ function aNewProject(more: object = {}): Project {
   execFileSync("npm", ["init", "-y"], { cwd: project.folder, stdio: "ignore" });
   const known = JSON.parse(textOf(project, "package.json")) as object;
   project.write("package.json", JSON.stringify({ ...known, ...more }));
-  rmSync(join(project.folder, "migrations"), { recursive: true });
+  for (const name of ["migrations", ".lancedb"]) rmSync(join(project.folder, name), { recursive: true });
   symlinkSync(join(root, "node_modules/@lancedb"), join(project.folder, "node_modules/@lancedb"));
   return project;
 }

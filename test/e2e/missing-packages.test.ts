@@ -18,6 +18,7 @@ interface Alone {
 function alone(more: Readonly<Record<string, string>> = {}, tool = "node_modules/lance-migrate"): Alone {
   const home = temporaryFolder();
   const folder = join(home, "project");
+  mkdirSync(join(folder, ".lancedb"), { recursive: true });
   for (const [path, text] of Object.entries({ ...files, ...more })) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);

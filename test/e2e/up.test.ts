@@ -94,7 +94,7 @@ describe("a run", () => {
   test("without any migration has nothing to do and makes no database", async () => {
     const project = aProject();
     expect(await project.migrate(["up"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
-    expect(existsSync(project.database)).toBe(false);
+    expect(readdirSync(project.database)).toEqual([]);
   });
 
   test("keeps the rows of applications, with the values that the casts imply", async () => {
@@ -167,7 +167,7 @@ describe("a run", () => {
     const { code, stdout, stderr } = await project.migrate(["up", "--dry-run"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/^0001_documents\n {2}create table documents \(id int32 not null, /);
-    expect(existsSync(project.database)).toBe(false);
+    expect(readdirSync(project.database)).toEqual([]);
     expect(await project.migrate(["status", "--check"])).toMatchObject({ code: 3 });
   });
 

@@ -61,7 +61,7 @@ export interface Project {
  */
 export type Processes = "own" | "shared";
 
-/** An empty project in which "lance-migrate" is the built package. */
+/** A project without files and with an empty database, in which "lance-migrate" is the built package. */
 export function aProject(processes: Processes = "shared"): Project {
   const folder = temporaryFolder();
   let edition = 0;
@@ -74,7 +74,7 @@ export function aProject(processes: Processes = "shared"): Project {
   };
   write("package.json", `{ "type": "module" }\n`);
   mkdirSync(join(folder, "node_modules"));
-  mkdirSync(join(folder, "migrations"));
+  for (const name of ["migrations", ".lancedb"]) mkdirSync(join(folder, name));
   symlinkSync(root, join(folder, "node_modules", "lance-migrate"));
   const start = (args: readonly string[], env?: Environment) => startCommand({ folder, args, env });
   return {

@@ -2,7 +2,13 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { RunEvent } from "../../run/events.ts";
 import type { DatabasesChoice } from "../../session/on-all-databases.ts";
-import { openSession, requireDatabase, type Session, type SessionOfSeveral } from "../../session/session.ts";
+import {
+  openSession,
+  requireDatabase,
+  requireProject,
+  type Session,
+  type SessionOfSeveral,
+} from "../../session/session.ts";
 import type { CommandResult } from "./exit-code.ts";
 import {
   configFlags,
@@ -120,6 +126,7 @@ export async function withDatabases(
         throw new MigrateError("ERR_USAGE", {
           problem: `--${given} is for a target with several databases, all of which the command works on`,
         });
+      requireProject(session.config);
       return await onOne({ ...session, databases });
     },
     emit,

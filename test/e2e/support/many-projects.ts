@@ -6,7 +6,7 @@ import { afterAll } from "vitest";
 import { root, runCommand, startCommand, type Finished, type Processes, type Running } from "../../support/project.ts";
 
 export interface ManyProjects {
-  /** A project with these files, by path. A path that ends in "/" is a folder. */
+  /** A project with these files, by path, and a database. A path that ends in "/" is a folder. */
   project(files: Readonly<Record<string, string>>): SmallProject;
 }
 
@@ -27,7 +27,7 @@ export function manyProjects(processes: Processes = "shared"): ManyProjects {
   return {
     project(files) {
       const folder = mkdtempSync(join(home, "project-"));
-      mkdirSync(join(folder, "node_modules"));
+      for (const name of ["node_modules", ".lancedb"]) mkdirSync(join(folder, name));
       symlinkSync(root, join(folder, "node_modules", "lance-migrate"));
       for (const [path, text] of Object.entries({ "package.json": `{ "type": "module" }\n`, ...files }))
         writeInto(folder, path, text);

@@ -29,7 +29,7 @@ export function watchedFolders(): (files: Readonly<Record<string, string>>) => W
   afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
   return (files) => {
     const folder = mkdtempSync(join(home, "project-"));
-    for (const name of ["home", "tmp", "node_modules"]) mkdirSync(join(folder, name));
+    for (const name of ["home", "tmp", "node_modules", ".lancedb"]) mkdirSync(join(folder, name));
     symlinkSync(root, join(folder, "node_modules", "lance-migrate"));
     for (const [name, text] of Object.entries(files)) {
       mkdirSync(dirname(join(folder, name)), { recursive: true });

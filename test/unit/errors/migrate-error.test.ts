@@ -21,6 +21,7 @@ const differences = ["column id is int64 instead of int32", "column title is mis
 const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_USAGE: { problem: "--to is given twice" },
   ERR_CONFIG_MISSING: { file: "other.config.ts" },
+  ERR_PROJECT_MISSING: { folder: "/app", config: "migrate.config.ts", database: ".lancedb" },
   ERR_CONFIG_UNREADABLE: { file: "migrate.config.ts", problem },
   ERR_CONFIG_INVALID: { file: "migrate.config.ts", problem: "there is no setting ledgr" },
   ERR_TARGET_UNKNOWN: { name: "prod", known: [] },

@@ -43,7 +43,7 @@ async function opened(folder: string, chosen?: string) {
 
 test("without a configuration file the target is lance on .lancedb", async () => {
   const folder = temporaryFolder();
-  expect(await loadConfig(folder)).toEqual({ ...defaults, file: "the default configuration", folder });
+  expect(await loadConfig(folder)).toEqual({ ...defaults, file: "the default configuration", isDefault: true, folder });
 });
 
 test.each(["ts", "mts", "js", "mjs"])("migrate.config.%s is found and evaluated", async (extension) => {

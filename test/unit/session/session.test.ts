@@ -98,6 +98,7 @@ test("a program reads migrations from a bundle, whose path is relative to the fo
   const columns = [{ name: "id", type: { kind: "int32" as const }, nullable: true }];
   const up = [{ kind: "createTable" as const, table: "notes", columns }];
   const file = { version: 1, name: "notes", file: "0001_notes.ts", path: "", textHash: textHash("one") };
+  mkdirSync(join(folder, ".lancedb"));
   writeFileSync(join(folder, "all.json"), bundleText([{ ...file, steps: up, checksum: checksumOf(up) }]));
   const migrator = await openMigrator({ folder, bundle: "all.json" });
   expect(await migrator.up()).toEqual({ applied: 1, total: 1 });

@@ -1,0 +1,7 @@
+import { defineConfig } from "lance-migrate";
+
+export default defineConfig({
+  targets: {
+    local: { kind: "lance", uri: ".lancedb" },
+  },
+});
