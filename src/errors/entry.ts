@@ -27,9 +27,14 @@ export interface StepPlace {
   readonly kind?: string | undefined;
 }
 
-/** "1 migration", "3 migrations". */
+/** "1 migration", "3 migrations", "20,000 rows". */
 export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+  return `${formatNumber(number)} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** With separators, because tables have millions of rows. */
+export function formatNumber(number: number): string {
+  return number < 1_000 ? String(number) : number.toLocaleString("en-US");
 }
 
 /** "a, b, c", of many names the first few: "a, b, c, d, e and 12 others". */

@@ -163,7 +163,7 @@ test.each(["stop", "leave"] as const)(
     if (!stops) expect(problem).toBeUndefined();
     else
       expect(problem?.message).toMatch(
-        /0002_embed: \.\/code\/vectors\.ts fails for 10 of 1000 rows; id \d*77: it ends with 77/,
+        /0002_embed: \.\/code\/vectors\.ts fails for 10 of 1,000 rows; id \d*77: it ends with 77/,
       );
   },
 );

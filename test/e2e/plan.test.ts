@@ -262,7 +262,7 @@ test("a plan with --accept-loss says what is lost, and down too", async () => {
   expect(await migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 0 });
   const down = (...flags: readonly string[]) => migrate(["down", "--to", "0", ...flags]);
   expect((await down("--accept-loss", "--dry-run")).stdout).toContain(
-    "\ndocuments has 1000 rows, 1000 of them written since, and goes with them\n",
+    "\ndocuments has 1,000 rows, 1,000 of them written since, and goes with them\n",
   );
-  expect((await down("--accept-loss")).stderr).toContain("note: documents has 1000 rows");
+  expect((await down("--accept-loss")).stderr).toContain("note: documents has 1,000 rows");
 });

@@ -123,14 +123,14 @@ test.each(["lance", "namespace"] as const)(
       code: 4,
       stdout: "",
       stderr:
-        "rows block the rollback: 1000 rows of documents were written since, which restoring version 2 would lose; " +
+        "rows block the rollback: 1,000 rows of documents were written since, which restoring version 2 would lose; " +
         "pass --keep-appended to put these rows back, or --accept-loss to lose them\n",
     });
     expect(await seen(project)).toEqual(after);
     expect(await project.migrate(["plan", "--down", "--keep-appended"])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^0002_lossy\n {2}restore version 2 of documents \(metadata only\)\n {2}put back the rows of documents that came after version \d+ \(writes an unknown number of rows\)\n1000 rows of documents were written since, which are put back\n/,
+        /^0002_lossy\n {2}restore version 2 of documents \(metadata only\)\n {2}put back the rows of documents that came after version \d+ \(writes an unknown number of rows\)\n1,000 rows of documents were written since, which are put back\n/,
       ),
     });
     expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });

@@ -1,4 +1,4 @@
-import { count } from "../../errors/migrate-error.ts";
+import { count, formatNumber } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import {
   rehearse,
@@ -83,7 +83,7 @@ function sampleLines(sample: StepSample): readonly Line[] {
   const { computed, failed, problems, calls, callTime, rowsPerSecond, isSteady, total, duration } = sample;
   const each = callTime === undefined ? "" : `, ${renderDuration(callTime)} per call`;
   const rate = rowsPerSecond === undefined ? "" : `, ${numberText(rowsPerSecond)} rows per second`;
-  const all = `    all ${numberText(total)} rows: about ${renderDuration(duration ?? 0)}`;
+  const all = `    all ${count(total, "row")}: about ${renderDuration(duration ?? 0)}`;
   return [
     `    code: ${count(computed, "row")} computed in ${count(calls, "call")}${each}${rate}`,
     ...(duration === undefined ? [] : [all]),
@@ -97,7 +97,7 @@ function sampleLines(sample: StepSample): readonly Line[] {
 }
 
 function numberText(number: number): string {
-  return (number < 100 ? Number(number.toPrecision(2)) : Math.round(number)).toLocaleString("en-US");
+  return formatNumber(number < 100 ? Number(number.toPrecision(2)) : Math.round(number));
 }
 
 function timesText(times: Readonly<Record<string, number | undefined>>): string {

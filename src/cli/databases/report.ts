@@ -1,5 +1,12 @@
 /** What a command on many databases prints: progress while it runs, and one report at its end. */
-import { count, firstLine, isMigrateError, MigrateError, type Outcome } from "../../errors/migrate-error.ts";
+import {
+  count,
+  formatNumber,
+  firstLine,
+  isMigrateError,
+  MigrateError,
+  type Outcome,
+} from "../../errors/migrate-error.ts";
 import type { DatabaseEnd, Untried } from "../../session/on-all-databases.ts";
 import { exitCodeOf, type CommandResult } from "../command/exit-code.ts";
 import type { Context } from "../command/command.ts";
@@ -106,7 +113,7 @@ export function databasesReport<Result>(
       if (interrupted.length > 0) output.problem(`${membersOf(interrupted)} interrupted`);
       if (untried.length > 0)
         output.problem(`${count(untried.length, "database")} (${listed(untried)}) not tried${reasons[why]}`);
-      const summary = `${counts.succeeded} of ${count(all.length, "database")} of ${target} done in ${renderDuration(duration)}`;
+      const summary = `${formatNumber(counts.succeeded)} of ${count(all.length, "database")} of ${target} done in ${renderDuration(duration)}`;
       output.result(summary);
       if (signal.aborted && interrupted.length + untried.length > 0)
         throw new MigrateError("ERR_INTERRUPTED", { done: `${summary}; the next run works on the others` });

@@ -163,7 +163,7 @@ function versionsIn({ versions }: Cost): readonly string[] {
 }
 
 function renderWritten({ rows, bytes, added, indexes }: Cost): string {
-  const of = (number: number | null) => (number === null ? unknownRows : rowCount(number));
+  const of = (number: number | null) => (number === null ? unknownRows : count(number, "row"));
   const rewritten = bytes === null ? "" : `about ${byteCount(bytes)} in `;
   const size = bytes === null && rows !== null ? " of unknown size" : "";
   const written = [
@@ -180,9 +180,9 @@ function renderComputed(
   { pricePer1000Rows: per1000, callsPerMinute: limit }: Readonly<Record<string, unknown>> = {},
 ): string {
   const at = typeof per1000 === "number" ? ` at ${String(per1000)} per 1,000 rows` : "";
-  const per = typeof limit === "number" ? ` at ${numberText(limit, "call")} per minute` : "";
+  const per = typeof limit === "number" ? ` at ${count(limit, "call")} per minute` : "";
   return [
-    `code computes ${rows === null ? unknownRows : `${rowCount(rows)} in ${numberText(calls!, "call")}`}`,
+    `code computes ${rows === null ? unknownRows : `${count(rows, "row")} in ${count(calls!, "call")}`}`,
     ...(price === undefined ? [] : [`${price === null ? "cost unknown" : `about ${priceText(price)}`}${at}`]),
     ...(seconds === undefined ? [] : [`${seconds === null ? "time unknown" : atLeast(seconds)}${per}`]),
   ].join(", ");
@@ -196,15 +196,6 @@ function atLeast(seconds: number): string {
 function priceText(price: number): string {
   const digits = price > 0 && price < 0.1 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 2 };
   return price.toLocaleString("en-US", { minimumFractionDigits: 2, ...digits });
-}
-
-/** With separators, because tables have millions of rows. */
-function rowCount(rows: number): string {
-  return numberText(rows, "row");
-}
-
-function numberText(number: number, thing: string): string {
-  return `${number.toLocaleString("en-US")} ${thing}${number === 1 ? "" : "s"}`;
 }
 
 /** Why `up` refuses to run an action. */

@@ -1,5 +1,5 @@
 /** Shows what a run is doing: on a terminal in a line that replaces itself, elsewhere in a line now and then. */
-import { count } from "../../errors/migrate-error.ts";
+import { count, formatNumber } from "../../errors/migrate-error.ts";
 import type { PreparedProgress } from "../../run/fill/prepared-progress.ts";
 import type { RunEvent } from "../../run/events.ts";
 import { systemClock, type Clock } from "../../time/clock.ts";
@@ -102,22 +102,18 @@ function rowsWords({ rows }: Work): string | undefined {
   // Others may have added rows since they were counted.
   if (total !== undefined && computed <= total) return preparedWords({ rows: total, computed, failed: 0, perSecond });
   const speed = perSecond === undefined ? "" : `, ${speedWords(perSecond)}`;
-  return `${rowsText(computed)} computed${speed}`;
+  return `${count(computed, "row")} computed${speed}`;
 }
 
 /** `41,000 of 50,000 rows computed, 350/s, about 26.0 s left`. */
 export function preparedWords({ rows, computed, failed, perSecond }: PreparedProgress): string {
   const left = rows - computed;
-  const all = left === 0 ? rowsText(rows) : `${computed.toLocaleString("en")} of ${rowsText(rows)}`;
+  const all = left === 0 ? count(rows, "row") : `${formatNumber(computed)} of ${count(rows, "row")}`;
   const speed = perSecond === undefined || left === 0 ? [] : [speedWords(perSecond)];
   const eta = perSecond === undefined || left === 0 ? [] : [`about ${renderDuration((left / perSecond) * 1_000)} left`];
   return [`${all} computed`, ...speed, ...eta, ...(failed === 0 ? [] : [`${failed} failed`])].join(", ");
 }
 
 function speedWords(perSecond: number): string {
-  return `${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond).toLocaleString("en")}/s`;
-}
-
-function rowsText(rows: number): string {
-  return rows < 1_000 ? count(rows, "row") : `${rows.toLocaleString("en")} rows`;
+  return `${perSecond < 10 ? perSecond.toFixed(1) : formatNumber(Math.round(perSecond))}/s`;
 }

@@ -1,5 +1,5 @@
 /** The kinds of blockers: the rows that each is about, when these block, and the texts about them. Pure. */
-import { count } from "../../errors/migrate-error.ts";
+import { count, formatNumber } from "../../errors/migrate-error.ts";
 import type { Blocker } from "../../actions/model/inverse.ts";
 import { castVerdict } from "../../schema/cast-rules.ts";
 import { formatType, type DataType } from "../../schema/data-type.ts";
@@ -163,7 +163,7 @@ const kinds: { readonly [Kind in Blocker["kind"]]: BlockerKind<Extract<Blocker, 
       since: isAsked ? version : undefined,
       words(rows, written) {
         if (rows === undefined) return `rows of ${table} can't be counted here, and it goes with them`;
-        const since = written === undefined ? "of which an unknown number was" : `${written} of them`;
+        const since = written === undefined ? "of which an unknown number was" : `${formatNumber(written)} of them`;
         return `${table} has ${count(rows, "row")}, ${since} written since, and goes with them`;
       },
     }),

@@ -1,5 +1,5 @@
 /** Examines old versions of a table, and restores them so that a repetition changes nothing. */
-import { count } from "../../errors/migrate-error.ts";
+import { count, formatNumber } from "../../errors/migrate-error.ts";
 import type { PutBackRowsAction } from "../../actions/model/action.ts";
 import { sameColumns } from "../../schema/data-type.ts";
 import { sqlPath } from "../../schema/sql.ts";
@@ -43,7 +43,7 @@ export async function putBack(table: VersionedTable, putting: PuttingBack): Prom
   const { added, addedRows } = written;
   const gone = written.changed + written.removed;
   if (gone > 0) {
-    const wrote = added > 0 ? ` and ${added} added` : "";
+    const wrote = added > 0 ? ` and ${formatNumber(added)} added` : "";
     throw new Error(
       `${count(gone, "row")} ${gone === 1 ? "was" : "were"} changed or removed${wrote} before version ${version} was restored, which undid that; ${holds}; ${way}`,
     );
@@ -60,7 +60,7 @@ export async function putBack(table: VersionedTable, putting: PuttingBack): Prom
   const file = await table.rows(source, addedRows, Object.entries(columns));
   const { rowsInFile } = await import("../../wire/arrow/ipc-file.ts"); // Arrow is slow to load
   const read = rowsInFile(file);
-  if (read !== added) throw new Error(`${lost}, but ${read} were read; ${holds}; ${way}`);
+  if (read !== added) throw new Error(`${lost}, but ${formatNumber(read)} were read; ${holds}; ${way}`);
   const isThere = mayBeDone && (await wasAppended(table, restored, added, file));
   if (isThere === undefined) throw new Error(`${lost}, and it is unknown whether they were put back; ${holds}; ${way}`);
   if (!isThere) await table.append(file);
