@@ -85,6 +85,8 @@ export interface Plan {
   readonly now: Database;
   /** What the rollback loses or puts back with the user's consent, as text. */
   readonly accepted?: readonly string[] | undefined;
+  /** How many rows of each table are put back after a version of it is restored, as far as known; see `putBackKey`. */
+  readonly putBack?: ReadonlyMap<string, number> | undefined;
   /** The rows that block the rollback, as text, and how to continue. A plan with this field is refused. */
   readonly blocked?: { readonly problems: readonly string[]; readonly hint: string } | undefined;
 }

@@ -130,7 +130,7 @@ test.each(["lance", "namespace"] as const)(
     expect(await project.migrate(["plan", "--down", "--keep-appended"])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^0002_lossy\n {2}restore version 2 of documents \(metadata only\)\n {2}put back the rows of documents that came after version \d+ \(writes an unknown number of rows\)\n1,000 rows of documents were written since, which are put back\n/,
+        /^0002_lossy\n {2}restore version 2 of documents \(metadata only\)\n {2}put back the rows of documents that came after version \d+ \(writes 1,000 rows\)\n1,000 rows of documents were written since, which are put back\n/,
       ),
     });
     expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
@@ -163,7 +163,7 @@ test("rows that were changed since can't be put back, whatever is asked for", as
     expect(await project.migrate(["down", ...flags])).toMatchObject({
       code: 4,
       stderr: expect.stringContaining(
-        "1 row of documents was written since, 2 rows of documents were changed or removed since, which restoring version 2 would lose" +
+        "1 row of documents was written since, 2 rows of documents were changed or removed since (a changed row may count as both), which restoring version 2 would lose" +
           `${words}; pass --accept-loss to lose that`,
       ),
     });

@@ -156,6 +156,11 @@ export function restoringAfter(planned: PlannedMigration, starts: TableVersions)
   return { ...planned, actions: actions.map(restoring), ...(found && { found: restoring(found) }) };
 }
 
+/** The key of a table whose version is restored. */
+export function putBackKey(table: string, version: number): string {
+  return `${table} ${version}`;
+}
+
 /** The plan without consent to put back rows that lose values. */
 export function keepingValues(plan: Plan): Plan {
   return { ...plan, migrations: plan.migrations.map(keepingValuesOf) };

@@ -80,8 +80,8 @@ export interface ActionEstimate extends Estimate {
 export type Survey = ReadonlyMap<PlannedAction, ActionEstimate>;
 
 /**
- * `where`: how many rows match the condition of an update, if they were counted, or how many code computes; null if that
- * is unknown.
+ * `where`: how many rows match the condition of an update, if they were counted, how many code computes, or how many are
+ * put back; null if that is unknown.
  */
 export function costOf(
   commits: readonly Pick<PlannedCommit, "action" | "before">[],
@@ -160,7 +160,7 @@ function costOfCommit(
   const written = writtenBy(action, before);
   if (written === undefined) return one;
   if ("index" in written) return { ...one, indexes: [written.index] };
-  if ("rows" in written) return { ...one, added: written.rows ?? null };
+  if ("rows" in written) return { ...one, added: written.rows ?? where ?? null };
   const how = computedBy(action)?.how;
   const all = written.where === undefined && how === undefined;
   const rows = (all || where === undefined ? size?.rows : where) ?? null;

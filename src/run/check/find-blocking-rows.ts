@@ -1,6 +1,6 @@
 /** Finds rows that block a rollback, before anything is changed. */
 import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import { questionsOf, type Question, type SinceQuestion } from "../../plan/assess/blocking-rows.ts";
+import { putBackKey, questionsOf, type Question, type SinceQuestion } from "../../plan/assess/blocking-rows.ts";
 import type { Plan } from "../../plan/make-plan.ts";
 import type { Span } from "../../plan/assess/version-spans.ts";
 import { differences } from "../../schema/table.ts";
@@ -38,8 +38,11 @@ export async function withBlockers(
   const found: Blocker[] = acceptLoss === true ? [] : others.map((words) => ({ words, mayLose: true }));
   const accepted: string[] = acceptLoss === true ? [...others] : [];
   const putBack = new Map<string, number>();
+  const byVersion = new Map<string, number>();
   for (const question of since) {
     const lost = await lostSince(question, putBack, target);
+    const { table, restores } = question;
+    if (putBack.has(table)) byVersion.set(putBackKey(table, restores), putBack.get(table)!);
     if (lost === undefined) continue;
     if (acceptLoss === true) accepted.push(lost.words);
     else if (keepAppended === true && lost.mayPutBack === true) accepted.push(lost.putBack ?? lost.words);
@@ -65,7 +68,7 @@ export async function withBlockers(
       if (!(isRefused || wasAsked || acceptLoss === true)) found.push({ words: words(undefined), mayLose: true });
     } else if (isTooMany(there) || there.rows < least) found.push({ words: words(there.rows, there.written), mayLose });
   }
-  if (found.length === 0) return { ...plan, accepted };
+  if (found.length === 0) return { ...plan, accepted, putBack: byVersion };
   const isBegun = plan.migrations.some(({ done, midway }) => done > 0 || midway !== undefined);
   const mayLose = found.every((one) => one.mayLose);
   const mayPutBack = found.every((one) => one.mayPutBack === true);
@@ -76,7 +79,7 @@ export async function withBlockers(
   const problems = found.map(({ words, unkept }) =>
     keepAppended === true && unkept !== undefined ? `${words}, and ${unkept}` : words,
   );
-  return { ...plan, accepted, blocked: { problems, hint: mayLose ? lose : changeFirst } };
+  return { ...plan, accepted, putBack: byVersion, blocked: { problems, hint: mayLose ? lose : changeFirst } };
 }
 
 function newerFirst(table: string, newer: number): MigrateError {
@@ -109,7 +112,9 @@ async function lostSince(
   if (added === 0 && gone === 0) return undefined;
   const are = (rows: number, what: string) =>
     rows === 0 ? [] : [`${count(rows, "row")} of ${table} ${rows === 1 ? "was" : "were"} ${what} since`];
-  const words = [...are(added, "written"), ...are(gone, "changed or removed")].join(", ");
+  // Without stable row ids, a changed row looks like one that was removed and another one that was added.
+  const twice = added > 0 && gone > 0 && written.changed === 0 ? " (a changed row may count as both)" : "";
+  const words = `${[...are(added, "written"), ...are(gone, "changed or removed")].join(", ")}${twice}`;
   const mayPutBack = gone === 0 && putsBack;
   const without = leaves.length === 0 ? "" : ` without what they have in ${leaves.join(", ")}`;
   const orWithout = mayPutBack && without !== "" ? `; they can be put back${without}` : "";

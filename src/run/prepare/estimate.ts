@@ -17,6 +17,7 @@ import {
   type Widths,
 } from "../../plan/assess/cost.ts";
 import { computedColumn, computedIn, rowsToCompute, type RowsToCompute } from "../../plan/assess/rows-to-compute.ts";
+import { putBackKey } from "../../plan/assess/blocking-rows.ts";
 import { askAfter } from "../../plan/assess/row-questions.ts";
 import { callsLeft, type GroupedPlan } from "../../plan/group/group-migrations.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
@@ -57,7 +58,7 @@ type Costs = ReadonlyMap<
 >;
 
 /** What the actions cost. */
-export async function costs({ now, migrations }: Plan, target: Target): Promise<Costs> {
+export async function costs({ now, migrations, putBack }: Plan, target: Target): Promise<Costs> {
   const planned = migrations.flatMap(({ actions }) => actions);
   const sizes = await sizesNow(planned, [...now.keys()], target);
   const sample = sampling(now, new Map(sizes), target);
@@ -66,9 +67,11 @@ export async function costs({ now, migrations }: Plan, target: Target): Promise<
   for (const one of planned) {
     const { action, commits, rollback, after } = one;
     const where =
-      computedIn(commits) === undefined
-        ? await rowsOfCondition(action, before, target)
-        : await rowsComputed(one, before, { now, sizes, target });
+      action.kind === "putBackRows"
+        ? putBack?.get(putBackKey(action.table, action.version))
+        : computedIn(commits) === undefined
+          ? await rowsOfCondition(action, before, target)
+          : await rowsComputed(one, before, { now, sizes, target });
     const cost = costOf(commits, sizes, await sample(commits, before), where);
     carrySizes(sizes, action);
     before.push(action);
