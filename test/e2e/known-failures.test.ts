@@ -52,6 +52,21 @@ test.each([
     `m.addColumn("u", "n", m.int8(), { as: "cast(x as int)" }),`,
     "can't be worked out: ",
   ],
+  [
+    "an unknown function on a table that a step before changes",
+    `m.addColumn("t", "n", m.int32(), { as: "nofunc(id)" }),`,
+    "t.n can't be computed from nofunc(id): Invalid function 'nofunc'",
+  ],
+  [
+    "an unknown function on a table that a step before creates",
+    `m.execute("n", { update: { v: "nofunc(1)" } }),`,
+    "n.v can't be computed from nofunc(1): Invalid function 'nofunc'",
+  ],
+  [
+    "a condition with an unknown function",
+    `m.execute("t", { delete: "nofunc(first)" }),`,
+    "the condition nofunc(first) can't be evaluated on t: Invalid function 'nofunc'",
+  ],
   ["too few vectors", `m.createIndex("t", "v", m.ivfPq()),`, "t.v has 1 vector now"],
   [
     "a vector index on a new column",

@@ -6,18 +6,23 @@ import type { Action, AddedColumn } from "../../actions/model/action.ts";
 import { formatPath, isWithin } from "../../schema/path.ts";
 import { isNull } from "../../actions/model/risk.ts";
 import { columnsWithin, type Database, type Table } from "../../schema/table.ts";
+import { tablesOfAction } from "../../actions/apply-action.ts";
 import { follow, tableBefore } from "../../actions/follow.ts";
 import type { PlannedAction } from "../make-plan.ts";
 
 export interface Trials {
-  /** Computed columns that the action declares, and the columns of its table at that point. */
-  readonly computes?:
-    | (Pick<Table, "columns"> & { readonly table: string; readonly added: readonly AddedColumn[] })
-    | undefined;
+  /** SQL that the action evaluates, and the columns of its table at that point. */
+  readonly computes?: (Pick<Table, "columns"> & { readonly tried: readonly TriedColumn[] }) | undefined;
   /** A field that the action adds to a struct. `table`: its current name; undefined if the plan itself creates it. */
   readonly addsField?: { readonly table: string | undefined; readonly path: string } | undefined;
   /** Columns that this action and earlier ones drop, by their current names. */
   readonly drops?: { readonly table: string; readonly paths: readonly string[] } | undefined;
+}
+
+/** A column that shows whether the engine accepts the SQL. `words`: what can't be done if it doesn't. */
+export interface TriedColumn {
+  readonly column: AddedColumn;
+  readonly words: string;
 }
 
 /** `earlier`: the actions between the current tables and this one. */
@@ -26,7 +31,7 @@ export function trialsOf(
   { earlier, now }: { readonly earlier: readonly Action[]; readonly now: Database },
 ): Trials {
   return {
-    computes: computesOf(planned),
+    computes: computesOf(planned, earlier, now),
     addsField: fieldOf(planned.action, earlier, now),
     drops: dropsOf(planned.action, earlier, now),
   };
@@ -38,11 +43,47 @@ function fieldOf(action: Action, earlier: readonly Action[], now: Database): Tri
   return { table: tableBefore(table, earlier, now), path };
 }
 
-function computesOf({ action, before }: PlannedAction): Trials["computes"] {
-  const table = before.get(action.table);
-  if (action.kind !== "addColumns" || table === undefined) return undefined;
-  const added = action.columns.filter((column) => column.computed !== undefined);
-  return added.length === 0 ? undefined : { table: action.table, columns: table.columns, added };
+function computesOf({ action, before }: PlannedAction, earlier: readonly Action[], now: Database): Trials["computes"] {
+  const { table } = action;
+  const columns = before.get(table)?.columns;
+  if (columns === undefined) return undefined;
+  const declared = action.kind === "addColumns" ? action.columns : [];
+  const computed = declared.flatMap((column) =>
+    column.computed === undefined ? [] : { column, words: computing(`${table}.${column.name}`, column.computed) },
+  );
+  // Otherwise the current table is queried, or the first call shows it.
+  const isChanged = !now.has(table) || earlier.some((one) => tablesOfAction(one).includes(table));
+  const given = isChanged ? expressionsOf(action).filter(({ sql }) => !isNull(sql)) : [];
+  const tried = [...computed, ...given.map(({ sql, words }) => ({ column: columnOf(sql), words }))];
+  return tried.length === 0 ? undefined : { columns, tried };
+}
+
+function expressionsOf(action: Action): readonly { readonly sql: string; readonly words: string }[] {
+  const { table } = action;
+  const given = (path: string, sql: string) => ({ sql, words: computing(`${table}.${path}`, sql) });
+  const where = (sql?: string) =>
+    sql === undefined ? [] : [{ sql, words: `the condition ${sql} can't be evaluated on ${table}` }];
+  switch (action.kind) {
+    case "addColumns":
+      return action.columns.flatMap(({ name, as }) => (as === undefined ? [] : given(name, as)));
+    case "convertColumn":
+      return [given(action.path, action.using)];
+    case "updateRows":
+      return [...Object.entries(action.set).map(([path, sql]) => given(path, sql)), ...where(action.where)];
+    case "deleteRows":
+      return where(action.where);
+    default:
+      return [];
+  }
+}
+
+function computing(place: string, sql: string): string {
+  return `${place} can't be computed from ${sql}`;
+}
+
+/** Whether the value is null is a valid column, whatever the type of the value. */
+function columnOf(sql: string): AddedColumn {
+  return { name: "_migrations_tried", type: { kind: "bool" }, nullable: true, as: `(${sql}) IS NULL` };
 }
 
 /**

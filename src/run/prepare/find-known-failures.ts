@@ -77,12 +77,12 @@ function formatProblem({ table, path }: NonNullable<Suspicion["addsField"]>, tar
 }
 
 async function refusedExpression(
-  { table, columns, added }: NonNullable<Suspicion["computes"]>,
+  { columns, tried }: NonNullable<Suspicion["computes"]>,
   { tryComputing }: Target,
 ): Promise<string | undefined> {
-  for (const column of added) {
+  for (const { column, words } of tried) {
     const problem = await tryComputing?.(columns, column).catch(() => undefined);
-    if (problem !== undefined) return `${table}.${column.name} can't be computed from ${column.computed}: ${problem}`;
+    if (problem !== undefined) return `${words}: ${problem}`;
   }
   return undefined;
 }

@@ -134,8 +134,8 @@ export interface Target {
    */
   readonly tryDropping?: ((table: string, paths: readonly string[]) => Promise<string | undefined>) | undefined;
   /**
-   * Declares a computed column on an empty table with these columns, and changes nothing in the target. Returns the
-   * error as text; undefined if it succeeds. Absent if the target can't.
+   * Adds a column to an empty table with these columns, and changes nothing in the target. Returns the error as text;
+   * undefined if it succeeds. Absent if the target can't.
    */
   readonly tryComputing?: ((columns: readonly Column[], added: AddedColumn) => Promise<string | undefined>) | undefined;
   /** Absent if the target can't read and update rows. */
