@@ -26,6 +26,7 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
   "When a run has failed": ["docs/runbook.md", "docs/errors.md"],
   Reference: [
     "docs/cli.md",
+    "docs/json.md",
     "docs/configuration.md",
     "docs/steps.md",
     "docs/rest.md",

@@ -28,10 +28,15 @@ export class Project {
     this.write(`migrations/${name}.ts`, text);
   }
 
-  /** Fails if the command exits with another code. */
-  migrate(args: string, code = 0): void {
-    const { status, stderr } = spawnSync(`${command} ${args}`, { cwd: this.folder, shell: true, encoding: "utf8" });
+  /** Gives what the command prints on stdout. Fails if it exits with another code. */
+  migrate(args: string, code = 0): string {
+    const { status, stdout, stderr } = spawnSync(`${command} ${args}`, {
+      cwd: this.folder,
+      shell: true,
+      encoding: "utf8",
+    });
     if (status !== code) throw new Error(`migrate ${args} exited with ${status}: ${stderr}`);
+    return stdout;
   }
 
   remove(): void {

@@ -82,7 +82,7 @@ function typedKeys(args: readonly string[]): readonly string[] {
 function report(error: unknown, output: Output): void {
   const ours = isMigrateError(error);
   const message = ours ? error.message : firstLine(error);
-  output.data({ event: "error", code: ours ? error.code : "ERR_INTERNAL", message });
+  output.data<"error">({ event: "error", code: ours ? error.code : "ERR_INTERNAL", message });
   output.problem(
     ours ? errorLine(error) : red(`internal error: ${message}; run with --verbose for where, and report it`),
   );

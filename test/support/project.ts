@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, onTestFinished } from "vitest";
+import { checkJsonOutput } from "./json-output.ts";
 import { isLong } from "./rounds.ts";
 import { runShared } from "./shared-process.ts";
 
@@ -98,7 +99,8 @@ interface Asked {
 
 /** Starts the built command. */
 export function startCommand({ folder, args, env }: Asked): Running {
-  return startNode([join(root, "dist", "bin.js"), ...args], folder, env);
+  const { process: child, finished } = startNode([join(root, "dist", "bin.js"), ...args], folder, env);
+  return { process: child, finished: finished.then((ended) => checked(args, ended)) };
 }
 
 const readAtStart = /^(NODE_|TZ$)/;
@@ -122,7 +124,12 @@ async function finishedCommand(
   const { env = {} } = asked;
   if (processes === "own" || isLong || Object.keys(env).some((name) => readAtStart.test(name)))
     return await startCommand(asked).finished;
-  return await runShared({ ...asked, env, edition });
+  return checked(asked.args, await runShared({ ...asked, env, edition }));
+}
+
+function checked(args: readonly string[], finished: Finished): Finished {
+  checkJsonOutput(args, finished.stdout);
+  return finished;
 }
 
 /** Most of what a process costs is its start, so what Node makes of its modules is kept for the next. */

@@ -26,7 +26,7 @@ export const baselineCommand = defineCommand({
       (options) => baseline(options, { to, dryRun }),
       runEvents(context),
     );
-    output.data({ target, migrations, columns, done: !dryRun });
+    output.data<"baseline">({ target, migrations, columns, done: !dryRun });
     if (migrations.length === 0) {
       output.result("nothing to mark: no migration is pending");
       return undefined;

@@ -37,7 +37,7 @@ export const buildCommand = defineCommand({
     const isWritten = found?.replaceAll("\r\n", "\n") === text;
     const shown = shownPath(path);
     if (check === true) {
-      output.data({ file: shown, migrations, stale: !isWritten });
+      output.data<"build">({ file: shown, migrations, stale: !isWritten });
       if (isWritten) output.result(`equal: ${shown} is up to date`);
       else
         output.problem(
@@ -49,7 +49,7 @@ export const buildCommand = defineCommand({
       underWay(true);
       writeGenerated(path, text, "ERR_BUNDLE_FILE");
     }
-    output.data({ file: shown, migrations, written: !isWritten });
+    output.data<"build">({ file: shown, migrations, written: !isWritten });
     if (isWritten) output.result(`nothing to do: ${shown} is up to date`);
     else renderWritten(output, [path]);
     return undefined;

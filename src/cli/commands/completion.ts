@@ -66,7 +66,7 @@ export const completionCommand = defineCommand({
   async run({ flags: { shell }, output }) {
     if (shell === undefined) throw new MigrateError("ERR_USAGE", { problem: `the shell ${problem}` });
     const script = scripts[shell]!;
-    output.data({ shell, script });
+    output.data<"completion">({ shell, script });
     output.results(script.split("\n"));
     return undefined;
   },

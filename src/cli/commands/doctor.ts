@@ -22,7 +22,7 @@ export const doctorCommand = defineCommand({
           output.result(`these temporary tables could not be dropped: ${news.leftBehind.join(", ")}`);
       }),
     );
-    output.data({ target, ...result });
+    output.data<"doctor">({ target, ...result });
     output.result(
       result.fit ? `${target} can be migrated` : `${target} can't be migrated safely: see the lines marked no`,
     );

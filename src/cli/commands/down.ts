@@ -48,7 +48,7 @@ export const downCommand = defineCommand({
       return await showPlan({ ...context, flags: { ...context.flags, down: true } });
     const emit = runEvents(context, (event) => {
       const { output } = context;
-      output.data(event);
+      output.data<"down">(event);
       if (event.event === "reverted")
         output.result(`rolled back ${formatMigration(event)} (${renderDuration(event.duration)})`);
       if (event.event === "finished" && "reverted" in event)

@@ -49,12 +49,12 @@ export const generateCommand = defineCommand({
       }
       const { steps, later } = await askUntilAnswered(diff, answers, compare, context);
       if (steps.length === 0) {
-        output.data({ steps: [] });
+        output.data<"generate">({ steps: [] });
         output.result(`nothing to do: the migrations lead to the tables that ${schema} declares`);
         return undefined;
       }
       const file = await writing.write({ name: name ?? nameOf(steps), steps, down, accept });
-      output.data({ file, steps: describeSteps(steps), later });
+      output.data<"generate">({ file, steps: describeSteps(steps), later });
       renderWritten(output, [file]);
       for (const words of describeSteps(steps)) output.result(`  ${words}`);
       for (const words of later)
@@ -69,7 +69,7 @@ function report(diff: Diff, file: string, output: Output): CommandResult {
   const steps = describeSteps(diff.steps);
   const equal = steps.length + unsure.length + impossible.length === 0;
   const questions = unsure.map(questionOf);
-  output.data({ equal, steps, unsure: questions, impossible, later });
+  output.data<"generate">({ equal, steps, unsure: questions, impossible, later });
   if (equal) {
     output.result(`equal: the migrations lead to the tables that ${file} declares`);
     return undefined;

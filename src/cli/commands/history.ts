@@ -24,7 +24,7 @@ export const historyCommand = defineCommand({
       return { records, doubts: doubtsIn(records, options) };
     });
     const documents = output.json ? records.map((one) => ({ ...one, at: new Date(one.at).toISOString() })) : [];
-    output.data({ target, records: documents, doubts });
+    output.data<"history">({ target, records: documents, doubts });
     // Records about the lease matter only if something went wrong, so they need --verbose.
     const shown = records.filter(
       (record) =>

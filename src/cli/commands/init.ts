@@ -48,7 +48,7 @@ export const initCommand = defineCommand({
     const missing = missingPackages(survey, choice);
     const first = missing.isBlocked ? [] : await writeFirst(choice.first, context);
     const next = nextCommands(survey, choice.first, missing);
-    output.data({ written: [...files, ...first].map(shownPath), next: next.map(({ command }) => command) });
+    output.data<"init">({ written: [...files, ...first].map(shownPath), next: next.map(({ command }) => command) });
     if (files.length + first.length === 0) output.result("nothing to do: the project is set up");
     renderNext(next, output);
     return undefined;

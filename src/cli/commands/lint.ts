@@ -46,7 +46,7 @@ export const lintCommand = defineCommand({
       return stale === undefined ? found : withProblem(found, stale, join(session.folder, lockName));
     });
     const shown = findings.map((one) => ({ ...one, file: shownPath(one.file) }));
-    output.data({
+    output.data<"lint">({
       files,
       problems: problems.map(({ code, message, details }) => ({ code, message, details })),
       losses,

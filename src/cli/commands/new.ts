@@ -50,7 +50,7 @@ export const newCommand = defineCommand({
         schema: resolve(config.folder, schemaFile(config)),
       };
     });
-    output.data({ file });
+    output.data<"new">({ file });
     renderWritten(output, [file]);
     if (existsSync(schema))
       output.progress(`note: ${shownPath(schema)} is as before; migrate pull --schema brings it up to date`);

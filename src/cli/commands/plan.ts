@@ -81,7 +81,7 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
     const ofSaved = { stepByStep: given?.plan.stepByStep };
     return { saved: undefined, document: { ...document, ...ofSaved }, failure: failureIn(made) };
   });
-  output.data(document);
+  output.data<"plan">(document);
   renderPlan(document, output);
   if (saved !== undefined) {
     writePlan(out!, saved);

@@ -61,10 +61,10 @@ export const prepareCommand = defineCommand({
   async run(context) {
     const { flags, output } = context;
     const onRay = rayChoice(flags);
-    const emit = runEvents(context, (event) => output.data(event));
+    const emit = runEvents(context, (event) => output.data<"prepare">(event));
     if (flags.discard === true) {
       const [tables] = await withTarget(context, discardPrepared, emit);
-      output.data({ event: "discarded", tables });
+      output.data<"prepare">({ event: "discarded", tables });
       for (const table of tables) output.result(`dropped the prepared columns of ${table}`);
       if (tables.length === 0) output.result("nothing to discard");
       return;
@@ -76,7 +76,7 @@ export const prepareCommand = defineCommand({
     const [prepared] = await withTarget(context, run, emit);
     for (const one of prepared) output.result(lineOf(one));
     if (prepared.length === 0) output.result("nothing to prepare");
-    output.data({ event: "prepared", columns: prepared });
+    output.data<"prepare">({ event: "prepared", columns: prepared });
   },
 });
 

@@ -18,7 +18,7 @@ export const pruneCommand = defineCommand({
     const { output } = context;
     const { yes: pruned = false, to } = context.flags;
     const [kept, target] = await withTarget(context, (options) => prune(options, { yes: pruned, to }));
-    output.data({ target, kept, pruned });
+    output.data<"prune">({ target, kept, pruned });
     for (const point of kept) output.result(lineOf(point));
     output.result(summaryOf(kept, pruned, target));
     return undefined;

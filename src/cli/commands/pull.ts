@@ -70,7 +70,7 @@ export async function pullInto(
   writing.checkName(name);
   const { createSchemaWith } = await import("../../scaffold/create-schema.ts");
   const file = await createSchemaWith({ project: config, path, tables }, () => writing.write({ name, steps }));
-  output.data({ file, schema: path, tables: [...tables.keys()], steps: describeSteps(steps), left });
+  output.data<"pull">({ file, schema: path, tables: [...tables.keys()], steps: describeSteps(steps), left });
   output.result(`wrote ${shownPath(file)} and ${shownPath(path)}: ${count(tables.size, "table")}`);
   for (const words of describeSteps(steps)) output.result(`  ${words}`);
   for (const words of left) output.progress(`note: not pulled: ${words}`);
@@ -86,7 +86,7 @@ async function refreshSchema(context: Context, isSure: boolean): Promise<undefin
     const { rewriteSchema } = await import("../../scaffold/create-schema.ts");
     context.underWay(true);
     await rewriteSchema({ project: config, path, tables, isSure });
-    output.data({ schema: path, tables: [...tables.keys()] });
+    output.data<"pull">({ schema: path, tables: [...tables.keys()] });
     output.result(`wrote ${shownPath(path)}: ${count(tables.size, "table")}`);
   });
   return undefined;

@@ -51,7 +51,7 @@ export const rebaseCommand = defineCommand({
         lock = writeLockOf(session, revisions);
         types = await updateTypes(session, async () => revisions, output);
       }
-      output.data(documentOf(result, onto, lock));
+      output.data<"rebase">(documentOf(result, onto, lock));
       report(result, { onto, isDry }, output);
       renderWritten(output, [lock ?? [], types].flat());
       // A dry run ends as the run would.

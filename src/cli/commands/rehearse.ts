@@ -39,7 +39,7 @@ export const rehearseCommand = defineCommand({
       printEvents(output),
     );
     const { problem, ...rest } = found;
-    output.data({ target, ...rest, problem: problem && { code: problem.code, message: problem.message } });
+    output.data<"rehearse">({ target, ...rest, problem: problem && { code: problem.code, message: problem.message } });
     if (rows !== undefined && found.tables.some(({ cloned }) => cloned))
       output.progress("note: --rows has no effect on tables that could be copied");
     if (sample !== undefined && !found.migrations.some(({ steps }) => steps.some((step) => step.sample)))

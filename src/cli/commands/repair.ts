@@ -29,7 +29,7 @@ export const repairCommand = defineCommand({
       (options) => repair(options, { yes, to }),
       runEvents(context),
     );
-    output.data({
+    output.data<"repair">({
       target,
       sees: sees.map((line) => line.trim()),
       does,

@@ -3,6 +3,7 @@ import { formatMigration } from "../../migrations/file-name.ts";
 import { defineCommand, withTarget, type Context } from "../command/command.ts";
 import { bundleFlags, leaseFlags, patternFlag, switchFlag } from "../command/flags.ts";
 import { atTerminal, canAsk, isYes } from "../input/prompt.ts";
+import { differenceDocument } from "../render/differences.ts";
 import { runEvents } from "../render/events.ts";
 
 const migrationFlag = (alias: string, describe: string) =>
@@ -44,7 +45,7 @@ export const resolveCommand = defineCommand({
       },
       runEvents(context),
     );
-    output.data({ target, ...found });
+    output.data<"resolve">({ target, ...found, differences: found.differences?.map(differenceDocument) });
     const { migration, as, done } = found;
     output.result(
       done

@@ -86,7 +86,7 @@ export const serveCommand = defineCommand({
       requestTimeout: times(flags["request-timeout"], 1_000),
       workTimeout: times(flags["work-timeout"], 1_000),
     });
-    output.data({ url: service.url, port: service.port, data: resolve(data) });
+    output.data<"serve">({ url: service.url, port: service.port, data: resolve(data) });
     output.result(`serving ${resolve(data)} on ${service.url}`);
     if (!signal.aborted) await once(signal, "abort");
     await service.close();

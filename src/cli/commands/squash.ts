@@ -48,7 +48,7 @@ export const squashCommand = defineCommand({
         writeLockOf(session, revisions);
         await updateTypes(session, async () => revisions, output);
       }
-      output.data({ file, replaces, steps: steps.length, kept, left, proven, unproven });
+      output.data<"squash">({ file, replaces, steps: steps.length, kept, left, proven, unproven });
       report(result, file, output);
       return undefined;
     });

@@ -41,7 +41,7 @@ export const statusCommand = defineCommand({
 });
 
 function showStatus(found: StatusResult, target: string, { flags, output }: Context<StatusFlags>): CommandResult {
-  if (output.json) output.data(statusDocument(found, target));
+  if (output.json) output.data<"status">(statusDocument(found, target));
   const { applied, reverting, pending, missing, lease, doubts, late, problem, changed } = found;
   const gone = new Set(missing);
   const begun = begunIn(found);

@@ -54,7 +54,7 @@ export const typesCommand = defineCommand({
       if (check === true) return report(files, stale, out, output);
       underWay(true);
       for (const one of stale) writeTypes(one);
-      output.data({ files: files.map(placeOf), written: stale.map(placeOf) });
+      output.data<"types">({ files: files.map(placeOf), written: stale.map(placeOf) });
       renderWritten(
         output,
         stale.map(({ path }) => path),
@@ -71,7 +71,7 @@ function report(
   out: string | undefined,
   output: Output,
 ): CommandResult {
-  output.data({ files: files.map(placeOf), stale: stale.map(placeOf) });
+  output.data<"types">({ files: files.map(placeOf), stale: stale.map(placeOf) });
   if (stale.length === 0) {
     output.result(`equal: ${listOf(files)} up to date`);
     return undefined;

@@ -50,7 +50,7 @@ export const upCommand = defineCommand({
     const applied: string[] = [];
     const emit = runEvents(context, (event) => {
       const { output } = context;
-      output.data(event);
+      output.data<"up">(event);
       if (event.event === "applied") {
         applied.push(`applied ${formatMigration(event)} (${groupWords(event.group)}${renderDuration(event.duration)})`);
         // The events of a group come all at once.

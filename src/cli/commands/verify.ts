@@ -12,6 +12,7 @@ import { schemaFile } from "../../scaffold/file-kind.ts";
 import { defineCommand, withSession, withTarget, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { bundleFlags, nameArgument, switchFlag, wholeFlag } from "../command/flags.ts";
+import { differenceDocument } from "../render/differences.ts";
 import { onlyNamesCompared } from "../render/events.ts";
 import { renderTime } from "../render/times.ts";
 import { describeSteps, renderWritten } from "../render/steps.ts";
@@ -67,13 +68,6 @@ function sinceText({ version, at, isOrEarlier, isOrLater }: DriftSince): string 
   return isOrEarlier ? `since ${when} or earlier` : `since ${when}${later}`;
 }
 
-function toDocument({ since, ...difference }: TableDifference) {
-  if (since === undefined) return difference;
-  const { version, at, isOrEarlier, isOrLater } = since;
-  const time = at === undefined ? undefined : new Date(at).toISOString();
-  return { ...difference, since: { version, time, orEarlier: isOrEarlier, orLater: isOrLater } };
-}
-
 async function verifyTheTables(context: Context, wanted: RecallChoice | undefined): Promise<CommandResult> {
   const { output } = context;
   const [{ tables, columns, differences, hint, doubts, recall }, target] = await withTarget(
@@ -83,7 +77,15 @@ async function verifyTheTables(context: Context, wanted: RecallChoice | undefine
       recall: wanted && (await verifyRecall(options, wanted)),
     }),
   );
-  output.data({ target, tables, columns, differences: differences.map(toDocument), hint, doubts, recall });
+  output.data<"verify">({
+    target,
+    tables,
+    columns,
+    differences: differences.map(differenceDocument),
+    hint,
+    doubts,
+    recall,
+  });
   renderDifferences(differences, context);
   if (!columns) output.result(onlyNamesCompared(target));
   for (const words of doubts) output.result({ style: "yellow", text: words });
@@ -118,7 +120,7 @@ async function verifyTheLedger(context: Context): Promise<CommandResult> {
     ...(await verifyLedger(options)),
     ledger: options.ledger,
   }));
-  output.data({ target, records, findings });
+  output.data<"verify">({ target, records, findings });
   for (const { sentence, known } of findings)
     output.result(known ? `${sentence} (known: the ledger was rebuilt since)` : { style: "red", text: sentence });
   if (records === 0) {
@@ -147,14 +149,20 @@ async function adoptTheTables(context: Context, name: string | undefined): Promi
     renderDifferences(differences, context);
     if (differences.length === 0) {
       checkTyped(adopt(answers), answers);
-      output.data({ target, differences, steps: [], left: [] });
+      output.data<"verify">({ target, differences: [], steps: [], left: [] });
       output.result(`nothing to write: the tables of ${target} are as the ledger records`);
       return undefined;
     }
     const compare = async (given: readonly DiffAnswer[]) => adopt(given);
     const { steps, left } = await askUntilAnswered(await compare(answers), answers, compare, context);
     const file = await writingNext(session, context).write({ name: name ?? nameOf(steps), steps });
-    output.data({ target, differences, file, steps: describeSteps(steps), left });
+    output.data<"verify">({
+      target,
+      differences: differences.map(differenceDocument),
+      file,
+      steps: describeSteps(steps),
+      left,
+    });
     renderWritten(output, [file]);
     for (const words of describeSteps(steps)) output.result(`  ${words}`);
     for (const words of left) output.progress(`note: not written: ${words}`);

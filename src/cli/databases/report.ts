@@ -8,6 +8,7 @@ import {
   type Outcome,
 } from "../../errors/migrate-error.ts";
 import type { DatabaseEnd, Untried } from "../../session/on-all-databases.ts";
+import type { DatabaseResult } from "../json/documents.ts";
 import { exitCodeOf, type CommandResult } from "../command/exit-code.ts";
 import type { Context } from "../command/command.ts";
 import { renderDuration } from "../render/times.ts";
@@ -30,7 +31,7 @@ type Groups = Map<string, number[]>;
 export function databasesReport<Result>(
   { output, signal }: Pick<Context, "output" | "signal">,
   groupOf: (result: Result) => string,
-  toDocument: (result: Result) => object,
+  toDocument: (result: Result) => DatabaseResult,
 ) {
   const succeeded: Groups = new Map();
   const failed: Groups = new Map();
@@ -83,7 +84,7 @@ export function databasesReport<Result>(
         counts.succeeded++;
         add(succeeded, groupOf(one.result), places.get(database)!);
       } else fail(database, one.error);
-      output.data({
+      output.data<"up" | "status">({
         event: "ended",
         database,
         duration,
@@ -94,7 +95,7 @@ export function databasesReport<Result>(
     /** Prints the report. Returns how the command ends. Throws ERR_INTERRUPTED. */
     finish(target: string, { names: untried, why }: Untried): CommandResult {
       const duration = Math.round(performance.now() - started);
-      output.data({
+      output.data<"up" | "status">({
         event: "report",
         target,
         databases: all.length,

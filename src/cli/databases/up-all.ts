@@ -27,7 +27,7 @@ export async function upAll(
     ...report,
     underWay,
     emit(event, database) {
-      output.data({ database, ...event });
+      output.data<"up">({ database, ...event });
       if (output.verbose || !details.has(event.event))
         renderEvent(event, { ...output, progress: (line) => output.progress([`${database}: `, line].flat()) });
     },

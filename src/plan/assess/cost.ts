@@ -30,7 +30,7 @@ const computedShape = z
 
 export type ComputedCost = z.output<typeof computedShape>;
 
-/** Published as part of docs/plan.schema.json. */
+/** Published as part of the plan's document. */
 export const costShape = z
   .object({
     rows: whole.nullable().describe("Rows in which values are rewritten; null if unknown."),

@@ -1,4 +1,4 @@
-/** The plan as one JSON document for programs. Its shape is published as docs/plan.schema.json. Pure. */
+/** The plan as one JSON document for programs. Its shape is published with those of the other commands (cli/json). Pure. */
 import { z } from "zod";
 import { stepHash } from "../../migrations/checksum.ts";
 import { costShape, totalOf, type ActionEstimate, type Survey } from "./cost.ts";
@@ -29,12 +29,14 @@ const rollback = z.object({
   cost: costShape.optional(),
 });
 
-const refusal = z.discriminatedUnion("reason", [
-  z.object({ reason: z.literal("consent"), consent: z.enum(["lossy", "irreversible"]), loss: text }),
-  z.object({ reason: z.literal("forbidden"), class: rollback.shape.class, problem: text }),
-  z.object({ reason: z.literal("failure"), problem: text }),
-  z.object({ reason: z.literal("rewrite"), bytes: whole.nullable(), limit: whole }),
-]);
+export const refusal = z
+  .discriminatedUnion("reason", [
+    z.object({ reason: z.literal("consent"), consent: z.enum(["lossy", "irreversible"]), loss: text }),
+    z.object({ reason: z.literal("forbidden"), class: rollback.shape.class, problem: text }),
+    z.object({ reason: z.literal("failure"), problem: text }),
+    z.object({ reason: z.literal("rewrite"), bytes: whole.nullable(), limit: whole }),
+  ])
+  .meta({ id: "refusal" });
 
 const plannedAction = z.object({
   step: z.int().min(1).describe("Counted from 1."),
@@ -69,45 +71,53 @@ const plannedMigration = z
   })
   .meta({ id: "migration" });
 
-const plannedGroup = z.object({
-  versions: z.array(whole).describe("Its migrations."),
-  done: whole.describe("How many of its calls are made already."),
-  total: whole,
-  actions: z
-    .array(z.object({ text, calls: calls.optional(), cost: costShape.optional(), action }))
-    .describe("The calls that are left, in place of those of its migrations."),
-});
+const plannedGroup = z
+  .object({
+    versions: z.array(whole).describe("Its migrations."),
+    done: whole.describe("How many of its calls are made already."),
+    total: whole,
+    actions: z
+      .array(z.object({ text, calls: calls.optional(), cost: costShape.optional(), action }))
+      .describe("The calls that are left, in place of those of its migrations."),
+  })
+  .meta({ id: "group" });
 
-export const planDocumentShape = z.object({
-  target: text,
-  direction: z.enum(["up", "down"]),
-  pending: z.array(plannedMigration).optional().describe("With the direction up: what is applied, in this order."),
-  reverting: z
-    .array(plannedMigration)
-    .optional()
-    .describe("With the direction down: what is rolled back, in this order."),
-  groups: z
-    .array(plannedGroup)
-    .optional()
-    .describe(
-      "With the direction up: migrations that run as one. Their own actions have no commits, calls and cost here.",
-    ),
-  stepByStep: z
-    .literal(true)
-    .optional()
-    .describe("Of a saved plan: its migrations run one by one, although migrate up would run some of them as a group."),
-  accepted: z
-    .array(text)
-    .optional()
-    .describe(
-      "With the direction down: what is lost, or put back, as was accepted with --accept-loss or --keep-appended.",
-    ),
-  blocked: z
-    .object({ problems: z.array(text), hint: text })
-    .optional()
-    .describe("With the direction down: the rows that block the rollback, so that it is refused, and how to proceed."),
-  totals: z.object({ migrations: whole, actions: whole, ...costShape.shape }).optional(),
-});
+export const planDocumentShape = z
+  .object({
+    target: text,
+    direction: z.enum(["up", "down"]),
+    pending: z.array(plannedMigration).optional().describe("With the direction up: what is applied, in this order."),
+    reverting: z
+      .array(plannedMigration)
+      .optional()
+      .describe("With the direction down: what is rolled back, in this order."),
+    groups: z
+      .array(plannedGroup)
+      .optional()
+      .describe(
+        "With the direction up: migrations that run as one. Their own actions have no commits, calls and cost here.",
+      ),
+    stepByStep: z
+      .literal(true)
+      .optional()
+      .describe(
+        "Of a saved plan: its migrations run one by one, although migrate up would run some of them as a group.",
+      ),
+    accepted: z
+      .array(text)
+      .optional()
+      .describe(
+        "With the direction down: what is lost, or put back, as was accepted with --accept-loss or --keep-appended.",
+      ),
+    blocked: z
+      .object({ problems: z.array(text), hint: text })
+      .optional()
+      .describe(
+        "With the direction down: the rows that block the rollback, so that it is refused, and how to proceed.",
+      ),
+    totals: z.object({ migrations: whole, actions: whole, ...costShape.shape }).optional(),
+  })
+  .meta({ id: "plan" });
 
 export type PlanDocument = z.output<typeof planDocumentShape>;
 type DocumentMigration = z.output<typeof plannedMigration>;

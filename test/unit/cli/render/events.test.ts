@@ -1,12 +1,9 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { count } from "../../../../src/errors/migrate-error.ts";
 import type { Output } from "../../../../src/cli/command/output.ts";
 import { renderEvent } from "../../../../src/cli/render/events.ts";
 import { renderDuration, renderTime } from "../../../../src/cli/render/times.ts";
 import type { RunEvent } from "../../../../src/run/events.ts";
-import { root } from "../../../support/project.ts";
 
 test.each([
   [0, "0 ms"],
@@ -114,21 +111,6 @@ test.each<{ event: RunEvent; line: string }>([
   { event: { event: "done", ...place, text: "rename t.a to b", duration: 7 }, line: "  rename t.a to b (7 ms)" },
 ])("$event.event is told as progress: $line", ({ event, line }) => {
   expect(shown(event)).toEqual([["progress", line]]);
-});
-
-test("every event is described", () => {
-  const events = readFileSync(join(root, "src", "run", "events.ts"), "utf8").matchAll(/readonly event: "(\w+)"/g);
-  const names = new Set([...events].map((match) => match[1]!));
-  expect(names.size).toBeGreaterThan(15);
-  const section = readFileSync(join(root, "docs", "cli.md"), "utf8")
-    .split(/^## /m)
-    .find((one) => one.startsWith("JSON output"));
-  const rows = section!
-    .split("\n")
-    .filter((line) => line.startsWith("| `"))
-    .map((line) => line.split("|")[1]!);
-  const described = rows.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map((match) => match[1]!));
-  expect(described.toSorted()).toEqual([...names].toSorted());
 });
 
 test("of the risks of a plan, those that lose values are told", () => {

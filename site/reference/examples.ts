@@ -1,0 +1,173 @@
+/** What each command really prints with --json, with fixed values in place of those that differ from run to run. */
+import { execFileSync } from "node:child_process";
+import { connect } from "@lancedb/lancedb";
+import { join } from "node:path";
+import type { DocumentName } from "../../src/cli/json/documents.ts";
+import { Project } from "../screenshots/project.ts";
+
+export interface Example {
+  readonly args: string;
+  /** The lines, parsed. */
+  readonly printed: readonly unknown[];
+}
+
+type Run = (name: DocumentName, args: string, code?: number) => void;
+
+const columns = "id: m.int64().notNull(), title: m.utf8(), embedding: m.vector(2)";
+const plain = "id: m.int64().notNull(), title: m.utf8()";
+const createDocuments = `m.createTable("documents", { ${columns} })`;
+const renameTitle = `m.renameColumn("documents", "title", "headline")`;
+
+export async function examples(): Promise<Readonly<Record<DocumentName, readonly Example[]>>> {
+  const found = {} as Record<DocumentName, Example[]>;
+  const inProject = async (work: (project: Project, run: Run) => void | Promise<void>) => {
+    const project = new Project();
+    try {
+      await work(project, (name, args, code) => {
+        const lines = project.migrate(`${args} --json`, code).trimEnd().split("\n");
+        const printed = lines.map((line) => steady(JSON.parse(line), "", project.folder)).filter(isSteady);
+        (found[name] ??= []).push({ args, printed });
+      });
+    } finally {
+      project.remove();
+    }
+  };
+  await inProject(newProject);
+  await inProject(firstSteps);
+  await inProject(schemaFirst);
+  await inProject(manyDatabases);
+  await inProject(existing);
+  await inProject(onABranch);
+  await inProject(newModel);
+  return found;
+}
+
+async function firstSteps(project: Project, run: Run): Promise<void> {
+  run("error", "up --to 9", 2);
+  project.migration("0001_documents", createDocuments);
+  run("lint", "lint");
+  run("up", "up");
+  await addRow(project);
+  run("new", "new headlines --rename documents.title:headline");
+  run("plan", "plan");
+  run("rehearse", "rehearse");
+  run("status", "status");
+  run("history", "history");
+  project.migrate("up");
+  run("down", "down");
+  run("verify", "verify");
+  run("verify", "verify --ledger");
+  run("resolve", "resolve --adopted 1", 4);
+  run("repair", "repair");
+  run("prune", "prune");
+  run("types", "types");
+  run("build", "build");
+  run("doctor", "doctor");
+  run("serve", "serve --data .lancedb --port 0 --api-key 0123456789abcdefghij --timeout 2");
+  run("completion", "completion fish");
+}
+
+function newProject(_: Project, run: Run): void {
+  run("init", "init --yes");
+}
+
+function schemaFirst(project: Project, run: Run): void {
+  project.migration("0001_documents", `m.createTable("documents", { ${plain} })`);
+  run("pull", "pull --schema");
+  project.write("schema.ts", declared(`title: m.utf8(), words: m.int32()`));
+  run("generate", "generate --check", 3);
+  run("generate", "generate");
+  project.migrate("up");
+  project.write("migrate.config.ts", config(`kind: "lance", uri: ".lancedb", push: true`));
+  project.write("schema.ts", declared(`title: m.utf8(), words: m.int32(), language: m.utf8()`));
+  run("push", "push --dry-run");
+}
+
+const declared = (columns: string) =>
+  `import * as m from "lance-migrate";\n\nexport default m.defineSchema({ documents: { id: m.int64().notNull(), ${columns} } });\n`;
+const config = (settings: string) => `export default { targets: { here: { ${settings} } } };\n`;
+
+function manyDatabases(project: Project, run: Run): void {
+  project.write("migrate.config.ts", config(`kind: "lance", uri: "data/{database}", databases: ["acme"]`));
+  project.migration("0001_documents", createDocuments);
+  run("up", "up");
+  run("status", "status");
+}
+
+async function existing(project: Project, run: Run): Promise<void> {
+  const database = await connect(join(project.folder, ".lancedb"));
+  await database.createTable("documents", [{ id: 1, title: "One" }]);
+  run("pull", "pull");
+  run("baseline", "baseline");
+}
+
+const author = "-c user.name=Ada -c user.email=ada@example.com";
+
+function onABranch(project: Project, run: Run): void {
+  project.migration("0001_documents", createDocuments);
+  const git = (args: string) => execFileSync("git", args.split(" "), { cwd: project.folder, stdio: "pipe" });
+  const commit = () => (git("add migrations"), git(`${author} commit -qm change`));
+  git("init -qb main");
+  commit();
+  git("checkout -qb feature");
+  project.migration("0002_headlines", renameTitle);
+  commit();
+  git("checkout -q main");
+  project.migration("0002_authors", `m.createTable("authors", { id: m.int64() })`);
+  commit();
+  git("checkout -q feature");
+  git(`${author} merge -q --no-edit main`);
+  run("rebase", "rebase");
+  run("squash", "squash --to 3 --dry-run");
+}
+
+async function newModel(project: Project, run: Run): Promise<void> {
+  project.migration("0001_documents", createDocuments);
+  project.migrate("up");
+  await addRow(project);
+  project.write("embed.ts", "export default async (rows) => rows.map(() => [1, 2, 3]);\n");
+  const options = `type: m.vector(3), from: ["title"], key: "id", with: "./embed.ts", version: "2"`;
+  project.migration("0002_new_model", `m.reembedColumn("documents", "embedding", { ${options} })`);
+  run("prepare", "prepare");
+}
+
+async function addRow({ folder }: Project): Promise<void> {
+  const table = await (await connect(join(folder, ".lancedb"))).openTable("documents");
+  await table.add([{ id: 1n, title: "One", embedding: [0, 1] }]);
+}
+
+/** Values that differ from run to run, by the names of members. */
+const usual: Readonly<Record<string, unknown>> = {
+  at: "2026-11-20T09:30:00.000Z",
+  by: "ada@laptop (process 4711)",
+  run: "3f0c8a52-6a1b-4d0e-9d55-0f6f1a2b7c3d",
+  port: 2333,
+  url: "http://127.0.0.1:2333",
+  duration: 12,
+  up: 12,
+  down: 8,
+  again: 12,
+};
+const mostItems = 3;
+const mostCharacters = 200;
+
+/** The value without what differs from run to run. Long lists and texts are cut. */
+function steady(value: unknown, name: string, folder: string): unknown {
+  if (typeof value === "object" && value !== null) {
+    const kept = Array.isArray(value) ? value.slice(0, mostItems) : value;
+    const entries = Object.entries(kept).map(([key, one]) => [key, steady(one, key, folder)] as const);
+    return Array.isArray(value) ? entries.map(([, one]) => one) : Object.fromEntries(entries);
+  }
+  // Milliseconds since 1970.
+  if (typeof value === "number" && value > 1e12) return 1795000000000;
+  if (Object.hasOwn(usual, name)) return usual[name];
+  if (typeof value !== "string") return value;
+  const text = value.replaceAll(folder, "/app").replaceAll(/\b([0-9a-f]{6})[0-9a-f]{58}\b/g, "$1…");
+  const shown = name === "applied" || name === "previous" ? text.replace(/^[0-9a-f]{6}…$/, "c0ffee…") : text;
+  return shown.length > mostCharacters ? `${shown.slice(0, mostCharacters)} …` : shown;
+}
+
+/** How often a run reports that it is still at work depends on the machine. */
+function isSteady(printed: unknown): boolean {
+  return (printed as { readonly event?: string }).event !== "running";
+}

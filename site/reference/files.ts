@@ -1,0 +1,22 @@
+/** The texts of the documentation that are generated from the code. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../screenshots/project.ts";
+import { examples } from "./examples.ts";
+import { jsonPage } from "./json-page.ts";
+import { jsonSchemas, schemaFile } from "./json-schema.ts";
+import { withPart } from "./markdown.ts";
+
+/** By path: what the file contains, and what it must contain. Runs the built command for the examples. */
+export async function referenceFiles(): Promise<ReadonlyMap<string, { readonly is: string; readonly must: string }>> {
+  const schemas = jsonSchemas();
+  const files = new Map<string, { readonly is: string; readonly must: string }>();
+  const add = (path: string, make: (is: string) => string) => {
+    const is = readFileSync(join(root, path), "utf8");
+    files.set(path, { is, must: make(is) });
+  };
+  const documents = jsonPage(schemas, await examples());
+  add("docs/json.schema.json", () => schemaFile(schemas));
+  add("docs/json.md", (page) => withPart(page, "the documents and events", documents));
+  return files;
+}

@@ -1,0 +1,171 @@
+/** The events of runs, as `migrate up --json` and others print them. */
+import { z } from "zod";
+import {
+  measuredRecall,
+  migration,
+  migrations,
+  milliseconds,
+  problem,
+  progress,
+  target,
+  text,
+  texts,
+  whole,
+} from "./shared.ts";
+
+const event = <Name extends string, Shape extends z.ZodRawShape>(name: Name, meaning: string, members: Shape) =>
+  z
+    .strictObject({
+      event: z.literal(name),
+      ...members,
+      database: text.optional(),
+    })
+    .describe(meaning);
+
+const named = migration.shape;
+const action = { ...named, action: z.int().min(1).describe("Counted from 1."), total: whole, text };
+const direction = z.enum(["up", "down"]);
+const column = { table: text, path: text };
+const risks = z.array(z.strictObject({ kind: z.enum(["loss", "failure", "writers", "readers", "embedding"]), text }));
+
+const most = z.discriminatedUnion("event", [
+  event(
+    "waiting",
+    "Another run holds the lease. This run takes over after `lease` milliseconds without a record of it.",
+    {
+      by: text,
+      lease: milliseconds,
+    },
+  ),
+  event("takenOver", "The run takes over, because that run has written no record for the whole time of its lease.", {
+    by: text,
+  }),
+  event("taking", "The run takes the lease.", {}),
+  event("planned", "What will run. `actions` is the number of actions.", {
+    direction,
+    migrations,
+    actions: whole,
+    risks,
+  }),
+  event("preparing", "`migrate prepare` begins with a column.", column),
+  event("accepted", "What the rollback loses or puts back, with your consent.", { words: text }),
+  event("recognised", "A renumbered or squashed migration is recorded under its own name.", { was: texts, ...named }),
+  event("missing", "These are applied, and have no file here or are not in the bundle.", {
+    migrations,
+    bundle: text.optional(),
+  }),
+  event("started", "A migration begins; `done` of its actions are done already.", {
+    ...named,
+    direction,
+    done: whole,
+    total: whole,
+  }),
+  event("group", "A group begins, with this number of calls. Its migrations have no `started`.", {
+    migrations,
+    calls: whole,
+  }),
+  event(
+    "action",
+    "An action begins. In a group, this is a call, of which several run at a time; it has the last migration that changes its table.",
+    action,
+  ),
+  event("done", "The action is done.", { ...action, duration: milliseconds }),
+  event("running", "An action takes long; every 2 s.", { ...action, elapsed: milliseconds }),
+  event("retried", "An action is tried again.", { ...action, reason: text, problem: text }),
+  event("computed", "Code of the project has computed this many rows so far; at most once a second.", {
+    ...column,
+    rows: whole,
+    total: whole.optional().describe("If the rows could be counted."),
+  }),
+  event("notComputed", "This many rows have no value of their present sources; the problem is that of the first.", {
+    ...column,
+    rows: whole,
+    problem: text,
+  }),
+  event(
+    "recall",
+    "The recall of a new index, measured with `sampled` vectors, and the median times of searches with the index and without it.",
+    {
+      table: text,
+      index: text,
+      k: whole,
+      ...measuredRecall,
+    },
+  ),
+  event("detour", "Others append without pause, so columns are hidden for a moment.", action),
+  event(
+    "applied",
+    "A migration is applied. `group` is the number of migrations that ran as one group with it; then `duration` is that of the group.",
+    { ...named, duration: milliseconds, group: whole.optional() },
+  ),
+  event("reverted", "A migration is rolled back.", { ...named, duration: milliseconds }),
+  event("unseen", "A late call may have changed rows of this table.", {
+    ...named,
+    action: action.action,
+    total: whole,
+    table: text,
+  }),
+  event("unkept", "The table's version from before the migration cannot be kept.", {
+    ...named,
+    table: text,
+    problem: text,
+  }),
+  event(
+    "left",
+    "The run ends because it has lost the target, the ledger or the lease. `applied` is the number of migrations that it applied or rolled back.",
+    { ...named, direction, applied: whole, done: whole, total: whole },
+  ),
+]);
+
+export const runEvent = z
+  .union([
+    most,
+    event("finished", "How many migrations ran.", { applied: whole, duration: milliseconds }),
+    event("finished", "How many migrations were rolled back.", { reverted: whole, duration: milliseconds }),
+  ])
+  .meta({ id: "runEvent", description: "An event of a run." });
+
+/** What `migrate prepare` prints last. */
+export const prepareEvent = z.discriminatedUnion("event", [
+  event("discarded", "What was prepared in these tables is dropped.", { tables: texts }),
+  event(
+    "prepared",
+    "What is prepared, after everything else. A column has either `progress`, or the migration that it waits for.",
+    {
+      columns: z.array(
+        z.strictObject({
+          ...named,
+          ...column,
+          waitsFor: migration.optional().describe("It is pending and changes the table first."),
+          progress: progress.optional(),
+          neighbours: z
+            .strictObject({ k: whole, sampled: whole, shared: z.number() })
+            .optional()
+            .describe("How many of the `k` nearest rows are the same with the new values, on average."),
+        }),
+      ),
+    },
+  ),
+]);
+
+/** What `up` and `status` print of many databases: what became of each, then one report. */
+export const databaseEvents = (result: z.ZodObject) => {
+  const ended = z.object({ event: z.literal("ended"), database: text, duration: milliseconds });
+  const exit = whole.describe("The exit code that this error has alone.");
+  return z.union([
+    z.intersection(ended.describe("One database is done."), result),
+    z.intersection(ended.describe("One database failed."), problem.extend({ exit })),
+    z
+      .strictObject({
+        event: z.literal("report"),
+        target,
+        databases: whole,
+        succeeded: whole,
+        failed: z.array(z.strictObject({ message: text, databases: texts })).describe("Grouped by message."),
+        interrupted: texts,
+        untried: texts,
+        duration: milliseconds,
+      })
+      .describe("The last line: the results of all databases."),
+  ]);
+};

@@ -1,0 +1,238 @@
+/** The documents of commands that only read. */
+import { z } from "zod";
+import {
+  difference,
+  measuredRecall,
+  midway,
+  migration,
+  milliseconds,
+  progress,
+  target,
+  text,
+  texts,
+  time,
+  whole,
+  yes,
+} from "./shared.ts";
+
+const done = whole.describe("How many of its actions are done.");
+const detail = text.optional().describe("Why it stopped.");
+const named = migration.shape;
+
+export const statusDocumentShape = z
+  .strictObject({
+    target,
+    applied: z
+      .array(
+        z.strictObject({
+          ...named,
+          at: time,
+          duration: milliseconds,
+          by: text.describe("The user, the machine and the process."),
+          checksum: text.describe("SHA-256 of its steps."),
+          baselined: yes.describe("It was marked as applied, and never ran here."),
+          missing: yes.describe("Its file is not here, or it is not in the bundle."),
+        }),
+      )
+      .describe("In the order in which they ran."),
+    reverting: z
+      .array(z.strictObject({ ...named, done, total: whole, detail }))
+      .describe("Migrations that are being rolled back; the next `migrate down` resumes."),
+    begun: z
+      .array(z.strictObject({ version: whole, name: text.optional(), done, detail }))
+      .describe("Migrations that have begun, and whose files are not here."),
+    changed: z
+      .array(z.strictObject({ ...named, problem: text }))
+      .describe("Migrations whose files have other steps than those that ran."),
+    pending: z.array(
+      z.strictObject({
+        ...named,
+        file: text,
+        done,
+        detail,
+        inDoubt: yes.describe("A run may have begun it and did not record the outcome."),
+        underWay: yes.describe("That run may still be working on it."),
+        preparing: z
+          .array(z.strictObject({ table: text, path: text, progress }))
+          .describe("The columns that `migrate prepare` has begun to prepare for it."),
+      }),
+    ),
+    holder: text.optional().describe("The user, the machine and the process that hold the lease."),
+    lease: text.optional().describe("How long the holder has been silent, and what follows from that."),
+    doubts: texts.describe("The migrations in doubt or under way, as text."),
+    late: z
+      .array(
+        z.strictObject({
+          epoch: whole,
+          version: whole,
+          action: whole.describe("Counted from 1."),
+          isBack: yes.describe("It belongs to the rollback."),
+          midway: midway.optional(),
+        }),
+      )
+      .describe("Late calls, whose tables the next `migrate up` checks first."),
+    problem: text.optional().describe("Why `migrate up` refuses, apart from the above."),
+  })
+  .meta({ id: "statusDocument" });
+
+const record = z.strictObject({
+  epoch: whole,
+  number: whole.describe("Its number in the epoch, from 0."),
+  event: z.enum([
+    "taken",
+    "renewed",
+    "advanced",
+    "applied",
+    "baselined",
+    "reverting",
+    "reverted",
+    "failed",
+    "interrupted",
+    "noted",
+    "late",
+    "looked",
+    "rebuilt",
+    "released",
+  ]),
+  at: time.describe("By the writer's clock."),
+  by: text,
+  run: text.describe("An id of the run."),
+  tool: text.describe("The release that wrote it."),
+  version: whole.optional(),
+  name: text.optional(),
+  isNameCut: z.literal(true).optional().describe("`name` is only the beginning of the name."),
+  step: whole.optional().describe("How many of `total` actions are done."),
+  total: whole.optional(),
+  checksum: text.optional(),
+  steps: texts.optional(),
+  textHash: text.optional().describe("SHA-256 of the file."),
+  attempt: whole.optional(),
+  duration: milliseconds.optional(),
+  tables: z
+    .record(
+      text,
+      z.tuple([
+        whole.nullable(),
+        whole.nullable(),
+        yes.nullish(),
+        z.tuple([z.number().nullable(), z.number().nullable()]).optional(),
+      ]),
+    )
+    .optional()
+    .describe(
+      "By table: its version before and after, whether others may have written in between, and when these versions were created.",
+    ),
+  lease: milliseconds.optional().describe("Another run may take over after this time without a new record."),
+  next: whole.optional().describe("The migration that the run works on next."),
+  late: whole.optional().describe("The epoch whose late call was checked."),
+  midway: midway.optional(),
+  detail: text.optional(),
+  applied: text.describe("A hash over all that is applied."),
+  previous: text.describe("The hash of the record before it."),
+});
+
+export const history = z.strictObject({
+  target,
+  records: z.array(record).describe("In their order, with those of the lease ([what they mean](ledger.md))."),
+  doubts: texts.describe("The migrations in doubt or under way, as text."),
+});
+
+export const verify = z.union([
+  z
+    .strictObject({
+      target,
+      tables: whole.describe("How many were compared."),
+      columns: yes.describe("Whether columns were compared, or only names of tables."),
+      differences: z.array(difference),
+      hint: text.optional().describe("What to do about them."),
+      doubts: texts,
+      recall: z
+        .array(
+          z.strictObject({
+            table: text,
+            index: text,
+            column: text,
+            k: whole,
+            ...measuredRecall,
+            minRecall: z.number().optional().describe("What its migration requires for this `k`."),
+          }),
+        )
+        .optional()
+        .describe("With `--recall`."),
+    })
+    .describe("Without `--ledger` and `--write`."),
+  z
+    .strictObject({
+      target,
+      records: whole.describe("How many were checked."),
+      findings: z.array(
+        z.strictObject({
+          kind: z.enum(["missing", "changed", "added", "twice", "senseless", "applied"]),
+          place: text.describe("The record that it is about."),
+          sentence: text,
+          known: yes.describe("The ledger was rebuilt since, so nothing depends on that record."),
+        }),
+      ),
+    })
+    .describe("With `--ledger`."),
+  z
+    .strictObject({
+      target,
+      differences: z.array(difference),
+      file: text.optional().describe("The migration that was written; absent if nothing differs."),
+      steps: texts,
+      left: texts.describe("What no step expresses."),
+    })
+    .describe("With `--write`."),
+]);
+
+export const lint = z.strictObject({
+  files: whole.describe("How many migrations were checked."),
+  problems: z.array(
+    z.strictObject({
+      code: text,
+      message: text,
+      details: z.unknown().describe("What the message is made from; differs by code."),
+    }),
+  ),
+  losses: z
+    .array(
+      z.strictObject({
+        place: z.strictObject({
+          file: text,
+          step: whole.describe("Counted from 1."),
+          of: z.enum(["down", "ran"]).optional(),
+          kind: text.optional(),
+        }),
+        text,
+      }),
+    )
+    .describe("Steps that lose data, which the migration consents to."),
+  lock: text.optional().describe("The path of `lock.json`, if `--write` wrote it."),
+  findings: z
+    .array(
+      z.strictObject({
+        file: text,
+        line: whole,
+        column: whole,
+        rule: text.describe("The rule, or the code of an error."),
+        severity: z.enum(["error", "warning", "note"]),
+        message: text,
+      }),
+    )
+    .describe("Everything that was found, problems too, in the order of the files."),
+});
+
+export const doctor = z.strictObject({
+  target,
+  findings: z.array(
+    z.strictObject({
+      what: text,
+      found: yes,
+      needed: yes.describe("Whether `migrate up` relies on it."),
+      detail: text.optional(),
+    }),
+  ),
+  fit: yes.describe("Whether the target can be migrated."),
+  leftBehind: texts.describe("Temporary tables that could not be dropped."),
+});

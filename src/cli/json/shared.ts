@@ -1,0 +1,61 @@
+/** Parts that the documents of several commands have. */
+import { z } from "zod";
+
+export const text = z.string();
+export const texts = z.array(text);
+export const whole = z.int().min(0);
+export const yes = z.boolean();
+export const time = text.meta({ format: "date-time" });
+export const milliseconds = z.number().min(0);
+export const target = text.describe("The name of the target.");
+
+export const migration = z.strictObject({ version: whole, name: text }).meta({
+  id: "migrationName",
+  description: "The number and the name of a migration.",
+});
+export const migrations = z.array(migration);
+
+export const difference = z
+  .strictObject({
+    table: text,
+    kind: z.enum(["gone", "foreign", "changed"]).describe("`foreign`: it exists, but should not."),
+    differences: texts,
+    since: z
+      .strictObject({
+        version: whole,
+        time: time.optional(),
+        orEarlier: yes.describe("Older versions are gone, or were not examined."),
+        orLater: yes.describe("It may have disappeared and come back since."),
+      })
+      .optional()
+      .describe("The version of the table that introduced it, if the target reports versions."),
+  })
+  .meta({ id: "difference", description: "How a table differs from what the ledger records." });
+
+export const progress = z
+  .strictObject({
+    rows: whole.describe("How many the step computes."),
+    computed: whole,
+    failed: whole,
+    perSecond: z.number().optional().describe("Absent if unknown."),
+  })
+  .meta({ id: "progress", description: "How many rows of a column `migrate prepare` has computed." });
+
+export const measuredRecall = {
+  recall: z.number().optional().describe("Absent if no vector has neighbours."),
+  sampled: whole.describe("For how many vectors."),
+  indexMilliseconds: milliseconds.optional().describe("The median of searches with the index."),
+  exactMilliseconds: milliseconds.optional().describe("The median without it."),
+};
+
+/** An error that is part of a result. */
+export const problem = z.strictObject({ code: text, message: text });
+
+export const midway = z
+  .strictObject({
+    step: text.describe("The short hash of its step."),
+    commit: whole.describe("How many of its commits are done."),
+    indexes: z.record(text, z.unknown()),
+    metadata: z.record(text, z.record(text, text)),
+  })
+  .meta({ id: "midway", description: "An action of several commits that was interrupted between two of them." });

@@ -1,0 +1,100 @@
+/** The documents of commands that write files of the project. */
+import { z } from "zod";
+import { planDocumentShape } from "../../plan/assess/plan-document.ts";
+import { text, texts, whole, yes } from "./shared.ts";
+
+const file = text.describe("The migration that was written.");
+const steps = texts.describe("Its steps, as text.");
+const later = texts.describe("Vector indexes that need rows first, and so belong in a later migration.");
+
+export const init = z.strictObject({
+  written: texts.describe("The files that were written or changed."),
+  next: texts.describe("The commands to run next."),
+});
+
+export const newMigration = z.strictObject({ file });
+
+export const generate = z.union([
+  z
+    .strictObject({
+      file: file.optional().describe("The migration that was written; absent if there is nothing to do."),
+      steps,
+      later: later.optional(),
+    })
+    .describe("Without `--check`."),
+  z
+    .strictObject({
+      equal: yes.describe("Whether the migrations lead to the tables that the schema declares."),
+      steps: texts.describe("The steps that are missing."),
+      unsure: z
+        .array(z.strictObject({ gone: text, names: texts, answers: texts.describe("The flags that answer it.") }))
+        .describe("What is gone, and may have become one of these new names."),
+      impossible: texts.describe("What no steps lead to."),
+      later,
+    })
+    .describe("With `--check`."),
+]);
+
+export const push = z.intersection(
+  planDocumentShape,
+  z.object({
+    later: texts.describe("Vector indexes that need rows first."),
+    others: texts.describe("Tables in neither the migrations nor the schema, which are left alone."),
+    dryRun: yes,
+  }),
+);
+
+export const types = z.union([
+  z
+    .strictObject({ files: texts, written: texts.describe("Those that were out of date.") })
+    .describe("Without `--check`."),
+  z.strictObject({ files: texts, stale: texts.describe("Those that are out of date.") }).describe("With `--check`."),
+]);
+
+const bundle = { file: text, migrations: whole.describe("How many are in it.") };
+
+export const build = z.union([
+  z.strictObject({ ...bundle, written: yes.describe("False if it was up to date.") }).describe("Without `--check`."),
+  z
+    .strictObject({ ...bundle, stale: yes.describe("Whether it is missing or out of date.") })
+    .describe("With `--check`."),
+]);
+
+export const rebase = z.strictObject({
+  onto: text,
+  incoming: texts.describe("The migrations that were merged."),
+  migrations: z
+    .array(
+      z.strictObject({
+        from: text,
+        to: text,
+        changes: z
+          .array(z.strictObject({ before: text, after: text }))
+          .describe("Steps with other names now, as text."),
+      }),
+    )
+    .describe("Those of this branch."),
+  commute: yes.describe("Whether both orders lead to the same tables."),
+  apart: texts.describe("Why they do not."),
+  notes: texts,
+  lock: text.optional().describe("The path of `lock.json`, if it was written."),
+});
+
+export const squash = z.strictObject({
+  file: file.optional().describe("Absent with `--dry-run`."),
+  replaces: texts,
+  steps: whole.describe("How many steps it has."),
+  kept: texts.describe("Tables whose steps stay as they were, because they insert rows."),
+  left: texts.describe("What is not in it."),
+  proven: whole.optional().describe("How many tables came out the same from both on the engine."),
+  unproven: text.optional().describe("Why that could not be tried."),
+});
+
+const pulled = { schema: text.describe("The path of the schema."), tables: texts };
+
+export const pull = z.union([
+  z
+    .strictObject({ file, ...pulled, steps, left: texts.describe("What could not be pulled.") })
+    .describe("Without `--schema`."),
+  z.strictObject(pulled).describe("With `--schema`."),
+]);
