@@ -25,6 +25,7 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
   ],
   "When a run has failed": ["docs/runbook.md", "docs/errors.md"],
   Reference: [
+    "docs/commands.md",
     "docs/cli.md",
     "docs/json.md",
     "docs/configuration.md",

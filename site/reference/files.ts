@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../screenshots/project.ts";
+import { commandsPage, commonFlagTable } from "./commands-page.ts";
 import { examples } from "./examples.ts";
 import { jsonPage } from "./json-page.ts";
 import { jsonSchemas, schemaFile } from "./json-schema.ts";
@@ -18,5 +19,8 @@ export async function referenceFiles(): Promise<ReadonlyMap<string, { readonly i
   const documents = jsonPage(schemas, await examples());
   add("docs/json.schema.json", () => schemaFile(schemas));
   add("docs/json.md", (page) => withPart(page, "the documents and events", documents));
+  const commands = await commandsPage();
+  add("docs/commands.md", (page) => withPart(page, "the commands", commands));
+  add("docs/cli.md", (page) => withPart(page, "the flags of all commands", commonFlagTable()));
   return files;
 }

@@ -19,3 +19,8 @@ export function withPart(page: string, name: string, part: string): string {
   if (rest === undefined || more.length > 0 || after.length === 0) throw new Error(`there is no place for ${name}`);
   return `${before}${begin(name)}\n\n${part}\n\n${end}${after.join(end)}`;
 }
+
+/** The words as a sentence. */
+export function sentence(words: string): string {
+  return `${words[0]!.toUpperCase()}${words.slice(1)}.`;
+}

@@ -2,11 +2,11 @@
 import { expect, test } from "vitest";
 import { referenceFiles } from "../../site/reference/files.ts";
 import { shownJson } from "../../site/reference/shown-json.ts";
-import { table, withPart } from "../../site/reference/markdown.ts";
+import { sentence, table, withPart } from "../../site/reference/markdown.ts";
 
 test("the generated parts of docs are what the code gives now", async () => {
   for (const [path, { is, must }] of await referenceFiles()) expect(is, `${path}: npm run reference`).toBe(must);
-});
+}, 600_000);
 
 test("a page keeps what is around its generated part", () => {
   const page = "before\n<!-- generated: x (npm run reference) -->\nold\n<!-- end of the generated part -->\nafter\n";
@@ -18,6 +18,10 @@ test("a page keeps what is around its generated part", () => {
 
 test("a cell of a table stays in its row", () => {
   expect(table(["a", "b"], [["one|two", "three\nfour"]])).toBe("| a | b |\n| --- | --- |\n| one\\|two | three four |");
+});
+
+test("a sentence begins with a capital letter and ends with a full stop", () => {
+  expect(sentence("apply pending migrations")).toBe("Apply pending migrations.");
 });
 
 test("JSON has line breaks only where a part is too long for a line", () => {

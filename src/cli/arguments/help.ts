@@ -1,10 +1,11 @@
 /** The text of help. */
 import { loadGroups } from "../commands/index.ts";
 import { refusedFlags, type Command } from "../command/command.ts";
+import { endingCode, type EndingName } from "../command/exit-code.ts";
 import { commonFlags, type Flag, type FlagTable } from "../command/flags.ts";
 
 /** Something that is explained, and the explanation. */
-type Entry = readonly [term: string, meaning: string];
+export type Entry = readonly [term: string, meaning: string];
 
 /** Help about all commands, or about the first of these words that is one. */
 export async function helpAbout(words: readonly string[], columns: number): Promise<string> {
@@ -48,13 +49,20 @@ function commandHelp(command: Command, columns: number): readonly string[] {
   const refused = refusedFlags(command);
   const common = Object.entries(commonFlags).filter(([name]) => !refused.includes(name) && !Object.hasOwn(flags, name));
   const own = flagEntries(flags);
+  const exits = exitEntries(command);
   return [
     `migrate ${usage}${own.length === 0 ? "" : " [flags]"}`,
     wrapped(describe, columns).join("\n"),
     block("Examples", examples, columns),
     ...(own.length === 0 ? [] : [block("Flags", own, columns)]),
+    ...(exits.length === 0 ? [] : [block("Exit codes", exits, columns)]),
     block("Flags of all commands", [...flagEntries(Object.fromEntries(common)), ...helpFlags], columns),
   ];
+}
+
+/** What exit codes mean for this command in particular. */
+export function exitEntries({ exits = {} }: Command): readonly Entry[] {
+  return Object.entries(exits).map(([ending, meaning]) => [String(endingCode(ending as EndingName)), meaning]);
 }
 
 const helpFlags: readonly Entry[] = [
@@ -62,7 +70,7 @@ const helpFlags: readonly Entry[] = [
   ["-V, --version", "show the version"],
 ];
 
-function flagEntries(flags: FlagTable): readonly Entry[] {
+export function flagEntries(flags: FlagTable): readonly Entry[] {
   return Object.entries(flags).map(([name, flag]) => [labelOf(name, flag), flag.describe]);
 }
 

@@ -9,7 +9,7 @@ import {
   type Session,
   type SessionOfSeveral,
 } from "../../session/session.ts";
-import type { CommandResult } from "./exit-code.ts";
+import type { CommandResult, EndingName } from "./exit-code.ts";
 import {
   configFlags,
   type bundleFlags,
@@ -27,6 +27,8 @@ export interface Command<Table extends FlagTable = FlagTable> {
   readonly describe: string;
   /** What help shows: whole lines, and what they do. */
   readonly examples: readonly (readonly [line: string, meaning: string])[];
+  /** What exit codes mean here, where that is more than they mean for every command. */
+  readonly exits?: { readonly [Ending in EndingName]?: string };
   readonly flags: Table;
   /** Lists of flags of which the first can't be used with any of the others. */
   readonly conflicts?: readonly (readonly (keyof Table | "json")[])[];

@@ -11,8 +11,10 @@ const codes = {
   interrupted: 130,
 } satisfies Readonly<Record<Outcome | "pending", number>>;
 
+export type EndingName = keyof typeof codes;
+
 /** How a command ended that did not throw: well, if undefined. An error is one that is part of the result. */
-export type CommandResult = keyof typeof codes | MigrateError | undefined;
+export type CommandResult = EndingName | MigrateError | undefined;
 
 export function endingCode(ending: CommandResult): number {
   if (ending === undefined) return 0;

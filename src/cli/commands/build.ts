@@ -18,6 +18,7 @@ export const buildCommand = defineCommand({
     ["migrate build --out dist/migrations.json", "write another file, for migrate up --bundle dist/migrations.json"],
     ["migrate build --check", "in CI: exit with 3 if the file is out of date"],
   ],
+  exits: { pending: "with --check: the file is missing or out of date" },
   flags: {
     out: textFlag(`the file to write (${bundleName} beside the configuration)`, { value: "FILE" }),
     check: switchFlag("write nothing; exit with 3 if the file is missing or out of date"),

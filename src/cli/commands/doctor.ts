@@ -9,6 +9,7 @@ export const doctorCommand = defineCommand({
     ["migrate doctor", "check the only target, or the usual one"],
     ["migrate doctor --target production", "check another one"],
   ],
+  exits: { failed: "the target lacks something that migrate up needs" },
   stopping: "the check ends by itself and drops its temporary tables first",
   flags: {},
   async run(context) {

@@ -24,6 +24,10 @@ export const downCommand = defineCommand({
     ["migrate down --to 3", "roll back all migrations above 0003"],
     ["migrate down --dry-run", "show what would be rolled back"],
   ],
+  exits: {
+    failed: "something failed, or writes of others were or may have been lost",
+    refused: "nothing was changed: rows block the rollback, or you did not agree to it",
+  },
   stopping: "stopping at the next safe point; the next migrate down resumes where this one stopped",
   flags: {
     yes: switchFlag("roll back without asking"),

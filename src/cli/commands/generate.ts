@@ -23,6 +23,7 @@ export const generateCommand = defineCommand({
     ],
     ["migrate generate --check", "in CI: exit with 3 if a migration is missing"],
   ],
+  exits: { pending: "with --check: a migration is missing" },
   flags: {
     name: nameArgument("the name of the migration; by default made from the steps"),
     check: switchFlag("write nothing; exit with 3 if the migrations do not lead to the declared tables"),

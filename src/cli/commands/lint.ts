@@ -30,6 +30,7 @@ export const lintCommand = defineCommand({
     ["migrate lint --since 12 --deny-warnings", "in CI: report only what is new, and exit with 4 on warnings too"],
     ["migrate lint --write", "rewrite lock.json after an edit by hand"],
   ],
+  exits: { refused: "a problem was found" },
   flags,
   conflicts: [["github", "json"]],
   async run(context) {

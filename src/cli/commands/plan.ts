@@ -43,6 +43,7 @@ export const planCommand = defineCommand({
     ["migrate plan --down", "show what migrate down would do"],
     ["migrate plan --out plan.json", "save the plan, for migrate up --plan plan.json"],
   ],
+  exits: { refused: "up or down would refuse to run" },
   flags,
   conflicts: [
     ["plan", "to", "steps", "accept", "allow-out-of-order", "accept-loss", "keep-appended", "step-by-step", "out"],

@@ -21,6 +21,7 @@ export const rebaseCommand = defineCommand({
     ["migrate rebase", "renumber after those of the main branch"],
     ["migrate rebase --onto origin/release", "renumber after those of another branch"],
   ],
+  exits: { refused: "the order of the migrations matters" },
   flags: {
     "dry-run": switchFlag("print what would be done, and change nothing"),
     "accept-order": switchFlag(

@@ -22,6 +22,9 @@ export const rehearseCommand = defineCommand({
     ["migrate rehearse", "run the pending migrations up, down and up again on a copy"],
     ["migrate rehearse --sample 100", "also run the code that computes columns on 100 rows of the real tables"],
   ],
+  exits: {
+    failed: "a step fails on the copy, a promise of the plan does not hold, or the code fails on a row of the sample",
+  },
   flags: {
     to: versionFlag("rehearse migrations up to this number only"),
     "allow-out-of-order": switchFlag("also rehearse migrations with a lower number than an applied one"),

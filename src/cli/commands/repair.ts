@@ -10,6 +10,7 @@ export const repairCommand = defineCommand({
     ["migrate repair", "report what is wrong, and change nothing"],
     ["migrate repair --yes", "repair it"],
   ],
+  exits: { refused: "a problem was found and not repaired" },
   flags: {
     yes: switchFlag("repair the ledger"),
     to: patternFlag(

@@ -19,6 +19,7 @@ export const resolveCommand = defineCommand({
     ["migrate resolve --reverted 6", "count 0006 as never run"],
     ["migrate resolve --adopted 6", "count 0006 as applied with the present file"],
   ],
+  exits: { refused: "nothing was marked" },
   flags: {
     yes: switchFlag("mark it without asking"),
     reverted: migrationFlag(

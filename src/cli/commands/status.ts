@@ -12,9 +12,7 @@ import { preparedWords } from "../render/progress.ts";
 import { count } from "../../errors/migrate-error.ts";
 
 const flags = {
-  check: switchFlag(
-    "exit with 3 if a migration is pending; exit with 4 if migrate up would refuse to run: an applied file was changed, or is missing while another migration is pending, a pending migration has a lower number than one that has run, the file of an unfinished migration is missing, a rollback is unfinished, a squashed or renumbered file can't take the place of what ran, or the ledger contradicts itself",
-  ),
+  check: switchFlag("exit with 3 if a migration is pending, and with 4 if migrate up would refuse to run"),
   ...bundleFlags,
   ...databasesFlags,
 };
@@ -28,6 +26,11 @@ export const statusCommand = defineCommand({
     ["migrate status", "list applied and pending migrations"],
     ["migrate status --check", "in CI: exit with 3 if a migration is pending"],
   ],
+  exits: {
+    pending: "with --check: a migration is pending",
+    refused:
+      "with --check: migrate up would refuse to run, because an applied file was changed, or is missing while another migration is pending, a pending migration has a lower number than one that has run, the file of an unfinished migration is missing, a rollback is unfinished, a squashed or renumbered file can't take the place of what ran, or the ledger contradicts itself",
+  },
   flags,
   async run(context) {
     keepHeapSmall();

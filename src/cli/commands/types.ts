@@ -29,6 +29,7 @@ export const typesCommand = defineCommand({
     ["migrate types --out src/db.ts", "also write the application's row types"],
     ["migrate types --check", "in CI: exit with 3 if a file is out of date"],
   ],
+  exits: { pending: "with --check: a file is missing or out of date" },
   flags: {
     check: switchFlag("write nothing; exit with 3 if a file is out of date"),
     out: patternFlag("a file for row types and Arrow schemas, such as src/db.ts", typesPattern, outProblem, {

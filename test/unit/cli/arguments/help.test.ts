@@ -41,3 +41,10 @@ test("a flag shows what its value is, and a long one has its explanation below i
   expect(help).toContain("\n      --accept lossy|irreversible\n");
   expect(help).toContain("\n  -t, --target TARGET ");
 });
+
+test("help lists the exit codes that mean more for this command", async () => {
+  expect(await helpAbout(["types"], 80)).toContain(
+    "\n\nExit codes:\n  3     with --check: a file is missing or out of date\n\nFlags of all commands:\n",
+  );
+  expect(await helpAbout(["up"], 80)).not.toContain("Exit codes");
+});
