@@ -302,7 +302,9 @@ test("a command that can't be started is reported", async () => {
   const project = await aScene({ with: { command: ["no-such-program"] } });
   const failed = await project.migrate(["up"]);
   expect(failed).toMatchObject({ code: 1 });
-  expect(failed.stderr).toContain("no-such-program: spawn no-such-program ENOENT");
+  expect(failed.stderr).toContain(
+    "0002_length.ts, step 2 (backfillColumn) failed: no-such-program: this command is not installed, or not in the PATH;",
+  );
 });
 
 test("a rehearsal does not run the code", async () => {

@@ -41,7 +41,7 @@ export function startCommand(command: readonly string[], folder: string) {
   // `close` follows the last line, which `exit` may not.
   const closed = once(child, "close").then(
     ([code, signal]) => end(`it ended with ${String(signal ?? `exit code ${String(code)}`)}`),
-    (error: unknown) => end(firstLine(error)),
+    (error: unknown) => end(unstartable(error)),
   );
   child.stdin.on("error", () => {});
   let rest = "";
@@ -72,6 +72,11 @@ export function startCommand(command: readonly string[], folder: string) {
     clearTimeout(timer);
   };
   return { raw, close };
+}
+
+function unstartable(error: unknown): string {
+  const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+  return isMissing ? "this command is not installed, or not in the PATH" : firstLine(error);
 }
 
 function settle(line: string, waiting: Map<number, Waiting>, end: (problem: string) => void): void {
