@@ -1,6 +1,7 @@
 /** Rolls migrations back: what a rollback does differently from a run upward. The run itself is in migrate.ts. */
 import { MigrateError } from "../errors/migrate-error.ts";
-import { groupInDoubt, migrationsInDoubt } from "../ledger/state/fold.ts";
+import type { Plan } from "../plan/make-plan.ts";
+import { groupInDoubt, migrationsInDoubt, type LedgerState } from "../ledger/state/fold.ts";
 import { formatMigration, type MigrationName } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
 import { checkNothingHalfDone, orderBack, type BackChoice } from "../plan/history/select-rollback.ts";
@@ -79,6 +80,16 @@ function downRules(choice: RollbackChoice, context: RunContext, files: readonly 
   };
 }
 
+/** The rows of a table that was adopted are mostly older than its migration. */
+function explainAdopted(plan: Plan, { migrations }: LedgerState): Plan {
+  const adopted = plan.migrations
+    .filter(({ migration }) => migrations.get(migration.version)?.isBaselined === true)
+    .map(({ migration }) => formatMigration(migration));
+  if (plan.blocked === undefined || adopted.length === 0) return plan;
+  const words = `${adopted.join(", ")} never ran here: migrate baseline marked ${adopted.length === 1 ? "it" : "them"} as applied, so these rows may be older`;
+  return { ...plan, blocked: { ...plan.blocked, problems: [...plan.blocked.problems, words] } };
+}
+
 async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<Planned> {
   const { context, files, state } = input;
   const { target, runner } = context;
@@ -104,7 +115,7 @@ async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<P
   const kept = choice.keepAppended === true ? restoring : keepingValues(restoring);
   const others = [...recreated, ...(await blockingChanges(kept, target))];
   return {
-    plan: await withBlockers(kept, target, choice, others),
+    plan: explainAdopted(await withBlockers(kept, target, choice, others), state),
     migrations,
     opening,
     writeGuard: choice.acceptLoss === true ? undefined : writeGuard(target, seen),

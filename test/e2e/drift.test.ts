@@ -44,7 +44,7 @@ test.each(described)("names the version in which it came, among many that others
     stdout:
       "people: column age (int64) was not expected\n" +
       `people: since version ${drifted} of ${await timeOf(people, drifted)}\n` +
-      `1 table of here not as the ledger records; fix that by hand${ways}\n`,
+      `1 table of here is not as the ledger records; fix that by hand${ways}\n`,
     stderr: "",
   });
 });

@@ -89,7 +89,7 @@ describe.each(["lance", "namespace"] as const)("a database made by somebody else
     expect(await project.migrate(["up"], key)).toMatchObject({ code: 0, stdout: "nothing to do\n" });
     expect(await project.migrate(["verify"], key)).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^5 tables of \w+ as the ledger records\n$/),
+      stdout: expect.stringMatching(/^5 tables of \w+ are as the ledger records\n$/),
     });
     expect(await project.migrate(["verify", "--ledger"], key)).toMatchObject({ code: 0 });
     expect(await project.migrate(["history"], key)).toMatchObject({
@@ -275,13 +275,32 @@ test("what is there already is never written over, and nothing is written beside
   expect(readFileSync(join(project.folder, "schema.ts"), "utf8")).toBe("// mine\n");
   const second = await withTable();
   second.migration("0001_first.ts", `m.createTable("d", { id: m.float64() })`);
+  second.migration("0002_second.ts", `m.createTable("e", { id: m.float64() })`);
   expect(await second.migrate(["pull"])).toEqual({
     code: 4,
     stdout: "",
     stderr:
       "nothing is written: there are migrations already, such as 0001_first.ts, and pull writes the first one; migrate verify --write writes what differs from them; for another database name another folder as migrations in the configuration\n",
   });
-  expect(filesIn(second)).toEqual(["0001_first.ts"]);
+  expect(filesIn(second)).toEqual(["0001_first.ts", "0002_second.ts"]);
+});
+
+test("if the only migration is the example of init, the refusal of pull states how to continue", async () => {
+  const project = aProject();
+  await project.migrate(["init", "--yes"]);
+  await (await lancedb.connect(project.database)).createTable("books", [{ id: 1 }]);
+  const { code, stderr } = await project.migrate(["pull"]);
+  expect([code, stderr]).toEqual([
+    4,
+    "nothing is written: there is a migration already, 0001_create_documents.ts, which is not applied on local, and pull writes the first one; " +
+      "if it is the example of migrate init, remove it (rm migrations/0001_create_documents.ts) and run migrate pull again; otherwise migrate verify --write writes what differs from it\n",
+  ]);
+  rmSync(join(project.folder, "migrations/0001_create_documents.ts"));
+  for (const command of ["pull", "baseline", "verify"])
+    expect(await project.migrate([command])).toMatchObject({ code: 0 });
+  expect((await project.migrate(["down"])).stderr).toContain(
+    "; 0001_adopt never ran here: migrate baseline marked it as applied, so these rows may be older; pass --accept-loss",
+  );
 });
 
 test("a ledger whose files are gone is no database without migrations, nor is one without tables", async () => {

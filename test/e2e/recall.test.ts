@@ -115,7 +115,7 @@ test("verify --recall measures every vector index, and reports one with less tha
   project.migration("0003_more.ts", `m.createIndex("docs", "id", m.btree()),`);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   const well = await project.migrate(["verify", "--recall"]);
-  expect(well).toMatchObject({ code: 0, stdout: expect.stringContaining("1 table of local as the ledger records") });
+  expect(well).toMatchObject({ code: 0, stdout: expect.stringContaining("1 table of local is as the ledger records") });
   expect(well.stdout).toMatch(
     /docs: index at_idx on at: recall@5 [\d.]+ with 20 vectors; [\d.]+ ms with the index, [\d.]+ ms without; its migration requires 0\.8\n/,
   );

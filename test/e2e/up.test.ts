@@ -512,7 +512,7 @@ describe("drift", () => {
     const project = await applied(["0001_documents.ts", documents]);
     await withTable(project, "documents", (table) => table.alterColumns([{ path: "title", rename: "headline" }]));
     project.migration("0002_headlines.ts", headline);
-    await expectRefused(project, ["up"], "the pending changes are there already: someone has made them by hand");
+    await expectRefused(project, ["up"], "; otherwise undo them or mark the migration as applied: migrate baseline");
   });
 
   test("that is put right again is forgotten", async () => {

@@ -17,7 +17,7 @@ test.each(everywhere)("all is well after up, and nothing is changed by looking (
   const before = await versionsOf(project.data);
   const tables = await project.run("verify");
   expect(tables).toMatchObject({ code: 0, stderr: "" });
-  expect(tables.stdout).toContain("2 tables of here as the ledger records");
+  expect(tables.stdout).toContain("2 tables of here are as the ledger records");
   expect(tables.stdout.includes("only their names were compared")).toBe(kept === "service");
   expect(await project.run("verify", "--ledger")).toMatchObject({
     code: 0,
@@ -99,7 +99,7 @@ test.each(everywhere)("a table that is gone, and one that is there too early, ar
     kept === "service"
       ? "see migrate repair"
       : "bring table people back from a backup; drop table places if it is not needed, or remove the step that creates it";
-  expect(stdout).toContain(`2 tables of here not as the ledger records; ${hint}\n`);
+  expect(stdout).toContain(`2 tables of here are not as the ledger records; ${hint}\n`);
 });
 
 test.each(everywhere)("a ledger that says less than its newest record is not planned by (%s)", async (kept) => {
@@ -163,7 +163,7 @@ test.each(everywhere)("a ledger that is gone is noticed (%s)", async (kept) => {
   expect(await project.run("verify")).toMatchObject({
     code: 4,
     stdout: expect.stringMatching(
-      /should not\n(.*\n)?2 tables of here not as the ledger records; see migrate repair\n$/,
+      /should not\n(.*\n)?2 tables of here are not as the ledger records; see migrate repair\n$/,
     ),
   });
 });

@@ -141,7 +141,9 @@ test.each(kinds)("an empty table that another program creates after a kill is no
 test("of a table that was there before, the run says that it does not know its rows", async () => {
   const { data, run } = await aDatabase("lance", [filled]);
   await createIfAbsent(data);
-  expect(String(await run())).toContain("migrate baseline if table t has the 2 rows of this step, or undo them");
+  expect(String(await run())).toContain(
+    "undo them or, if table t has the 2 rows of this step, mark the migration as applied: migrate baseline",
+  );
 });
 
 test("as many other rows are not those of the step", async () => {

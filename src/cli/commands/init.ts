@@ -47,9 +47,10 @@ export const initCommand = defineCommand({
     renderWritten(output, files);
     const missing = missingPackages(survey, choice);
     const first = missing.isBlocked ? [] : await writeFirst(choice.first, context);
-    const next = nextCommands(survey, choice.first, missing);
+    const hasWritten = files.length + first.length > 0;
+    const next = nextCommands(survey, choice.first, missing, hasWritten);
     output.data<"init">({ written: [...files, ...first].map(shownPath), next: next.map(({ command }) => command) });
-    if (files.length + first.length === 0) output.result("nothing to do: the project is set up");
+    if (!hasWritten) output.result("nothing to do: the project is set up");
     renderNext(next, output);
     return undefined;
   },

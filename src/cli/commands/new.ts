@@ -12,7 +12,7 @@ import { renderWritten, shownPath } from "../render/steps.ts";
 
 export const newCommand = defineCommand({
   usage: "new [name]",
-  describe: "write the next migration file from templates/, with the given steps",
+  describe: "write the next migration file, with the given steps",
   examples: [
     ["migrate new create_documents --create-table 'documents(id int64, title utf8)'", "create a table"],
     ["migrate new add_tags --add-column 'documents.tags:list<utf8>'", "add a column"],

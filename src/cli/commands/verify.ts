@@ -90,15 +90,18 @@ async function verifyTheTables(context: Context, wanted: RecallChoice | undefine
   renderDifferences(differences, context);
   if (!columns) output.result(onlyNamesCompared(target));
   for (const words of doubts) output.result({ style: "yellow", text: words });
-  if (differences.length === 0)
-    output.result({ style: "green", text: `${count(tables, "table")} of ${target} as the ledger records` });
+  if (differences.length === 0) output.result({ style: "green", text: areAsRecorded(tables, target) });
   else
     output.result({
       style: "red",
-      text: `${count(differences.length, "table")} of ${target} not as the ledger records; ${hint}`,
+      text: `${areAsRecorded(differences.length, target, "not ")}; ${hint}`,
     });
   if (recall !== undefined) renderRecall(recall, context);
   return differences.length === 0 && recall?.some(isTooLow) !== true ? undefined : "refused";
+}
+
+function areAsRecorded(tables: number, target: string, not = ""): string {
+  return `${count(tables, "table")} of ${target} ${tables === 1 ? "is" : "are"} ${not}as the ledger records`;
 }
 
 function renderRecall(recall: readonly IndexRecall[], { output }: Context): void {

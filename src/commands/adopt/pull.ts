@@ -1,4 +1,5 @@
 /** Writes the tables of a database without migrations as the steps of the first migration. Changes nothing. */
+import { relative } from "node:path";
 import { isStaging } from "../../run/fill/staging-name.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { foldLedger } from "../../ledger/state/fold.ts";
@@ -14,8 +15,14 @@ import { describeForPlan } from "../../run/prepare/describe-tables.ts";
 /** `except`: the tables to leave out. Throws ERR_ADOPT_REFUSED, ERR_ADOPT_IMPOSSIBLE. */
 export async function pull(options: MigratorOptions, except: readonly string[]): Promise<Adoption> {
   const { target, ledger } = options;
-  const [first] = options.migrations.list();
+  const [first, ...rest] = options.migrations.list();
   const refused = (problem: string, hint: string) => new MigrateError("ERR_ADOPT_REFUSED", { problem, hint });
+  const { migrations } = foldLedger(await runContext(options).journal.read());
+  if (first !== undefined && rest.length + migrations.size === 0)
+    throw refused(
+      `there is a migration already, ${first.file}, which is not applied on ${target.name}, and pull writes the first one`,
+      `if it is the example of migrate init, remove it (rm ${shellWord(relative(options.folder ?? "", first.path))}) and run migrate pull again; otherwise migrate verify --write writes what differs from it`,
+    );
   if (first !== undefined)
     throw refused(
       `there are migrations already, such as ${first.file}, and pull writes the first one`,
@@ -26,7 +33,6 @@ export async function pull(options: MigratorOptions, except: readonly string[]):
       `${target.name} can't describe its tables`,
       'use the dialect "namespace" if the service has it, or write the tables into schema.ts and run migrate generate, then migrate baseline',
     );
-  const { migrations } = foldLedger(await runContext(options).journal.read());
   if (migrations.size > 0)
     throw refused(
       `the ledger ${ledger} of ${target.name} knows ${count(migrations.size, "migration")}, and their files are not here`,

@@ -123,9 +123,9 @@ function checkDrift(plan: Plan, table: string, found: Table | undefined): void {
   if (sameTable(expected, found)) return;
   const own = plan.migrations.flatMap(({ actions }) => actions).filter((planned) => planned.after.has(table));
   const unseen = own.flatMap(({ action }) => unseenOf(action) ?? []).map(({ where, what }) => `${where} has ${what}`);
-  const check = unseen.length === 0 ? "" : ` if ${unseen.join(" and ")}`;
+  const check = unseen.length === 0 ? "" : `, if ${unseen.join(" and ")},`;
   const hint = sameTable(own.at(-1)?.after.get(table), found)
-    ? `the pending changes are there already: someone has made them by hand, so mark the migration as applied with migrate baseline${check}, or undo them; or the ledger was lost or is older than the tables, so see migrate repair`
+    ? `the pending changes are there already; if the ledger was lost or is older than the tables, see migrate repair; otherwise undo them or${check} mark the migration as applied: migrate baseline`
     : undefined;
   throw drift(table, expected, found, hint);
 }

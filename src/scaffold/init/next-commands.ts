@@ -14,6 +14,7 @@ export function nextCommands(
   { manager, hasMigrations }: ProjectSurvey,
   first: InitChoice["first"],
   { packages, isBlocked }: MissingPackages,
+  hasWritten: boolean,
 ): readonly NextCommand[] {
   const { run } = manager;
   const does = "installs what is missing";
@@ -23,6 +24,8 @@ export function nextCommands(
   function after(): readonly NextCommand[] {
     if (first === "pull")
       return [{ command: `${run} baseline`, does: "marks the migration as applied on these tables" }];
+    if (hasMigrations && !hasWritten)
+      return [{ command: `${run} status`, does: "lists applied and pending migrations" }];
     if (first !== undefined || hasMigrations)
       return [
         { command: `${run} plan`, does: "shows what up will do" },

@@ -174,7 +174,7 @@ test("the migration after the one in doubt has not run, whatever its tables look
 });
 
 const byHand =
-  "the pending changes are there already: someone has made them by hand, so mark the migration as applied with migrate baseline, or undo them; or the ledger was lost or is older than the tables, so see migrate repair";
+  "the pending changes are there already; if the ledger was lost or is older than the tables, see migrate repair; otherwise undo them or mark the migration as applied: migrate baseline";
 const broughtBack = "bring table documents back from a backup, then run it again";
 const putBack = "someone has changed it by hand; change it back, then run it again";
 
@@ -199,12 +199,12 @@ test("pending changes that are made already, without a doubt about them, are dri
 test("the hint for a table that exists already names the rows that the schema does not show", () => {
   const filled = createTable("documents", { id: int32() }, { rows: [{ id: 1 }, { id: 2 }] });
   for (const [step, condition] of [
-    [filled, " if table documents has the 2 rows of this step,"],
-    [create.steps[0]!, ","],
+    [filled, ", if table documents has the 2 rows of this step,"],
+    [create.steps[0]!, ""],
   ] as const) {
     const plan = planOf({ pending: [aMigration(1, step)] });
     const hint = expect.stringContaining(
-      `mark the migration as applied with migrate baseline${condition} or undo them`,
+      `; otherwise undo them or${condition} mark the migration as applied: migrate baseline`,
     );
     expect(() => reconcile(plan, sightsAfter(plan, 1))).toThrow(
       expect.objectContaining({ code: "ERR_DRIFT", details: expect.objectContaining({ hint }) }),
