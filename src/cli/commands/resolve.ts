@@ -3,7 +3,7 @@ import { formatMigration } from "../../migrations/file-name.ts";
 import { defineCommand, withTarget, type Context } from "../command/command.ts";
 import { bundleFlags, leaseFlags, patternFlag, switchFlag } from "../command/flags.ts";
 import { atTerminal, canAsk, isYes } from "../input/prompt.ts";
-import { differenceDocument } from "../render/differences.ts";
+import { differenceDocument } from "../../plan/history/table-drift.ts";
 import { runEvents } from "../render/events.ts";
 
 const migrationFlag = (alias: string, describe: string) =>

@@ -59,3 +59,11 @@ export function howToFix(found: readonly TableDifference[]): string {
 function tables(names: readonly string[]): string {
   return `${names.length === 1 ? "table" : "tables"} ${names.join(" and ")}`;
 }
+
+/** A difference as JSON. */
+export function differenceDocument({ since, ...difference }: TableDifference) {
+  if (since === undefined) return difference;
+  const { version, at, isOrEarlier, isOrLater } = since;
+  const time = at === undefined ? undefined : new Date(at).toISOString();
+  return { ...difference, since: { version, time, orEarlier: isOrEarlier, orLater: isOrLater } };
+}

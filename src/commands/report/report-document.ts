@@ -1,0 +1,120 @@
+/** What `migrate report` shows, as plain JSON. Times are ISO texts, durations milliseconds. */
+import type { Risk } from "../../actions/model/risk.ts";
+import type { LedgerEvent } from "../../ledger/state/record.ts";
+import type { RollbackClass } from "../../plan/rollback/rollback-class.ts";
+import type { differenceDocument } from "../../plan/history/table-drift.ts";
+import type { TableLife } from "../../plan/history/column-lives.ts";
+import type { IndexRecall } from "../verify/verify-recall.ts";
+
+export interface ReportDocument {
+  readonly format: 1;
+  readonly target: string;
+  readonly madeAt: string;
+  /** The release that made it. */
+  readonly tool: string;
+  /** Those that ran, in the order in which they ran, then those that are pending. */
+  readonly migrations: readonly ReportedMigration[];
+  /** The newest first. Records of the lease are left out. */
+  readonly runs: readonly ReportedRun[];
+  /** With the pending migrations. */
+  readonly tables: readonly TableLife[];
+  /** Why the columns after some migration are unknown. */
+  readonly tablesProblem?: string | undefined;
+  /** The newest applied migration that can't be rolled back here. */
+  readonly noReturn?: NoReturn | undefined;
+  readonly drift: ReportedDrift;
+  readonly preparing: readonly ReportedPreparing[];
+  /** Only if it was asked for. */
+  readonly recall?: readonly IndexRecall[] | undefined;
+  /** The old versions of tables that are kept for rollbacks. */
+  readonly kept: readonly ReportedVersion[];
+  /** The migrations in doubt or under way, as text. */
+  readonly doubts: readonly string[];
+  /** How long the holder of the lease has been silent, and what follows from that, as text. */
+  readonly lease?: string | undefined;
+  /** Why `migrate up` would refuse to run, and what of this report could not be determined, as text. */
+  readonly problems: readonly string[];
+}
+
+export interface ReportedMigration {
+  readonly version: number;
+  readonly name: string;
+  /** `missing`: it ran, and its file is not here. */
+  readonly status: "applied" | "baselined" | "partial" | "reverting" | "pending" | "missing";
+  /** When it was applied, or was last worked on, and by whom. */
+  readonly at?: string | undefined;
+  readonly by?: string | undefined;
+  readonly run?: string | undefined;
+  /** Of the whole group, if it ran in one. */
+  readonly duration?: number | undefined;
+  /** The migrations of one group have the same number, by which no others are called. */
+  readonly group?: number | undefined;
+  /** Why it stopped, or under which names it ran. */
+  readonly detail?: string | undefined;
+  /** What each action does, as text; empty if the file is not here or can't be loaded. */
+  readonly steps: readonly string[];
+  /** The worst class of its actions; `written` if the file exports `down`. */
+  readonly rollback?:
+    | { readonly class: RollbackClass | "written"; readonly text: string; readonly reason?: string | undefined }
+    | undefined;
+  /** Of a pending migration, as text. */
+  readonly cost?: string | undefined;
+  readonly risks: readonly ReportedRisk[];
+  /** Why `migrate up` would refuse a pending migration. */
+  readonly refusal?: string | undefined;
+}
+
+export interface ReportedRisk extends Pick<Risk, "kind" | "text"> {
+  /** How many rows it is about now, if they were counted. */
+  readonly rows?: number | undefined;
+}
+
+export interface ReportedRun {
+  readonly run: string;
+  readonly by: string;
+  readonly tool: string;
+  readonly began: string;
+  /** Absent if the run may still be working. */
+  readonly ended?: string | undefined;
+  readonly milliseconds?: number | undefined;
+  /** `unfinished`: it recorded no outcome; it was killed, or is still working. */
+  readonly outcome: "applied" | "reverted" | "failed" | "interrupted" | "unfinished" | "other";
+  readonly events: readonly ReportedEvent[];
+}
+
+export interface ReportedEvent {
+  readonly at: string;
+  readonly event: LedgerEvent;
+  readonly version?: number | undefined;
+  readonly name?: string | undefined;
+  readonly detail?: string | undefined;
+}
+
+export interface NoReturn {
+  readonly version: number;
+  readonly name: string;
+  readonly why: string;
+}
+
+export type ReportedDrift =
+  | { readonly checked: true; readonly differences: readonly ReturnType<typeof differenceDocument>[] }
+  /** `why`: why it could not be checked, as text. */
+  | { readonly checked: false; readonly why: string };
+
+/** A column whose values `migrate prepare` computes. */
+export interface ReportedPreparing {
+  readonly version: number;
+  readonly table: string;
+  readonly path: string;
+  readonly rows: number;
+  readonly computed: number;
+  readonly failed: number;
+  readonly perSecond?: number | undefined;
+}
+
+export interface ReportedVersion {
+  readonly table: string;
+  readonly version: number;
+  /** The migration whose rollback restores it; absent if none does. */
+  readonly migration?: string | undefined;
+}
