@@ -49,7 +49,10 @@ export function lastMigration(folder: string): string {
 
 /** TypeScript, unless there is JavaScript and no sign of TypeScript. */
 function languageOfProject(folder: string): Language {
-  const own = ["templates", "", "src"].flatMap((name) => filesIn(join(folder, name)));
+  // A tool's own files, such as .pnp.cjs of Yarn, say nothing about the project.
+  const own = ["templates", "", "src"]
+    .flatMap((name) => filesIn(join(folder, name)))
+    .filter((file) => !file.startsWith("."));
   const isTyped = foldersAbove(folder).some(usesTypeScript) || own.some((file) => /\.[cm]?tsx?$/.test(file));
   return !isTyped && own.some((file) => /\.[cm]?jsx?$/.test(file)) ? "js" : "ts";
 }

@@ -116,6 +116,7 @@ test.each([
   expect(stdout).toContain(`  ${up}  `);
   const workflow = textOf(project, ".github/workflows/migrate.yml");
   expect(workflow).toContain(`- run: ${install}\n`);
+  for (const line of workflow.match(/uses: .*/g)!) expect(line).toMatch(/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   expect(workflow).toContain(`- run: ${up.replace(/ up$/, " lint --github")}\n`);
 });
 

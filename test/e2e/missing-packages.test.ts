@@ -1,5 +1,5 @@
 /** Packages that only some projects need: where they are looked for, and what is reported if one is missing. */
-import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { root, startNode, temporaryFolder, type Finished } from "../support/project.ts";
@@ -36,6 +36,12 @@ const engine = (version: string, code: string) => ({
   "node_modules/@lancedb/lancedb/dist/native.js": code,
 });
 
+/** What the engine imports; Yarn does not install it with the engine. */
+const arrow = {
+  "node_modules/apache-arrow/package.json": `{ "main": "index.js" }`,
+  "node_modules/apache-arrow/index.js": "",
+};
+
 const missing =
   "tables in a folder or an object store need the package @lancedb/lancedb, which is not installed; " +
   "run: npm install @lancedb/lancedb@0.39\n";
@@ -57,7 +63,7 @@ test.each([
 
 test.each([
   { lock: "pnpm-lock.yaml", install: "pnpm add @lancedb/lancedb@0.39" },
-  { lock: "yarn.lock", install: "yarn add @lancedb/lancedb@0.39" },
+  { lock: "yarn.lock", install: "yarn add @lancedb/lancedb@0.39 apache-arrow@18.1.0" },
   { lock: "bun.lock", install: "bun add @lancedb/lancedb@0.39" },
   { lock: "deno.lock", install: "deno add npm:@lancedb/lancedb@0.39" },
   { lock: "../pnpm-lock.yaml", install: "pnpm add @lancedb/lancedb@0.39" },
@@ -76,10 +82,30 @@ test.each(["0.38.0", "0.40.0", "0.390.1", "1.39.0"])("the engine's version %s is
 
 test("an engine without its native part is reported as such", async () => {
   const broken = engine("0.39.1", `throw new Error("Cannot find native binding. npm has a bug");`);
-  const { code, stdout, stderr } = await alone(broken).migrate("up", "--json");
+  const { code, stdout, stderr } = await alone({ ...broken, ...arrow }).migrate("up", "--json");
   expect(stdout).toContain('"ERR_ENGINE_UNLOADABLE"');
   expect([code, stderr]).toEqual([2, expect.stringContaining("can't be loaded on ")]);
   expect(stderr).toContain("Cannot find native binding");
+});
+
+test("an engine without its peer dependency, which Yarn does not install, is reported as such", async () => {
+  const { migrate } = alone({ ...engine("0.39.0", `require("apache-arrow");`), "yarn.lock": "" });
+  const { code, stdout, stderr } = await migrate("up", "--json");
+  expect(stdout).toContain('"ERR_PACKAGES_MISSING"');
+  const says = "@lancedb/lancedb needs apache-arrow, which is not installed; run: yarn add apache-arrow@18.1.0\n";
+  expect([code, stderr]).toEqual([2, says]);
+  const { next } = JSON.parse((await migrate("init", "--yes", "--json")).stdout) as { next: readonly string[] };
+  expect(next[0]).toBe("yarn add apache-arrow@18.1.0");
+});
+
+test("the peer dependency that is named is the one that the engine accepts", () => {
+  const of = (name: string) =>
+    JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")) as {
+      version: string;
+      peerDependencies: Readonly<Record<string, string>>;
+    };
+  expect(of("@lancedb/lancedb").peerDependencies["apache-arrow"]).toMatch(/<=18\.1\.0$/);
+  expect(of("apache-arrow").version).toBe("18.1.0");
 });
 
 test("the project's engine is used, although the command is installed elsewhere", async () => {

@@ -19,17 +19,36 @@ type Manager = keyof typeof managers;
 
 const quiet = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"];
 
-/** How each installs packages, and what it puts before `migrate`. */
+interface Managing {
+  /** The command that installs packages. */
+  readonly add: readonly string[];
+  /** What stands before `migrate`. */
+  readonly exec: string;
+  /** The command that runs the application, if it is not node. */
+  readonly node?: readonly string[];
+  /** The settings of Yarn 2 or newer. */
+  readonly settings?: string;
+}
+
+const yarnSettings = (linker: string) =>
+  `nodeLinker: ${linker}\nglobalFolder: ${join(folder, "yarn")}\nenableTelemetry: false\n`;
+
 const managers = {
   npm: { add: ["npm", "install", ...quiet], exec: "npx migrate" },
   pnpm: { add: ["pnpm", "add", "--prefer-offline", "--store-dir", join(folder, "store")], exec: "pnpm exec migrate" },
-  bun: { add: ["bun", "add"], exec: "bun run migrate" },
-};
+  bun: { add: ["bun", "add"], exec: "bun run migrate", node: ["bun"] },
+  yarn1: { add: ["yarn", "add", "--cache-folder", join(folder, "yarn1")], exec: "yarn migrate" },
+  yarn4: { add: ["yarn", "add"], exec: "yarn migrate", settings: yarnSettings("node-modules") },
+  yarn4pnp: { add: ["yarn", "add"], exec: "yarn migrate", node: ["yarn", "node"], settings: yarnSettings("pnp") },
+} satisfies Readonly<Record<string, Managing>>;
 
 const all: readonly { readonly manager: Manager; readonly type: string; readonly isReal?: boolean }[] = [
   { manager: "npm", type: "commonjs" },
   { manager: "pnpm", type: "module" },
   { manager: "bun", type: "commonjs" },
+  { manager: "yarn1", type: "module" },
+  { manager: "yarn4pnp", type: "module" },
+  { manager: "yarn4", type: "commonjs" },
   { manager: "npm", type: "module" },
   { manager: "pnpm", type: "commonjs" },
   { manager: "bun", type: "module" },
@@ -47,22 +66,35 @@ beforeAll(async () => {
     { filename: string },
   ];
   tarball = join(folder, packed.filename);
-  others = await installed("managers-pnpm-12.21.0-bun-1.4.5", installManagers).then(
+  others = await installed("managers-pnpm-12.21.0-bun-1.4.5-yarn-1.22.22-4.18.1", installManagers).then(
     (home) => ({ bin: join(home, "bin") }),
-    (error: unknown) => ({ problem: `pnpm and bun can't be installed: ${String(error)}` }),
+    (error: unknown) => ({ problem: `pnpm, bun and yarn can't be installed: ${String(error)}` }),
   );
 });
 
 /** Without their scripts: that of bun puts the executable of this machine into place. */
 async function installManagers(home: string): Promise<void> {
   writeFileSync(join(home, "package.json"), "{}");
-  await quietly("npm", ["install", ...quiet, "pnpm@12.21.0", "bun@1.4.5"], home);
+  await quietly(
+    "npm",
+    ["install", ...quiet, "pnpm@12.21.0", "bun@1.4.5", "yarn@1.22.22", "@yarnpkg/cli-dist@4.18.1"],
+    home,
+  );
   const [ofMachine] = readdirSync(join(home, "node_modules/@oven"));
   mkdirSync(join(home, "bin"));
   symlinkSync(`../node_modules/@oven/${ofMachine!}/bin/bun`, join(home, "bin/bun"));
   symlinkSync("../node_modules/pnpm/bin/pnpm.mjs", join(home, "bin/pnpm"));
   chmodSync(join(home, "bin/pnpm"), 0o755);
-  for (const name of ["bun", "pnpm"]) await quietly(join(home, "bin", name), ["--version"]);
+  // Several managers are called yarn.
+  for (const [name, path] of [
+    ["yarn1", "yarn"],
+    ["yarn4", "@yarnpkg/cli-dist"],
+    ["yarn4pnp", "@yarnpkg/cli-dist"],
+  ] as const) {
+    mkdirSync(join(home, "bin", name));
+    symlinkSync(join("../../node_modules", path, "bin/yarn.js"), join(home, "bin", name, "yarn"));
+  }
+  for (const name of ["bun", "pnpm", "yarn1/yarn", "yarn4/yarn"]) await quietly(join(home, "bin", name), ["--version"]);
 }
 
 /** As the page shows it, in the project's own kind of module. */
@@ -87,7 +119,7 @@ const writes = `await documents.add([{ id: 1, text: "hello", vector: Array(384).
 const reads = `const rows = await documents.query().toArray();
   console.log(${columns});`;
 
-test.for(isLong ? all : all.slice(0, 3))(
+test.for(isLong ? all : all.slice(0, 5))(
   "with $manager in a project of the type $type, the first ten minutes work",
   { timeout: 300_000 },
   async ({ manager, type, isReal = false }, { skip }) => {
@@ -98,16 +130,22 @@ test.for(isLong ? all : all.slice(0, 3))(
     const project = join(folder, `${manager}-${type}${isReal ? "-real" : ""}`);
     mkdirSync(project);
     writeFileSync(join(project, "package.json"), JSON.stringify({ name: "newcomer", version: "1.0.0", type }));
-    const { add, exec } = managers[manager];
+    const { add, exec, node = ["node"], settings }: Managing = managers[manager];
+    if (settings !== undefined) {
+      writeFileSync(join(project, ".yarnrc.yml"), settings);
+      writeFileSync(join(project, "yarn.lock"), "");
+    }
     const kind = type === "module" ? "ts" : "mts";
     const before = performance.now();
 
-    const adding = typed([...add, tarball, ...(isReal ? ["@lancedb/lancedb@0.39"] : [])]);
+    const adding = typed([...add, `lance-migrate@file:${tarball}`, ...(isReal ? ["@lancedb/lancedb@0.39"] : [])]);
     if (isReal && manager === "pnpm") {
       await expect(adding).rejects.toThrow("ERR_PNPM_IGNORED_BUILDS");
       await typed(["pnpm", "approve-builds", "!onnxruntime-node", "!protobufjs", "!sharp"]);
     } else await adding;
-    if (!isReal) {
+    if (manager === "yarn4pnp")
+      await typed([...add, `@lancedb/lancedb@link:${join(root, "node_modules/@lancedb/lancedb")}`]);
+    else if (!isReal) {
       mkdirSync(join(project, "node_modules/@lancedb"));
       symlinkSync(join(root, "node_modules/@lancedb/lancedb"), join(project, "node_modules/@lancedb/lancedb"));
     }
@@ -122,7 +160,7 @@ test.for(isLong ? all : all.slice(0, 3))(
 
     expect(await applying(writes)).toBe("1\n");
     const steps = "--add-column documents.language:utf8 --rename documents.text:body";
-    expect(await migrate(`new add_language ${steps}`)).toBe(`wrote migrations/0002_add_language.${kind}\n`);
+    expect(await migrate(`new add_language ${steps}`)).toContain(`wrote migrations/0002_add_language.${kind}\n`);
     expect(await migrate("plan")).toContain("0002_add_language");
     expect(await migrate("up")).toContain("1 migration applied");
     expect(await applying(reads)).toBe("body,id,language,vector 1\n");
@@ -136,12 +174,16 @@ test.for(isLong ? all : all.slice(0, 3))(
 
     async function applying(code: string): Promise<string> {
       writeFileSync(join(project, "app.js"), application(type, code));
-      return await typed([manager === "bun" ? "bun" : "node", "app.js"]);
+      return await typed([...node, "app.js"]);
     }
 
     async function typed([command, ...args]: readonly string[]): Promise<string> {
       const { PATH, HOME } = process.env;
-      const bins = ["problem" in others ? [] : [others.bin], join(root, "node_modules/node/bin"), PATH].flat();
+      const bins = [
+        "problem" in others ? [] : [join(others.bin, manager), others.bin],
+        join(root, "node_modules/node/bin"),
+        PATH,
+      ].flat();
       const env = { PATH: bins.join(":"), HOME, NO_COLOR: "1" };
       const { stdout } = await run(command!, args, { cwd: project, env });
       return stdout;

@@ -36,6 +36,7 @@ const kinds: readonly (readonly [string, object, Readonly<Record<string, string>
   ["CommonJS without a type", { type: undefined }, {}, "mts"],
   ["CommonJS with a strict tsconfig.json", commonJs, { "tsconfig.json": strictest }, "mts"],
   ["a JavaScript ES module", { type: "module" }, { "index.js": script }, "js"],
+  ["ES modules with the files of Yarn's PnP", { type: "module" }, { ".pnp.cjs": "", ".pnp.loader.mjs": "" }, "ts"],
   ["CommonJS in JavaScript", commonJs, { "src/index.js": script }, "mjs"],
   [
     "CommonJS in JavaScript with a strange package.json",

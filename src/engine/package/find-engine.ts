@@ -5,10 +5,14 @@ import { dirname, join } from "node:path";
 import { firstLine, MigrateError } from "../../errors/migrate-error.ts";
 import { enginePackage } from "./engine-package.ts";
 import { findPackage, installCommand, projectFolder } from "./installed-packages.ts";
+import { packageManagerOf } from "./package-manager.ts";
 
 /** The minor version that the tests run on. Others may lack undocumented files that are used, or word errors differently. */
 const supported = "0.39";
 const wanted = `${enginePackage}@${supported}`;
+/** A peer dependency of the engine. Unlike other package managers, Yarn does not install it by itself. */
+const wantedPeer = "apache-arrow@18.1.0";
+const peer = wantedPeer.split("@")[0]!;
 
 interface Installed {
   readonly main: string;
@@ -25,11 +29,22 @@ export function findEngine(): string {
 
 /** The packages to install before tables in a folder or an object store can be opened. */
 export function missingEngine(): readonly string[] {
-  return installed().length === 0 ? [wanted] : [];
+  const [first] = installed();
+  if (first === undefined) return enginePackages();
+  return hasPeer(first) ? [] : [wantedPeer];
+}
+
+function enginePackages(): readonly string[] {
+  return packageManagerOf(projectFolder()).name === "yarn" ? [wanted, wantedPeer] : [wanted];
+}
+
+/** Takes milliseconds, so no run checks it ahead. Most runs do not load what needs it. */
+function hasPeer({ main }: Installed): boolean {
+  return findPackage(peer, main) !== undefined;
 }
 
 function supportedEngine(): Installed {
-  const install = () => installCommand([wanted]);
+  const install = () => installCommand(enginePackages());
   const found = installed();
   const [first] = found;
   if (first === undefined) throw new MigrateError("ERR_ENGINE_MISSING", { package: enginePackage, install: install() });
@@ -58,11 +73,15 @@ function engineFrom(from: string): readonly Installed[] {
   return [{ main, version }];
 }
 
-/** Loads a module of the package by its path. Throws ERR_ENGINE_UNLOADABLE. */
+/** Loads a module of the package by its path. Throws ERR_ENGINE_UNLOADABLE, ERR_PACKAGES_MISSING. */
 export function loadFromEngine(path: string): unknown {
   try {
     return createRequire(import.meta.url)(path);
   } catch (cause) {
+    if (!hasPeer(engine!)) {
+      const missing = { use: enginePackage, packages: [peer], install: installCommand([wantedPeer]) };
+      throw new MigrateError("ERR_PACKAGES_MISSING", missing, { cause });
+    }
     const details = {
       package: enginePackage,
       platform: `${process.platform}-${process.arch}`,

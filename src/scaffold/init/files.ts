@@ -78,9 +78,11 @@ interface Workflow {
   readonly runs: boolean;
 }
 
-/** Pinned as in this project's own workflows, which a test compares. */
+/** Pinned as in this project's own workflows, which a test compares; those of Bun and Deno are used only here. */
 const checkout = "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1";
 const setupNode = "actions/setup-node@820762786026740c76f36085b0efc47a31fe5020 # v7.0.0";
+const setupBun = "oven-sh/setup-bun@0c5077e51419868618aeaa5fe8019c62421857d6 # v2.2.0";
+const setupDeno = "denoland/setup-deno@667a34cdef165d8d2b2e98dde39547c9daac7282 # v2.0.4";
 
 export function workflowText({ manager, place, runs }: Workflow): string {
   const steps = [
@@ -124,9 +126,9 @@ function setUp({ name }: PackageManager, place: string): readonly string[] {
     case "yarn":
       return ["- run: corepack enable", ...node([])];
     case "bun":
-      return ["- uses: oven-sh/setup-bun@v2", ...node([])];
+      return [`- uses: ${setupBun}`, ...node([])];
     case "deno":
-      return ["- uses: denoland/setup-deno@v2"];
+      return [`- uses: ${setupDeno}`];
     default:
       // The action looks for the lock file at the top of the repository, and fails if it is elsewhere.
       return node(place === "" ? ["npm"] : []);
