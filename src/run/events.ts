@@ -43,6 +43,8 @@ export type RunEvent =
   | ({ readonly event: "running"; readonly text: string; readonly elapsed: number } & ActionRef)
   /** `migrate prepare` begins with a column. */
   | { readonly event: "preparing"; readonly table: string; readonly path: string }
+  /** A change of the table that the computed column needs is not made yet: writes of others came first in these tries. */
+  | { readonly event: "outrun"; readonly table: string; readonly path: string; readonly tries: number }
   /** How many rows code of the project has computed so far, and of how many, if they could be counted. */
   | {
       readonly event: "computed";

@@ -72,6 +72,11 @@ const most = z.discriminatedUnion("event", [
   event("done", "The action is done.", { ...action, duration: milliseconds }),
   event("running", "An action takes long; every 2 s.", { ...action, elapsed: milliseconds }),
   event("retried", "An action is tried again.", { ...action, reason: text, problem: text }),
+  event(
+    "outrun",
+    "A change of the table that the computed column needs is tried again, because writes of others have come first this many times.",
+    { ...column, tries: whole },
+  ),
   event("computed", "Code of the project has computed this many rows so far; at most once a second.", {
     ...column,
     rows: whole,

@@ -76,6 +76,8 @@ function progressLines(event: RunEvent): readonly string[] {
       return [
         `note: ${count(event.rows, "row")} of ${event.table} got no value of ${event.path}; the first: ${event.problem}`,
       ];
+    case "outrun":
+      return [`  ${event.table}.${event.path}: writes of others have come first ${event.tries} times, trying again`];
     case "recall":
       return [`  ${event.index} of ${event.table}: ${describeRecall(event.k, event)}`];
     case "preparing":

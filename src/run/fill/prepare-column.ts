@@ -32,6 +32,8 @@ export interface PrepareContext {
   readonly isWhole: boolean;
   /** Throws if this run may not write any more. Called before each write. */
   readonly mayWrite: () => Promise<void>;
+  /** Reports how often writes of others have come first. */
+  readonly outrun: (tries: number) => void;
   /** Throws if the index of the column `path` does not fulfil its condition. */
   readonly checkRecall: (action: CheckRecallAction, path: string) => Promise<void>;
   readonly fill: (action: FillColumnAction, columns: readonly Column[]) => Promise<Filled>;
@@ -40,6 +42,9 @@ export interface PrepareContext {
 /** Keys of the metadata of the marks: the hash of the index, and the one of the index and the condition that it fulfils. */
 const indexKey = "lance_migrate_index";
 const recallKey = "lance_migrate_recall";
+
+/** Beside fast writers, a change may take many tries. Each of these numbers takes some seconds. */
+const triesReported = 25;
 
 /** What has happened, and how many versions of the table it made. */
 export interface Prepared {
@@ -253,6 +258,7 @@ class PreparedTable {
     allowed: Patience = patience.conflict,
   ): Promise<void> {
     const { target, clock, mayWrite } = this.#context;
+    let tries = 0;
     const work = async () => {
       const action = await pending(await this.columns());
       if (action === undefined) return;
@@ -262,7 +268,9 @@ class PreparedTable {
         this.commits += target.commitsOf?.(action) ?? 1;
       } catch (error) {
         // Another process may have made the same change.
-        if ((await pending(await this.columns())) !== undefined) throw error;
+        if ((await pending(await this.columns())) === undefined) return;
+        if (++tries % triesReported === 0) this.#context.outrun(tries);
+        throw error;
       }
     };
     await retry(work, (error) => target.verdict(error), clock, allowed);

@@ -83,6 +83,7 @@ export async function compute(
     isWhole: project.shard === undefined,
     mayWrite,
     checkRecall: async (check, path) => await checkRecall(check, path, target, project),
+    outrun: (tries) => emit({ event: "outrun", table, path, tries }),
     fill,
   });
   // Everything is computed, so no lease is needed any more.

@@ -88,6 +88,10 @@ test.each<{ event: RunEvent; line: string }>([
     line: "  rename t.a to b: another writer came first, trying again",
   },
   {
+    event: { event: "outrun", table: "t", path: "a", tries: 25 },
+    line: "  t.a: writes of others have come first 25 times, trying again",
+  },
+  {
     event: { event: "detour", ...place, text: "rename t.a to _lance_migrate_hidden_0" },
     line: "  other writers append without pause: rename t.a to _lance_migrate_hidden_0, temporarily",
   },

@@ -16,7 +16,7 @@ const action: PrepareColumnAction = {
   version: "1",
 };
 
-test("a shard keeps the hidden columns that another one has added since it looked for them", async () => {
+async function aTable() {
   const folder = temporaryFolder();
   const target = await open({ kind: "lance", uri: folder }, { name: "test", folder });
   const rows = target.rows!;
@@ -26,15 +26,35 @@ test("a shard keeps the hidden columns that another one has added since it looke
     { name: "length", type: { kind: "int32" }, nullable: true },
   ] as const;
   await rows.append("docs", { columns, rows: [{ id: 1, text: "a", length: 1 }] });
+  const outrun: number[] = [];
   const context: PrepareContext = {
     target,
     rows,
     clock: systemClock,
     isWhole: false,
     mayWrite: async () => {},
+    outrun: (tries) => outrun.push(tries),
     checkRecall: async () => {},
     fill: async () => ({ problem: undefined, merges: 0 }),
   };
+  return { target, rows, context, outrun };
+}
+
+test("how often writes of others have come first is reported", async () => {
+  const { target, context, outrun } = await aTable();
+  let calls = 0;
+  const execute: typeof target.execute = async (action, seen) => {
+    if (++calls <= 60) throw new Error("Retryable commit conflict for version 3: please retry");
+    return await target.execute(action, seen);
+  };
+  const clock = { ...systemClock, sleep: async () => {} };
+  const prepared = await prepareColumn(action, { ...context, clock, target: { ...target, execute } });
+  expect([prepared.commits, outrun]).toEqual([1, [25, 50]]);
+  await target.close();
+});
+
+test("a shard keeps the hidden columns that another one has added since it looked for them", async () => {
+  const { target, rows, context } = await aTable();
   let looks = 0;
   const late = {
     ...rows,
