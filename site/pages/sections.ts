@@ -30,6 +30,7 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
     "docs/json.md",
     "docs/configuration.md",
     "docs/steps.md",
+    "docs/step-reference.md",
     "docs/rest.md",
     "docs/service.md",
     "docs/methods-javascript.md",

@@ -3,18 +3,23 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../screenshots/project.ts";
 import { commandsPage, commonFlagTable } from "./commands-page.ts";
+import { errorsIndex } from "./errors-index.ts";
 import { examples } from "./examples.ts";
 import { jsonPage } from "./json-page.ts";
 import { jsonSchemas, schemaFile } from "./json-schema.ts";
+import { settingTables } from "./settings.ts";
+import { stepsPage } from "./steps-page.ts";
 import { withPart } from "./markdown.ts";
+
+const asIs = (text: string) => ({ is: text, must: text });
 
 /** By path: what the file contains, and what it must contain. Runs the built command for the examples. */
 export async function referenceFiles(): Promise<ReadonlyMap<string, { readonly is: string; readonly must: string }>> {
   const schemas = jsonSchemas();
   const files = new Map<string, { readonly is: string; readonly must: string }>();
   const add = (path: string, make: (is: string) => string) => {
-    const is = readFileSync(join(root, path), "utf8");
-    files.set(path, { is, must: make(is) });
+    const { is, must } = files.get(path) ?? asIs(readFileSync(join(root, path), "utf8"));
+    files.set(path, { is, must: make(must) });
   };
   const documents = jsonPage(schemas, await examples());
   add("docs/json.schema.json", () => schemaFile(schemas));
@@ -22,5 +27,9 @@ export async function referenceFiles(): Promise<ReadonlyMap<string, { readonly i
   const commands = await commandsPage();
   add("docs/commands.md", (page) => withPart(page, "the commands", commands));
   add("docs/cli.md", (page) => withPart(page, "the flags of all commands", commonFlagTable()));
+  for (const [name, part] of settingTables())
+    add(name.endsWith("kind rest") ? "docs/rest.md" : "docs/configuration.md", (page) => withPart(page, name, part));
+  add("docs/step-reference.md", (page) => withPart(page, "the steps", stepsPage()));
+  add("docs/errors.md", (page) => withPart(page, "the errors by exit code", errorsIndex()));
   return files;
 }

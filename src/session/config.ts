@@ -4,37 +4,75 @@ import type { Guards } from "../plan/assess/guards.ts";
 import type { TargetConfig } from "../targets/index.ts";
 import type { Databases } from "./databases.ts";
 
+/** Published in docs/configuration.md, as are the settings of targets. */
 export interface Config {
-  /** The migrations folder, relative to the configuration file; "migrations" by default. */
+  /**
+   * The folder of the migration files.
+   *
+   * @default "migrations"
+   */
   readonly migrations?: string;
-  /** The file that declares the wanted tables, for `generate`; by default "schema.ts", or "schema" with another ending. */
+  /**
+   * The file that declares the tables, for `migrate generate`.
+   *
+   * @default "schema.ts", or "schema" with the ending of the project's files
+   */
   readonly schema?: string;
-  /** The file, such as "src/db.ts", for row types and Arrow schemas from `migrate types`; none by default. */
+  /** The file for the application's row types and Arrow schemas, such as `src/db.ts`, for `migrate types`. */
   readonly types?: string;
-  /** The name of the ledger's table; "_migrations" by default. */
+  /**
+   * The name of the ledger's table, at most 60 characters.
+   *
+   * @default "_migrations"
+   */
   readonly ledger?: string;
-  /** The target to use without `--target`. */
+  /**
+   * The target to use without `--target`.
+   *
+   * @default the only target
+   */
   readonly target?: string;
+  /**
+   * The databases, by name.
+   *
+   * @default `local`: the folder `.lancedb`
+   */
   readonly targets?: Readonly<Record<string, TargetConfig & TargetSettings>>;
-  /** Seconds without a new record after which another run may take over the lease; 30 by default. */
+  /**
+   * If a run writes no record for this time, another run takes over. Use the same for all runs of a database.
+   *
+   * @default 30
+   */
   readonly leaseSeconds?: number;
-  /** Seconds to wait for another run; 600 by default. */
+  /**
+   * How long to wait for another run that is working.
+   *
+   * @default 600
+   */
   readonly waitSeconds?: number;
   /**
-   * Formats migrations and the schema before they are written: a command such as "prettier --write", which gets a file's
-   * path as its last argument, or a function that returns the formatted text.
+   * Formats new migrations and the schema: a command such as `prettier --write`, which gets a file's path as its last
+   * argument, or a function that gets the text and the path, and returns the formatted text.
    */
   readonly format?: string | ((text: string, file: string) => string | Promise<string>);
-  /** The severity of each rule of `lint`. */
+  /** In `rules`, the severity of each rule of `migrate lint`: `{ rules: { "full-rewrite": "off" } }`. */
   readonly lint?: { readonly rules?: RuleSettings };
 }
 
 /** What any target can have. */
-interface TargetSettings {
+export interface TargetSettings {
+  /** What migrations may do there. */
   readonly guards?: Guards;
-  /** Whether `migrate push` may change its tables without a migration; false by default. */
+  /**
+   * Whether `migrate push` may change the tables without a migration.
+   *
+   * @default false
+   */
   readonly push?: boolean;
-  /** The databases of a target that has several; `up` and `status` run on all of them. */
+  /**
+   * The names of many databases with the same migrations: a list, the path of a file with one name per line, or a
+   * function that returns a list. `migrate up` and `migrate status` run on all of them.
+   */
   readonly databases?: Databases;
 }
 

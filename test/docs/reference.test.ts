@@ -1,12 +1,25 @@
 /** What is generated from the code is up to date in docs. The examples are made by the built command. */
 import { expect, test } from "vitest";
 import { referenceFiles } from "../../site/reference/files.ts";
+import { settingTables } from "../../site/reference/settings.ts";
 import { shownJson } from "../../site/reference/shown-json.ts";
 import { sentence, table, withPart } from "../../site/reference/markdown.ts";
+import { defaultSeconds } from "../../src/session/config.ts";
 
 test("the generated parts of docs are what the code gives now", async () => {
   for (const [path, { is, must }] of await referenceFiles()) expect(is, `${path}: npm run reference`).toBe(must);
 }, 600_000);
+
+test("the defaults in the comments of settings are those of the code", () => {
+  const settings = settingTables().get("the settings");
+  for (const [name, type, value] of [
+    ["migrations", "text", '"migrations"'],
+    ["ledger", "text", '"_migrations"'],
+    ["leaseSeconds", "number", defaultSeconds.lease],
+    ["waitSeconds", "number", defaultSeconds.wait],
+  ])
+    expect(settings).toContain(`| \`${name}\` | ${type} | \`${value}\` |`);
+});
 
 test("a page keeps what is around its generated part", () => {
   const page = "before\n<!-- generated: x (npm run reference) -->\nold\n<!-- end of the generated part -->\nafter\n";

@@ -7,11 +7,11 @@ import type { Plan, PlannedAction, Refusal } from "../make-plan.ts";
 import type { RollbackClass } from "../rollback/rollback-class.ts";
 
 export interface Guards {
-  /** The consent that every migration has on this target. */
+  /** Losses for which migrations need no further consent on this target. */
   readonly accepts?: readonly Acceptance[] | undefined;
-  /** Rollback classes that no action may have on this target, whatever consent its migration has. */
+  /** Rollback classes that no migration may have, whatever consent it has. `"none"` forbids what cannot be rolled back. */
   readonly forbid?: readonly RollbackClass[] | undefined;
-  /** How many bytes a migration may rewrite on this target, estimated before compression. */
+  /** How many bytes, before compression, a migration may rewrite on this target. */
   readonly maxRewriteBytes?: number | undefined;
 }
 

@@ -20,13 +20,17 @@ import { dataStorageVersions, type NewTables } from "../../schema/table-format.t
 /** The configuration of a database that the embedded engine opens. */
 export interface LanceConfig {
   readonly kind: "lance";
-  /** A folder, or any URI that the engine accepts, such as s3://bucket/path. */
+  /** A folder, or a URI such as `s3://bucket/path`. */
   readonly uri: string;
-  /** Passed to the engine's object store: region, endpoint, credentials. */
+  /** Options for the engine's object store, such as region, endpoint and credentials. */
   readonly storageOptions?: Readonly<Record<string, string>> | undefined;
-  /** How migrations create tables, which determines the clients that can read and write them (docs/clients.md). */
+  /** The file format of new tables. Set it if applications with older clients use the tables. */
   readonly newTables?: NewTables | undefined;
-  /** How long to wait for an object store in calls that change nothing; 60 by default. */
+  /**
+   * How long to wait for an object store in calls that only read.
+   *
+   * @default 60
+   */
   readonly answerSeconds?: number | undefined;
 }
 

@@ -22,7 +22,12 @@ interface SetNullable extends StepDefinition<"setNullable", StepFields> {
   ): CheckedStep<"setNullable", StepFields, Database, WithChanges<Database, Table, { path: Path; nullable: Nullable }>>;
 }
 
-/** Makes a column nullable (`true`) or not null (`false`, which fails if the column contains a null). */
+/**
+ * Makes a column nullable (`true`) or not null (`false`, which fails if the column contains a null).
+ *
+ * @example
+ * setNullable("documents", "title", false)
+ */
 export const setNullable: SetNullable = defineStep({
   kind: "setNullable",
   fields,

@@ -24,37 +24,9 @@ import { secretsOfAddress, secretsOfSettings } from "../../../secrets/find-in-se
 import { headerValue } from "../../../wire/content-types.ts";
 import { databaseSlot, type OpenContext } from "../../contract/target.ts";
 import { dialects, endpoint, operations, type Dialect, type Operation } from "./dialects.ts";
+import type { RestConfig } from "./rest-config.ts";
 import { baseUrl } from "./base-url.ts";
 import type { Vocabulary } from "./alter-types.ts";
-
-/** The configuration of a service. */
-export interface RestConfig {
-  readonly kind: "rest";
-  /** The service's address; MIGRATE_ENDPOINT if absent. `db://NAME` is LanceDB Cloud. */
-  readonly endpoint?: string | undefined;
-  /** MIGRATE_API_KEY if absent. */
-  readonly apiKey?: string | undefined;
-  /** The database's name, if the address does not contain it; MIGRATE_DATABASE if absent. */
-  readonly database?: string | undefined;
-  /** `service` by default: the documented endpoints. `namespace`: the open REST namespace. */
-  readonly dialect?: keyof typeof dialects | undefined;
-  /** With `db://NAME`: the region of the database; us-east-1 if absent. */
-  readonly region?: string | undefined;
-  /** The type names that `alter_columns` expects: Lance's names, Arrow's names, or Arrow's names as plain strings. */
-  readonly types?: Vocabulary | undefined;
-  /** Endpoints that differ from the dialect's, as "METHOD /path" with {name} for the table. */
-  readonly endpoints?: Readonly<Partial<Record<Operation, string>>> | undefined;
-  readonly keyHeader?: string | undefined;
-  readonly databaseHeader?: string | undefined;
-  /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** A file of PEM certificates to trust in addition to those that Node trusts. */
-  readonly ca?: string | undefined;
-  /** How long to wait for a connection; 10 by default. */
-  readonly connectSeconds?: number | undefined;
-  /** How long to wait for an answer; 300 by default, because a retype rewrites a column. */
-  readonly answerSeconds?: number | undefined;
-}
 
 /** A text that fits into a header. The message does not repeat the value, which may be a key. */
 const headerText = (what: string) =>
