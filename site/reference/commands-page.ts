@@ -1,5 +1,5 @@
 /** The generated part of docs/commands.md, from the definitions that make the help. */
-import { exitEntries, flagEntries, nameOf, type Entry } from "../../src/cli/arguments/help.ts";
+import { exitEntries, flagEntries, nameOf, type HelpEntry } from "../../src/cli/arguments/help.ts";
 import type { Command } from "../../src/cli/command/command.ts";
 import { commonFlags } from "../../src/cli/command/flags.ts";
 import { loadGroups } from "../../src/cli/commands/index.ts";
@@ -68,7 +68,7 @@ function partsOf(command: Command): readonly string[] {
   ];
 }
 
-function flagTable(entries: readonly Entry[]): string {
+function flagTable(entries: readonly HelpEntry[]): string {
   return table(
     ["flag", "meaning"],
     entries.map(([term, meaning]) => [`\`${term.trim()}\``, meaning]),

@@ -5,7 +5,7 @@ import { endingCode, type EndingName } from "../command/exit-code.ts";
 import { commonFlags, type Flag, type FlagTable } from "../command/flags.ts";
 
 /** Something that is explained, and the explanation. */
-export type Entry = readonly [term: string, meaning: string];
+export type HelpEntry = readonly [term: string, meaning: string];
 
 /** Help about all commands, or about the first of these words that is one. */
 export async function helpAbout(words: readonly string[], columns: number): Promise<string> {
@@ -24,7 +24,7 @@ export function nameOf({ usage }: Command): string {
 
 function allHelp(groups: Awaited<ReturnType<typeof loadGroups>>, columns: number): readonly string[] {
   const listed = groups.map(
-    ([title, commands]) => [title, commands.map(({ usage, describe }): Entry => [usage, describe])] as const,
+    ([title, commands]) => [title, commands.map(({ usage, describe }): HelpEntry => [usage, describe])] as const,
   );
   const indent = indentOf(listed.flatMap(([, entries]) => entries));
   return [
@@ -38,7 +38,7 @@ function allHelp(groups: Awaited<ReturnType<typeof loadGroups>>, columns: number
 }
 
 /** What a new user runs first. */
-const beginning: readonly Entry[] = [
+const beginning: readonly HelpEntry[] = [
   ["migrate new create_documents --create-table 'documents(id int64, title utf8)'", "write a migration"],
   ["migrate plan", "show what it will do"],
   ["migrate up", "apply it"],
@@ -61,16 +61,16 @@ function commandHelp(command: Command, columns: number): readonly string[] {
 }
 
 /** What exit codes mean for this command in particular. */
-export function exitEntries({ exits = {} }: Command): readonly Entry[] {
+export function exitEntries({ exits = {} }: Command): readonly HelpEntry[] {
   return Object.entries(exits).map(([ending, meaning]) => [String(endingCode(ending as EndingName)), meaning]);
 }
 
-const helpFlags: readonly Entry[] = [
+const helpFlags: readonly HelpEntry[] = [
   ["-h, --help", "show this help"],
   ["-V, --version", "show the version"],
 ];
 
-export function flagEntries(flags: FlagTable): readonly Entry[] {
+export function flagEntries(flags: FlagTable): readonly HelpEntry[] {
   return Object.entries(flags).map(([name, flag]) => [labelOf(name, flag), flag.describe]);
 }
 
@@ -85,12 +85,12 @@ function labelOf(name: string, { kind, alias = "", value }: Flag<unknown>): stri
 const longestTerm = 28;
 
 /** Where explanations begin. */
-function indentOf(entries: readonly Entry[]): number {
+function indentOf(entries: readonly HelpEntry[]): number {
   const widths = entries.map(([term]) => term.length).filter((length) => length <= longestTerm);
   return Math.max(4, ...widths) + 4;
 }
 
-function block(title: string, entries: readonly Entry[], columns: number, indent = indentOf(entries)): string {
+function block(title: string, entries: readonly HelpEntry[], columns: number, indent = indentOf(entries)): string {
   const lines = entries.flatMap(([term, meaning]) => {
     const explained = wrapped(meaning, columns - indent).map((line) => " ".repeat(indent) + line);
     if (term.length <= longestTerm)
