@@ -27,8 +27,16 @@ import {
 import { expect, test } from "vitest";
 import { checksumOf } from "../../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../../src/migrations/load.ts";
+import { isMigrateError } from "../../../../src/errors/migrate-error.ts";
+import { typeText } from "../../../../src/plan/history/column-changes.ts";
 import { tableLives, type ColumnLife } from "../../../../src/plan/history/column-lives.ts";
+import { replayNext } from "../../../../src/plan/history/replay.ts";
+import { formatPath } from "../../../../src/schema/path.ts";
+import { columnPaths, findColumn, type Table } from "../../../../src/schema/table.ts";
 import { parseStep, type Step } from "../../../../src/steps/registry.ts";
+import { beginning, drafts, stepOf } from "../../../sequences/draw.ts";
+import * as fc from "../../../support/fast-check.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 type Steps = readonly object[];
 
@@ -249,3 +257,77 @@ test("lives end at a step that can't work, for example because a migration is mi
   expect(problem).toMatch(/^0003_m3.ts, step 1 .*others/u);
   expect(tables[0]!.columns.filter(({ now }) => now === undefined)).toEqual([]);
 });
+
+const histories = rounds(60, 5_000);
+
+test(`the columns whose lives have no end are those of the tables, after ${histories} drawn histories`, () => {
+  const kinds = new Set<string>();
+  fc.assert(
+    fc.property(
+      fc.array(beginning, { minLength: 1, maxLength: 2 }),
+      fc.array(drafts, { maxLength: 4 }),
+      (tables, more) => {
+        const database = new Map<string, Table>();
+        const migrations = [tables, ...more].flatMap((drafts, index) => {
+          const possible = drafts.flatMap((draft) => {
+            const { step } = parseStep(stepOf(draft, database)) as { readonly step?: Step };
+            return step !== undefined && works(step, database) ? [step] : [];
+          });
+          return possible.length === 0 ? [] : [aMigration(index + 1, possible)];
+        });
+        const lives = tableLives(migrations);
+        expect(lives.problem).toBeUndefined();
+        const columns = lives.tables.flatMap((table) => table.columns);
+        expect(columns.flatMap(({ now = [] }) => now).toSorted(byName)).toEqual(columnsOf(database).toSorted(byName));
+        for (const { events } of columns) {
+          const changes = events.map(({ change }) => change);
+          expect(changes[0]).toBe("created");
+          expect(changes.slice(1)).not.toContain("created");
+          expect(changes.slice(0, -1)).not.toContain("dropped");
+          for (const change of changes) kinds.add(change);
+        }
+      },
+    ),
+    { numRuns: histories },
+  );
+  expect([...kinds].toSorted()).toEqual([
+    "computed",
+    "created",
+    "dropped",
+    "filled",
+    "indexed",
+    "metadata",
+    "moved",
+    "nullability",
+    "renamed",
+    "retyped",
+  ]);
+});
+
+/** Applies a step to the database, if it can work. */
+function works(step: Step, database: Map<string, Table>): boolean {
+  const next = new Map(database);
+  try {
+    replayNext(next, { file: "", steps: [step] }, { describes: true });
+  } catch (error) {
+    if (!isMigrateError(error)) throw error;
+    return false;
+  }
+  database.clear();
+  for (const [name, table] of next) database.set(name, table);
+  return true;
+}
+
+function columnsOf(database: ReadonlyMap<string, Table>) {
+  return [...database].flatMap(([table, { columns }]) =>
+    columnPaths(columns).map((path) => ({
+      table,
+      path: formatPath(path),
+      type: typeText(findColumn(columns, path)!),
+    })),
+  );
+}
+
+function byName(one: { table: string; path: string }, other: { table: string; path: string }): number {
+  return JSON.stringify([one.table, one.path]) < JSON.stringify([other.table, other.path]) ? -1 : 1;
+}
