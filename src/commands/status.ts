@@ -105,7 +105,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
 }
 
 /** The state under the current names; as recorded if `up` would refuse to record these. */
-async function recognised(recorded: LedgerState, files: readonly MigrationFile[], context: RunContext) {
+export async function recognised(recorded: LedgerState, files: readonly MigrationFile[], context: RunContext) {
   try {
     return { state: await recognisedState(recorded, files, context) };
   } catch (error) {

@@ -1,6 +1,8 @@
 /** What `migrate report` shows, as plain JSON. Times are ISO texts, durations milliseconds. */
 import type { Risk } from "../../actions/model/risk.ts";
 import type { LedgerEvent } from "../../ledger/state/record.ts";
+import type { Cost } from "../../plan/assess/cost.ts";
+import type { Refusal } from "../../plan/make-plan.ts";
 import type { RollbackClass } from "../../plan/rollback/rollback-class.ts";
 import type { differenceDocument } from "../../plan/history/table-drift.ts";
 import type { TableLife } from "../../plan/history/column-lives.ts";
@@ -14,7 +16,7 @@ export interface ReportDocument {
   readonly tool: string;
   /** Those that ran, in the order in which they ran, then those that are pending. */
   readonly migrations: readonly ReportedMigration[];
-  /** The newest first. Records of the lease are left out. */
+  /** Those that worked on a migration, or may have; the newest first. Records of the lease are left out. */
   readonly runs: readonly ReportedRun[];
   /** With the pending migrations. */
   readonly tables: readonly TableLife[];
@@ -47,21 +49,21 @@ export interface ReportedMigration {
   readonly run?: string | undefined;
   /** Of the whole group, if it ran in one. */
   readonly duration?: number | undefined;
-  /** The migrations of one group have the same number, by which no others are called. */
+  /** Migrations with the same number ran as one group, or would run as one. */
   readonly group?: number | undefined;
   /** Why it stopped, or under which names it ran. */
   readonly detail?: string | undefined;
   /** What each action does, as text; empty if the file is not here or can't be loaded. */
-  readonly steps: readonly string[];
+  readonly actions: readonly string[];
   /** The worst class of its actions; `written` if the file exports `down`. */
   readonly rollback?:
     | { readonly class: RollbackClass | "written"; readonly text: string; readonly reason?: string | undefined }
     | undefined;
-  /** Of a pending migration, as text. */
-  readonly cost?: string | undefined;
   readonly risks: readonly ReportedRisk[];
-  /** Why `migrate up` would refuse a pending migration. */
-  readonly refusal?: string | undefined;
+  /** Of a pending migration: what its actions cost. Absent for one of a group, which makes other calls. */
+  readonly cost?: Cost | undefined;
+  /** Of a pending migration: why `migrate up` would refuse actions of it. */
+  readonly refusals?: readonly Refusal[] | undefined;
 }
 
 export interface ReportedRisk extends Pick<Risk, "kind" | "text"> {
@@ -97,7 +99,12 @@ export interface NoReturn {
 }
 
 export type ReportedDrift =
-  | { readonly checked: true; readonly differences: readonly ReturnType<typeof differenceDocument>[] }
+  /** `columns`: whether columns were compared; otherwise only whether the tables exist. */
+  | {
+      readonly checked: true;
+      readonly columns: boolean;
+      readonly differences: readonly ReturnType<typeof differenceDocument>[];
+    }
   /** `why`: why it could not be checked, as text. */
   | { readonly checked: false; readonly why: string };
 
