@@ -90,6 +90,12 @@ export const acceptFlag = (describe: string) =>
     { value: acceptances.join("|") },
   );
 
+/** A flag whose value is one of these words. */
+export const choiceFlag = <Word extends string>(describe: string, words: readonly Word[]) =>
+  valueFlag(describe, (text) => words.find((word) => word === text) ?? wrongFlag(`must be ${words.join(" or ")}`), {
+    value: words.join("|"),
+  });
+
 /** The name that a command takes without a flag. */
 export const nameArgument = (describe: string) =>
   flag("positional", describe, (typed) => (typeof typed === "string" ? typed : wrongFlag("is given twice")));

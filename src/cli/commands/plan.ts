@@ -1,3 +1,4 @@
+import packageJson from "../../../package.json" with { type: "json" };
 import type { DownChoice } from "../../commands/down.ts";
 import { planDown, planToShow, savePlan, savePlanDown } from "../../commands/plan.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
@@ -10,6 +11,7 @@ import type { CommandResult } from "../command/exit-code.ts";
 import {
   acceptFlag,
   bundleFlags,
+  choiceFlag,
   switchFlag,
   textFlag,
   versionFlag,
@@ -18,6 +20,10 @@ import {
 } from "../command/flags.ts";
 import { readPlan, writePlan } from "../input/plan-file.ts";
 import { renderPlan } from "../render/plan.ts";
+import { planMarkdown } from "../render/plan-markdown.ts";
+import { cleaned } from "../../secrets/redact.ts";
+
+const formats = ["text", "markdown"] as const;
 
 const flags = {
   down: switchFlag("plan a rollback: show what down would do"),
@@ -29,6 +35,7 @@ const flags = {
   "accept-loss": switchFlag("with --down: roll back even if data that was written after the migration is lost"),
   "keep-appended": switchFlag("with --down: insert the rows again that were added after the migration"),
   plan: textFlag("show a saved plan, and check whether it is still valid", { value: "FILE" }),
+  format: choiceFlag("what to print: text, or Markdown for a comment on a pull request", formats),
   out: textFlag("save the plan to this file, for up --plan or down --plan", { value: "FILE" }),
   ...bundleFlags,
 };
@@ -41,6 +48,7 @@ export const planCommand = defineCommand({
   examples: [
     ["migrate plan", "show what migrate up would do"],
     ["migrate plan --down", "show what migrate down would do"],
+    ["migrate plan --format markdown", "in CI: write a comment for the pull request"],
     ["migrate plan --out plan.json", "save the plan, for migrate up --plan plan.json"],
   ],
   exits: { refused: "up or down would refuse to run" },
@@ -49,6 +57,7 @@ export const planCommand = defineCommand({
     ["plan", "to", "steps", "accept", "allow-out-of-order", "accept-loss", "keep-appended", "step-by-step", "out"],
     ["steps", "to"],
     ["accept-loss", "keep-appended"],
+    ["format", "json"],
     ["down", "allow-out-of-order", "accept", "step-by-step"],
   ],
   async run(context) {
@@ -60,6 +69,8 @@ export const planCommand = defineCommand({
     return await showPlan(context);
   },
 });
+
+const tool = `${packageJson.name} ${packageJson.version}`;
 
 /** Prints the plan, also for the --dry-run of `up` and `down`. */
 export async function showPlan(context: Context<PlanFlags>): Promise<CommandResult> {
@@ -83,7 +94,9 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
     return { saved: undefined, document: { ...document, ...ofSaved }, failure: failureIn(made) };
   });
   output.data<"plan">(document);
-  renderPlan(document, output);
+  if (flags.format === "markdown")
+    output.results(planMarkdown(cleaned(document), { database: flags.database, tool, at: Date.now(), saved: out }));
+  else renderPlan(document, output);
   if (saved !== undefined) {
     writePlan(out!, saved);
     const isNothing = migrationsOf(document).length === 0;

@@ -101,35 +101,40 @@ const classes = ["exact", "checked", "restore", "none"] as const;
 
 /** How the whole migration is rolled back, in the order in which that is done. */
 function renderWayBack(actions: readonly Action[], indent: string, output: Output): void {
+  const way = wayBackOf(actions);
+  if (way?.class === "none") output.result({ style: "yellow", text: `${indent}can't be rolled back: ${way.reason}` });
+  else if (way !== undefined)
+    output.result({ style: "dim", text: `${indent}back: ${way.text} (${aboutBack(way, renderWritten)})` });
+}
+
+/** The rollback of a whole migration: its class is the weakest of all actions. Undefined if they have none. */
+export function wayBackOf(
+  actions: readonly Action[],
+): Pick<Rollback, "class" | "text" | "reason" | "cost"> | undefined {
   const all = actions.flatMap(({ rollback = [] }) => rollback).toReversed();
   const impossible = all.filter((one) => one.class === "none").map(({ reason }) => reason);
-  if (impossible.length > 0)
-    return output.result({
-      style: "yellow",
-      text: `${indent}can't be rolled back: ${distinct(impossible).join("; ")}`,
-    });
+  if (impossible.length > 0) return { class: "none", text: "", reason: distinct(impossible).join("; ") };
   // What goes with a table needs no action of its own.
   const own = all.filter((one) => one.actions.length > 0 || one.class === "restore");
   const parts = own.length > 0 ? own : all.slice(0, 1);
-  if (parts.length === 0) return;
+  if (parts.length === 0) return undefined;
   const texts = distinct(parts.map(({ text }) => text));
   const more = texts.length > mostParts ? [`${texts.length - mostParts} more`] : [];
   const checked = parts.filter((one) => one.class === "checked");
-  const way = {
+  return {
     class: classes.findLast((one) => parts.some((part) => part.class === one))!,
+    text: [...texts.slice(0, mostParts), ...more].join(", then "),
     // Why an old version must be restored is a risk of the step.
     reason: distinct(checked.flatMap(({ reason = [] }) => reason)).join("; ") || undefined,
     cost: totalOf(parts.flatMap(({ cost = [] }) => cost)),
   };
-  const words = [...texts.slice(0, mostParts), ...more].join(", then ");
-  output.result({ style: "dim", text: `${indent}back: ${words} (${aboutBack(way, renderWritten)})` });
 }
 
 function distinct<Value>(values: readonly Value[]): readonly Value[] {
   return [...new Set(values)];
 }
 
-function aboutBack(
+export function aboutBack(
   { class: is, reason, cost }: Pick<Rollback, "class" | "reason" | "cost">,
   costText: (cost: Cost) => string,
 ): string {
@@ -137,7 +142,7 @@ function aboutBack(
 }
 
 /** Several calls get numbers, because each is a commit of its own. */
-function numbered(calls: readonly string[]): readonly string[] {
+export function numbered(calls: readonly string[]): readonly string[] {
   return calls.length < 2 ? calls.map(cut) : calls.map((call, at) => `${at + 1} of ${calls.length}: ${cut(call)}`);
 }
 
@@ -147,14 +152,14 @@ function cut(call: string): string {
   return safe.length <= longestCall ? safe : `${safe.slice(0, longestCall)} …`;
 }
 
-function rowsNow(rows: number): string {
+export function rowsNow(rows: number): string {
   return rows === 0 ? "no row now" : `${count(rows, "row")} now`;
 }
 
 const unknownRows = "an unknown number of rows";
 
 /** What is written, and how many versions that makes. */
-function renderCost(cost: Cost): string {
+export function renderCost(cost: Cost): string {
   return [renderWritten(cost), ...versionsIn(cost)].join(", ");
 }
 
@@ -162,7 +167,7 @@ function versionsIn({ versions }: Cost): readonly string[] {
   return versions === 0 ? [] : [count(versions, "version")];
 }
 
-function renderWritten({ rows, bytes, added, indexes }: Cost): string {
+export function renderWritten({ rows, bytes, added, indexes }: Cost): string {
   const of = (number: number | null) => (number === null ? unknownRows : count(number, "row"));
   const rewritten = bytes === null ? "" : `about ${byteCount(bytes)} in `;
   const size = bytes === null && rows !== null ? " of unknown size" : "";
@@ -175,7 +180,7 @@ function renderWritten({ rows, bytes, added, indexes }: Cost): string {
 }
 
 /** What code computes. `stated`: the action, with the price and the limit; a total has none. */
-function renderComputed(
+export function renderComputed(
   { rows, calls, price, seconds }: NonNullable<Cost["computed"]>,
   { pricePer1000Rows: per1000, callsPerMinute: limit }: Readonly<Record<string, unknown>> = {},
 ): string {

@@ -1,0 +1,100 @@
+/** What `plan --format markdown` prints, which is written into comments on pull requests; with the built command. */
+import { expect, test } from "vitest";
+import { renderedMarkdown } from "../support/rendered-markdown.ts";
+import { manyProjects } from "./support/many-projects.ts";
+
+const { project } = manyProjects();
+
+const module = (up: string) => `import * as m from "lance-migrate";\n\nexport const up = [${up}];\n`;
+const create = module(
+  `m.createTable("documents", { id: m.int32(), title: m.utf8(), body: m.utf8() }, { rows: [{ id: 1, title: "a", body: null }] })`,
+);
+
+const markdown = ["plan", "--format", "markdown"];
+
+test("a plan is a short comment with its risks first", async () => {
+  const { migrate } = project({
+    "migrations/0001_documents.ts": create,
+    "migrations/0002_headlines.ts": module(`m.renameColumn("documents", "title", "headline")`),
+    "migrations/0003_no_body.ts": module(`m.dropColumn("documents", "body")`),
+  });
+  expect(await migrate(["up", "--to", "1"])).toMatchObject({ code: 0 });
+  const { code, stdout } = await migrate(markdown);
+  expect(code).toBe(0);
+  expect(stdout.replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/, "NOW")).toBe(`<!-- lance-migrate local up -->
+### 2 migrations for \`local\`: 1 refused
+
+> [!CAUTION]
+> - \`0003_no_body\` is **refused**: drop documents.body: needs consent: accepts = \\["lossy"\\] in its file, or --accept lossy
+
+| migration | risk | rollback | cost |
+| --- | --- | --- | --- |
+| ⛔ \`0003_no_body\` | documents.body is dropped with its values: no row now | **restore** of an old version | metadata only, 1 version |
+| ✅ \`0002_headlines\` | none | exact | metadata only, 1 version |
+
+In total: metadata only, 2 versions.
+
+<details>
+<summary>Steps and calls</summary>
+
+**\`0002_headlines\`**
+
+- rename documents.title to headline (metadata only, 1 version)
+  \`\`\`text
+  documents.alterColumns([{"path":"title","rename":"headline"}])
+  \`\`\`
+- rollback: rename documents.headline to title (exact, metadata only, 1 version)
+
+**\`0003_no_body\`**
+
+- drop documents.body (metadata only, 1 version)
+  \`\`\`text
+  documents.dropColumns(["body"])
+  \`\`\`
+- rollback: restore documents as it was before (restore, metadata only, 1 version)
+
+</details>
+
+<sub>Planned by lance-migrate 0.1.0 against the tables of NOW.</sub>
+`);
+  const saved = await migrate([...markdown, "--accept", "lossy", "--out", "plan.json"]);
+  expect(saved).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("Z. `migrate up --plan plan.json` runs exactly this plan, once.</sub>\n"),
+  });
+  expect((await migrate([...markdown, "--plan", "plan.json"])).stdout).toContain("\n### 2 migrations for `local`\n");
+  expect((await migrate([...markdown, "--down"])).stdout).toMatch(
+    /^<!-- lance-migrate local down -->\n### 1 migration to/,
+  );
+  expect((await migrate([...markdown, "--to", "1"])).stdout).toMatch(
+    /^<!-- lance-migrate local up -->\nNothing to apply to `local`\.\n\n<sub>.*<\/sub>\n$/,
+  );
+  expect(await migrate([...markdown, "--json"])).toMatchObject({ code: 2 });
+  expect(await migrate(["plan", "--format", "html"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--format must be text or markdown"),
+  });
+});
+
+test("names and SQL of migrations are shown as they are, and do nothing else", async () => {
+  const evil = "a|b`c` </code></details><b>![x](y) @somebody #1 -->\u202e";
+  const column = evil.replaceAll("`", "");
+  const [target, quoted] = [JSON.stringify(evil), JSON.stringify(column)];
+  const { migrate } = project({
+    "migrate.config.ts": `export default { targets: { ${target}: { kind: "lance", uri: ".lancedb" } } };\n`,
+    "migrations/0001_documents.ts": create,
+    "migrations/0002_evil.ts": module(
+      `m.renameColumn("documents", "title", ${quoted}), m.dropColumn("documents", ${quoted}), m.execute("documents", { delete: ${JSON.stringify(`body = '\n\`\`\`\n${evil}'`)} })`,
+    ),
+  });
+  expect(await migrate(["up", "--to", "1"])).toMatchObject({ code: 0 });
+  const { stderr, stdout } = await migrate(markdown);
+  expect(stderr).toBe("");
+  const { tags, loose, rows, html } = renderedMarkdown(stdout);
+  const own = "blockquote br code details h3 li p pre strong sub summary table tbody td th thead tr ul".split(" ");
+  expect(tags.filter((tag) => !own.includes(tag))).toEqual([]);
+  expect(loose).not.toMatch(/@|#|www\./);
+  expect(rows.map((row) => row.length)).toEqual([4, 4]);
+  expect(rows[1]![1]).toContain(column.replace("\u202e", "\\u202e"));
+  expect(html.match(/<details>|<\/details>/g)).toEqual(["<details>", "</details>"]);
+});
