@@ -1,5 +1,5 @@
 /** What a run loads: most of the time of a run with nothing pending is the loading of modules. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { aService, apiKey } from "../support/service.ts";
@@ -120,7 +120,9 @@ describe("a command that needs no engine loads none", () => {
   test.each([{ args: ["up", "--dry-run"] }, { args: ["plan"] }, { args: ["status"] }])(
     "migrate $args.0 $args.1 where there is no database",
     async ({ args }) => {
-      expect(packagesAskedFor(await loadsOf(project(files), args))).toEqual([]);
+      const scene = project({ ...files, "migrate.config.js": "export default {};\n" });
+      rmSync(join(scene.folder, ".lancedb"), { recursive: true });
+      expect(packagesAskedFor(await loadsOf(scene, args))).toEqual([]);
     },
   );
 });

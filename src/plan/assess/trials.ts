@@ -58,23 +58,12 @@ function computesOf({ action, before }: PlannedAction, earlier: readonly Action[
   return tried.length === 0 ? undefined : { columns, tried };
 }
 
+/** Not those of updates and deletions, where the engine finds columns whatever the case of their names. */
 function expressionsOf(action: Action): readonly { readonly sql: string; readonly words: string }[] {
-  const { table } = action;
-  const given = (path: string, sql: string) => ({ sql, words: computing(`${table}.${path}`, sql) });
-  const where = (sql?: string) =>
-    sql === undefined ? [] : [{ sql, words: `the condition ${sql} can't be evaluated on ${table}` }];
-  switch (action.kind) {
-    case "addColumns":
-      return action.columns.flatMap(({ name, as }) => (as === undefined ? [] : given(name, as)));
-    case "convertColumn":
-      return [given(action.path, action.using)];
-    case "updateRows":
-      return [...Object.entries(action.set).map(([path, sql]) => given(path, sql)), ...where(action.where)];
-    case "deleteRows":
-      return where(action.where);
-    default:
-      return [];
-  }
+  const given = (path: string, sql: string) => ({ sql, words: computing(`${action.table}.${path}`, sql) });
+  if (action.kind === "convertColumn") return [given(action.path, action.using)];
+  if (action.kind !== "addColumns") return [];
+  return action.columns.flatMap(({ name, as }) => (as === undefined ? [] : given(name, as)));
 }
 
 function computing(place: string, sql: string): string {
