@@ -8,7 +8,12 @@ type Action = Migration["actions"][number];
 
 const about = { database: undefined, tool: "lance-migrate 1.0.0", at: Date.UTC(2026, 10, 26), saved: undefined };
 const cost = { rows: 0, bytes: 0, added: 0, indexes: [], versions: 1 };
-const back = { class: "exact", text: "undo it", actions: [{ kind: "any", table: "t" }], cost } as const;
+const back: NonNullable<Action["rollback"]> = {
+  class: "exact",
+  text: "undo it",
+  actions: [{ kind: "any", table: "t" }],
+  cost,
+};
 
 function migration(version: number, actions: readonly Partial<Action>[], rest: Partial<Migration> = {}): Migration {
   const whole = actions.map((action) => ({
