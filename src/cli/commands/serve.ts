@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { requirePackages } from "../../engine/package/installed-packages.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
@@ -29,12 +28,14 @@ export const serveCommand = defineCommand({
     ),
     host: textFlag("the address to listen on (127.0.0.1)", { value: "ADDRESS" }),
     port: wholeFlag("the port to listen on (2333); 0 for any free one", 0, 65_535),
-    "api-key": textFlag("the key that every request must send; better set MIGRATE_API_KEY", { value: "KEY" }),
+    "api-key": textFlag("the key that every request must send in the header x-api-key; better set MIGRATE_API_KEY", {
+      value: "KEY",
+    }),
     database: textFlag("the database that every request must name", { value: "NAME" }),
     "body-limit": wholeFlag("the largest request body, in MB (256)", 1, 9999),
     "request-timeout": secondsFlag("seconds within which a request must arrive completely (300)", 1),
     "work-timeout": secondsFlag("seconds after which work on a request is given up (600)", 1),
-    workers: wholeFlag(`the most processes that work on requests (${Math.max(4, availableParallelism())})`, 1, 1_000),
+    workers: wholeFlag("the most processes that work on requests (one for each core, and at least 4)", 1, 1_000),
     "worker-memory": wholeFlag(
       "the most memory of each of them, in MB (2048); has an effect on Linux",
       1_024,
