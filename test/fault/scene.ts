@@ -45,7 +45,7 @@ export async function aScene(way: Way = "embedded"): Promise<Scene> {
   const copy = async (): Promise<Project> => {
     const project = aProject();
     // The engine never changes a file that it has written, so links are as good as copies.
-    execFileSync("cp", ["-al", origin.database, project.database]);
+    execFileSync("cp", ["-al", `${origin.database}/.`, project.database]);
     await writeFirst(project, way);
     writePending(project);
     return project;
