@@ -36,7 +36,7 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   repair: ["--wait", "0"],
   resolve: ["--reverted", "1", "--wait", "0"],
   prune: ["--yes"],
-  lint: [],
+  lint: ["--sarif", "lint.sarif"],
   init: ["--yes"],
   new: ["add_column", "--add-column", "documents.n:int32"],
   build: [],

@@ -1,5 +1,6 @@
+import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { count, MigrateError } from "../../errors/migrate-error.ts";
+import { count, firstLine, MigrateError } from "../../errors/migrate-error.ts";
 import { findingsOf, noRule, ruleIds, type LintFinding, type Findings } from "../../commands/lint/findings.ts";
 import { lint, type LintResult } from "../../commands/lint/lint.ts";
 import { revisionOf } from "../../commands/lint/plan-what-works.ts";
@@ -9,16 +10,19 @@ import { otherTargets } from "../../session/open-target.ts";
 import type { Session } from "../../session/session.ts";
 import { schemaFile } from "../../scaffold/file-kind.ts";
 import { defineCommand, withAnySession, type Context } from "../command/command.ts";
-import { switchFlag, versionFlag, type FlagValues } from "../command/flags.ts";
+import { switchFlag, textFlag, versionFlag, type FlagValues } from "../command/flags.ts";
 import type { Annotation, Line } from "../command/output.ts";
 import { staleLock, writeLockOf } from "../project/update-schema-lock.ts";
 import { typedTables } from "../project/update-types.ts";
+import { sarifLog } from "../render/sarif.ts";
 import { renderWritten, shownPath } from "../render/steps.ts";
+import { cleaned } from "../../secrets/redact.ts";
 
 const flags = {
   since: versionFlag("report dangers only in migrations after this number"),
   write: switchFlag("rewrite lock.json"),
   github: switchFlag("print annotations for GitHub Actions"),
+  sarif: textFlag("also write the findings to this file, in the format SARIF", { value: "FILE" }),
   "deny-warnings": switchFlag("exit with 4 on warnings too"),
 };
 
@@ -35,7 +39,7 @@ export const lintCommand = defineCommand({
   conflicts: [["github", "json"]],
   async run(context) {
     const { output } = context;
-    const { write, github, "deny-warnings": deny } = context.flags;
+    const { write, github, sarif, "deny-warnings": deny } = context.flags;
     const { problems, files, losses, findings, lock } = await withAnySession(context, async (session) => {
       const linted = await lint(session.options, { recordsCalls: true });
       const revisions = linted.sound.migrations.map(revisionOf);
@@ -54,6 +58,7 @@ export const lintCommand = defineCommand({
       lock,
       findings: shown,
     });
+    if (sarif !== undefined) writeSarif(sarif, shown);
     for (const one of shown)
       if (github === true) output.annotation(annotationOf(one));
       else output.result(lineOf(one));
@@ -113,6 +118,15 @@ function lineOf({ file, line, column, severity, rule, message }: LintFinding): L
     { style: "dim", text: `${rule}:` },
     ` ${message}`,
   ];
+}
+
+/** Throws ERR_USAGE. */
+function writeSarif(file: string, findings: readonly LintFinding[]): void {
+  try {
+    writeFileSync(file, `${JSON.stringify(cleaned(sarifLog(findings)), undefined, 2)}\n`);
+  } catch (cause) {
+    throw new MigrateError("ERR_USAGE", { problem: `--sarif can't be written: ${firstLine(cause)}` }, { cause });
+  }
 }
 
 const levels = { error: "error", warning: "warning", note: "notice" } as const;
