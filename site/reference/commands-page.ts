@@ -14,7 +14,7 @@ const guides: Readonly<Record<string, string>> = {
   types: "[types](types.md)",
   build: "[without migration files](cli.md#without-migration-files)",
   plan: "[plans](plans.md)",
-  up: "[the story of one run](architecture.md), [many databases](databases.md)",
+  up: "[the story of one run](architecture.md), [many databases](databases.md), [deferred indexes](steps.md#deferred-indexes)",
   down: "[rolling back](rollback.md)",
   rehearse: "[rehearsing](rollback.md#rehearsing), [trying the code](backfill.md#trying-the-code)",
   prepare: "[preparing](embedding-model.md#preparing), [on Ray](embedding-model.md#on-ray)",

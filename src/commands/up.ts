@@ -1,10 +1,12 @@
 /** Applies migrations. */
 import { appliedHash } from "../ledger/state/applied-hash.ts";
 import { isAtRest } from "../ledger/journal/journal.ts";
+import { saysDeferred } from "../ledger/state/record.ts";
 import { matchesHash } from "../migrations/checksum.ts";
 import { hashDuring } from "../migrations/source.ts";
 import type { RunChoice } from "../plan/history/pending.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
+import type { Deferral } from "../run/deferral-text.ts";
 import type { Wanted } from "./migrate.ts";
 
 export type UpChoice = Wanted<RunChoice>;
@@ -14,6 +16,8 @@ export interface UpResult {
   readonly applied: number;
   /** How many migrations are applied now. */
   readonly total: number;
+  /** The indexes that wait until their tables hold enough vectors. Absent if there are none. */
+  readonly deferred?: readonly Deferral[] | undefined;
 }
 
 /**
@@ -36,12 +40,16 @@ async function resultIfUpToDate(context: RunContext, { plan, to }: UpChoice): Pr
   const { value } = appliedHash(hashes);
   const head = await working;
   // The newest record alone shows whether nothing is pending.
-  const isUpToDate = head !== undefined && isAtRest(head) && matchesHash(value, head.applied);
+  const isUpToDate =
+    head !== undefined && isAtRest(head) && saysDeferred(head.detail) !== true && matchesHash(value, head.applied);
   return isUpToDate ? { applied: 0, total: hashes.length } : undefined;
 }
 
 async function applyPending(context: RunContext, choice: UpChoice): Promise<UpResult> {
   const [{ migrate }, { upward }] = await Promise.all([import("./migrate.ts"), import("./upward.ts")]);
   const { changed, total } = await migrate(context, upward, choice);
-  return { applied: changed, total };
+  // A saved plan is executed as it is.
+  const mayBuild = choice.plan === undefined && saysDeferred((await context.journal.head())?.detail) === true;
+  const deferred = mayBuild ? await (await import("./build-deferred.ts")).buildDeferred(context) : [];
+  return { applied: changed, total, ...(deferred.length > 0 && { deferred }) };
 }

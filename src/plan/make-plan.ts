@@ -7,6 +7,7 @@ import type { Migration } from "../migrations/load.ts";
 import type { Action } from "../actions/model/action.ts";
 import { changesRows, describeAction, risksOf, tablesAfter, tablesOfAction } from "../actions/apply-action.ts";
 import { isReserved } from "../actions/rewrite/append-guard.ts";
+import { isDeferralMark } from "../schema/deferred-index.ts";
 import { parsePath } from "../schema/path.ts";
 import { reservedProblem } from "../schema/reserved-metadata.ts";
 import type { Risk } from "../actions/model/risk.ts";
@@ -21,7 +22,6 @@ import { replayEach, withPlace } from "./history/replay.ts";
 import { lineagesOf, type Lineage } from "../actions/follow.ts";
 import { explainIrreversible, rollbackOf } from "./rollback/rollback.ts";
 import { unseenOf } from "./compile/unseen-effects.ts";
-import { withoutVectors } from "./compile/vector-index-check.ts";
 import { commitsOfBegun } from "./commits/commit-progress.ts";
 
 /** Why an action may not run. */
@@ -122,30 +122,12 @@ export function makePlan(input: PlanInput): Plan {
   const database = new Map(now);
   const plan = (migration: Migration) => {
     const run = back.get(migration)?.() ?? upRun(migration, state, capabilities);
-    checkVectors(run);
     return planMigration(run, database, input);
   };
   const planned = pending.map((migration, index) =>
     back.has(migration) ? explainIrreversible(index, () => plan(migration)) : plan(migration),
   );
   return { migrations: planned, now };
-}
-
-/**
- * Refuses a vector index that its own migration leaves without vectors. A migration that has begun is not checked,
- * because rows may have arrived since. Throws ERR_STEP_IMPOSSIBLE.
- */
-export function checkVectors({
-  direction,
-  actions,
-  done,
-  attempt,
-}: Pick<MigrationRun, "direction" | "actions" | "done" | "attempt">): void {
-  if (direction === "down" || done > 0 || attempt > 1) return;
-  const [first] = withoutVectors(actions.map(({ action }) => action));
-  if (first === undefined) return;
-  const [index, problem] = first;
-  throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...actions[index]!.place, problem });
 }
 
 /** Plans one migration on `database`, and updates `database` to the state after the migration. */
@@ -269,7 +251,8 @@ function checkAllowed(place: StepPlace, action: Action, target: PlanInput["targe
 function checkMetadata(place: StepPlace, action: Action, direction: Direction): void {
   if (action.kind !== "setMetadata") return;
   for (const [key, value] of action.updates.flatMap(({ metadata }) => Object.entries(metadata))) {
-    const problem = direction === "down" && value === null ? undefined : reservedProblem(key, value);
+    const own = isDeferralMark(key) ? `the metadata key ${key} belongs to lance-migrate` : reservedProblem(key, value);
+    const problem = direction === "down" && value === null ? undefined : own;
     if (problem !== undefined)
       throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem: `${problem}; leave it out` });
   }

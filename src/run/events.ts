@@ -2,6 +2,7 @@
 import type { MigrationName } from "../migrations/file-name.ts";
 import type { Direction } from "../plan/compile/compile.ts";
 import type { Plan } from "../plan/make-plan.ts";
+import type { Deferral } from "./deferral-text.ts";
 import type { Risk } from "../actions/model/risk.ts";
 
 export type RunEvent =
@@ -55,6 +56,12 @@ export type RunEvent =
     }
   /** The recall of a new index, and medians of the time of searches with the index and without it. */
   | ({ readonly event: "recall"; readonly table: string; readonly index: string; readonly k: number } & MeasuredRecall)
+  /** A vector index is deferred: its table holds too few vectors. */
+  | ({ readonly event: "deferred" } & Deferral)
+  /** An index that was deferred is built. */
+  | { readonly event: "indexed"; readonly table: string; readonly index: string; readonly duration: number }
+  /** An index stays deferred, although there are enough vectors. The next run tries again. */
+  | { readonly event: "notIndexed"; readonly table: string; readonly index: string; readonly problem: string }
   /** Rows that stay null, because the code failed for them. `problem`: that of the first. */
   | {
       readonly event: "notComputed";

@@ -46,13 +46,13 @@ export function distanceOf({ options }: Pick<FoundIndex, "options">): string {
 }
 
 /**
- * In how many rows the engine needs vectors to create an index (measured): one for each partition, and at least 256 for
- * product quantization. `type`: of the column. The engine counts vectors: a single row with a list may hold enough.
+ * How many vectors the engine needs to create an index (measured): one for each partition, and one for each code of
+ * product quantization. In a column of lists, each row counts with all vectors of its list.
  */
-export function vectorsNeeded({ kind, options }: Pick<FoundIndex, "kind" | "options">, type?: DataType): number {
-  if (type?.kind === "list") return 1;
-  const { numPartitions } = options;
-  return Math.max(typeof numPartitions === "number" ? numPartitions : 1, kind.endsWith("Pq") ? 256 : 1);
+export function vectorsNeeded({ kind, options }: Pick<FoundIndex, "kind" | "options">): number {
+  const { numPartitions, numBits } = options;
+  const codes = kind.endsWith("Pq") ? 2 ** (typeof numBits === "number" ? numBits : 8) : 1;
+  return Math.max(typeof numPartitions === "number" ? numPartitions : 1, codes);
 }
 
 /** An SQL predicate for the rows whose vectors an index is made of. `sql`: the column, of that type. */

@@ -18,6 +18,8 @@ export interface Table {
   readonly columns: readonly Column[];
   /** The known indexes by name; null for one that is known to be absent. */
   readonly indexes?: Readonly<Record<string, FoundIndex | null>> | undefined;
+  /** Of a described table: the names of those of its indexes that are deferred (`deferred-index.ts`), if there are any. */
+  readonly deferred?: readonly string[] | undefined;
   /**
    * The metadata of the schema: for an expected table what migrations have set, for a described table all of it. Absent
    * if it is unknown.

@@ -103,6 +103,10 @@ export const scenes: Readonly<Record<string, Scene>> = {
     project.migration("0002_index.ts", `m.createIndex("documents", "embedding", ${index}, { minRecall: 0.95 })`);
     await migrate("up");
   },
+  "docs/steps.md#deferred-indexes": ({ project }) => {
+    const create = `m.createTable("documents", { id: m.int64().notNull(), embedding: m.vector(768) })`;
+    project.migration("0001_documents.ts", `${create},\nm.createIndex("documents", "embedding", m.ivfPq())`);
+  },
   "docs/rollback.md": async (scene) => {
     await documents("0007_documents.ts", 1)(scene);
     scene.project.migration("0008_rename.ts", `m.renameColumn("documents", "headline", "title")`);

@@ -74,6 +74,7 @@ describe("one document", () => {
       ],
       doubts: [],
       late: [],
+      deferred: [],
     });
   });
 

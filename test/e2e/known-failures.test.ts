@@ -62,13 +62,6 @@ test.each([
     `m.retypeColumn("n", "v", m.utf8(), { using: "nofunc(v)" }),`,
     "n.v can't be computed from nofunc(v): Invalid function 'nofunc'",
   ],
-  ["too few vectors", `m.createIndex("t", "v", m.ivfPq()),`, "t.v has 1 vector now"],
-  [
-    "a vector index on a new column",
-    `m.createIndex("t", "w", m.ivfFlat()),`,
-    "w is all null at that step; apply what comes before with migrate up --to 2",
-  ],
-  ["a vector index on a new table", `m.createIndex("n", "v", m.ivfFlat()),`, "n has no rows at that step"],
   ["a primary key that holds nulls", `m.setNullable("t", "id", true),`, "t.id is part of the table's primary key"],
 ])("%s is refused by plan, plan --out and up, and nothing is written", async (_, steps, problem) => {
   const project = await aTable(steps, `m.addColumn("t", "w", m.vector(4)), m.createTable("n", { v: m.vector(4) }),`);
@@ -208,26 +201,4 @@ test("two steps that drop all that rows have values of are refused", async () =>
     code: 4,
     stderr: expect.stringContaining("0003_drop.ts, step 3 (dropColumn) would fail: "),
   });
-});
-
-test("an index on lists of vectors needs as many vectors as it is made of, however few rows hold them", async () => {
-  const project = aProject();
-  const vectors = (count: number) => Array.from({ length: count }, (_, at) => [at, at % 7, at % 3, 1]);
-  project.migration(
-    "0001_create.ts",
-    `m.createTable("t", { v: m.list(m.vector(4)) }, { rows: [{ v: [] }, { v: null }] }),`,
-  );
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  project.migration("0002_index.ts", `m.createIndex("t", "v", m.ivfPq({ distanceType: "cosine", numSubVectors: 2 })),`);
-  expect(await project.migrate(["up"])).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining("t.v has 0 vectors now, and this index is made of 1 at least"),
-  });
-  await addRows(project.database, "t", [{ v: vectors(150) }]);
-  expect(await project.migrate(["up"])).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining("Requires 256 rows but only 150 available"),
-  });
-  await addRows(project.database, "t", [{ v: vectors(150) }]);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
 });

@@ -123,7 +123,7 @@ export const reviewMutants: readonly Mutant[] = [
     id: "C1",
     does: "counts a record whose write failed as a link of the chain",
     file: "ledger/lease/record-chain.ts",
-    find: "({ hash, last } = before);",
+    find: "({ hash, last, deferral } = before);",
     replace: "",
     killedBy: ["unit/ledger/lease/record-chain.test.ts"],
   },

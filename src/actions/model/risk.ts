@@ -11,11 +11,12 @@ export interface Risk {
   /**
    * - `loss`: values may be lost or change silently.
    * - `failure`: a value in the table may make the step fail; the step then changes nothing.
+   * - `deferral`: a vector index can't be trained yet, and is deferred.
    * - `writers`: what others write meanwhile may be refused or lost, or gets no value in a rollback.
    * - `readers`: searches of others fail or become slower afterwards.
    * - `embedding`: clients that use an embedding function of the table can't add rows afterwards.
    */
-  readonly kind: "loss" | "failure" | "writers" | "readers" | "embedding";
+  readonly kind: "loss" | "failure" | "deferral" | "writers" | "readers" | "embedding";
   readonly text: string;
   /** Of a loss: values may change, rather than be removed. */
   readonly changesValues?: true;

@@ -1,18 +1,13 @@
 /** Restores what a rewrite of columns loses: the indexes on them and their metadata. */
-import type { Action } from "../model/action.ts";
+import type { Action, ActionKind } from "../model/action.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { formatType } from "../../schema/data-type.ts";
 import { knownMetadata } from "../../schema/metadata.ts";
 import { parsePath } from "../../schema/path.ts";
 import { findColumn, type Table } from "../../schema/table.ts";
 import type { Risk } from "../model/risk.ts";
-import {
-  indexProblem,
-  isRecreatable,
-  isVectorIndex,
-  type FoundIndex,
-  type TableIndex,
-} from "../../schema/table-index.ts";
+import { trainingRisk } from "./training-risk.ts";
+import { indexProblem, isRecreatable, type FoundIndex, type TableIndex } from "../../schema/table-index.ts";
 
 /**
  * The indexes on these columns or inside them, sorted by name: their order must be the same whether it is planned from
@@ -50,17 +45,15 @@ function recreatable(table: string, name: string, index: FoundIndex): TableIndex
   throw new MigrateError("ERR_INDEX", { table, name, problem });
 }
 
-/** The risks that an index on these columns can't be recreated after the columns have been rewritten. */
-export function indexRisks(table: string, before: Table, columns: ReadonlySet<string>): readonly Risk[] {
-  return indexesOn(before, columns).flatMap(([name, index]): readonly Risk[] =>
-    isVectorIndex(index)
-      ? [
-          {
-            kind: "failure",
-            text: `index ${name} can't be made again on too few rows of ${table}: a vector index needs some, and one with product quantization 256`,
-          },
-        ]
-      : [],
+/** The risks that an index on these columns can't be trained again after the columns have been rewritten. */
+export function indexRisks(
+  table: string,
+  before: Table,
+  columns: ReadonlySet<string>,
+  able: (kind: ActionKind) => boolean,
+): readonly Risk[] {
+  return indexesOn(before, columns).flatMap(([name, index]) =>
+    isRecreatable(index) ? trainingRisk({ table, name, index }, before, able) : [],
   );
 }
 

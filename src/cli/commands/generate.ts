@@ -48,35 +48,33 @@ export const generateCommand = defineCommand({
         checkTyped(diff, answers);
         return report(diff, schema, output);
       }
-      const { steps, later } = await askUntilAnswered(diff, answers, compare, context);
+      const { steps } = await askUntilAnswered(diff, answers, compare, context);
       if (steps.length === 0) {
         output.data<"generate">({ steps: [] });
         output.result(`nothing to do: the migrations lead to the tables that ${schema} declares`);
         return undefined;
       }
       const file = await writing.write({ name: name ?? nameOf(steps), steps, down, accept });
-      output.data<"generate">({ file, steps: describeSteps(steps), later });
+      output.data<"generate">({ file, steps: describeSteps(steps) });
       renderWritten(output, [file]);
       for (const words of describeSteps(steps)) output.result(`  ${words}`);
-      for (const words of later)
-        output.progress(`note: left for the next migration, because the table has no vectors yet: ${words}`);
       return undefined;
     });
   },
 });
 
 function report(diff: Diff, file: string, output: Output): CommandResult {
-  const { unsure, impossible, later } = diff;
+  const { unsure, impossible } = diff;
   const steps = describeSteps(diff.steps);
   const equal = steps.length + unsure.length + impossible.length === 0;
   const questions = unsure.map(questionOf);
-  output.data<"generate">({ equal, steps, unsure: questions, impossible, later });
+  output.data<"generate">({ equal, steps, unsure: questions, impossible });
   if (equal) {
     output.result(`equal: the migrations lead to the tables that ${file} declares`);
     return undefined;
   }
   const asked = questions.map(({ gone, names }) => `${gone} is gone and ${names.join(" and ")} new`);
-  for (const words of [...steps, ...later, ...asked, ...impossible]) output.result(words);
+  for (const words of [...steps, ...asked, ...impossible]) output.result(words);
   const next =
     impossible.length > 0
       ? "no steps lead to them"

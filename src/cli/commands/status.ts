@@ -8,6 +8,7 @@ import type { Styled } from "../command/output.ts";
 import { renderDuration, renderTime } from "../render/times.ts";
 import { renderTable, type TableRow } from "../render/table.ts";
 import { absenceWords, begunIn, checkedStatus, statusDocument } from "../render/status.ts";
+import { deferralText } from "../../run/deferral-text.ts";
 import { preparedWords } from "../render/progress.ts";
 import { count } from "../../errors/migrate-error.ts";
 
@@ -45,7 +46,7 @@ export const statusCommand = defineCommand({
 
 function showStatus(found: StatusResult, target: string, { flags, output }: Context<StatusFlags>): CommandResult {
   if (output.json) output.data<"status">(statusDocument(found, target));
-  const { applied, reverting, pending, missing, lease, doubts, late, problem, changed } = found;
+  const { applied, reverting, pending, missing, lease, doubts, late, deferred, problem, changed } = found;
   const gone = new Set(missing);
   const begun = begunIn(found);
   const absence = absenceWords(flags.bundle);
@@ -79,6 +80,7 @@ function showStatus(found: StatusResult, target: string, { flags, output }: Cont
     output.result(
       `action ${action} of ${formatVersion(version)} may have come late; the next migrate up looks at its table`,
     );
+  for (const one of deferred) output.result(deferralText(one));
   for (const text of [...changed.map((one) => one.problem), ...(problem === undefined ? [] : [problem])])
     output.result({ style: "red", text });
   return flags.check === true ? checkedStatus(found) : undefined;

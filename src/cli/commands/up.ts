@@ -56,6 +56,8 @@ export const upCommand = defineCommand({
         // The events of a group come all at once.
         if (applied.length === (event.group ?? 1)) output.results(applied.splice(0));
       }
+      if (event.event === "indexed")
+        output.result(`built index ${event.index} of ${event.table} (${renderDuration(event.duration)})`);
       if (event.event === "finished" && "applied" in event)
         output.result(event.applied === 0 ? "nothing to do" : `${count(event.applied, "migration")} applied`);
     });

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { deferralText } from "../../run/deferral-text.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import type { DiffAnswer } from "../../commands/generate/diff-columns.ts";
 import { differenceDocument, type DriftSince, type TableDifference } from "../../plan/history/table-drift.ts";
@@ -70,7 +71,7 @@ function sinceText({ version, at, isOrEarlier, isOrLater }: DriftSince): string 
 
 async function verifyTheTables(context: Context, wanted: RecallChoice | undefined): Promise<CommandResult> {
   const { output } = context;
-  const [{ tables, columns, differences, hint, doubts, recall }, target] = await withTarget(
+  const [{ tables, columns, differences, hint, doubts, deferred, recall }, target] = await withTarget(
     context,
     async (options) => ({
       ...(await verifyTables(options)),
@@ -84,11 +85,13 @@ async function verifyTheTables(context: Context, wanted: RecallChoice | undefine
     differences: differences.map(differenceDocument),
     hint,
     doubts,
+    deferred,
     recall,
   });
   renderDifferences(differences, context);
   if (!columns) output.result(onlyNamesCompared(target));
   for (const words of doubts) output.result({ style: "yellow", text: words });
+  for (const one of deferred) output.result(deferralText(one));
   if (differences.length === 0) output.result({ style: "green", text: areAsRecorded(tables, target) });
   else
     output.result({

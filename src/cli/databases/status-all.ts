@@ -1,6 +1,7 @@
 /** `migrate status` of all databases of a target, grouped by their histories. */
 import { status, type StatusResult } from "../../commands/status.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
+import { indexWords } from "../../run/deferral-text.ts";
 import { onAllDatabases, type DatabasesChoice } from "../../session/on-all-databases.ts";
 import type { SessionOfSeveral } from "../../session/session.ts";
 import type { Context } from "../command/command.ts";
@@ -40,7 +41,7 @@ export async function statusOfAll(
 
 /** Databases with the same words have the same history, and the same problems. */
 function historyWords(found: StatusResult, absence: string): string {
-  const { applied, pending, reverting, missing, doubts, late, changed, problem } = found;
+  const { applied, pending, reverting, missing, doubts, late, deferred, changed, problem } = found;
   const last = applied.at(-1);
   const begun = pending.filter(({ partial }) => partial !== undefined);
   return [
@@ -50,6 +51,7 @@ function historyWords(found: StatusResult, absence: string): string {
     ...missing.map((one) => `${formatMigration(one)}: ${absence}`),
     ...doubts,
     ...(late.length === 0 ? [] : ["a call may have come late"]),
+    ...(deferred.length === 0 ? [] : [`deferred: ${deferred.map(indexWords).join(", ")}`]),
     ...changed.map((one) => one.problem),
     ...(problem === undefined ? [] : [problem]),
   ].join("; ");

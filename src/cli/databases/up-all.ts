@@ -6,11 +6,19 @@ import { onAllDatabases, type DatabasesChoice } from "../../session/on-all-datab
 import type { SessionOfSeveral } from "../../session/session.ts";
 import type { Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
+import { indexWords } from "../../run/deferral-text.ts";
 import { renderEvent } from "../render/events.ts";
 import { databasesReport } from "./report.ts";
 
 /** Only --verbose shows them: many databases run at a time. */
-const details: ReadonlySet<RunEvent["event"]> = new Set(["planned", "group", "started", "done", "recognised"]);
+const details: ReadonlySet<RunEvent["event"]> = new Set([
+  "planned",
+  "group",
+  "started",
+  "done",
+  "recognised",
+  "deferred",
+]);
 
 export async function upAll(
   context: Pick<Context, "output" | "signal" | "underWay">,
@@ -35,6 +43,7 @@ export async function upAll(
   return report.finish(target, untried);
 }
 
-function resultWords({ applied, total }: UpResult): string {
-  return applied === 0 ? "nothing to do" : `${count(applied, "migration")} applied, ${total} in total`;
+function resultWords({ applied, total, deferred = [] }: UpResult): string {
+  const done = applied === 0 ? "nothing to do" : `${count(applied, "migration")} applied, ${total} in total`;
+  return deferred.length === 0 ? done : `${done}; deferred: ${deferred.map(indexWords).join(", ")}`;
 }

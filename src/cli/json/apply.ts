@@ -1,12 +1,25 @@
 /** The documents of commands that work on tables or on the ledger. */
 import { z } from "zod";
 import { refusal } from "../../plan/assess/plan-document.ts";
-import { difference, migration, migrations, milliseconds, problem, target, text, texts, whole, yes } from "./shared.ts";
+import {
+  deferral,
+  difference,
+  migration,
+  migrations,
+  milliseconds,
+  problem,
+  target,
+  text,
+  texts,
+  whole,
+  yes,
+} from "./shared.ts";
 
 /** What became of one database of several. */
 export const upResult = z.strictObject({
   applied: whole.describe("How many migrations ran."),
   total: whole.describe("How many are applied now."),
+  deferred: z.array(deferral).optional().describe("Absent if no index is deferred."),
 });
 
 const sample = z.union([

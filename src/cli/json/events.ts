@@ -1,6 +1,7 @@
 /** The events of runs, as `migrate up --json` and others print them. */
 import { z } from "zod";
 import {
+  deferral,
   measuredRecall,
   migration,
   migrations,
@@ -26,7 +27,9 @@ const named = migration.shape;
 const action = { ...named, action: z.int().min(1).describe("Counted from 1."), total: whole, text };
 const direction = z.enum(["up", "down"]);
 const column = { table: text, path: text };
-const risks = z.array(z.strictObject({ kind: z.enum(["loss", "failure", "writers", "readers", "embedding"]), text }));
+const risks = z.array(
+  z.strictObject({ kind: z.enum(["loss", "failure", "deferral", "writers", "readers", "embedding"]), text }),
+);
 
 const most = z.discriminatedUnion("event", [
   event(
@@ -85,6 +88,13 @@ const most = z.discriminatedUnion("event", [
   event("notComputed", "This many rows have no value of their present sources; the problem is that of the first.", {
     ...column,
     rows: whole,
+    problem: text,
+  }),
+  event("deferred", "An index is deferred: its table holds `vectors` of the `needed` vectors.", deferral.shape),
+  event("indexed", "A deferred index is built.", { table: text, index: text, duration: milliseconds }),
+  event("notIndexed", "A deferred index could not be built. The next `migrate up` tries again.", {
+    table: text,
+    index: text,
     problem: text,
   }),
   event(

@@ -1,6 +1,7 @@
 /** The documents of commands that only read. */
 import { z } from "zod";
 import {
+  deferral,
   difference,
   measuredRecall,
   midway,
@@ -71,6 +72,7 @@ export const statusDocumentShape = z
         }),
       )
       .describe("Late calls, whose tables the next `migrate up` checks first."),
+    deferred: z.array(deferral),
     problem: text.optional().describe("Why `migrate up` refuses, apart from the above."),
   })
   .meta({ id: "statusDocument" });
@@ -146,6 +148,7 @@ export const verify = z.union([
       differences: z.array(difference),
       hint: text.optional().describe("What to do about them."),
       doubts: texts,
+      deferred: z.array(deferral),
       recall: z
         .array(
           z.strictObject({

@@ -15,6 +15,16 @@ export const migration = z.strictObject({ version: whole, name: text }).meta({
 });
 export const migrations = z.array(migration);
 
+export const deferral = z
+  .strictObject({
+    table: text,
+    index: text,
+    kind: text.describe("Such as `ivfPq`."),
+    vectors: whole.describe("How many vectors the table holds."),
+    needed: whole.describe("How many the index needs at least."),
+  })
+  .meta({ id: "deferral", description: "A vector index that `migrate up` builds once there are enough vectors." });
+
 export const difference = z
   .strictObject({
     table: text,

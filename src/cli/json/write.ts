@@ -5,7 +5,6 @@ import { text, texts, whole, yes } from "./shared.ts";
 
 const file = text.describe("The migration that was written.");
 const steps = texts.describe("Its steps, as text.");
-const later = texts.describe("Vector indexes that need rows first, and so belong in a later migration.");
 
 export const init = z.strictObject({
   written: texts.describe("The files that were written or changed."),
@@ -19,7 +18,6 @@ export const generate = z.union([
     .strictObject({
       file: file.optional().describe("The migration that was written; absent if there is nothing to do."),
       steps,
-      later: later.optional(),
     })
     .describe("Without `--check`."),
   z
@@ -30,7 +28,6 @@ export const generate = z.union([
         .array(z.strictObject({ gone: text, names: texts, answers: texts.describe("The flags that answer it.") }))
         .describe("What is gone, and may have become one of these new names."),
       impossible: texts.describe("What no steps lead to."),
-      later,
     })
     .describe("With `--check`."),
 ]);

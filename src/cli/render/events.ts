@@ -2,6 +2,7 @@
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { Emit, RunEvent } from "../../run/events.ts";
+import { deferralText } from "../../run/deferral-text.ts";
 import { describeRecall } from "../../run/recall/describe-recall.ts";
 import type { Context, Events } from "../command/command.ts";
 import type { Output } from "../command/output.ts";
@@ -78,6 +79,12 @@ function progressLines(event: RunEvent): readonly string[] {
       ];
     case "outrun":
       return [`  ${event.table}.${event.path}: writes of others have come first ${event.tries} times, trying again`];
+    case "deferred":
+      return [`note: ${deferralText(event)}`];
+    case "notIndexed":
+      return [
+        `note: index ${event.index} of ${event.table} could not be built: ${event.problem}; the next migrate up tries again`,
+      ];
     case "recall":
       return [`  ${event.index} of ${event.table}: ${describeRecall(event.k, event)}`];
     case "preparing":
@@ -112,6 +119,7 @@ function progressLines(event: RunEvent): readonly string[] {
     case "applied":
     case "reverted":
     case "finished":
+    case "indexed":
       return [];
   }
 }

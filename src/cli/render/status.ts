@@ -26,7 +26,7 @@ function progressOf(partial: StatusResult["pending"][number]["partial"]) {
 }
 
 export function statusDocument(found: StatusResult, target: string) {
-  const { applied, reverting, pending, missing, holder, lease, doubts, late, problem, changed } = found;
+  const { applied, reverting, pending, missing, holder, lease, doubts, late, deferred, problem, changed } = found;
   const gone = new Set(missing.map(({ version }) => version));
   return {
     target,
@@ -59,6 +59,7 @@ export function statusDocument(found: StatusResult, target: string) {
     lease,
     doubts,
     late,
+    deferred,
     problem,
   };
 }

@@ -8,16 +8,16 @@ import { columnNameProblem, tableNameProblem } from "../../schema/names.ts";
 import { declaredColumn as columnShape } from "../../schema/declare/validate.ts";
 import { formatPath, type Path } from "../../schema/path.ts";
 import { indexType } from "../../schema/declare/index-options.ts";
-import { formatIndex, isRecreatable, isVectorIndex, sameIndex, type FoundIndex } from "../../schema/table-index.ts";
+import { formatIndex, isRecreatable, sameIndex, type FoundIndex } from "../../schema/table-index.ts";
 import { columnsWithin, findColumn, twinOf, type Database, type Table } from "../../schema/table.ts";
 import { compileStep, type Step } from "../../steps/registry.ts";
 import { isComputed } from "../../wire/arrow/computed-column.ts";
 import { diff, type Diff, type DiffOptions } from "../generate/diff-tables.ts";
 
 export interface Adoption extends Diff {
-  /** What no step recreates on an empty table, as text. */
+  /** What no step recreates, as text. */
   readonly left: readonly string[];
-  /** The tables of which `left` lists something, apart from postponed vector indexes. */
+  /** The tables of which `left` lists something. */
   readonly partial: ReadonlySet<string>;
   /** The found tables as they were compared: without column metadata and without what `left` lists. */
   readonly tables: Database;
@@ -47,15 +47,15 @@ export function adopt(known: Database, found: Database, options: AdoptOptions = 
   return {
     ...made,
     steps: [...made.steps, ...more],
-    left: [...all.map(({ text }) => text), ...made.later],
+    left: all.map(({ text }) => text),
     partial: new Set(all.map(({ table }) => table)),
     tables,
   };
 }
 
 /**
- * The found table as steps can make it; what they can't make is added to `left`. A new table is created empty, and the
- * engine builds vector indexes only from rows. Other writers' own indexes on a known table are no drift.
+ * The found table as steps can make it; what they can't make is added to `left`. Other writers' own indexes on a known
+ * table are no drift.
  */
 function adoptable(name: string, found: Table, known: Table | undefined, left: Left[]): Table {
   const { columns, indexes = {}, metadata } = found;
@@ -91,10 +91,9 @@ function stuckWords({ stuck }: FoundIndex): string {
   return `which can't be recreated: ${stuck}`;
 }
 
-/** Why no step can make the index on an empty table; undefined if one can. */
+/** Why no step can make the index; undefined if one can. */
 function indexProblem(table: string, columns: readonly Column[], name: string, index: FoundIndex): string | undefined {
   if (!isRecreatable(index)) return stuckWords(index);
-  if (isVectorIndex(index)) return "which can't be made before there are rows: migrate new --create-index writes it";
   const { path, ...type } = index;
   const { error } = indexType.safeParse(type);
   if (error !== undefined)

@@ -12,6 +12,7 @@ import { describeDifference, howToFix } from "../../plan/history/table-drift.ts"
 import type { Target } from "../../targets/contract/target.ts";
 import { areFormer, recordRecognised } from "../../run/prepare/record-renumbered.ts";
 import { readConsistently, readLedger, ifCurrent } from "../../run/prepare/consistent-read.ts";
+import { deferralEntries } from "../../run/deferred/find-deferred.ts";
 import { checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
 import { runContext, type MigratorOptions } from "../../run/run-context.ts";
@@ -58,7 +59,7 @@ export async function baseline(
     const marked = migrations.filter(({ version }) => pending.has(version));
     const after = withMarked(state, marked.map(factsOf));
     const compared = await compare(context, after, migrations);
-    if (compared.differences.length === 0) return marked;
+    if (compared.differences.length === 0) return { marked, deferred: deferralEntries(compared.described) };
     throw differs(marked.at(-1)!, compared, hintFor(compared, migrations, state, target));
   };
   const look = (read: Ledger) => ifCurrent(context, read, () => findMarked(read.state));
@@ -67,15 +68,17 @@ export async function baseline(
     return await readConsistently(
       context,
       () => readLedger(context, files),
-      async (read) => settled(read.state) ?? (await look(read).then((marked) => marked && resultOf(marked))),
+      async (read) => settled(read.state) ?? (await look(read).then((found) => found && resultOf(found.marked))),
     );
   if (areFormer(files)) await recordRecognised(context, files);
   return await withLease(context, {
     resultIfDone: async ({ state }) => settled(state),
     async prepare(read) {
-      const marked = await look(read);
-      const entries = marked?.map((one) => ({ event: "baselined", ...factsOf(one) }) as const);
-      return entries && recording(context, { entries, result: resultOf(marked!) });
+      const found = await look(read);
+      if (found === undefined) return undefined;
+      const { marked, deferred } = found;
+      const entries = marked.map((one) => ({ event: "baselined", ...factsOf(one) }) as const);
+      return recording(context, { entries: [...deferred, ...entries], result: resultOf(marked) });
     },
   });
 }

@@ -1,13 +1,11 @@
 /** Compares existing tables with wanted ones: the steps, the open questions, and what no step can do. Pure. */
-import { describeAction } from "../../actions/apply-action.ts";
 import { sameType } from "../../schema/data-type.ts";
 import { withoutNulls } from "../../schema/metadata.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { schemaMetadataDifferences, type Database, type Table } from "../../schema/table.ts";
 import { addingStep } from "../../steps/from-action.ts";
-import { compileStep, type Step } from "../../steps/registry.ts";
+import type { Step } from "../../steps/registry.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
-import { withoutVectors } from "../../plan/compile/vector-index-check.ts";
 import {
   compareLevel,
   type Answers,
@@ -24,8 +22,6 @@ export interface Diff {
   readonly unsure: readonly Unsure[];
   /** Why steps can't lead to the wanted tables, as text. */
   readonly impossible: readonly string[];
-  /** Vector indexes that need rows first, as text. They belong in a later migration. */
-  readonly later: readonly string[];
   /** Answers to no question: about something that is not gone, or with a name that is not new. */
   readonly unused: readonly DiffAnswer[];
 }
@@ -87,7 +83,7 @@ export function diff(
     unsure.push(...change.unsure);
     impossible.push(...change.impossible);
   }
-  return { ...untilRows(steps), unsure, impossible, unused: unused() };
+  return { steps, unsure, impossible, unused: unused() };
 }
 
 function answersOf(all: readonly DiffAnswer[]): Answers & { readonly unused: () => readonly DiffAnswer[] } {
@@ -123,15 +119,6 @@ function metadataProblems(table: string, was: Table, wanted: Table): readonly st
   const words = schemaMetadataDifferences(wanted, { ...was, metadata: was.metadata ?? {} });
   const why = "no call changes the metadata of an existing table's schema, so only a new table can have it";
   return words.map((one) => `${table}: ${one}; ${why}`);
-}
-
-function untilRows(steps: readonly Step[]): Pick<Diff, "steps" | "later"> {
-  const placed = steps.flatMap((step) => compileStep(step).map((action) => ({ step, action })));
-  const waiting = [...withoutVectors(placed.map(({ action }) => action)).keys()].map((index) => placed[index]!);
-  return {
-    steps: steps.filter((step) => !waiting.some((one) => one.step === step)),
-    later: waiting.map(({ action }) => describeAction(action)),
-  };
 }
 
 /** Whether the steps differ only in where their values come from. */

@@ -5,7 +5,7 @@ import { checksumOf } from "../../migrations/checksum.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { checkRefusals, withRefusals } from "../../plan/assess/guards.ts";
-import { checkVectors, type PlannedMigration } from "../../plan/make-plan.ts";
+import { type PlannedMigration } from "../../plan/make-plan.ts";
 import { rollbackOf } from "../../plan/rollback/rollback.ts";
 import { databaseOf } from "../../schema/table.ts";
 import { stepsOfAction } from "../../steps/from-action.ts";
@@ -48,7 +48,6 @@ export function planNext(
 ): PlannedMigration {
   const next: Migration = { ...file, textHash: "", steps, checksum: checksumOf(steps) };
   const planned = planAfter(linted, options, next);
-  checkVectors(planned);
   return planned;
 }
 

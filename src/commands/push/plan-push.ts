@@ -14,8 +14,10 @@ import { describeForPlan } from "../../run/prepare/describe-tables.ts";
 import { requireApplied } from "../../run/prepare/require-applied.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../../run/run-context.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
-import { isVectorIndex, vectorsNeeded } from "../../schema/table-index.ts";
-import { databaseOf, type Database, type Table } from "../../schema/table.ts";
+import { isVectorIndex } from "../../schema/table-index.ts";
+import { parsePath } from "../../schema/path.ts";
+import { countVectors } from "../../targets/contract/count-vectors.ts";
+import { databaseOf, findColumn, type Database, type Table } from "../../schema/table.ts";
 import { describeAction } from "../../actions/apply-action.ts";
 import { compileStep, type Step } from "../../steps/registry.ts";
 import type { Target } from "../../targets/contract/target.ts";
@@ -33,6 +35,8 @@ export interface PushChoice {
 
 /** With steps that are certain even if others are not. */
 export interface PushPlan extends Diff {
+  /** Vector indexes that wait until their tables hold enough vectors, as text. */
+  readonly later: readonly string[];
   /** With refusals; its only migration stands for the push. */
   readonly plan: Plan;
   /** Tables that neither the migrations nor the schema have. */
@@ -105,16 +109,24 @@ function planSteps(steps: readonly Step[], now: Database, after: Map<string, Tab
   return { migrations: [planMigration(upRun(migration, state, target.capabilities), after, input)], now };
 }
 
-/** Leaves vector indexes on tables with too few rows for later. */
-async function withoutEmptyIndexes(made: Diff, found: Database, { count }: Target): Promise<Diff> {
+/** Leaves vector indexes on too few vectors for later: no `up` would build them if they were deferred. */
+async function withoutEmptyIndexes(
+  made: Diff,
+  found: Database,
+  target: Target,
+): Promise<Diff & Pick<PushPlan, "later">> {
   const waiting = new Set<Step>();
   for (const step of made.steps) {
-    if (step.kind !== "createIndex" || !isVectorIndex(step.type) || !found.has(step.table)) continue;
-    const rows = await count?.(step.table);
-    if (rows !== undefined && rows < vectorsNeeded(step.type)) waiting.add(step);
+    if (step.kind !== "createIndex" || !isVectorIndex(step.type)) continue;
+    const { table, path, type } = step;
+    const columns = found.get(table)?.columns ?? [];
+    const column = findColumn(columns, parsePath(path));
+    // A column that the push adds or renames has another name yet.
+    const counted = column && (await countVectors(table, { path, ...type }, columns, target));
+    if (column === undefined || (counted !== undefined && counted.vectors < counted.needed)) waiting.add(step);
   }
   const later = [...waiting].flatMap(compileStep).map(describeAction);
-  return { ...made, steps: made.steps.filter((step) => !waiting.has(step)), later: [...made.later, ...later] };
+  return { ...made, steps: made.steps.filter((step) => !waiting.has(step)), later };
 }
 
 /** How the tables differ from those that `generate` will lead to, for example in the order of columns. */

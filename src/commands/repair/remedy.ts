@@ -1,4 +1,5 @@
 /** Finds the remedy for a ledger, from the tables or from the records that are left. Changes nothing. */
+import { deferralEntries } from "../../run/deferred/find-deferred.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { appliedIn, groupInDoubt, migrationsInDoubt } from "../../ledger/state/fold.ts";
 import { groupEntry, type LedgerEntry, type LedgerRecord } from "../../ledger/state/record.ts";
@@ -54,7 +55,11 @@ function fromTables({ state, agrees, hasRecords, described, differences }: Evide
     const group = [...groupInDoubt(state, input.runner.run)];
     // The record that the group has begun would be among those that no longer count.
     const begun = next !== undefined && group.includes(next) ? [groupEntry(group)] : [];
-    const entries = [...entriesFromTables(row, place, state, input.choice !== undefined), ...begun];
+    const entries = [
+      ...deferralEntries(described),
+      ...entriesFromTables(row, place, state, input.choice !== undefined),
+      ...begun,
+    ];
     return { kind: "rebuild", words, entries, next };
   };
   if (fits.length === 0) {

@@ -43,9 +43,9 @@ export async function verifyRecall(options: MigratorOptions, choice: RecallChoic
   const conditions = recallConditions(appliedActions(migrations, state, capabilities));
   const recalls: IndexRecall[] = [];
   for (const table of [...replayHistory(migrations, state, capabilities).keys()].toSorted()) {
-    const indexes = Object.entries((await target.describeTable(table, true))?.table.indexes ?? {});
-    for (const [name, index] of indexes) {
-      if (index === null || !isVectorIndex(index)) continue;
+    const { indexes = {}, deferred = [] } = (await target.describeTable(table, true))?.table ?? {};
+    for (const [name, index] of Object.entries(indexes)) {
+      if (index === null || !isVectorIndex(index) || deferred.includes(name)) continue;
       const own = conditions.find((one) => one.table === table && one.name === name)?.condition;
       const { k = own?.k ?? 10, sample = own?.sample ?? 200 } = choice;
       const column = { table, path: index.path, distance: distanceOf(index) };

@@ -12,6 +12,8 @@ import type { Target } from "../../targets/contract/target.ts";
 import type { Ledger } from "../../run/lease/with-lease.ts";
 import { readLedger, readCurrent } from "../../run/prepare/consistent-read.ts";
 import { auditConsistently, checkConsistent } from "../../run/lease/audited-ledger.ts";
+import { deferralOf, type Deferral } from "../../run/deferral-text.ts";
+import { countDeferred } from "../../run/deferred/find-deferred.ts";
 import { doubtWords } from "../../run/lease/describe-holder.ts";
 import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
 import { dateOf } from "./date-drift.ts";
@@ -25,6 +27,8 @@ interface TablesVerdict {
   readonly differences: readonly TableDifference[];
   /** What to do about the differences; undefined if there are none. */
   readonly hint: string | undefined;
+  /** The indexes that wait until their tables hold enough vectors, which is no difference. */
+  readonly deferred: readonly Deferral[];
   /** The migrations in doubt or under way, as text. What they change is no difference. */
   readonly doubts: readonly string[];
 }
@@ -57,7 +61,8 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
   const hint =
     differences.length === 0 ? undefined : hintFor({ described, differences }, files, migrations, state, target);
   const doubts = doubtWords(state, runner.run, clock);
-  return { tables, columns: target.capabilities.describes, differences: dated, hint, doubts };
+  const deferred = (await countDeferred(described, target)).map(deferralOf);
+  return { tables, deferred, columns: target.capabilities.describes, differences: dated, hint, doubts };
 }
 
 /** `repair` helps if the tables are at another position in history, or if records were lost. */

@@ -5,7 +5,7 @@ import { saysApplied, type LedgerRecord, type RecordId } from "../state/record.t
 /** The fields of the newest record that are read without the whole ledger. */
 export type LedgerHead = Pick<
   LedgerRecord,
-  "epoch" | "number" | "event" | "version" | "step" | "by" | "lease" | "next" | "applied"
+  "epoch" | "number" | "event" | "version" | "step" | "by" | "lease" | "next" | "applied" | "detail"
 >;
 
 /** Whether, by its newest record, the ledger has no migration that is partly done or in doubt. */

@@ -178,6 +178,7 @@ const headColumns = [
   "by",
   "lease",
   "next",
+  "detail",
   "applied",
 ] as const satisfies readonly (keyof LedgerHead)[];
 

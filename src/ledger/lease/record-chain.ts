@@ -2,7 +2,7 @@
 import { appliedHash, type AppliedEntry, type AppliedHash } from "../state/applied-hash.ts";
 import type { Clock } from "../../time/clock.ts";
 import { appliedIn, type LedgerState } from "../state/fold.ts";
-import { isNothingReverted, saysApplied, type LedgerEntry, type LedgerRecord } from "../state/record.ts";
+import { isNothingReverted, saysApplied, saysDeferred, type LedgerEntry, type LedgerRecord } from "../state/record.ts";
 
 /** Identifies a run in its records. */
 export interface Runner {
@@ -35,10 +35,14 @@ export function recordChain(
   let own: AppliedEntry[] = [];
   let last = hashes(state.head) || hashes(state.lastStatement);
   let { epoch } = state;
+  // Records that are about no migration repeat which indexes are deferred: one of them is the newest after each run, and
+  // a run with nothing pending reads no other.
+  let { deferral } = state;
   let number = 0;
 
   const link = (entry: LedgerEntry, at: Pick<LedgerRecord, "epoch" | "number">): LedgerRecord => ({
     ...entry,
+    ...(entry.version === undefined && deferral !== undefined && { detail: deferral }),
     ...runner,
     ...at,
     at: clock.wall(),
@@ -47,6 +51,8 @@ export function recordChain(
   });
 
   const append = (entry: LedgerEntry): LedgerRecord => {
+    const stated = saysDeferred(entry.detail);
+    if (stated !== undefined) deferral = stated ? entry.detail : undefined;
     const record = link(entry, { epoch, number: number++ });
     last = hashOf(record);
     return record;
@@ -61,7 +67,7 @@ export function recordChain(
       number = 1;
     },
     async write(entries, write) {
-      const before = { hash, last };
+      const before = { hash, last, deferral };
       const saidBefore = own;
       // One update of the hash for all entries: a formatter may have changed thousands of files.
       const { said, gone } = changesBy(entries, kept);
@@ -71,7 +77,7 @@ export function recordChain(
         await write(entries.map(append));
       } catch (error) {
         // The numbers are not used again, because the records may have been stored anyway.
-        ({ hash, last } = before);
+        ({ hash, last, deferral } = before);
         own = saidBefore;
         throw error;
       }

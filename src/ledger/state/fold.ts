@@ -1,6 +1,6 @@
 /** Folds the records of a ledger, in the order (epoch, number), into its state. Pure. */
 import { factsOf, foldMigration, type LedgerMigration } from "./fold-migration.ts";
-import { byPlace, groupOf, type LedgerRecord, type PartialAction } from "./record.ts";
+import { byPlace, groupOf, saysDeferred, type LedgerRecord, type PartialAction } from "./record.ts";
 
 interface Holder {
   readonly by: string;
@@ -33,6 +33,8 @@ export interface LedgerState {
   readonly group: ReadonlySet<number>;
   /** Late calls whose tables no run has checked since. */
   readonly late: readonly LateCall[];
+  /** The detail of the newest record that names deferred indexes; undefined if none are. The tables show them. */
+  readonly deferral: string | undefined;
 }
 
 /** A call that may have taken effect after its run had lost the lease. */
@@ -100,6 +102,7 @@ function emptyFold() {
     late: [] as LateCall[],
     /** The epochs whose late call was checked. */
     checked: new Set<number>(),
+    deferral: undefined as string | undefined,
   };
 }
 
@@ -157,6 +160,8 @@ function foldHolder(fold: Fold, record: LedgerRecord): void {
   const { epoch, event, next, lease } = record;
   fold.next = next;
   foldGroup(fold, record);
+  const deferred = saysDeferred(record.detail);
+  if (deferred !== undefined) fold.deferral = deferred ? record.detail : undefined;
   fold.lease = lease ?? fold.lease;
   fold.longestLease = Math.max(fold.longestLease, fold.lease);
   if (event === "released") {
@@ -235,6 +240,7 @@ function stateOf(fold: Fold, sorted: readonly LedgerRecord[]): LedgerState {
     inDoubt,
     group: new Set([...fold.doubtedGroup].filter((version) => inDoubt.has(version))),
     late,
+    deferral: fold.deferral,
   };
 }
 

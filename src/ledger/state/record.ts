@@ -110,7 +110,7 @@ export interface LedgerRecord extends Partial<MigrationFacts> {
   readonly late?: number | undefined;
   /** On `advanced` and `reverting`: set if the action after those that are done has begun. */
   readonly midway?: PartialAction | undefined;
-  /** Why it failed, or other details, as text. */
+  /** Why it failed, or other details, as text. Also names the indexes that are deferred (`deferralDetail`). */
   readonly detail?: string | undefined;
   /** Running hash over all migrations applied after the write. A run with nothing pending reads only the newest one. */
   readonly applied: string;
@@ -125,6 +125,18 @@ export type LedgerEntry = Pick<LedgerRecord, "event" | "next" | "detail" | "leas
 /** The hash, or its beginning, of the saved plan that a run states to execute; undefined for other records. */
 export function savedPlanOf({ event, version, checksum }: LedgerRecord): string | undefined {
   return event === "renewed" && version === undefined && checksum !== "" ? checksum : undefined;
+}
+
+const deferring = "deferred: ";
+
+/** The detail of a record that states which indexes are deferred. */
+export function deferralDetail(indexes: readonly string[]): string {
+  return deferring + (indexes.length === 0 ? "none" : indexes.join(", "));
+}
+
+/** Whether indexes are deferred, by the detail of a record; undefined if it does not state that. */
+export function saysDeferred(detail: string | undefined): boolean | undefined {
+  return detail?.startsWith(deferring) === true ? detail !== deferralDetail([]) : undefined;
 }
 
 const mostInGroup = 1_000_000;

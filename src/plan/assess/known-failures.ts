@@ -8,7 +8,6 @@ import { isNull } from "../../actions/model/risk.ts";
 import { namesIn } from "../../schema/sql.ts";
 import { columnPaths, findColumn } from "../../schema/table.ts";
 import { castSql, mayBeNull } from "../../wire/arrow/arrow-cast.ts";
-import { formatMigration } from "../../migrations/file-name.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
 import { originOf } from "../../actions/follow.ts";
 import type { ColumnRef } from "../../actions/model/action-model.ts";
@@ -17,7 +16,7 @@ import { askAfter, type Ask } from "./row-questions.ts";
 import type { Plan, PlannedAction } from "../make-plan.ts";
 import { isGroup, type Unit } from "../group/group-migrations.ts";
 import { trialsOf, type Trials } from "./trials.ts";
-import { bareBefore, emptyFor, vectorsProblem } from "../compile/vector-index-check.ts";
+import { bareBefore } from "../compile/vector-index-check.ts";
 
 /** A question about the current tables. Its answer may be that an action will fail. */
 export type FailureQuestion = {
@@ -33,8 +32,6 @@ export type FailureQuestion = {
 
 /** The questions about one action. */
 export interface Suspicion extends Trials {
-  /** A problem that needs no query: the plan itself leaves a vector index without vectors. */
-  readonly certain?: string | undefined;
   readonly questions: readonly FailureQuestion[];
   /** Columns that become nullable, by their current names. No part of a primary key can be nullable. */
   readonly nullable: readonly { readonly table: string; readonly path: string }[];
@@ -43,27 +40,15 @@ export interface Suspicion extends Trials {
 /** The questions about the actions of `up`, except those on the table of an action that has begun. */
 export function suspicionsOf({ now, migrations }: Plan): ReadonlyMap<PlannedAction, Suspicion> {
   const found = new Map<PlannedAction, Suspicion>();
-  const planned = migrations.flatMap((one, at) =>
-    one.actions.map((action) => ({ action, one, before: migrations[at - 1] })),
-  );
+  const planned = migrations.flatMap((one) => one.actions.map((action) => ({ action, one })));
   const all = planned.map(({ action }) => action.action);
   const bare = bareBefore(all);
   const begun = planned.find(({ one }) => one.midway !== undefined)?.action;
-  for (const [at, { action: own, one, before }] of planned.entries()) {
+  for (const [at, { action: own, one }] of planned.entries()) {
     if (one.direction !== "up" || (begun !== undefined && begun.action.table === own.action.table)) continue;
     const earlier = all.slice(0, at);
     const asking = { earlier, now, bare: bare[at]! };
-    const empty = emptyFor(own.action, bare[at]!);
     found.set(own, {
-      certain:
-        empty === undefined
-          ? undefined
-          : vectorsProblem(
-              empty,
-              before === undefined
-                ? "create it in a later migration, once there are rows"
-                : `apply what comes before with migrate up --to ${before.migration.version}, and ${formatMigration(one.migration)} once there are rows`,
-            ),
       questions: [...obstacleQuestions(own, asking), ...nullQuestions(own, asking)],
       nullable: nullableNow(own.action, asking),
       ...trialsOf(own, asking),
@@ -203,7 +188,7 @@ function allRows(table: string, words: string, { earlier, now }: Asking): readon
 }
 
 /** Whether earlier actions may change the answer, which is then unknown. `isMore`: inserted rows change it too. */
-function isWrittenBefore({ table, column }: Ask, earlier: readonly Action[], isMore: boolean): boolean {
+export function isWrittenBefore({ table, column }: Ask, earlier: readonly Action[], isMore: boolean): boolean {
   let at: ColumnRef = { table, path: column === undefined ? [] : parsePath(column) };
   for (const action of earlier) {
     if (action.table === at.table && changesRows(action) && mayChange(action, at.path, isMore)) return true;

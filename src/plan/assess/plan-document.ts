@@ -4,6 +4,7 @@ import { stepHash } from "../../migrations/checksum.ts";
 import { costShape, totalOf, type ActionEstimate, type Survey } from "./cost.ts";
 import type { Direction } from "../compile/compile.ts";
 import { callsLeft, type GroupedPlan, type MigrationGroup } from "../group/group-migrations.ts";
+import type { Risk } from "../../actions/model/risk.ts";
 import type { PlannedAction, PlannedMigration } from "../make-plan.ts";
 
 const text = z.string();
@@ -47,7 +48,7 @@ const plannedAction = z.object({
   cost: costShape.optional(),
   risks: z.array(
     z.object({
-      kind: z.enum(["loss", "failure", "writers", "readers", "embedding"]),
+      kind: z.enum(["loss", "failure", "deferral", "writers", "readers", "embedding"]),
       text,
       rows: whole.optional().describe("How many rows it is about now, where the target was asked."),
     }),
@@ -189,6 +190,12 @@ function ofMigration(
   };
 }
 
+/** `rows`: how many rows it is about now, if known. Of a deferral: rows with a vector, counted up to as many as needed. */
+function riskNow({ kind, text: words, obstacle }: Risk, rows: number | undefined) {
+  if (kind !== "deferral" || rows === undefined) return [{ kind, text: words, rows }];
+  return obstacle?.kind === "vectors" && rows >= obstacle.least ? [] : [{ kind, text: words, rows }];
+}
+
 function ofAction(
   { place, action: own, text: words, commits, risks, rollback: back, refusal: refused }: PlannedAction,
   isGrouped: boolean,
@@ -202,7 +209,7 @@ function ofAction(
     ...(isCalled && { commits: commits.map((one) => ({ text: one.text, action: { ...one.action } })) }),
     ...(!isGrouped && { calls: estimate?.calls, cost: estimate?.cost }),
     risks: risks
-      .map(({ kind, text: words }, index) => ({ kind, text: words, rows: estimate?.rows[index] }))
+      .flatMap((risk, index) => riskNow(risk, estimate?.rows[index]))
       // The others concern rows, which the call of a group neither reads nor writes.
       .filter(({ kind }) => !isGrouped || kind === "embedding"),
     ...(back && {

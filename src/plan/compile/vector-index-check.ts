@@ -1,28 +1,11 @@
-/** Finds vector indexes that cannot be created, because earlier actions leave no vectors to create them from. Pure. */
+/** Finds out from the actions of a plan where a table holds no vectors to train an index on. Pure. */
 import { count } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
-import { formatPath, isWithin, parsePath } from "../../schema/path.ts";
 import { isNull } from "../../actions/model/risk.ts";
+import { isWithin, parsePath } from "../../schema/path.ts";
 import { isVectorIndex, vectorsNeeded } from "../../schema/table-index.ts";
 import { givenBy, givenTo, refAfter } from "../../actions/apply-action.ts";
 import type { ColumnRef } from "../../actions/model/action-model.ts";
-
-/** The problems by the positions of the actions, which must be of one migration: others write no rows between them. */
-export function withoutVectors(actions: readonly Action[]): ReadonlyMap<number, string> {
-  const bare = bareBefore(actions);
-  return new Map(
-    actions.flatMap((action, index) => {
-      const empty = emptyFor(action, bare[index]!);
-      const hint = "create the index in a later migration, and run that once the table holds vectors";
-      return empty === undefined ? [] : [[index, vectorsProblem(empty, hint)] as const];
-    }),
-  );
-}
-
-export function vectorsProblem({ table, path }: ColumnRef, hint: string): string {
-  const what = path.length === 0 ? `${table} has no rows` : `${formatPath(path)} is all null`;
-  return `a vector index needs vectors, and ${what} at that step; ${hint}`;
-}
 
 /** Before each action: its table if that has no rows, and its columns that are null in every row. */
 export function bareBefore(actions: readonly Action[]): readonly (readonly ColumnRef[])[] {
@@ -41,17 +24,15 @@ export function bareBefore(actions: readonly Action[]): readonly (readonly Colum
   });
 }
 
+/** Whether a column, or a field inside it, is null in every row. `bare`: before the action that needs its values. */
+export function isBare(bare: readonly ColumnRef[], table: string, path: string): boolean {
+  return bare.some((one) => one.table === table && isWithin(parsePath(path), one.path));
+}
+
 /** A possible reason why an action failed, in parentheses; empty if the action creates no vector index. */
 export function vectorsHint(action: Action): string {
   if (action.kind !== "createIndex" || !isVectorIndex(action.index)) return "";
   return ` (this index is made of vectors: it needs ${count(vectorsNeeded(action.index), "vector")} at least)`;
-}
-
-/** The empty table or null column that leaves a vector index without vectors. `bare`: those before the action. */
-export function emptyFor(action: Action, bare: readonly ColumnRef[]): ColumnRef | undefined {
-  if (action.kind !== "createIndex" || !isVectorIndex(action.index)) return undefined;
-  const path = parsePath(action.index.path);
-  return bare.find((one) => isWithin(path, one.path));
 }
 
 function madeBare(action: Action): readonly ColumnRef[] {

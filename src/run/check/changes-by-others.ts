@@ -2,15 +2,12 @@
  * Finds metadata and indexes that others have added to tables and that can't be added again after an old version is
  * restored. Runs before anything is changed.
  */
-import { othersSince, withOthers, type Others } from "../../plan/reconcile/changes-by-others.ts";
+import { othersSince, withOthers } from "../../plan/reconcile/changes-by-others.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import { carryOn } from "../../plan/reconcile/live-commits.ts";
 import { touchedTables } from "../../plan/reconcile/reconcile.ts";
 import type { ActionFor } from "../../actions/model/action.ts";
-import { parsePath } from "../../schema/path.ts";
-import { sqlPath } from "../../schema/sql.ts";
-import { holdsVectors, isVectorIndex, vectorsNeeded } from "../../schema/table-index.ts";
-import { findColumn, type Table } from "../../schema/table.ts";
+import type { Table } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 
 /** As text. A missing version is refused elsewhere. */
@@ -48,27 +45,6 @@ async function lostBy(
   if (replaced === undefined || restored === undefined) return [];
   const others = othersSince(planned, replaced, restored);
   live.set(table, withOthers(table, restored, others));
-  const lost = [...others.lost, ...(await tooFewVectors(others, restored, name, version, target))];
-  if (lost.length === 0) return [];
-  return [`restoring version ${version} of ${table} would lose what others have set since: ${lost.join("; ")}`];
-}
-
-async function tooFewVectors(
-  { indexes }: Others,
-  { columns }: Table,
-  table: string,
-  version: number,
-  { count }: Target,
-): Promise<readonly string[]> {
-  const lost: string[] = [];
-  for (const [name, index] of indexes) {
-    if (!isVectorIndex(index) || count === undefined) continue;
-    const path = parsePath(index.path);
-    const type = findColumn(columns, path)?.type;
-    const least = vectorsNeeded(index, type);
-    const vectors = await count(table, holdsVectors(sqlPath(path), type), version);
-    if (vectors < least)
-      lost.push(`index ${name} on ${index.path}, which needs at least ${least} vectors and has ${vectors} then`);
-  }
-  return lost;
+  if (others.lost.length === 0) return [];
+  return [`restoring version ${version} of ${table} would lose what others have set since: ${others.lost.join("; ")}`];
 }

@@ -23,6 +23,7 @@ import {
 } from "./migration-progress.ts";
 import type { ActionContext } from "./send-action.ts";
 import { executeGuarded } from "./write-guard.ts";
+import { newlyDeferred } from "../deferred/newly-deferred.ts";
 import { requireReadable } from "../check/check-readable.ts";
 import { reapplyChangesByOthers } from "./reapply-changes-by-others.ts";
 import { isSince, releaseRestorePoints, restorePoints } from "./restore-points.ts";
@@ -94,7 +95,8 @@ async function executeMigration(
   await checkFound(progress);
   for (const [index, action] of planned.actions.entries()) await executeNextAction(progress, action, index === 0);
   await progress.versions.date(execution.target);
-  return { event: events[planned.direction].end, ...factsNow(progress, planned.units) };
+  const detail = await newlyDeferred(planned, execution.target);
+  return { event: events[planned.direction].end, ...factsNow(progress, planned.units), ...(detail && { detail }) };
 }
 
 async function keepRestorePoints(progress: Progress): Promise<void> {

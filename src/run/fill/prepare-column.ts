@@ -13,6 +13,7 @@ import type {
 } from "../../actions/model/action.ts";
 import { copyName, isPrepared, preparedAs } from "../../actions/rewrite/prepared-columns.ts";
 import { markColumn } from "../../actions/rewrite/source-marks.ts";
+import { deferralMarks } from "../../schema/deferred-index.ts";
 import { sameType, type Column } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { stepHash } from "../../migrations/checksum.ts";
@@ -151,7 +152,7 @@ class PreparedTable {
     await this.#change(() => ({ kind: "optimizeTable", table }));
   }
 
-  /** Creates the index, unless it is there, and drops it again if it does not fulfil the condition. */
+  /** Creates the index, unless it is there or must be deferred, and drops it again if it does not fulfil the condition. */
   async index(wanted: PreparedIndex | undefined, condition: RecallCondition | undefined): Promise<void> {
     const { table, path } = this.#action;
     const { target } = this.#context;
@@ -187,7 +188,7 @@ class PreparedTable {
         await this.#change(async () => ((await this.#hasIndex(name)) ? drop : undefined));
       throw error;
     }
-    await this.#note(recallKey, stepHash({ wanted, condition }));
+    if (await this.#hasIndex(name)) await this.#note(recallKey, stepHash({ wanted, condition }));
   }
 
   /** Notes something in the metadata of the marks. */
@@ -204,7 +205,8 @@ class PreparedTable {
   async #dropIndexes(but: string | undefined): Promise<void> {
     const { table } = this.#action;
     await this.#change(async () => {
-      const found = Object.entries(await this.#context.rows.indexes(table));
+      const deferred = deferralMarks(await this.columns());
+      const found = Object.entries({ ...deferred, ...(await this.#context.rows.indexes(table)) });
       const other = found.find(([name, { path }]) => name !== but && parsePath(path)[0] === this.next);
       return other && { kind: "dropIndex", table, name: other[0] };
     });

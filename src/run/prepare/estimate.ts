@@ -18,6 +18,10 @@ import {
 } from "../../plan/assess/cost.ts";
 import { computedColumn, computedIn, rowsToCompute, type RowsToCompute } from "../../plan/assess/rows-to-compute.ts";
 import { putBackKey } from "../../plan/assess/blocking-rows.ts";
+import { isWrittenBefore } from "../../plan/assess/known-failures.ts";
+import { bareBefore, isBare } from "../../plan/compile/vector-index-check.ts";
+import type { ColumnRef } from "../../actions/model/action-model.ts";
+import type { Blocker } from "../../actions/model/inverse.ts";
 import { askAfter } from "../../plan/assess/row-questions.ts";
 import { callsLeft, type GroupedPlan } from "../../plan/group/group-migrations.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
@@ -31,11 +35,14 @@ export async function survey(plan: GroupedPlan, target: Target): Promise<Survey>
   const known = await costs(plan, target);
   const found = new Map<PlannedAction, ActionEstimate>();
   const before: Action[] = [];
-  for (const one of plan.migrations.flatMap(({ actions }) => actions)) {
+  const planned = plan.migrations.flatMap(({ actions }) => actions);
+  const bare = bareBefore(planned.map(({ action }) => action));
+  for (const [at, one] of planned.entries()) {
     const { action, commits, risks, rollback, after } = one;
     const rows: (number | undefined)[] = [];
     for (const { kind, obstacle } of risks)
-      if (obstacle !== undefined && obstacle.kind !== "since")
+      if (obstacle?.kind === "vectors") rows.push(await vectorsBefore(obstacle, bare[at]!, before, now, target));
+      else if (obstacle !== undefined && obstacle.kind !== "since")
         rows.push(await countOf(target, askAfter(obstacle, before, now)));
       else rows.push(kind === "loss" ? await rowsOfCondition(action, before, target) : undefined);
     const { cost, back } = known.get(one)!;
@@ -50,6 +57,20 @@ export async function survey(plan: GroupedPlan, target: Target): Promise<Survey>
     found.set(call, { calls: await callsOf(call.commits, target), cost, rows: [], back: undefined });
   }
   return found;
+}
+
+/** In how many rows there are vectors when an index on them is trained; undefined if that is unknown. */
+async function vectorsBefore(
+  obstacle: Extract<Blocker, { readonly kind: "vectors" }>,
+  bare: readonly ColumnRef[],
+  before: readonly Action[],
+  now: Database,
+  target: Target,
+): Promise<number | undefined> {
+  const { table, path, least } = obstacle;
+  if (isBare(bare, table, path)) return 0;
+  const ask = askAfter(obstacle, before, now);
+  return ask === undefined || isWrittenBefore(ask, before, true) ? undefined : await countOf(target, ask, least);
 }
 
 type Costs = ReadonlyMap<
@@ -203,10 +224,11 @@ export async function findRowsToCompute(
 async function countOf(
   { count }: Target,
   ask: { readonly table: string; readonly predicate: string | undefined } | undefined,
+  most?: number,
 ): Promise<number | undefined> {
   if (count === undefined || ask === undefined) return undefined;
   try {
-    return await count(ask.table, ask.predicate);
+    return await count(ask.table, ask.predicate, undefined, most);
   } catch {
     // What can't be queried is unknown: a column may have another name now, or a service may lack the query.
     return undefined;

@@ -50,10 +50,9 @@ function firstOf({ migrations }: Plan): PlannedAction | undefined {
 }
 
 async function problemWith(
-  { certain, questions, nullable, computes, addsField, drops }: Suspicion,
+  { questions, nullable, computes, addsField, drops }: Suspicion,
   target: Target,
 ): Promise<string | undefined> {
-  if (certain !== undefined) return certain;
   for (const question of questions) {
     const problem = await answerOf(question, target);
     if (problem !== undefined) return problem;

@@ -1,5 +1,4 @@
 /** The target for the embedded engine, in a folder or an object store. */
-import { withoutPrepared } from "../../actions/rewrite/prepared-columns.ts";
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
@@ -42,6 +41,7 @@ import {
   versionsOf,
   type OpenTable,
 } from "../../engine/versions.ts";
+import { asMigrationsSee } from "../contract/as-migrations-see.ts";
 import { holds } from "../contract/holds.ts";
 import { describeVersion } from "../contract/restore-versions.ts";
 import { sampledWidths, type ReadRows } from "../contract/sampled-widths.ts";
@@ -157,7 +157,7 @@ export async function open(
   const versionsMade = new WeakMap<Action, number>();
   const made = (action: Action, versions: number) => void versionsMade.set(action, versions);
 
-  return {
+  return asMigrationsSee({
     name,
     place: displayName(location),
     capabilities: {
@@ -180,7 +180,7 @@ export async function open(
         const { handle, version, at } = opened;
         const schema = await readSchema(handle);
         const indexes = withIndexes === true ? { indexes: await indexesOf(table, handle) } : {};
-        return { handle, table: withoutPrepared({ ...schema, ...indexes }), version, at, instance };
+        return { handle, table: { ...schema, ...indexes }, version, at, instance };
       }),
     ...inFolder,
     async execute(action, seen) {
@@ -201,14 +201,10 @@ export async function open(
       keep: (table, version, name) => calling(() => keepVersion(opening(table), version, name)),
       release: (table, name) => calling(() => releaseVersion(opening(table), name)),
       kept: (table) => reaching(() => keptVersions(opening(table))),
-      look: (table, version, after) =>
-        withinTime(async () => {
-          const { columns, ...old } = await describeVersion(oldVersions(table), version, after);
-          return { ...old, ...withoutPrepared({ columns }) };
-        }),
+      look: (table, version, after) => withinTime(() => describeVersion(oldVersions(table), version, after)),
       list: (table) => withinTime(() => oldVersions(table).list()),
       time: (table, version) => withinTime(() => versionTime(location, table, version, () => openOf(table))),
-      at: (table, version) => withinTime(async () => withoutPrepared(await oldVersions(table).table(version))),
+      at: (table, version) => withinTime(() => oldVersions(table).table(version)),
       // Not `reaching`: a version that no longer exists does not mean that the target is unreachable.
       since: (table, version, scope) => withinTime(() => writtenSince(oldVersions(table), version, scope)),
     },
@@ -239,7 +235,7 @@ export async function open(
       await tables.close();
       await records.close();
     },
-  };
+  });
 }
 
 function rowsOf(table: AnyTable): ReadRows {

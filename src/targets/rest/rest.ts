@@ -1,5 +1,4 @@
 /** The target for a table service over HTTP. */
-import { withoutPrepared } from "../../actions/rewrite/prepared-columns.ts";
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { FoundIndex } from "../../schema/table-index.ts";
 import type { Column } from "../../schema/data-type.ts";
@@ -12,6 +11,7 @@ import { jsonBody } from "./http/message.ts";
 import { openClient, type Client } from "./client.ts";
 import { settingsOf } from "./options/options.ts";
 import type { RestConfig } from "./options/rest-config.ts";
+import { asMigrationsSee } from "../contract/as-migrations-see.ts";
 import { holds } from "../contract/holds.ts";
 import { sampledWidths, type ReadRows } from "../contract/sampled-widths.ts";
 import { verdictOf } from "../contract/service-verdict.ts";
@@ -30,7 +30,7 @@ export async function open(given: RestConfig, context: OpenContext): Promise<Tar
   const describes = endpoints.describe !== undefined;
   const { types } = settings;
   const actions = supportedBy(endpoints, given.dialect ?? "service");
-  return {
+  return asMigrationsSee({
     name: context.name,
     place: settings.place,
     capabilities: {
@@ -40,11 +40,8 @@ export async function open(given: RestConfig, context: OpenContext): Promise<Tar
       fences: false,
     },
     listTables: client.list,
-    async describeTable(table, withIndexes = false) {
-      if (!describes) return await notice(client, table);
-      const seen = await describe(client, table, withIndexes);
-      return seen && { ...seen, table: withoutPrepared(seen.table) };
-    },
+    describeTable: (table, withIndexes = false) =>
+      describes ? describe(client, table, withIndexes) : notice(client, table),
     async call(action, before) {
       const { operation, request, note } = callFor(action);
       const sent = await request(action, before ?? { columns: [] }, types);
@@ -91,7 +88,7 @@ export async function open(given: RestConfig, context: OpenContext): Promise<Tar
         ? undefined
         : async (table) => void (await client.write("drop", table, { body: jsonBody({}) })),
     close: client.close,
-  };
+  });
 }
 
 function rowsOf(client: Client, table: string): ReadRows {

@@ -1,5 +1,4 @@
 /** Old versions of tables on a service of the namespace dialect. */
-import { withoutPrepared } from "../../actions/rewrite/prepared-columns.ts";
 import { isNumber, isObject, isText } from "../../checks/check.ts";
 import type { Table } from "../../schema/table.ts";
 import { streamType } from "../../wire/content-types.ts";
@@ -35,10 +34,7 @@ export function restVersions(
     },
     kept: async (table) =>
       (await tagsOf(table)).map(([name, { version }]) => ({ name: name.slice(prefix.length), version })),
-    async look(table, version, after) {
-      const { columns, ...old } = await describeVersion(versionedTable(client, table), version, after);
-      return { ...old, ...withoutPrepared({ columns }) };
-    },
+    look: (table, version, after) => describeVersion(versionedTable(client, table), version, after),
     list: (table) => versionedTable(client, table).list(),
     async time(table, version) {
       try {
@@ -51,7 +47,7 @@ export function restVersions(
     async at(table, version, withIndexes = false) {
       const columns = await versionedTable(client, table).columns(version);
       const indexes = withIndexes ? { indexes: await indexesOf(table, version) } : {};
-      return withoutPrepared({ columns, ...indexes });
+      return { columns, ...indexes };
     },
     since: (table, version, scope) => writtenSince(versionedTable(client, table), version, scope),
   };

@@ -34,7 +34,7 @@ export const alterColumns: ActionModel<AlterColumnsAction> = {
   describe: ({ table, alterations }) => alterations.map((one) => describeAlteration(table, one)).join(", "),
   risks: (action, before, able) => [
     ...action.alterations.flatMap((one) => risksOfAlteration(action.table, before, one, mayGuard(able))),
-    ...indexRisks(action.table, before, rewrittenBy(action)),
+    ...indexRisks(action.table, before, rewrittenBy(action), able),
     ...risksForEmbeddings(
       action.table,
       before,

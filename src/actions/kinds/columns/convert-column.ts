@@ -77,8 +77,8 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
   gives: ({ path, using }) => [{ path: parsePath(path), sql: using }],
   describe: ({ table, path, type, using }) =>
     `recreate ${table}.${path} as ${formatType(type)} from ${using}, as the last column`,
-  risks: ({ table, path, type, using }, before) => [
-    ...indexRisks(table, before, new Set(parsePath(path).slice(0, 1))),
+  risks: ({ table, path, type, using }, before, able) => [
+    ...indexRisks(table, before, new Set(parsePath(path).slice(0, 1)), able),
     ...(isNull(using)
       ? [{ kind: "loss" as const, text: `every value of ${table}.${path} is lost: it is null then` }]
       : []),

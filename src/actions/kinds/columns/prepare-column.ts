@@ -3,11 +3,12 @@ import { conflict } from "../../model/conflict.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 import { checkComputation, describeComputation } from "../../rewrite/check-computation.ts";
 import { preparedAs } from "../../rewrite/prepared-columns.ts";
+import { trainingRisk } from "../../rewrite/training-risk.ts";
 import { isPending } from "../../rewrite/source-marks.ts";
 import { parsePath } from "../../../schema/path.ts";
 import { namesIn } from "../../../schema/sql.ts";
 import { formatType } from "../../../schema/data-type.ts";
-import { formatIndex, indexProblem, isVectorIndex, vectorsNeeded } from "../../../schema/table-index.ts";
+import { formatIndex, indexProblem } from "../../../schema/table-index.ts";
 import { MigrateError } from "../../../errors/migrate-error.ts";
 
 export const prepareColumn: ActionModel<PrepareColumnAction> = {
@@ -50,15 +51,10 @@ export const prepareColumn: ActionModel<PrepareColumnAction> = {
     const indexed = index === undefined ? "" : `, and index them: ${formatIndex(index)}${recall ?? ""}`;
     return `compute new values of ${table}.${path} as ${formatType(type)} ${describeComputation(action)}${indexed}`;
   },
-  risks: ({ table, key, index }) =>
-    index !== undefined && isVectorIndex(index)
-      ? [
-          {
-            kind: "failure",
-            text: `too few rows in ${table} would stop this: a vector index needs some, and one with product quantization 256`,
-            // Every row has a key, and gets a vector.
-            obstacle: { kind: "vectors", table, path: key, least: vectorsNeeded(index) },
-          },
-        ]
-      : [],
+  risks: ({ table, path, key, index }, before, able) => {
+    if (index === undefined) return [];
+    const { name, ...type } = index;
+    // Every row has a key, and gets a vector.
+    return trainingRisk({ table, name, index: { path, ...type }, counted: key }, before, able);
+  },
 };

@@ -2,8 +2,8 @@ import { MigrateError } from "../../../errors/migrate-error.ts";
 import { ownValue, type Column } from "../../../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
 import { findColumn, requireColumn, type Table } from "../../../schema/table.ts";
-import { formatIndex, indexProblem, isRecreatable, isVectorIndex, vectorsNeeded } from "../../../schema/table-index.ts";
-import { dropIndex } from "./drop-index.ts";
+import { formatIndex, indexProblem, isRecreatable } from "../../../schema/table-index.ts";
+import { trainingRisk } from "../../rewrite/training-risk.ts";
 import type { Action, CheckRecallAction, CreateIndexAction, RecallCondition } from "../../model/action.ts";
 import type { Risk } from "../../model/risk.ts";
 import type { ActionModel } from "../../model/action-model.ts";
@@ -56,30 +56,16 @@ export const createIndex: ActionModel<CreateIndexAction> = {
   },
   invert: (action, before) => {
     const actions = undoing(action, before);
-    const { table, name } = action;
-    if (actions === undefined) return { lost: `no migration created index ${name}, so how to recreate it is unknown` };
-    const was = dropIndex.invert({ kind: "dropIndex", table, name }, before);
-    return { actions, obstacles: "lost" in was || actions[0]!.kind === "dropIndex" ? [] : was.obstacles };
+    if (actions !== undefined) return { actions, obstacles: [] };
+    return { lost: `no migration created index ${action.name}, so how to recreate it is unknown` };
   },
   writes: ({ name }) => ({ index: name }),
   describe: ({ table, name, index, replace, condition }) =>
     `${replace === true ? "create or replace" : "create"} index ${name} on ${table}.${index.path}: ${formatIndex(index)}${condition === undefined ? "" : `, if its recall@${condition.k} is at least ${condition.minRecall}`}`,
-  risks: ({ table, name, index, condition }, { columns }) =>
-    isVectorIndex(index)
-      ? [
-          {
-            kind: "failure",
-            text: `too few rows in ${table} would stop this: a vector index needs some, and one with product quantization 256`,
-            obstacle: {
-              kind: "vectors",
-              table,
-              path: index.path,
-              least: vectorsNeeded(index, findColumn(columns, parsePath(index.path))?.type),
-            },
-          },
-          ...(condition === undefined ? [] : [lowRecall(name, condition)]),
-        ]
-      : [],
+  risks: (action, before, able) => [
+    ...trainingRisk(action, before, able),
+    ...(action.condition === undefined ? [] : [lowRecall(action.name, action.condition)]),
+  ],
 };
 
 export const checkRecall: ActionModel<CheckRecallAction> = {

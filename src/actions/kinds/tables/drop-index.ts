@@ -1,7 +1,5 @@
 import { MigrateError } from "../../../errors/migrate-error.ts";
-import { parsePath } from "../../../schema/path.ts";
-import { findColumn } from "../../../schema/table.ts";
-import { isRecreatable, isVectorIndex, vectorsNeeded } from "../../../schema/table-index.ts";
+import { isRecreatable } from "../../../schema/table-index.ts";
 import type { DropIndexAction } from "../../model/action.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 
@@ -13,14 +11,11 @@ export const dropIndex: ActionModel<DropIndexAction> = {
       throw new MigrateError("ERR_INDEX", { table, name, problem: "is not there at this point" });
     return { ...before, indexes: { ...before.indexes, [name]: null } };
   },
-  invert: ({ table, name }, { columns, indexes }) => {
+  invert: ({ table, name }, { indexes }) => {
     const index = indexes?.[name] ?? undefined;
     if (index === undefined) return { lost: `no migration created index ${name}, so how to recreate it is unknown` };
     if (!isRecreatable(index)) return { lost: `index ${name} can't be recreated: ${index.stuck}` };
-    const { path } = index;
-    const least = vectorsNeeded(index, findColumn(columns, parsePath(path))?.type);
-    const vectors = { kind: "vectors" as const, table, path, least };
-    return { actions: [{ kind: "createIndex", table, name, index }], obstacles: isVectorIndex(index) ? [vectors] : [] };
+    return { actions: [{ kind: "createIndex", table, name, index }], obstacles: [] };
   },
   describe: ({ table, name }) => `drop index ${name} of ${table}`,
 };

@@ -7,4 +7,3 @@ export { notNullUnchecked } from "./not-null-unchecked.ts";
 export { notReversible } from "./not-reversible.ts";
 export { renamesDeclaredColumn } from "./renames-declared-column.ts";
 export { renamesIndexedColumn } from "./renames-indexed-column.ts";
-export { vectorIndexWithoutRows } from "./vector-index-without-rows.ts";

@@ -26,6 +26,7 @@ const status = {
   pending: [],
   doubts: [],
   late: [],
+  deferred: [],
 };
 const ended = { event: "ended", database: "acme", duration: 1 };
 

@@ -3,7 +3,12 @@ import { appliedHash } from "../../../../src/ledger/state/applied-hash.ts";
 import { recordChain, type RecordChain } from "../../../../src/ledger/lease/record-chain.ts";
 import { systemClock } from "../../../../src/time/clock.ts";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
-import { recordHash, type LedgerEntry, type LedgerRecord } from "../../../../src/ledger/state/record.ts";
+import {
+  deferralDetail,
+  recordHash,
+  type LedgerEntry,
+  type LedgerRecord,
+} from "../../../../src/ledger/state/record.ts";
 
 const runner = { by: "ann@machine", run: "run 1", tool: "test 1" };
 
@@ -177,4 +182,21 @@ test("of entries that are written together the last one about a migration counts
   expect(await write(applied(2), { event: "reverting", ...facts })).toBe(hashOf(1));
   // The same holds if these are all that counts.
   expect(await write(applied(1), applied(2), { event: "reverting", ...facts }, { event: "rebuilt" })).toBe(hashOf(1));
+});
+
+test("records that are about no migration repeat which indexes are deferred, until one states that none are", async () => {
+  const deferral = deferralDetail(["i of t"]);
+  const records: LedgerRecord[] = [];
+  const write = async (...entries: readonly LedgerEntry[]) =>
+    await chain.write(entries, async (added) => void records.push(...added));
+  const chain = chainOn([]);
+  records.push(begin(chain));
+  await write({ ...applied(1), detail: deferral }, applied(2), { event: "released" });
+  expect(records.map(({ detail }) => detail)).toEqual([undefined, deferral, undefined, deferral]);
+
+  const next = chainOn(records);
+  expect(begin(next).detail).toBe(deferral);
+  await next.write([{ event: "renewed", detail: deferralDetail([]) }, { event: "released" }], async (added) => {
+    expect(added.map(({ detail }) => detail)).toEqual(["deferred: none", undefined]);
+  });
 });

@@ -9,6 +9,7 @@ import {
 } from "../../../../src/ledger/state/fold.ts";
 import {
   aloneEntry,
+  deferralDetail,
   groupEntry,
   groupOf,
   isNamed,
@@ -627,4 +628,19 @@ test("all late calls of an epoch remain until it was checked", () => {
     { epoch: 1, version: 3, action: 2 },
   ]);
   expect(foldLedger([...records, aRecord("2.0", "taken"), aRecord("2.1", "looked", { late: 1 })]).late).toEqual([]);
+});
+
+test("what is deferred is what the newest record states of it, also if older releases have added records since", () => {
+  const deferral = deferralDetail(["i of t"]);
+  const records = [
+    aRecord("1.0", "taken"),
+    aRecord("1.1", "applied", { ...about(1, 3), detail: deferral }),
+    aRecord("1.2", "released"),
+    aRecord("2.0", "taken"),
+    aRecord("2.1", "failed", { ...about(2, 0), detail: "why" }),
+    aRecord("2.2", "released"),
+  ];
+  expect(foldLedger(records).deferral).toBe(deferral);
+  const none = [aRecord("3.0", "taken"), aRecord("3.1", "renewed", { detail: deferralDetail([]) })];
+  expect(foldLedger([...records, ...none]).deferral).toBeUndefined();
 });

@@ -121,6 +121,7 @@ function aState(reversal?: LedgerMigration["reversal"]): LedgerState {
     inDoubt: new Set<number>(),
     group: new Set<number>(),
     late: [],
+    deferral: undefined,
   };
   return { ...nothing, epoch: 1, migrations };
 }

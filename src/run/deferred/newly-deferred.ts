@@ -1,0 +1,36 @@
+/** What a migration records about the indexes that it has deferred. */
+import type { Action } from "../../actions/model/action.ts";
+import { rewrites } from "../../actions/apply-action.ts";
+import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
+import { isVectorIndex } from "../../schema/table-index.ts";
+import { findColumn, type Table } from "../../schema/table.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import { defersIndexes } from "../../targets/contract/as-migrations-see.ts";
+import { deferralEntries } from "./find-deferred.ts";
+
+/** The detail of the migration's last record; undefined if it deferred nothing. */
+export async function newlyDeferred({ actions }: PlannedMigration, target: Target): Promise<string | undefined> {
+  if (!defersIndexes(target.capabilities)) return undefined;
+  const described = new Map<string, Table | undefined>();
+  for (const table of new Set(actions.filter(mayDefer).map(({ action }) => action.table)))
+    described.set(table, (await target.describeTable(table, true))?.table);
+  return deferralEntries(described)[0]?.detail;
+}
+
+function mayDefer({ action, commits, after }: PlannedAction): boolean {
+  return [action, ...commits.map((one) => one.action)].some(trainsIndex) || rewritesVectors(action, after);
+}
+
+function trainsIndex(action: Action): boolean {
+  if (action.kind === "createIndex") return isVectorIndex(action.index);
+  // An old version may have a deferred index.
+  return action.kind === "restoreTable" || (action.kind === "switchColumn" && action.index !== undefined);
+}
+
+/** Whether columns are rewritten that may hold vectors: the indexes of others on them are recreated too. */
+function rewritesVectors(action: Action, after: PlannedAction["after"]): boolean {
+  const columns = after.get(action.table)?.columns ?? [];
+  return [...rewrites(action)].some((name) =>
+    ["fixedSizeList", "list", "struct"].includes(findColumn(columns, [name])?.type.kind ?? ""),
+  );
+}
