@@ -9,7 +9,7 @@ import type { RollbackClass } from "../../plan/rollback/rollback-class.ts";
 import type { ReportedMigration } from "./report-document.ts";
 import { timeText, type RanIn } from "./runs.ts";
 
-export interface Known {
+interface MigrationFacts {
   readonly state: LedgerState;
   /** The versions of those that ran and have no file. */
   readonly missing: ReadonlySet<number>;
@@ -21,7 +21,7 @@ export interface Known {
   readonly plan: { readonly plan: GroupedPlan; readonly survey: Survey } | undefined;
 }
 
-export function reportedMigrations(known: Known): readonly ReportedMigration[] {
+export function reportedMigrations(known: MigrationFacts): readonly ReportedMigration[] {
   const { state, pending, ranIn } = known;
   const ran = [...state.migrations.values()].toSorted((one, other) => one.order - other.order);
   const begun = new Set(ran.map(({ version }) => version));
@@ -40,7 +40,7 @@ export function reportedMigrations(known: Known): readonly ReportedMigration[] {
   ];
 }
 
-function ranMigration(ran: LedgerMigration, known: Known): ReportedMigration {
+function ranMigration(ran: LedgerMigration, known: MigrationFacts): ReportedMigration {
   const { version, name, at, by, duration, detail, reversal } = ran;
   const { run, group } = known.ranIn.get(version) ?? {};
   return {
@@ -59,7 +59,7 @@ function ranMigration(ran: LedgerMigration, known: Known): ReportedMigration {
 
 function statusOf(
   { version, status, isBaselined, reversal }: LedgerMigration,
-  { missing }: Known,
+  { missing }: MigrationFacts,
 ): ReportedMigration["status"] {
   if (missing.has(version)) return "missing";
   if (reversal !== undefined) return "reverting";
@@ -70,7 +70,7 @@ function statusOf(
 /** What its file does, and for one that is left to run, what `migrate up` would do. */
 function plannedPart(
   version: number,
-  { planned, plan }: Known,
+  { planned, plan }: MigrationFacts,
 ): Pick<ReportedMigration, "actions" | "rollback" | "risks" | "cost" | "refusals"> {
   const all = planned.get(version);
   const actions = all?.actions.map(({ text }) => text) ?? [];
