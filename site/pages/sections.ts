@@ -21,6 +21,7 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
     "docs/kubernetes.md",
     "docs/object-stores.md",
     "docs/databases.md",
+    "docs/contracts.md",
     "docs/clients.md",
   ],
   "When a run has failed": ["docs/runbook.md", "docs/errors.md"],

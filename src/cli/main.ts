@@ -86,6 +86,8 @@ function report(error: unknown, output: Output): void {
   output.problem(
     ours ? errorLine(error) : red(`internal error: ${message}; run with --verbose for where, and report it`),
   );
+  if (isMigrateError(error, "ERR_CONTRACT"))
+    for (const [index, step] of error.details.sequence.entries()) output.problem(`  ${index + 1}. ${step}`);
   if (!output.verbose || !(error instanceof Error)) return;
   for (const at of [error, error.cause]) if (at instanceof Error) for (const line of traceOf(at)) output.problem(line);
 }

@@ -12,6 +12,7 @@ import {
   pendingFiles,
   type RunChoice,
 } from "../plan/history/pending.ts";
+import { withContracts } from "../plan/assess/contract/broken-contracts.ts";
 import { acceptedOf, withRefusals } from "../plan/assess/guards.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import { countingOnce } from "../run/prepare/count-once.ts";
@@ -56,15 +57,16 @@ function upRules(choice: RunChoice, context: RunContext, files: readonly Migrati
   };
 }
 
-/** With the refusals by guards, missing code and known failures. */
+/** With the refusals by guards, missing code, known failures and contracts. */
 export async function withAllRefusals(
   plan: Plan,
   context: RunContext,
   { accept }: RunChoice,
   isFirstTried: boolean,
 ): Promise<Plan> {
-  const { guards, target } = context;
+  const { guards, target, contracts } = context;
   const limited = guards?.maxRewriteBytes === undefined ? undefined : await costs(plan, target);
   const refused = guards === undefined ? plan : withRefusals(plan, guards, accept, limited);
-  return await withKnownFailures(await withMissingCode(refused, context), target, isFirstTried);
+  const checked = await withKnownFailures(await withMissingCode(refused, context), target, isFirstTried);
+  return contracts === undefined ? checked : withContracts(checked, await contracts());
 }

@@ -1,5 +1,5 @@
 /** Errors about deriving steps from a difference, and about saved plans. */
-import { refused, usage } from "./entry.ts";
+import { at, refused, usage, type StepPlace } from "./entry.ts";
 
 export const planErrors = {
   ERR_DIFF_UNSURE: refused((d: { questions: readonly string[] }) => d.questions.join("; ")),
@@ -15,4 +15,16 @@ export const planErrors = {
       hint: string;
     }) => `the saved plan can't be carried out: ${d.problem}; ${d.hint}`,
   ),
+  ERR_CONTRACT: refused(
+    (
+      d: StepPlace & {
+        /** Beginning with the application and its release. */
+        broken: readonly string[];
+        /** The steps that do the same without breaking these releases. The command prints them below. */
+        sequence: readonly string[];
+      },
+    ) =>
+      `${at(d)} would break a release that still runs: ${d.broken.join("; ")}; migrate plan shows the steps that would not, or remove the contract of a release that no longer runs`,
+  ),
+  ERR_CONTRACT_INVALID: usage((d: { file: string; problem: string }) => `the contract ${d.file}: ${d.problem}`),
 } as const;

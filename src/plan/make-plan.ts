@@ -2,7 +2,6 @@
 import { MigrateError, type StepPlace } from "../errors/migrate-error.ts";
 import type { LedgerState } from "../ledger/state/fold.ts";
 import type { PartialAction, TableVersions } from "../ledger/state/record.ts";
-import type { Acceptance } from "../migrations/acceptance.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { Action } from "../actions/model/action.ts";
 import { changesRows, describeAction, risksOf, tablesAfter, tablesOfAction } from "../actions/apply-action.ts";
@@ -15,23 +14,15 @@ import { change, databaseOf, mayLookAlike, type Database, type Table, type Table
 import type { Capabilities } from "../targets/contract/target.ts";
 import { proofOf, type Proof } from "./compile/undescribed.ts";
 import { planCommits, statesBetween, type PlannedCommit } from "./commits/commits.ts";
-import { classify, type ActionRollback, type RollbackClass } from "./rollback/rollback-class.ts";
+import { classify, type ActionRollback } from "./rollback/rollback-class.ts";
 import { missingCall, type PlacedAction, type Direction } from "./compile/compile.ts";
 import { downRun, upRun, type MigrationRun } from "./history/migration-run.ts";
 import { replayEach, withPlace } from "./history/replay.ts";
 import { lineagesOf, type Lineage } from "../actions/follow.ts";
 import { explainIrreversible, rollbackOf } from "./rollback/rollback.ts";
+import type { Refusal } from "./refusal.ts";
 import { unseenOf } from "./compile/unseen-effects.ts";
 import { commitsOfBegun } from "./commits/commit-progress.ts";
-
-/** Why an action may not run. */
-export type Refusal =
-  | { readonly reason: "consent"; readonly consent: Acceptance; readonly loss: string }
-  | { readonly reason: "forbidden"; readonly class: RollbackClass; readonly problem: string }
-  /** The target would refuse it on the current tables and rows. */
-  | { readonly reason: "failure"; readonly problem: string }
-  /** `bytes` includes what the migration rewrites before this action; null if unknown. */
-  | { readonly reason: "rewrite"; readonly bytes: number | null; readonly limit: number };
 
 export interface PlannedAction {
   readonly place: StepPlace;

@@ -6,6 +6,7 @@ import type { Runner } from "../ledger/lease/record-chain.ts";
 import type { Journal } from "../ledger/journal/journal.ts";
 import { journalOf } from "../ledger/journal/open-journal.ts";
 import { loadedOnce, type MigrationSource } from "../migrations/source.ts";
+import type { Contract } from "../plan/assess/contract/contract.ts";
 import type { Guards } from "../plan/assess/guards.ts";
 import type { Target } from "../targets/contract/target.ts";
 import type { Emit } from "./events.ts";
@@ -28,6 +29,8 @@ export interface MigratorOptions {
   readonly runsCode?: boolean | undefined;
   /** If absent, migrations may lose anything. */
   readonly guards?: Guards | undefined;
+  /** Reads the contracts of the releases that run. Called only if something is pending; there are none when absent. */
+  readonly contracts?: (() => Promise<readonly Contract[]>) | undefined;
   readonly clock?: Clock | undefined;
   readonly runner?: Runner | undefined;
   readonly signal?: AbortSignal | undefined;

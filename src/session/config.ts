@@ -64,6 +64,11 @@ export interface TargetSettings {
   /** What migrations may do there. */
   readonly guards?: Guards;
   /**
+   * Paths of the contracts of the releases that run there, and of folders with contracts. `migrate up` refuses what breaks
+   * one of them.
+   */
+  readonly contracts?: string | readonly string[];
+  /**
    * Whether `migrate push` may change the tables without a migration.
    *
    * @default false

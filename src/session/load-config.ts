@@ -55,6 +55,10 @@ const guardsShape: Shape<Guards> = {
 /** Matches the paths to which `migrate types` may write the application's types. */
 export const typesPattern = /^(?!.*\.d\.m?ts$).*[^/\\]\.m?ts$/;
 
+const contractsCheck: Check = (value) => (typeof value === "string" ? onePath(value) : severalPaths(value));
+const onePath = filledText("must be the path of a folder or a file, or an array of paths");
+const severalPaths = listOf(onePath, "must be the path of a folder or a file, or an array of paths");
+
 const configShape: Shape<Config> = {
   migrations: optional(filledText("must be a folder's path")),
   schema: optional(filledText("must be a file's path")),
@@ -82,6 +86,7 @@ const configShape: Shape<Config> = {
             kind: text(`must be one of ${targetKinds.join(", ")}`),
             guards: optional(exactObject(guardsShape, "must be an object")),
             push: optional(yesOrNo),
+            contracts: optional(contractsCheck),
             databases: optional(databasesCheck),
           },
           "must be an object with a kind",

@@ -75,7 +75,7 @@ export async function databasesOf(
 }
 
 async function targetIn({ targets, file }: LoadedConfig, name: string) {
-  const { guards: _, push: __, databases, ...given } = targets[name]!;
+  const { guards: _, push: __, contracts: ___, databases, ...given } = targets[name]!;
   const refuse = (problem: string): never => {
     throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: `targets.${name}${problem}` });
   };

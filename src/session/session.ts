@@ -1,10 +1,21 @@
 /** Opens a configuration together with its target, for the command line and for programs. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { exactObject, must, optional, seconds, text, type Check, type Shape } from "../checks/check.ts";
+import {
+  exactObject,
+  filledText,
+  listOf,
+  must,
+  optional,
+  seconds,
+  text,
+  type Check,
+  type Shape,
+} from "../checks/check.ts";
 import { usePackagesOf } from "../engine/package/installed-packages.ts";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { migrationsIn, type MigrationSource } from "../migrations/source.ts";
+import type { Contract } from "../plan/assess/contract/contract.ts";
 import { databaseNamed } from "./databases.ts";
 import { configNames, loadConfig, problemInSettings, usualDatabase, type LoadedConfig } from "./load-config.ts";
 import { databasesOf, openTarget, targetNamed, type CheckedDatabase } from "./open-target.ts";
@@ -22,6 +33,8 @@ export interface SessionOptions {
   readonly target?: string | undefined;
   /** One of the databases of a target that has several. */
   readonly database?: string | undefined;
+  /** The paths of contracts of releases that run, in addition to those of the target. */
+  readonly contracts?: readonly string[] | undefined;
   /** Seconds to wait for another run. */
   readonly waitSeconds?: number | undefined;
   /** Seconds without a new record after which another run may take over the lease. */
@@ -38,6 +51,7 @@ const sessionShape: Shape<SessionOptions> = {
   bundle: text("must be a file's path"),
   target: text("must be the name of a target"),
   database: text("must be the name of a database"),
+  contracts: listOf(filledText("must be a file's path"), "must be an array of paths"),
   waitSeconds: seconds(0),
   leaseSeconds: seconds(1),
   loadSeconds: seconds(0.1),
@@ -115,12 +129,16 @@ export async function openSession(wanted: SessionOptions): Promise<Session> {
   const name = targetNamed(config, wanted.target);
   const { databases } = config.targets[name]!;
   const list = databases === undefined ? undefined : () => databasesOf(config, name, wanted.loadSeconds);
+  const paths = contractPaths(config, name, wanted);
+  // Read at most once, however many databases there are.
+  let contracts: Promise<readonly Contract[]> | undefined;
   const open = async (database?: CheckedDatabase): Promise<MigratorOptions> => ({
     target: await openTarget(config, name, database),
     migrations,
     ledger: config.ledger,
     folder: config.folder,
     guards: config.targets[name]!.guards ?? {},
+    contracts: paths.length === 0 ? undefined : async () => await (contracts ??= readContracts(paths)),
     lease: {
       duration: milliseconds(wanted.leaseSeconds ?? config.leaseSeconds),
       patience: milliseconds(wanted.waitSeconds ?? config.waitSeconds),
@@ -138,6 +156,21 @@ export async function openSession(wanted: SessionOptions): Promise<Session> {
     databases: list === undefined || wanted.database !== undefined ? undefined : { list, open },
     close: () => options.target.close(),
   };
+}
+
+async function readContracts(paths: readonly string[]): Promise<readonly Contract[]> {
+  // Most runs have nothing to do, and read none.
+  return (await import("./contracts.ts")).readContracts(paths);
+}
+
+/** The paths of the contracts that are configured or given. */
+function contractPaths(
+  { targets, folder }: LoadedConfig,
+  target: string,
+  { contracts = [], folder: here = process.cwd() }: SessionOptions,
+): readonly string[] {
+  const configured = [targets[target]!.contracts ?? []].flat();
+  return [...configured.map((path) => resolve(folder, path)), ...contracts.map((path) => resolve(here, path))];
 }
 
 /** Throws ERR_USAGE, ERR_DATABASE_UNKNOWN. `list`: undefined if the target is one database. */

@@ -65,6 +65,17 @@ export const scenes: Readonly<Record<string, Scene>> = {
     scene.project.migration("0006_require_headlines.ts", `m.setNullable("documents", "headline", false)`);
     scene.project.migration("0007_finer_scores.ts", `m.retypeColumn("documents", "score", m.float64())`);
   },
+  "docs/contracts.md#changes-that-break-no-release": async ({ project, migrate }) => {
+    const target = `{ kind: "lance", uri: ".lancedb", contracts: "contracts" }`;
+    project.write("migrate.config.ts", `export default { targets: { production: ${target} } };\n`);
+    const columns = { id: "int64 not null", title: "utf8" };
+    const tables = { documents: { reads: columns, writes: columns, appends: true } };
+    const contract = { format: 1, application: "search", release: "1.4.0", tables };
+    project.write("contracts/search.json", JSON.stringify(contract));
+    project.migration("0001_documents.ts", `m.createTable("documents", { id: m.int64().notNull(), title: m.utf8() })`);
+    await migrate("up");
+    project.migration("0002_headlines.ts", `m.renameColumn("documents", "title", "headline")`);
+  },
   "docs/plans.md#groups-in-a-plan": async (scene) => {
     await documents("0007_documents.ts", 0)(scene);
     const rename = (from: string, to: string) => `m.renameColumn("documents", "${from}", "${to}")`;

@@ -116,6 +116,19 @@ const cases: readonly Case[] = [
     args: ["up"],
     arrange: (project) => guarded(project, "{ maxRewriteBytes: 1 }", `m.retypeColumn("people", "id", m.int64())`),
   },
+  {
+    code: "ERR_CONTRACT",
+    args: ["up", "--contract", "app.json", "--accept", "lossy"],
+    arrange: (project) => {
+      project.write("app.json", `{ "format": 1, "application": "app", "release": "1", "tables": { "people": {} } }`);
+      return pending(project, people, `m.dropTable("people")`);
+    },
+  },
+  {
+    code: "ERR_CONTRACT_INVALID",
+    args: ["up", "--contract", "missing"],
+    arrange: (project) => pending(project, people),
+  },
   { code: "ERR_REHEARSAL_BEGUN", args: ["rehearse"], arrange: halfDone },
   { code: "ERR_BASELINE_BEGUN", args: ["baseline"], arrange: halfDone },
   { code: "ERR_BASELINE_DIFFERS", args: ["baseline"], arrange: (project) => pending(project, people) },

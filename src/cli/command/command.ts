@@ -13,6 +13,7 @@ import type { CommandResult, EndingName } from "./exit-code.ts";
 import {
   configFlags,
   type bundleFlags,
+  type contractFlags,
   type commonFlags,
   type databasesFlags,
   type FlagTable,
@@ -39,7 +40,7 @@ export interface Command<Table extends FlagTable = FlagTable> {
   run(context: Context<FlagValues<Table>>): Promise<CommandResult>;
 }
 
-type CommonValues = FlagValues<typeof commonFlags & typeof leaseFlags & typeof bundleFlags>;
+type CommonValues = FlagValues<typeof commonFlags & typeof leaseFlags & typeof bundleFlags & typeof contractFlags>;
 
 export interface Context<Values = Readonly<Record<string, unknown>>> {
   readonly flags: Values & CommonValues;
@@ -95,12 +96,13 @@ export async function withAnySession<Result>(
     database,
     config,
     bundle,
+    contract: contracts,
     "load-timeout": loadSeconds,
     wait: waitSeconds,
     lease: leaseSeconds,
   } = flags;
   const seconds = { loadSeconds, waitSeconds, leaseSeconds };
-  const session = await openSession({ target, database, config, bundle, ...seconds, signal, emit });
+  const session = await openSession({ target, database, config, bundle, contracts, ...seconds, signal, emit });
   try {
     return await work(session);
   } finally {

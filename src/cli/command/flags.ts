@@ -152,6 +152,15 @@ export const bundleFlags = {
   bundle: textFlag("read the migrations from this file of migrate build, not from their folder", { value: "FILE" }),
 };
 
+/** The flag of a command that plans what it applies. */
+export const contractFlags = {
+  contract: valueFlag(
+    "refuse what breaks the releases of these contracts too: files or folders, separated by commas",
+    (paths) => (paths.split(",").includes("") ? wrongFlag("needs a path between commas") : paths.split(",")),
+    { value: "FILE" },
+  ),
+};
+
 export function withFlags(cli: Argv, flags: FlagTable): Argv {
   return Object.entries(flags).reduce((all, [name, { kind, describe, alias }]) => {
     if (kind === "positional") return all.positional(name, { type: "string", describe });

@@ -12,6 +12,7 @@ import {
   acceptFlag,
   bundleFlags,
   choiceFlag,
+  contractFlags,
   switchFlag,
   textFlag,
   versionFlag,
@@ -38,6 +39,7 @@ const flags = {
   format: choiceFlag("what to print: text, or Markdown for a comment on a pull request", formats),
   out: textFlag("save the plan to this file, for up --plan or down --plan", { value: "FILE" }),
   ...bundleFlags,
+  ...contractFlags,
 };
 
 type PlanFlags = FlagValues<typeof flags>;
@@ -58,7 +60,7 @@ export const planCommand = defineCommand({
     ["steps", "to"],
     ["accept-loss", "keep-appended"],
     ["format", "json"],
-    ["down", "allow-out-of-order", "accept", "step-by-step"],
+    ["down", "allow-out-of-order", "accept", "step-by-step", "contract"],
   ],
   async run(context) {
     const other = (["steps", "accept-loss", "keep-appended"] as const).find(

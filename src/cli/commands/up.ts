@@ -5,6 +5,7 @@ import { defineCommand, withDatabases } from "../command/command.ts";
 import {
   acceptFlag,
   bundleFlags,
+  contractFlags,
   databasesFlags,
   leaseFlags,
   switchFlag,
@@ -30,6 +31,7 @@ export const upCommand = defineCommand({
     accept: acceptFlag("consent to losing data in this run: lossy or irreversible"),
     plan: textFlag("run exactly the plan that migrate plan --out saved in this file", { value: "FILE" }),
     ...bundleFlags,
+    ...contractFlags,
     "step-by-step": switchFlag("run one migration after the other, except to finish a group that has begun"),
     ...leaseFlags,
     ...databasesFlags,

@@ -4,7 +4,16 @@ import { formatMigration } from "../../migrations/file-name.ts";
 import { totalOf } from "../../plan/assess/cost.ts";
 import { migrationsOf, type DocumentGroup, type PlanDocument } from "../../plan/assess/plan-document.ts";
 import { code, fenced, prose, tableRow } from "./markdown.ts";
-import { aboutBack, numbered, refusalText, renderComputed, renderCost, rowsNow, wayBackOf } from "./plan.ts";
+import {
+  aboutBack,
+  numbered,
+  refusalText,
+  renderComputed,
+  renderCost,
+  rowsNow,
+  sequenceOf,
+  wayBackOf,
+} from "./plan.ts";
 import { renderTime } from "./times.ts";
 
 type Migration = ReturnType<typeof migrationsOf>[number];
@@ -90,7 +99,10 @@ function alertsOf(plan: PlanDocument): readonly (readonly string[])[] {
     migration.actions.flatMap(({ refusal, text }) =>
       refusal === undefined
         ? []
-        : `- ${nameOf(migration)} is **refused**: ${short(text)}: ${short(refusalText(refusal))}`,
+        : [
+            `- ${nameOf(migration)} is **refused**: ${short(text)}: ${short(refusalText(refusal))}`,
+            ...sequenceOf(refusal).map((step) => `  ${prose(step)}`),
+          ].join("\n> "),
     ),
   );
   const blocks = blocked === undefined ? [] : [...blocked.problems, blocked.hint].map((words) => `- ${short(words)}`);

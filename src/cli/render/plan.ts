@@ -3,6 +3,7 @@ import { byteCount, count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { totalOf } from "../../plan/assess/cost.ts";
 import { migrationsOf, type DocumentGroup, type PlanDocument } from "../../plan/assess/plan-document.ts";
+import type { Refusal } from "../../plan/refusal.ts";
 import type { Output } from "../command/output.ts";
 import { renderDuration } from "./times.ts";
 import { withoutKnownSecrets } from "../../secrets/redact.ts";
@@ -92,7 +93,10 @@ function renderAction(action: Action, indent: string, output: Output): void {
     line("dim", `back: ${rollback.text} (${aboutBack(rollback, renderCost)})`);
     for (const call of numbered(rollback.calls ?? [])) line("dim", `  ${call}`);
   }
-  if (refusal !== undefined) line("red", `${refusalText(refusal)}`);
+  if (refusal === undefined) return;
+  const sequence = sequenceOf(refusal);
+  line("red", `${refusalText(refusal)}${sequence.length === 0 ? "" : "; instead:"}`);
+  for (const text of sequence) line("red", text);
 }
 
 /** The most parts of a way back that are named. */
@@ -203,8 +207,13 @@ function priceText(price: number): string {
   return price.toLocaleString("en-US", { minimumFractionDigits: 2, ...digits });
 }
 
+/** What does the same without a refusal, if that is known: numbered lines. */
+export function sequenceOf(refusal: Refusal): readonly string[] {
+  return refusal.reason === "contract" ? refusal.sequence.map((text, index) => `${index + 1}. ${text}`) : [];
+}
+
 /** Why `up` refuses to run an action. */
-export function refusalText(refusal: NonNullable<Action["refusal"]>): string {
+export function refusalText(refusal: Refusal): string {
   switch (refusal.reason) {
     case "consent":
       return `needs consent: accepts = ["${refusal.consent}"] in its file, or --accept ${refusal.consent}`;
@@ -212,6 +221,8 @@ export function refusalText(refusal: NonNullable<Action["refusal"]>): string {
       return `forbidden on this target: a step of rollback class ${refusal.class}`;
     case "failure":
       return `would fail: ${refusal.problem}`;
+    case "contract":
+      return `breaks ${refusal.broken.map(({ application, release, problem }) => `${application} ${release}, which ${problem}`).join("; ")}`;
     case "rewrite": {
       const { bytes, limit } = refusal;
       const is = bytes === null ? "its size is unknown" : `up to this step it is about ${byteCount(bytes)}`;

@@ -15,7 +15,7 @@ import {
   type Timed,
   type Trial,
 } from "./judge-rollback.ts";
-import type { Refusal } from "../../plan/make-plan.ts";
+import type { Refusal } from "../../plan/refusal.ts";
 import type { NewTables } from "../../schema/table-format.ts";
 import type { Scratch } from "../../targets/contract/target.ts";
 import { down } from "../down.ts";

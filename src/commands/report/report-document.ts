@@ -2,7 +2,7 @@
 import type { Risk } from "../../actions/model/risk.ts";
 import type { LedgerEvent } from "../../ledger/state/record.ts";
 import type { Cost } from "../../plan/assess/cost.ts";
-import type { Refusal } from "../../plan/make-plan.ts";
+import type { Refusal } from "../../plan/refusal.ts";
 import type { RollbackClass } from "../../plan/rollback/rollback-class.ts";
 import type { differenceDocument } from "../../plan/history/table-drift.ts";
 import type { TableLife } from "../../plan/history/column-lives.ts";

@@ -3,7 +3,8 @@ import { MigrateError } from "../../errors/migrate-error.ts";
 import type { Acceptance } from "../../migrations/acceptance.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Cost } from "./cost.ts";
-import type { Plan, PlannedAction, Refusal } from "../make-plan.ts";
+import type { Plan, PlannedAction } from "../make-plan.ts";
+import type { Refusal } from "../refusal.ts";
 import type { RollbackClass } from "../rollback/rollback-class.ts";
 
 export interface Guards {
@@ -62,7 +63,7 @@ export function failureIn({ migrations }: Plan): MigrateError<"ERR_STEP_WOULD_FA
 
 /**
  * `isPushed`: the plan is not of migrations, so no file can give consent. Throws ERR_STEP_WOULD_FAIL, ERR_CONSENT,
- * ERR_FORBIDDEN, ERR_REWRITE, ERR_ROLLBACK_BLOCKED.
+ * ERR_FORBIDDEN, ERR_REWRITE, ERR_CONTRACT, ERR_ROLLBACK_BLOCKED.
  */
 export function checkRefusals(plan: Plan, target: string, isPushed?: boolean): void {
   const { migrations, blocked } = plan;
@@ -85,6 +86,10 @@ export function checkRefusals(plan: Plan, target: string, isPushed?: boolean): v
         limit: refusal.limit,
         bytes: refusal.bytes ?? undefined,
       });
+    if (refusal?.reason === "contract") {
+      const broken = refusal.broken.map(({ application, release, problem }) => `${application} ${release} ${problem}`);
+      throw new MigrateError("ERR_CONTRACT", { ...place, broken, sequence: refusal.sequence });
+    }
     if (refusal?.reason === "forbidden") throw new MigrateError("ERR_FORBIDDEN", { ...place, ...refusal, target });
   }
 }

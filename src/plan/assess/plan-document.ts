@@ -36,6 +36,17 @@ export const refusal = z
     z.object({ reason: z.literal("forbidden"), class: rollback.shape.class, problem: text }),
     z.object({ reason: z.literal("failure"), problem: text }),
     z.object({ reason: z.literal("rewrite"), bytes: whole.nullable(), limit: whole }),
+    z.object({
+      reason: z.literal("contract"),
+      broken: z.array(
+        z.object({
+          application: text,
+          release: text,
+          problem: text.describe("What the release does, and why that fails."),
+        }),
+      ),
+      sequence: z.array(text).describe("What does the same without breaking these releases."),
+    }),
   ])
   .meta({ id: "refusal" });
 
@@ -220,7 +231,10 @@ function ofAction(
         cost: estimate?.back?.cost,
       },
     }),
-    refusal: refused,
+    refusal:
+      refused?.reason === "contract"
+        ? { ...refused, broken: [...refused.broken], sequence: [...refused.sequence] }
+        : refused,
     action: { ...own },
   };
 }

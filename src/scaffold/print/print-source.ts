@@ -1,5 +1,7 @@
 /** Lays out TypeScript in lines as the common formatters do. Pure. */
-import type { Source } from "../../schema/text/typescript-source.ts";
+import { endOf, flat, keyText, textText, type Source } from "../../schema/text/typescript-source.ts";
+
+export { textText } from "../../schema/text/typescript-source.ts";
 
 export const width = 80;
 
@@ -108,11 +110,6 @@ function entry(key: string, value: Source, indent: number, inner: (one: Source, 
   return isLong && widthOf(key) >= 5 ? `${key}:\n${" ".repeat(indent + 2)}${text}` : `${key}: ${text}`;
 }
 
-function endOf({ notNull, computed }: Call): string {
-  if (computed !== undefined) return `).computed(${textText(computed)})`;
-  return notNull === true ? ").notNull()" : ")";
-}
-
 /** `lines` between brackets, each indented and followed by `comma`. */
 export function block(open: string, lines: readonly string[], close: string, indent: number, comma = ","): string {
   const pad = " ".repeat(indent + 2);
@@ -158,39 +155,4 @@ function isWideArray(source: Source): boolean {
 
 function isNumber(source: Source): boolean {
   return source.kind === "value" && typeof source.value === "number";
-}
-
-function flat(source: Source, prefix: string): string {
-  const inTurn = (all: readonly Source[]) => all.map((one) => flat(one, prefix)).join(", ");
-  switch (source.kind) {
-    case "value":
-      return valueText(source.value);
-    case "call":
-      return `${prefix}${source.name}(${inTurn(source.args)}${endOf(source)}`;
-    case "array":
-      return `[${inTurn(source.items)}]`;
-    case "object": {
-      const entries = source.entries.map(([key, value]) => `${keyText(key)}: ${flat(value, prefix)}`);
-      return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
-    }
-  }
-}
-
-/** In brackets, because `__proto__: x` would set a prototype. */
-function keyText(key: string): string {
-  if (key === "__proto__") return `["__proto__"]`;
-  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key) || /^(0|[1-9]\d{0,14})$/.test(key) ? key : textText(key);
-}
-
-function valueText(value: string | number | boolean | null): string {
-  if (typeof value === "string") return textText(value);
-  return Object.is(value, -0) ? "-0" : String(value).replace("e+", "e");
-}
-
-/** A string literal, in single quotes if that takes fewer backslashes. */
-export function textText(text: string): string {
-  const quoted = JSON.stringify(text).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
-  const [double, single] = [text.split('"').length, text.split("'").length];
-  if (double <= single) return quoted;
-  return `'${quoted.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 }

@@ -107,6 +107,12 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_FORBIDDEN: { ...place, target: "local", class: "none", problem: "documents is dropped with its rows" },
   ERR_PLAN_INVALID: { file: "plan.json", problem: "is no saved plan" },
   ERR_PLAN_STALE: { changed: "files", problem: "0003_widen_ids.ts was changed", hint: "make a new one" },
+  ERR_CONTRACT: {
+    ...place,
+    broken: ["search 1.4.0 reads documents.title, which is dropped"],
+    sequence: ["Deploy a release that neither reads nor writes documents.title.", "Run this migration."],
+  },
+  ERR_CONTRACT_INVALID: { file: "contracts/search.json", problem: "is not JSON" },
   ERR_REWRITE: { ...place, target: "local", bytes: 512, limit: 64 },
   ERR_BACK_ORDER: { later: "0004_later", earlier: "0005_early", steps: 2 },
   ERR_UNSETTLED: { version: "0003_widen_ids" },
@@ -193,6 +199,7 @@ test.each(codes)("%s is one sentence without holes", (code) => {
 const unsaid: Partial<Record<ErrorCode, readonly string[]>> = {
   ERR_REQUEST: ["status", "code"],
   ERR_PLAN_STALE: ["changed"],
+  ERR_CONTRACT: ["sequence"],
 };
 
 test.each(codes)("%s says every detail that it is given", (code) => {

@@ -1,0 +1,209 @@
+/** Finds the actions of a plan that break a release of an application which still runs. Pure. */
+import { MigrateError } from "../../../errors/migrate-error.ts";
+import type { Action } from "../../../actions/model/action.ts";
+import { refAfter, rewrites } from "../../../actions/apply-action.ts";
+import type { Risk } from "../../../actions/model/risk.ts";
+import { formatPath, isWithin, parsePath } from "../../../schema/path.ts";
+import type { Table, Tables } from "../../../schema/table.ts";
+import type { Plan, PlannedAction } from "../../make-plan.ts";
+import type { BrokenContract } from "../../refusal.ts";
+import {
+  columnNotWritten,
+  placeOf,
+  problemOfColumn,
+  type Contract,
+  type ContractTable,
+  type NeededColumn,
+  type Use,
+} from "./contract.ts";
+import { sequenceFor } from "./sequence.ts";
+
+/**
+ * Adds the refusal to each action that breaks a contract, and a risk to those that break one only in part. Throws
+ * ERR_CONTRACT_INVALID for a contract that describes neither the tables now nor those after the plan.
+ */
+export function withContracts(plan: Plan, contracts: readonly Contract[]): Plan {
+  if (contracts.length === 0 || plan.migrations.length === 0) return plan;
+  checkDescribed(plan, contracts);
+  const migrations = plan.migrations.map((planned) => {
+    if (planned.direction !== "up") return planned;
+    const actions = planned.actions.map((one, index) => {
+      // An action that stopped between two of its commits has broken what it breaks.
+      const isBegun = index === 0 && planned.midway !== undefined;
+      return isBegun || one.refusal?.reason === "failure" ? one : withBreaks(one, contracts);
+    });
+    return { ...planned, actions };
+  });
+  return { ...plan, migrations };
+}
+
+function withBreaks(planned: PlannedAction, contracts: readonly Contract[]): PlannedAction {
+  const broken = breaksOf(planned, contracts);
+  if (broken.length === 0) return { ...planned, risks: [...planned.risks, ...risksOf(planned, contracts)] };
+  const isBreaking = (action: Action, before: Tables, after: Tables) =>
+    breaksOf({ action, before, after }, contracts).length > 0;
+  const sequence = sequenceFor(planned, namesOf(broken), isBreaking);
+  return { ...planned, refusal: { reason: "contract", broken, sequence } };
+}
+
+/** "search 1.4.0 and api 2". */
+function namesOf(broken: readonly BrokenContract[]): readonly string[] {
+  return [...new Set(broken.map(({ application, release }) => `${application} ${release}`))];
+}
+
+type Step = Pick<PlannedAction, "action" | "before" | "after">;
+
+/** The contracts that hold before an action and not after it. */
+export function breaksOf(step: Step, contracts: readonly Contract[]): readonly BrokenContract[] {
+  return contracts.flatMap(({ application, release, tables }) =>
+    [...tables].flatMap(([name, needed]) =>
+      // Only the tables that the action touches are there.
+      step.before.get(name) === undefined
+        ? []
+        : problemsOf(step, name, needed).map((problem) => ({ application, release, problem })),
+    ),
+  );
+}
+
+function problemsOf(step: Step, name: string, needed: ContractTable): readonly string[] {
+  const { action } = step;
+  const table = refAfter({ table: name, path: [] }, action)?.table;
+  if (table !== name) return [`uses ${name}, which ${table === undefined ? "is dropped" : `is renamed to ${table}`}`];
+  const reads = needed.reads.flatMap((column) => problemOfUse(step, name, column, "reads"));
+  const writes = needed.writes.flatMap((column) => problemOfUse(step, name, column, "writes"));
+  const both = reads.filter((one) => writes.includes(one));
+  const only = (problems: readonly string[]) => problems.filter((one) => !both.includes(one));
+  return [
+    ...both.map((problem) => `reads and writes ${problem}`),
+    ...only(reads).map((problem) => `reads ${problem}`),
+    ...only(writes).map((problem) => `writes ${problem}`),
+    ...(needed.appends ? problemOfAppends(step, name, needed) : []),
+  ];
+}
+
+/** Why an application can't use a column after an action as it could before, beginning with the column. */
+function problemOfUse({ action, before, after }: Step, table: string, column: NeededColumn, use: Use): string[] {
+  const { path } = column;
+  if (problemOfColumn(before.get(table), column, use) !== undefined) return [];
+  const place = placeOf(table, path);
+  const now = refAfter({ table, path }, action)?.path;
+  if (now === undefined) return [`${place}, which is dropped`];
+  if (formatPath(now) !== formatPath(path)) return [`${place}, which ${movedTo(action, now)}`];
+  const problem = problemOfColumn(after.get(table), column, use);
+  if (problem !== undefined) return [`${place}, which then ${problem}`];
+  // Also one with the same type: until it is open again, a table takes values for the old column, and loses them. And
+  // the rewrite may hide the column from readers for a moment.
+  return rewritten(action, table).has(path[0]!) ? [`${place}, which is rewritten`] : [];
+}
+
+function movedTo(action: Action, path: readonly string[]): string {
+  const name = formatPath(path);
+  return action.kind === "switchColumn"
+    ? `gets the values of another model (the old ones are in ${name})`
+    : `is renamed to ${name}`;
+}
+
+/** The columns that are rewritten while appends of others are refused. */
+function rewritten(action: Action, table: string): ReadonlySet<string> {
+  return action.table === table ? rewrites(action) : new Set();
+}
+
+function problemOfAppends({ action, before, after }: Step, name: string, needed: ContractTable): readonly string[] {
+  const [table, then] = [before.get(name)!, after.get(name)!];
+  if (columnNotWritten(table, needed) !== undefined) return [];
+  const missing = columnNotWritten(then, needed);
+  if (missing !== undefined) return [`appends to ${name} without ${missing}, which is not null then`];
+  const other = [...rewritten(action, name)].find((column) => !uses(needed, column));
+  return other === undefined ? [] : [`appends to ${name}, which refuses that while ${other} is rewritten`];
+}
+
+function uses({ reads, writes }: ContractTable, column: string): boolean {
+  return [...reads, ...writes].some(({ path }) => path[0] === column);
+}
+
+/** What applications notice of an action that breaks no contract. */
+function risksOf({ action: { table }, before, after }: Step, contracts: readonly Contract[]): readonly Risk[] {
+  const [was, now] = [before.get(table), after.get(table)];
+  if (was === undefined || now === undefined) return [];
+  return contracts.flatMap(({ application, release, tables }) => {
+    const needed = tables.get(table);
+    return needed === undefined ? [] : risksOfUses(`${application} ${release}`, table, needed, was, now);
+  });
+}
+
+function risksOfUses(name: string, table: string, needed: ContractTable, was: Table, now: Table): readonly Risk[] {
+  const risks: Risk[] = [];
+  if (needed.appends && becomesStrict(was, now))
+    risks.push({
+      kind: "writers",
+      text: `${name} appends to ${table}: where it has the table open already, that is refused until it calls checkoutLatest or opens it again`,
+    });
+  for (const [index, one] of Object.entries(was.indexes ?? {}))
+    if (one !== null && now.indexes?.[index] === null && isRead(needed, one.path))
+      risks.push({
+        kind: "readers",
+        text: `${name} reads ${table}.${one.path}, which loses index ${index}: full-text searches fail without one, other searches become slower`,
+      });
+  const twin = secondVector(needed, was, now);
+  if (twin !== undefined)
+    risks.push({
+      kind: "readers",
+      text: `${name} reads ${table}.${twin}: now that it is not the only vector of its length, searches fail that do not name it`,
+    });
+  return risks;
+}
+
+/** The path of a vector that is read, and that is not the only one of its length any more. */
+function secondVector({ reads }: ContractTable, was: Table, now: Table): string | undefined {
+  const twins = ({ columns }: Table, length: number) =>
+    columns.filter(({ type }) => type.kind === "fixedSizeList" && type.length === length).length;
+  const found = reads.find(
+    ({ type }) => type?.kind === "fixedSizeList" && twins(was, type.length) === 1 && twins(now, type.length) > 1,
+  );
+  return found && formatPath(found.path);
+}
+
+/** Whether a column is not null that was nullable or did not exist. */
+function becomesStrict(was: Table, now: Table): boolean {
+  const strict = ({ columns }: Table) => columns.filter(({ nullable }) => !nullable).map(({ name }) => name);
+  const known = new Set(strict(was));
+  return strict(now).some((name) => !known.has(name));
+}
+
+function isRead({ reads }: ContractTable, path: string): boolean {
+  const indexed = parsePath(path);
+  return reads.some((one) => isWithin(indexed, one.path) || isWithin(one.path, indexed));
+}
+
+/** Throws ERR_CONTRACT_INVALID: a wrong contract would protect nothing. */
+function checkDescribed({ now, migrations }: Plan, contracts: readonly Contract[]): void {
+  const states = migrations.flatMap(({ actions }) => actions.map(({ after }) => after));
+  for (const { file, application, release, tables } of contracts)
+    for (const [name, needed] of tables) {
+      const known = [now.get(name), ...states.flatMap((after) => (after.has(name) ? [after.get(name)] : []))];
+      // What is wrong now may be right after the plan: the release that needs that starts then.
+      const [first, ...others] = known.map((table) => problemsIn(table, name, needed));
+      const wrong = first!.find((problem, index) => problem !== undefined && others.every((one) => one[index]));
+      if (wrong === undefined) continue;
+      throw new MigrateError("ERR_CONTRACT_INVALID", {
+        file,
+        problem: `${application} ${release} ${wrong}, now and after these migrations; correct the contract, or remove it if that release no longer runs`,
+      });
+    }
+}
+
+/** Why the application can't work with the table, for each thing that it does with it; undefined where it can. */
+function problemsIn(table: Table | undefined, name: string, needed: ContractTable): readonly (string | undefined)[] {
+  const ofUse = (use: Use) =>
+    needed[use].map((column) => {
+      const problem = problemOfColumn(table, column, use);
+      return problem && `${use} ${placeOf(name, column.path)}, which ${problem}`;
+    });
+  const missing = needed.appends ? columnNotWritten(table ?? { columns: [] }, needed) : undefined;
+  return [
+    table === undefined ? `uses ${name}, which does not exist` : undefined,
+    ...ofUse("reads"),
+    ...ofUse("writes"),
+    missing && `appends to ${name} without ${missing}, which is not null`,
+  ];
+}

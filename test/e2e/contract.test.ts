@@ -1,0 +1,202 @@
+/** Contracts of applications: a rename is refused, and the sequence that is proposed instead breaks none of the releases. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { aProject, startNode, type Project } from "../support/project.ts";
+import { columnsOf, rowsOf } from "../support/tables.ts";
+
+const created = `m.createTable("documents", { id: m.int32().notNull(), title: m.utf8() })`;
+const rename = `m.renameColumn("documents", "title", "headline")`;
+
+function withContracts(): Project {
+  const project = aProject();
+  const target = `{ kind: "lance", uri: ".lancedb", contracts: "contracts" }`;
+  project.write("migrate.config.ts", `export default { targets: { here: ${target} } };\n`);
+  project.migration("0001_documents.ts", created);
+  return project;
+}
+
+/** States that a release reads one column and writes some. */
+function contract(project: Project, release: string, reads: string, writes: readonly string[]): void {
+  const id = { id: "int32 not null" };
+  const written = Object.fromEntries(writes.map((column) => [column, "utf8"]));
+  const documents = { reads: { ...id, [reads]: "utf8" }, writes: { ...id, ...written }, appends: true };
+  const text = JSON.stringify({ format: 1, application: "search", release, tables: { documents } });
+  project.write(`contracts/${release}.json`, text);
+}
+
+/**
+ * A release of an application. It adds rows, reads them and changes them, some of them those of another release, through a
+ * table that it opens once. It prints what was acknowledged, until it is asked to stop.
+ */
+const application = `
+import { connect } from ${JSON.stringify(import.meta.resolve("@lancedb/lancedb"))};
+const { DATABASE, READS, WRITES, FIRST, OTHERS } = process.env;
+const table = await (await connect(DATABASE)).openTable("documents");
+const given = (value) => Object.fromEntries(WRITES.split(",").map((name) => [name, value]));
+const acknowledge = (id, value) => console.log(JSON.stringify({ id, value }));
+/** Like any application, it repeats what has lost against another writer. */
+async function retried(work) {
+  for (let left = 50; ; left--)
+    try {
+      return await work();
+    } catch (error) {
+      if (left === 0 || !/conflict/i.test(String(error))) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 10 * Math.random()));
+    }
+}
+async function write(id, value) {
+  const { rowsUpdated } = await retried(() => table.update({ where: "id = " + id, values: given(value) }));
+  if (rowsUpdated > 0) acknowledge(id, value);
+}
+let isStopped = false;
+process.stdin.on("data", () => (isStopped = true));
+for (let id = Number(FIRST); !isStopped; id++) {
+  const value = READS + " " + id;
+  await retried(() => table.add([{ id, ...given(value) }]));
+  acknowledge(id, value);
+  const [row] = await table.query().where("id = " + id).select(["id", READS]).toArray();
+  if (row?.[READS] !== value) throw new Error("row " + id + " is " + JSON.stringify(row));
+  if (id % 3 === 0) await write(id, value + " again");
+  if (OTHERS && id % 3 === 1) await write(Number(OTHERS) + (id % 100), value + " by another");
+  await new Promise((resolve) => setTimeout(resolve, 150));
+}
+process.exit(0);
+`;
+
+interface Release {
+  /** Waits until it has written again a few times. */
+  works(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Written {
+  readonly id: number;
+  readonly value: string;
+}
+
+function start(
+  project: Project,
+  number: number,
+  reads: string,
+  writes: readonly string[],
+  written: Written[],
+): Release {
+  const others = number === 1 ? "" : String((number - 1) * 10_000);
+  const { process: child, finished } = startNode([join(project.folder, "app.mjs")], project.folder, {
+    DATABASE: project.database,
+    READS: reads,
+    WRITES: writes.join(),
+    FIRST: String(number * 10_000),
+    // The first release writes to rows of the second one too.
+    OTHERS: number === 1 ? "20000" : others,
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let [rest, count] = ["", 0];
+  let notice = () => {};
+  child.stdout!.on("data", (text: string) => {
+    const lines = `${rest}${text}`.split("\n");
+    rest = lines.pop()!;
+    for (const line of lines) written.push(JSON.parse(line) as Written);
+    count += lines.length;
+    notice();
+  });
+  return {
+    async works() {
+      const wanted = count + 5;
+      const enough = new Promise<void>((resolve) => {
+        notice = () => count >= wanted && resolve();
+      });
+      await Promise.race([enough, finished.then(({ stderr }) => expect(stderr).toBe("it runs"))]);
+    },
+    async stop() {
+      child.stdin!.write("stop\n");
+      expect(await finished).toMatchObject({ code: 0, stderr: "" });
+    },
+  };
+}
+
+/** The steps of a proposed sequence, as a migration exports them. */
+function stepsIn(text: string): readonly [steps: string, accepts: string] | undefined {
+  const [, steps] = /^(?:Now: a|A) migration with (.*?)(?:, and with .*)?\.$/.exec(text) ?? [];
+  return steps === undefined
+    ? undefined
+    : [steps, text.includes("accepts") ? 'export const accepts = ["lossy"];\n' : ""];
+}
+
+test("the proposed sequence breaks no release that runs meanwhile", { timeout: 60_000 }, async () => {
+  const project = withContracts();
+  const up = async () => await project.migrate(["up"]);
+  project.write("app.mjs", application);
+  project.write("contracts/README.md", "The releases that run.");
+  expect(await up()).toMatchObject({ code: 0 });
+  const written: Written[] = [];
+  const release = async (number: number, reads: string, ...writes: readonly string[]) => {
+    contract(project, String(number), reads, writes);
+    const started = start(project, number, reads, writes, written);
+    await started.works();
+    return started;
+  };
+  const leave = async (one: Release, number: number) => {
+    await one.works();
+    await one.stop();
+    rmSync(join(project.folder, `contracts/${number}.json`));
+  };
+
+  const first = await release(1, "title", "title");
+  project.migration("0002_rename.ts", rename);
+  const refused = await up();
+  expect(refused).toMatchObject({ code: 4, stdout: "" });
+  expect(refused.stderr).toContain(
+    "0002_rename.ts, step 1 (renameColumn) would break a release that still runs: " +
+      "search 1 reads and writes documents.title, which is renamed to headline; " +
+      "migrate plan shows the steps that would not, or remove the contract of a release that no longer runs\n" +
+      '  1. Now: a migration with addColumn("documents", "headline", utf8()).\n',
+  );
+  expect(await columnsOf(project.database, "documents")).toEqual(["id: int32 not null", "title: utf8"]);
+  const { stdout, code } = await project.migrate(["plan", "--json"]);
+  expect(code).toBe(0);
+  const { refusal } = JSON.parse(stdout).pending[0].actions[0];
+  const [expand, both, fill, moved, only, drop, ...more] = refusal.sequence as readonly string[];
+  expect(more).toEqual([]);
+  rmSync(join(project.folder, "migrations/0002_rename.ts"));
+  let number = 1;
+  const apply = async (text: string) => {
+    const [steps, accepts] = stepsIn(text)!;
+    const names = "addColumn, dropColumn, execute, utf8";
+    const head = `import { ${names} } from "lance-migrate";\n${accepts}`;
+    project.write(`migrations/000${++number}_next.ts`, `${head}export const up = [${steps}];\n`);
+    expect(await up()).toMatchObject({ code: 0 });
+  };
+
+  await apply(expand!);
+  expect(both).toContain("reads documents.title and writes both");
+  const second = await release(2, "title", "title", "headline");
+  await leave(first, 1);
+  await apply(fill!);
+  const filled = (await rowsOf(project.database, "documents")) as { title: string; headline: string }[];
+  expect(filled.filter(({ title, headline }) => title !== headline)).toEqual([]);
+  expect(moved).toContain("reads documents.headline and writes both");
+  const third = await release(3, "headline", "title", "headline");
+  await leave(second, 2);
+  expect(only).toContain("reads and writes only documents.headline");
+  const fourth = await release(4, "headline", "headline");
+  project.write(
+    "migrations/0004_early.ts",
+    `import * as m from "lance-migrate";\nexport const up = [m.dropColumn("documents", "title")];\n`,
+  );
+  expect((await up()).stderr).toContain("search 3 writes documents.title, which is dropped");
+  rmSync(join(project.folder, "migrations/0004_early.ts"));
+  await leave(third, 3);
+  await apply(drop!);
+  await leave(fourth, 4);
+
+  const values = new Map<number, string[]>();
+  for (const { id, value } of written) values.set(id, [...(values.get(id) ?? []), value]);
+  const rows = (await rowsOf(project.database, "documents")) as { id: number; headline: string }[];
+  // Two releases that change a row at the same time may both be the last.
+  const lost = rows.filter(({ id, headline }) => !values.get(id)!.slice(-2).includes(headline));
+  expect(lost).toEqual([]);
+  expect(rows.map(({ id }) => id).toSorted()).toEqual([...values.keys()].toSorted());
+  expect(await columnsOf(project.database, "documents")).toEqual(["id: int32 not null", "headline: utf8"]);
+});
