@@ -14,8 +14,6 @@ const finds: Readonly<Record<RuleId, string>> = {
   "renames-declared-column":
     "a column is renamed, but `schema.ts` or the application's types still declare the old name",
   "renames-indexed-column": "a column with an index is renamed",
-  "vector-index-without-rows":
-    "a vector index is created in the same migration as its table or its column, which has no vectors yet",
 };
 
 /** `findings`: with paths that are relative to the root of the repository. */
