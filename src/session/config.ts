@@ -18,8 +18,11 @@ export interface Config {
    * @default "schema.ts", or "schema" with the ending of the project's files
    */
   readonly schema?: string;
-  /** The file for the application's row types and Arrow schemas, such as `src/db.ts`, for `migrate types`. */
-  readonly types?: string;
+  /**
+   * For `migrate types`, the file for the application's row types and Arrow schemas, such as `src/db.ts` or
+   * `app/models.py`, or a list of such files.
+   */
+  readonly types?: string | readonly string[];
   /**
    * The name of the ledger's table, at most 60 characters.
    *

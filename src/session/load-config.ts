@@ -53,7 +53,9 @@ const guardsShape: Shape<Guards> = {
 };
 
 /** Matches the paths to which `migrate types` may write the application's types. */
-export const typesPattern = /^(?!.*\.d\.m?ts$).*[^/\\]\.m?ts$/;
+export const typesPattern = /^(?!.*\.d\.m?ts$).*[^/\\]\.(m?ts|py)$/;
+
+const typesProblem = "must be the path of a .ts file, but no .d.ts, or of a .py file, or a list of such paths";
 
 const contractsCheck: Check = (value) => (typeof value === "string" ? onePath(value) : severalPaths(value));
 const onePath = filledText("must be the path of a folder or a file, or an array of paths");
@@ -63,10 +65,10 @@ const configShape: Shape<Config> = {
   migrations: optional(filledText("must be a folder's path")),
   schema: optional(filledText("must be a file's path")),
   types: optional(
-    inOrder(
-      text("must be a .ts file's path"),
-      textThat((path) => typesPattern.test(path), "must be a .ts file's path, and no .d.ts"),
-    ),
+    must((types) => {
+      const files = Array.isArray(types) ? (types as readonly unknown[]) : [types];
+      return files.every((file) => typeof file === "string" && typesPattern.test(file));
+    }, typesProblem),
   ),
   ledger: optional(
     inOrder(

@@ -200,6 +200,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     const rows = numbered(20).map((id) => ({ id: BigInt(id), text: `Note ${id}`, vector: numbered(8) }));
     await addRows(project.database, "notes", rows);
   },
+  "docs/python.md#models": ({ project }) => notes(project),
   "docs/types.md": ({ project }) => {
     project.migration("0001_create_documents.ts", `m.createTable("documents", { id: m.int64() })`);
   },

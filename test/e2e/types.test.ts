@@ -93,8 +93,8 @@ test("it writes over nothing that it did not write, and into no place where migr
   });
   expect(textOf(project, "src/db.ts")).toBe("export const mine = 1;\n");
   expect(existsSync(join(project.folder, "migrations/history.d.ts"))).toBe(false);
-  const problem = "--out must be a .ts file for the application, outside the migrations folder\n";
-  for (const out of ["migrations/db.ts", "src/db.js", "src/db.d.ts", "src"])
+  const problem = "--out must be a .ts or .py file for the application, outside the migrations folder\n";
+  for (const out of ["migrations/db.ts", "migrations/db.py", "src/db.js", "src/db.d.ts", "src"])
     expect(await migrate(["types", "--out", out])).toEqual({ code: 2, stdout: "", stderr: problem });
   project.write("migrations/history.d.ts", "declare const mine: 1;\n");
   expect(await migrate(["types"])).toMatchObject({ code: 2 });

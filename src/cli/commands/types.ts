@@ -15,26 +15,32 @@ import { defineCommand, withAnySession } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { patternFlag, switchFlag } from "../command/flags.ts";
 import type { Output } from "../command/output.ts";
-import { applicationPath } from "../project/update-types.ts";
+import { applicationPaths } from "../project/update-types.ts";
 import { authoring } from "../project/write-migration.ts";
 import { renderWritten, shownPath } from "../render/steps.ts";
 
-const outProblem = "must be a .ts file for the application, outside the migrations folder";
+const outProblem = "must be a .ts or .py file for the application, outside the migrations folder";
 
 export const typesCommand = defineCommand({
   usage: "types",
-  describe: "write TypeScript types of the tables after each migration, and of their rows",
+  describe: "write types of the tables after each migration, and of their rows for the application",
   examples: [
     ["migrate types", "update the types that migrations are checked with"],
     ["migrate types --out src/db.ts", "also write the application's row types"],
+    ["migrate types --out app/models.py", "write models for a Python application"],
     ["migrate types --check", "in CI: exit with 3 if a file is out of date"],
   ],
   exits: { pending: "with --check: a file is missing or out of date" },
   flags: {
     check: switchFlag("write nothing; exit with 3 if a file is out of date"),
-    out: patternFlag("a file for row types and Arrow schemas, such as src/db.ts", typesPattern, outProblem, {
-      value: "FILE",
-    }),
+    out: patternFlag(
+      "a file for row types and Arrow schemas, such as src/db.ts or app/models.py",
+      typesPattern,
+      outProblem,
+      {
+        value: "FILE",
+      },
+    ),
   },
   async run(context) {
     const { flags, output, underWay } = context;
@@ -42,13 +48,13 @@ export const typesCommand = defineCommand({
     return await withAnySession(context, async (session) => {
       const { folder: migrations } = session;
       // --out takes precedence over the configuration.
-      const file = out === undefined ? applicationPath(session) : resolve(out);
-      if (file !== undefined && dirname(file) === migrations)
+      const paths = out === undefined ? applicationPaths(session) : [resolve(out)];
+      if (paths.some((path) => dirname(path) === migrations))
         throw new MigrateError("ERR_USAGE", { problem: `--out ${outProblem}` });
       const revisions = await schemaRevisions(authoring(session));
       const files = [
         historyFile(migrations, revisions),
-        ...(file === undefined ? [] : [applicationFile(file, databaseAfter(revisions))]),
+        ...paths.map((path) => applicationFile(path, databaseAfter(revisions))),
       ];
       const stale = files.filter((one) => !isWritten(one));
       for (const { path } of stale) checkOurs(path);
@@ -92,5 +98,9 @@ function placeOf({ path }: TypesFile): string {
 }
 
 function listOf(files: readonly TypesFile[]): string {
-  return `${files.map(placeOf).join(" and ")} ${files.length === 1 ? "is" : "are"}`;
+  return `${inWords(files.map(placeOf))} ${files.length === 1 ? "is" : "are"}`;
+}
+
+function inWords(names: readonly string[]): string {
+  return names.length < 3 ? names.join(" and ") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }

@@ -17,14 +17,13 @@ import {
 import type { Session } from "../../session/session.ts";
 import type { Output } from "../command/output.ts";
 
-/** The file of row types and schemas, if the configuration names one. Throws ERR_CONFIG_INVALID. */
-export function applicationPath({ config, folder: migrations }: Session): string | undefined {
-  const { types, folder, file } = config;
-  if (types === undefined) return undefined;
-  const path = resolve(folder, types);
-  if (dirname(path) === migrations)
+/** The files of row types and schemas that the configuration names. Throws ERR_CONFIG_INVALID. */
+export function applicationPaths({ config, folder: migrations }: Session): readonly string[] {
+  const { types = [], folder, file } = config;
+  const paths = [types].flat().map((path) => resolve(folder, path));
+  if (paths.some((path) => dirname(path) === migrations))
     throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: "types: must be outside the migrations folder" });
-  return path;
+  return paths;
 }
 
 /** The history file, with which migrations are type-checked, if there is one that `migrate types` wrote. */
@@ -44,15 +43,15 @@ export async function updateTypes(
   which: "all" | "history" = "all",
 ): Promise<readonly string[]> {
   try {
-    const application = which === "all" ? applicationPath(session) : undefined;
-    if (application !== undefined) checkOurs(application);
-    const isTyped = application !== undefined && existsSync(application);
+    const applications = which === "all" ? applicationPaths(session) : [];
+    for (const path of applications) checkOurs(path);
+    const typed = applications.filter((path) => existsSync(path));
     const isKnown = knownHistory(session) !== undefined;
-    if (!isKnown && !isTyped) return [];
+    if (!isKnown && typed.length === 0) return [];
     const all = await revisions();
     const files = [
       ...(isKnown ? [historyFile(session.folder, all)] : []),
-      ...(isTyped ? [applicationFile(application, databaseAfter(all))] : []),
+      ...typed.map((path) => applicationFile(path, databaseAfter(all))),
     ];
     const stale = files.filter((file) => !isWritten(file));
     for (const file of stale) writeTypes(file);
@@ -68,9 +67,16 @@ const mostRevisions = 50;
 
 /** The tables that the application's types describe, if these are older than the last migration. */
 export function typedTables(session: Session, revisions: readonly SchemaRevision[]): Declared | undefined {
-  const path = applicationPath(session);
+  for (const path of applicationPaths(session)) {
+    const typed = tablesIn(path, revisions);
+    if (typed !== undefined) return typed;
+  }
+  return undefined;
+}
+
+function tablesIn(path: string, revisions: readonly SchemaRevision[]): Declared | undefined {
   try {
-    if (path === undefined || !isOurs(path)) return undefined;
+    if (!isOurs(path)) return undefined;
     const text = textAt(path);
     // A file may have been written long ago or changed by hand, so only the latest revisions are compared with it.
     for (let back = 0; back < Math.min(mostRevisions, revisions.length); back++) {

@@ -7,6 +7,7 @@ import type { SchemaRevision } from "../../run/schema-history.ts";
 import type { Database } from "../../schema/table.ts";
 import { applicationTypes, writtenMark } from "./application-types.ts";
 import { historyTypes } from "./history-types.ts";
+import { pythonMark, pythonModels } from "./python-models.ts";
 
 export interface TypesFile {
   readonly path: string;
@@ -21,7 +22,11 @@ export function historyFile(migrations: string, revisions: readonly SchemaRevisi
 }
 
 export function applicationFile(path: string, database: Database): TypesFile {
-  return { path, text: applicationTypes(database) };
+  return { path, text: isPython(path) ? pythonModels(database) : applicationTypes(database) };
+}
+
+function isPython(path: string): boolean {
+  return path.endsWith(".py");
 }
 
 /** Whether the file exists and is up to date. Throws ERR_TYPES_FILE. */
@@ -31,7 +36,7 @@ export function isWritten({ path, text }: TypesFile): boolean {
 
 /** Whether the file exists and `migrate types` wrote it. Throws ERR_TYPES_FILE. */
 export function isOurs(path: string): boolean {
-  return textAt(path)?.startsWith(writtenMark) === true;
+  return textAt(path)?.startsWith(isPython(path) ? pythonMark : writtenMark) === true;
 }
 
 /** Refuses to overwrite a file that `migrate types` did not write. Throws ERR_TYPES_FOREIGN, ERR_TYPES_FILE. */

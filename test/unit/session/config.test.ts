@@ -83,8 +83,10 @@ const bad: readonly { readonly config: string; readonly says: string }[] = [
   { config: "{ Targets: {} }", says: "there is no setting Targets; did you mean targets?" },
   { config: "{ colour: 'red' }", says: "there is no setting colour" },
   { config: "{ migrations: '' }", says: "migrations must be a folder's path" },
-  { config: "{ types: 'src/db.d.ts' }", says: "types must be a .ts file's path, and no .d.ts" },
-  { config: "{ types: 3 }", says: "types must be a .ts file's path" },
+  ...["'src/db.d.ts'", "3", "['src/db.ts', 'db.js']", "[3]"].map((types) => ({
+    config: `{ types: ${types} }`,
+    says: "types must be the path of a .ts file, but no .d.ts, or of a .py file, or a list of such paths",
+  })),
   { config: "{ migrations: 3 }", says: "migrations must be a folder's path" },
   { config: "{ ledger: '' }", says: "ledger must be a table's name: letters, digits, _, - and ." },
   { config: "{ ledger: 'my ledger' }", says: "ledger must be a table's name: letters, digits, _, - and ." },
