@@ -20,6 +20,7 @@ const guides: Readonly<Record<string, string>> = {
   prepare: "[preparing](embedding-model.md#preparing), [on Ray](embedding-model.md#on-ray)",
   prune: "[kept versions](rollback.md#kept-versions)",
   history: "[the ledger](ledger.md)",
+  blame: "[the changes to a column](ledger.md#the-changes-to-a-column)",
   verify: "[drift](adopting.md#drift), [checking the ledger](ledger.md#checking-the-ledger), [recall](steps.md#recall)",
   lint: "[lint](lint.md)",
   doctor: "[clients](clients.md), [services](rest.md)",

@@ -53,6 +53,7 @@ async function firstSteps(project: Project, run: Run): Promise<void> {
   run("rehearse", "rehearse");
   run("status", "status");
   run("history", "history");
+  run("blame", "blame documents.headline");
   project.migrate("up");
   run("down", "down");
   run("verify", "verify");

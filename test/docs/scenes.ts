@@ -114,6 +114,14 @@ export const scenes: Readonly<Record<string, Scene>> = {
     project.migration("0002_index.ts", `m.createIndex("documents", "embedding", ${index}, { minRecall: 0.95 })`);
     await migrate("up");
   },
+  "docs/ledger.md#the-changes-to-a-column": async ({ project, migrate }) => {
+    project.migration("0001_documents.ts", `m.createTable("documents", { id: m.int64(), title: m.utf8() })`);
+    await migrate("up");
+    project.migration("0007_headlines.ts", `m.renameColumn("documents", "title", "headline")`);
+    await migrate("up");
+    project.migration("0012_required.ts", `m.setNullable("documents", "headline", false)`);
+    await migrate("up");
+  },
   "docs/steps.md#deferred-indexes": ({ project }) => {
     const create = `m.createTable("documents", { id: m.int64().notNull(), embedding: m.vector(768) })`;
     project.migration("0001_documents.ts", `${create},\nm.createIndex("documents", "embedding", m.ivfPq())`);

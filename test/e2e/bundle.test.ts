@@ -392,6 +392,7 @@ describe("is refused with 2, and nothing is done", () => {
     "plan",
     "prepare",
     "rehearse",
+    "blame",
     "verify",
     "repair",
     "resolve",

@@ -355,6 +355,7 @@ const commands = {
   prepare: ["--shard", "--discard", "--on", "--shards", "--python", "--ray-options", "--bundle", "--wait", "--lease"],
   rehearse: ["--to", "--accept", "--rows", "--allow-out-of-order", "--bundle"],
   history: [],
+  blame: ["column", "--bundle"],
   verify: [
     "--ledger",
     "--recall",
@@ -446,9 +447,12 @@ describe("common flags", () => {
       "schema.ts",
       `import * as m from "lance-migrate";\nexport default m.defineSchema({ more: { id: m.int32() } });\n`,
     );
-    const words = { init: ["init", "--yes"], new: ["new", "third"], squash: ["squash", "--to", "2", "--dry-run"] }[
-      command
-    ] ?? [command];
+    const words = {
+      init: ["init", "--yes"],
+      new: ["new", "third"],
+      squash: ["squash", "--to", "2", "--dry-run"],
+      blame: ["blame", "documents"],
+    }[command] ?? [command];
     const short = await project.migrate([...words, "-t", "there", "-c", "deploy.ts", "-q", "-v"]);
     expect(short).toMatchObject({ code: 0, stderr: "" });
     const long = await project.migrate([

@@ -68,6 +68,7 @@ const invocations: Readonly<Record<string, readonly (readonly string[])[]>> = {
   prepare: [waits, ["--discard", ...waits]],
   rehearse: [["--rows", "5"]],
   history: [[]],
+  blame: [["documents"], [`documents."${column}"`]],
   verify: [[], ["--ledger"], ["--write"]],
   repair: [waits],
   resolve: [["--reverted", "1", ...waits]],
@@ -148,7 +149,7 @@ const scenes: readonly Scene[] = [
     title: "names, SQL and metadata of migrations",
     at: on(() => applied),
     files: { ...own, ...pending },
-    shows: ["up", "plan", "rehearse", "generate"],
+    shows: ["up", "plan", "rehearse", "generate", "blame"],
   },
   {
     title: "columns and metadata that others changed",

@@ -21,6 +21,7 @@ const groups = {
   Inspect: {
     status: async () => (await import("./status.ts")).statusCommand,
     history: async () => (await import("./history.ts")).historyCommand,
+    blame: async () => (await import("./blame.ts")).blameCommand,
     verify: async () => (await import("./verify.ts")).verifyCommand,
     lint: async () => (await import("./lint.ts")).lintCommand,
     doctor: async () => (await import("./doctor.ts")).doctorCommand,

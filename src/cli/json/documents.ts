@@ -29,6 +29,7 @@ export const documents = {
   prune: apply.prune,
   status: z.union([inspect.statusDocumentShape, databaseEvents(inspect.statusDocumentShape)]),
   history: inspect.history,
+  blame: inspect.blame,
   verify: inspect.verify,
   lint: inspect.lint,
   doctor: inspect.doctor,

@@ -1,12 +1,14 @@
 /** The documents of commands that only read. */
 import { z } from "zod";
 import {
+  columnEvent,
   deferral,
   difference,
   measuredRecall,
   midway,
   migration,
   milliseconds,
+  presentColumn,
   progress,
   target,
   text,
@@ -137,6 +139,31 @@ export const history = z.strictObject({
   target,
   records: z.array(record).describe("In their order, with those of the lease ([what they mean](ledger.md))."),
   doubts: texts.describe("The migrations in doubt or under way, as text."),
+});
+
+export const blame = z.strictObject({
+  target,
+  columns: z
+    .array(
+      z.strictObject({
+        names: texts.describe("Each `table.path` that it had, in order."),
+        now: presentColumn.optional().describe("Absent if it is dropped. With what the pending migrations would do."),
+        events: z
+          .array(
+            z.strictObject({
+              ...columnEvent.shape,
+              name: text.describe("The name of the migration."),
+              status: z.enum(["applied", "baselined", "partial", "pending"]),
+              at: time.optional(),
+              by: text.optional().describe("The user, the machine and the process."),
+              duration: milliseconds.optional().describe("Of the whole migration, or of its group."),
+            }),
+          )
+          .describe("The newest first."),
+      }),
+    )
+    .describe("The columns that have the name now, then those that had it."),
+  problems: texts.describe("What is unknown, and why."),
 });
 
 export const verify = z.union([

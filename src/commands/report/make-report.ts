@@ -9,7 +9,7 @@ import { resolvingOnce } from "../../migrations/resolve-once.ts";
 import { loadedOnce } from "../../migrations/source.ts";
 import { tableLives } from "../../plan/history/column-lives.ts";
 import { withStepsThatRan } from "../../plan/history/renumbered.ts";
-import { inOrder } from "../../plan/history/replay.ts";
+import { inRunOrder } from "../../plan/history/replay.ts";
 import { differenceDocument } from "../../plan/history/table-drift.ts";
 import { survey } from "../../run/prepare/estimate.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../../run/run-context.ts";
@@ -97,12 +97,6 @@ async function loadAll(
     for (const file of files) loaded.push(...((await attempt(async () => [await source.load(file)])) ?? []));
   });
   return loaded;
-}
-
-/** Those that ran, in that order, then the others. */
-function inRunOrder(migrations: readonly Migration[], state: LedgerState): readonly Migration[] {
-  const ran = new Set(inOrder(migrations, state));
-  return [...ran, ...migrations.filter((one) => !ran.has(one))];
 }
 
 interface Gathered {

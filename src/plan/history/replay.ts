@@ -71,6 +71,12 @@ export function inOrder(migrations: readonly Migration[], state: Ran): readonly 
     .toSorted((one, other) => orderOf(one)! - orderOf(other)!);
 }
 
+/** Those that have run, in the order in which they ran, and then the others. */
+export function inRunOrder(migrations: readonly Migration[], state: Ran): readonly Migration[] {
+  const ran = new Set(inOrder(migrations, state));
+  return [...ran, ...migrations.filter((migration) => !ran.has(migration))];
+}
+
 /** Turns an error of `work` into ERR_STEP_IMPOSSIBLE with the place of the step. */
 export function withPlace<Result>(place: StepPlace, work: () => Result): Result {
   return catchMigrateError(work, (cause) => {

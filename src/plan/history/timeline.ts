@@ -8,7 +8,7 @@ import { tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
 import { change, type Database, type Table, type Tables } from "../../schema/table.ts";
 import { statesBetween } from "../commits/commits.ts";
 import { compileMigration, type Able, type PlacedAction } from "../compile/compile.ts";
-import { inOrder } from "./replay.ts";
+import { inOrder, inRunOrder } from "./replay.ts";
 import { commitsOfBegun } from "../commits/commit-progress.ts";
 
 /** An action of the sequence. */
@@ -39,8 +39,7 @@ export interface HistoryRow {
 
 /** All actions: first those of migrations that have run, in the ledger's order, then the others in file order. */
 export function historyRow(migrations: readonly Migration[], state: LedgerState, able: Able): HistoryRow {
-  const ran = inOrder(migrations, state);
-  return possibleRow([...ran, ...without(ran, migrations)], migrations, state, able);
+  return possibleRow(inRunOrder(migrations, state), migrations, state, able);
 }
 
 /** The same for a ledger that lost records: migrations without a record may have run between those with one. */
