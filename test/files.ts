@@ -2,7 +2,7 @@
 export const groups: Readonly<Record<string, readonly string[]>> = {
   unit: ["unit", "types", "mutants"],
   contract: ["contract", "docs", "service", "rest", "sequences", "fuzz"],
-  e2e: ["e2e", "container", "stores"],
+  e2e: ["e2e", "container", "stores", "action"],
   fault: ["fault", "simulate", "histories"],
 };
 

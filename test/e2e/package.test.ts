@@ -35,6 +35,9 @@ describe("the package", () => {
       "LICENSE",
       "README.md",
       "SECURITY.md",
+      "action.yml",
+      "action/comment.mjs",
+      "action/run.sh",
       "package.json",
       "python/prepare_on_ray.py",
       "templates/migration.js",
@@ -74,7 +77,7 @@ describe("the package", () => {
   test("stays small", () => {
     expect(packed.unpackedSize).toBeLessThan(3_500_000);
     const usual =
-      /^(dist\/[^/]+\.js|dist\/help\.json|dist\/types\/index\.d\.ts|docs\/|python\/|templates\/|[A-Z]+(\.md)?$|package\.json$)/;
+      /^(dist\/[^/]+\.js|dist\/help\.json|dist\/types\/index\.d\.ts|docs\/|action\/|action\.yml$|python\/|templates\/|[A-Z]+(\.md)?$|package\.json$)/;
     expect(paths().filter((path) => !usual.test(path))).toEqual([]);
     expect(packed.files.length).toBeLessThan(140);
   });
