@@ -100,7 +100,7 @@ test("on the embedded engine everything holds though an action comes after the l
   const many = rounds(200, 2_000);
   const { violations, counts } = await simulate({
     scenario: embedded,
-    first: 1_001,
+    first: 1_401,
     schedules: many,
     mostViolations: 3,
   });
