@@ -3,6 +3,7 @@ import { addColumn, createTable, dropColumn, int32, int64, renameColumn, utf8 } 
 import { expect, test } from "vitest";
 import { baseline } from "../../../../src/commands/adopt/baseline.ts";
 import { down } from "../../../../src/commands/down.ts";
+import { databaseState } from "../../../../src/commands/report/fleet.ts";
 import { makeReport } from "../../../../src/commands/report/make-report.ts";
 import { prune } from "../../../../src/commands/prune.ts";
 import { up } from "../../../../src/commands/up.ts";
@@ -12,9 +13,11 @@ import type { MigrationSource } from "../../../../src/migrations/source.ts";
 import type { MigratorOptions } from "../../../../src/run/run-context.ts";
 import { parseStep, type Step } from "../../../../src/steps/registry.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
+import { open as openRest } from "../../../../src/targets/rest/rest.ts";
 import { temporaryFolder } from "../../../support/project.ts";
+import { aService, apiKey } from "../../../support/service.ts";
 import { lancedb } from "../../../support/tables.ts";
-import { killed, watched } from "../../../support/watched.ts";
+import { killed, leapingClock, watched } from "../../../support/watched.ts";
 
 type Steps = readonly object[];
 
@@ -117,16 +120,16 @@ test("a migration that was rolled back is pending again, and both runs are repor
 });
 
 test("a run that was killed is unfinished, and ends for the report when another run takes over", async () => {
-  const { optionsFor, report } = await aDatabase();
-  await up(optionsFor(1));
-  const options = optionsFor(2, { lease: { duration: 1, patience: 0 } });
+  const { optionsFor } = await aDatabase();
+  const clock = leapingClock();
+  await up(optionsFor(1, { clock }));
+  const options = optionsFor(2, { clock, lease: { duration: 30_000, patience: 60_000 } });
   await expect(up({ ...options, target: watched(options.target, killed(9, true)) })).rejects.toThrow("killed");
-  const { runs, doubts } = await report(2);
+  const { runs } = await makeReport(options, { madeAt });
   expect(runs).toMatchObject([{ outcome: "unfinished", events: [] }, { outcome: "applied" }]);
   expect(runs[0]!.ended).toBeUndefined();
-  expect(doubts).toEqual(["0002 may have run further than is recorded; the next migrate up finds out and resumes it"]);
-  await up({ ...options, lease: { duration: 30_000, patience: 30_000 } });
-  const { runs: later } = await report(2);
+  await up(options);
+  const { runs: later } = await makeReport(options, { madeAt });
   expect(later).toMatchObject([
     { outcome: "applied" },
     { outcome: "unfinished", ended: expect.any(String) },
@@ -203,4 +206,39 @@ test("a migration that can't be planned is a problem, and is still pending", asy
   const { migrations, problems } = await report();
   expect(migrations[1]).toMatchObject({ status: "pending", actions: [], risks: [] });
   expect(problems).toEqual([expect.stringContaining("0002_m2.ts, step 1")]);
+});
+
+test("of many databases, each is shown with how far it is", async () => {
+  const { optionsFor } = await aDatabase();
+  await up(optionsFor(2));
+  expect(await databaseState(optionsFor(3))).toEqual({
+    applied: 2,
+    last: { version: 2, name: "m2", by: expect.stringContaining("@"), at: expect.stringMatching(/Z$/) },
+    pending: 1,
+    unfinished: [],
+    problems: [],
+    holder: undefined,
+  });
+  const options = optionsFor(3);
+  await expect(up({ ...options, target: watched(options.target, killed(9, true)) })).rejects.toThrow("killed");
+  expect(await databaseState(options)).toMatchObject({
+    pending: 1,
+    problems: ["0003_m3 is under way"],
+    holder: expect.stringContaining("@"),
+  });
+});
+
+test.each(["namespace", "service"] as const)("a report of a service of the dialect %s", async (dialect) => {
+  const { url, data } = await aService();
+  const target = await openRest({ kind: "rest", endpoint: url, apiKey, dialect }, { name: "cloud", folder: data });
+  const { optionsFor } = await aDatabase([...steps.slice(0, 2), [renameColumn("documents", "headline", "name")]]);
+  await up(optionsFor(2, { target }));
+  expect(await makeReport(optionsFor(3, { target }), { madeAt })).toMatchObject({
+    target: "cloud",
+    migrations: [{ status: "applied" }, { status: "applied" }, { status: "pending" }],
+    runs: [{ outcome: "applied", events: [{ event: "applied" }, { event: "applied" }] }],
+    tables: [{ name: "documents" }],
+    drift: { checked: true, columns: dialect === "namespace", differences: [] },
+    problems: [],
+  });
 });
