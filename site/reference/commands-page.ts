@@ -12,6 +12,7 @@ const guides: Readonly<Record<string, string>> = {
   generate: "[from a declared schema](authoring.md#from-a-declared-schema)",
   push: "[trying out a schema](authoring.md#trying-out-a-schema)",
   types: "[types](types.md)",
+  contract: "[application contracts](contracts.md)",
   build: "[without migration files](cli.md#without-migration-files)",
   plan: "[plans](plans.md)",
   up: "[the story of one run](architecture.md), [many databases](databases.md), [deferred indexes](steps.md#deferred-indexes)",

@@ -62,6 +62,7 @@ async function firstSteps(project: Project, run: Run): Promise<void> {
   run("repair", "repair");
   run("prune", "prune");
   run("types", "types");
+  run("contract", "contract --application search --release 1.4.0");
   run("build", "build");
   run("doctor", "doctor");
   run("serve", "serve --data .lancedb --port 0 --api-key 0123456789abcdefghij --timeout 2");

@@ -22,7 +22,8 @@ function filesAt(path: string): readonly string[] {
     .map((name) => join(resolve(path), name));
 }
 
-function jsonAt(path: string): unknown {
+/** Throws ERR_CONTRACT_INVALID. */
+export function jsonAt(path: string): unknown {
   const text = attempt(path, () => readFileSync(path, "utf8"));
   try {
     return JSON.parse(text.replace(/^\uFEFF/, "")) as unknown;

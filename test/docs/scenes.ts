@@ -65,6 +65,8 @@ export const scenes: Readonly<Record<string, Scene>> = {
     scene.project.migration("0006_require_headlines.ts", `m.setNullable("documents", "headline", false)`);
     scene.project.migration("0007_finer_scores.ts", `m.retypeColumn("documents", "score", m.float64())`);
   },
+  "docs/contracts.md#a-contract": ({ project }) =>
+    project.migration("0001_documents.ts", `m.createTable("documents", { id: m.int64().notNull(), title: m.utf8() })`),
   "docs/contracts.md#changes-that-break-no-release": async ({ project, migrate }) => {
     const target = `{ kind: "lance", uri: ".lancedb", contracts: "contracts" }`;
     project.write("migrate.config.ts", `export default { targets: { production: ${target} } };\n`);

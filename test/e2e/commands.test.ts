@@ -391,6 +391,7 @@ const commands = {
   baseline: ["--to", "--dry-run", "--bundle", "--wait", "or 600)", "--lease", "or 30)"],
   build: ["--out", "--check"],
   types: ["--out", "--check"],
+  contract: ["--application", "--release", "--out", "--all", "--check"],
   rebase: ["--onto", "--dry-run", "--accept-order"],
   squash: ["--to", "--dry-run"],
   serve: ["--data", "--host", "--port", "--api-key", "--database"],
@@ -452,6 +453,7 @@ describe("common flags", () => {
       new: ["new", "third"],
       squash: ["squash", "--to", "2", "--dry-run"],
       blame: ["blame", "documents"],
+      contract: ["contract", "--application", "search", "--release", "1"],
     }[command] ?? [command];
     const short = await project.migrate([...words, "-t", "there", "-c", "deploy.ts", "-q", "-v"]);
     expect(short).toMatchObject({ code: 0, stderr: "" });

@@ -1,7 +1,7 @@
 /** Contracts of applications: a rename is refused, and the sequence that is proposed instead breaks none of the releases. */
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { aProject, startNode, type Project } from "../support/project.ts";
 import { columnsOf, rowsOf } from "../support/tables.ts";
 
@@ -199,4 +199,96 @@ test("the proposed sequence breaks no release that runs meanwhile", { timeout: 6
   expect(lost).toEqual([]);
   expect(rows.map(({ id }) => id).toSorted()).toEqual([...values.keys()].toSorted());
   expect(await columnsOf(project.database, "documents")).toEqual(["id: int32 not null", "headline: utf8"]);
+});
+
+describe("migrate contract", () => {
+  const written = (project: Project) => JSON.parse(readFileSync(join(project.folder, "contract.json"), "utf8"));
+  const names = ["--application", "search", "--release", "1.4.0"];
+
+  test("writes what the application of the types file reads and writes", async () => {
+    const project = aProject();
+    project.write("migrate.config.ts", `export default { types: "src/db.ts" };\n`);
+    const columns = `id: m.int64().notNull(), title: m.utf8(), source: m.struct({ url: m.utf8() }), "a b": m.vector(2)`;
+    project.migration(
+      "0001_documents.ts",
+      `m.createTable("documents", { ${columns} }), m.addComputedColumn("documents", "shout", m.utf8(), "upper(source.url)")`,
+    );
+    expect(await project.migrate(["types", "--out", "src/db.ts"])).toMatchObject({ code: 0 });
+    project.migration("0002_headlines.ts", rename);
+    expect(await project.migrate(["contract", ...names])).toEqual({
+      code: 0,
+      stdout: "wrote contract.json\n",
+      stderr: "",
+    });
+    const both = {
+      id: "int64 not null",
+      title: "utf8",
+      source: "struct<url: utf8>",
+      "a b": "fixedSizeList<float32, 2>",
+    };
+    expect(written(project)).toEqual({
+      format: 1,
+      application: "search",
+      release: "1.4.0",
+      migrations: "0001_documents",
+      tables: { documents: { reads: { ...both, shout: "utf8" }, writes: both, appends: true } },
+    });
+    expect(await project.migrate(["up", "--to", "1"])).toMatchObject({ code: 0 });
+    const { code, stderr } = await project.migrate(["up", "--contract", "contract.json"]);
+    expect(code).toBe(4);
+    expect(stderr).toContain("search 1.4.0 reads and writes documents.title, which is renamed to headline");
+  });
+
+  test("keeps to the columns that people have left in it", async () => {
+    const project = aProject();
+    project.migration("0001_documents.ts", created);
+    const narrow = { reads: { title: "utf8", id: "any" }, appends: false };
+    const document = { format: 1, application: "search", release: "1", tables: { documents: narrow, gone: {} } };
+    project.write("contract.json", JSON.stringify(document));
+    project.migration(
+      "0002_more.ts",
+      `m.setNullable("documents", "title", false), m.addColumn("documents", "lang", m.utf8()), m.createTable("more", { id: m.int32() })`,
+    );
+    expect(await project.migrate(["contract", "--check"])).toEqual({
+      code: 3,
+      stdout: "",
+      stderr: "contract.json is out of date; migrate contract writes it\n",
+    });
+    expect(await project.migrate(["contract", "--release", "2"])).toEqual({
+      code: 0,
+      stdout: "wrote contract.json\n",
+      stderr:
+        "removed, since the tables do not have it: gone\n" +
+        "left out as before: more, documents.lang; --all writes everything\n",
+    });
+    const tables = { documents: { reads: { title: "utf8 not null", id: "any" }, appends: false } };
+    expect(written(project)).toMatchObject({ release: "2", migrations: "0002_more", tables });
+    expect(await project.migrate(["contract", "--check"])).toMatchObject({
+      code: 0,
+      stdout: "equal: contract.json is up to date\n",
+    });
+    expect(await project.migrate(["contract"])).toMatchObject({
+      stdout: "nothing to do: contract.json is up to date\n",
+    });
+    expect(await project.migrate(["contract", "--all"])).toMatchObject({ code: 0, stderr: "" });
+    expect(Object.keys(written(project).tables)).toEqual(["documents", "more"]);
+    expect(written(project).tables.documents.reads).toHaveProperty("lang", "utf8");
+  });
+
+  test("is refused without names, and to overwrite what is no contract", async () => {
+    const project = aProject();
+    project.migration("0001_documents.ts", created);
+    expect(await project.migrate(["contract", "--application", "search"])).toMatchObject({
+      code: 2,
+      stderr: "--release is required, as there is no contract.json yet\n",
+    });
+    expect(await project.migrate(["contract", "--check"])).toMatchObject({
+      code: 3,
+      stderr: "contract.json is missing; migrate contract --application NAME --release NAME writes it\n",
+    });
+    expect(await project.migrate(["contract", ...names, "--out", "package.json"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("the contract package.json: "),
+    });
+  });
 });

@@ -77,6 +77,7 @@ const invocations: Readonly<Record<string, readonly (readonly string[])[]>> = {
   new: [["more", "--rename", `documents.title:"${column}"`]],
   build: [[], ["--check"]],
   types: [["--out", "db.ts"]],
+  contract: [["--application", "a", "--release", "1"]],
   generate: [["more"], ["--check"]],
   rebase: [["--onto", evil]],
   squash: [["--to", "2", "--dry-run"]],

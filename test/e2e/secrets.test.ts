@@ -42,6 +42,7 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   new: ["add_column", "--add-column", "documents.n:int32"],
   build: [],
   types: ["--out", "db.ts"],
+  contract: ["--application", "a", "--release", "1"],
   generate: ["third", "--drop-column", "documents.n"],
   rebase: ["--onto", "main"],
   squash: ["--to", "2", "--dry-run"],

@@ -8,6 +8,7 @@ const groups = {
     generate: async () => (await import("./generate.ts")).generateCommand,
     push: async () => (await import("./push.ts")).pushCommand,
     types: async () => (await import("./types.ts")).typesCommand,
+    contract: async () => (await import("./contract.ts")).contractCommand,
     build: async () => (await import("./build.ts")).buildCommand,
   },
   "Apply and roll back": {

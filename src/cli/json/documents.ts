@@ -20,6 +20,7 @@ export const documents = {
   generate: write.generate,
   push: write.push,
   types: write.types,
+  contract: write.contract,
   build: write.build,
   plan: planDocumentShape,
   up: z.union([runEvent, databaseEvents(apply.upResult)]),

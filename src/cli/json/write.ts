@@ -48,6 +48,20 @@ export const types = z.union([
   z.strictObject({ files: texts, stale: texts.describe("Those that are out of date.") }).describe("With `--check`."),
 ]);
 
+export const contract = z.union([
+  z
+    .strictObject({
+      file: text,
+      written: yes.describe("False if it was up to date."),
+      gone: texts.describe("What it had and the tables do not have any more."),
+      left: texts.describe("Tables and columns that it leaves out."),
+    })
+    .describe("Without `--check`."),
+  z
+    .strictObject({ file: text, stale: yes.describe("Whether it is missing or out of date.") })
+    .describe("With `--check`."),
+]);
+
 const bundle = { file: text, migrations: whole.describe("How many are in it.") };
 
 export const build = z.union([

@@ -67,23 +67,32 @@ const mostRevisions = 50;
 
 /** The tables that the application's types describe, if these are older than the last migration. */
 export function typedTables(session: Session, revisions: readonly SchemaRevision[]): Declared | undefined {
-  for (const path of applicationPaths(session)) {
-    const typed = tablesIn(path, revisions);
-    if (typed !== undefined) return typed;
-  }
-  return undefined;
+  const typed = typedRevisions(session, revisions);
+  if (typed === undefined || typed.revisions.length === revisions.length) return undefined;
+  const hint = "rewrite it with migrate types, and change the code that uses it";
+  return { file: relative(process.cwd(), typed.path), tables: databaseAfter(typed.revisions), hint };
 }
 
-function tablesIn(path: string, revisions: readonly SchemaRevision[]): Declared | undefined {
+interface Typed {
+  readonly path: string;
+  readonly revisions: readonly SchemaRevision[];
+}
+
+/** The oldest file of the application's types, and the revisions up to the one that it describes. */
+export function typedRevisions(session: Session, revisions: readonly SchemaRevision[]): Typed | undefined {
+  const typed = applicationPaths(session).flatMap((path) => revisionsIn(path, revisions) ?? []);
+  return typed.toSorted((one, other) => one.revisions.length - other.revisions.length)[0];
+}
+
+/** Undefined if the file does not exist, or describes none of the latest revisions. */
+function revisionsIn(path: string, revisions: readonly SchemaRevision[]): Typed | undefined {
   try {
     if (!isOurs(path)) return undefined;
     const text = textAt(path);
     // A file may have been written long ago or changed by hand, so only the latest revisions are compared with it.
     for (let back = 0; back < Math.min(mostRevisions, revisions.length); back++) {
-      const tables = databaseAfter(revisions.slice(0, revisions.length - back));
-      if (applicationFile(path, tables).text !== text) continue;
-      const hint = "rewrite it with migrate types, and change the code that uses it";
-      return back === 0 ? undefined : { file: relative(process.cwd(), path), tables, hint };
+      const typed = revisions.slice(0, revisions.length - back);
+      if (applicationFile(path, databaseAfter(typed)).text === text) return { path, revisions: typed };
     }
     return undefined;
   } catch (error) {

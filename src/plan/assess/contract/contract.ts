@@ -109,21 +109,13 @@ function parseType(text: string): Pick<NeededColumn, "type" | "nullable"> {
 }
 
 /** The type of a column as a contract states it. */
-function contractType({ type, nullable }: Pick<Column, "type" | "nullable">): string {
+export function contractType({ type, nullable }: Pick<Column, "type" | "nullable">): string {
   const written = typeNotation(type);
   const isKnown = catchMigrateError(
     () => sameForClients(parseType(written).type!, type),
     () => false,
   );
   return `${isKnown ? written : anyType}${nullable ? "" : " not null"}`;
-}
-
-/** The contract of an application that reads and writes all columns of a table. Values of computed columns it only reads. */
-export function contractOf({ columns }: Table): Required<TableDocument> {
-  const types = (some: readonly Column[]) =>
-    Object.fromEntries(some.map((column) => [formatPath([column.name]), contractType(column)]));
-  const reads = types(columns);
-  return { reads, writes: types(columns.filter(({ computed }) => computed === undefined)), appends: true };
 }
 
 /** Whether two types are equal but for the names of the items of lists, which no client uses. */

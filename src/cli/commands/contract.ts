@@ -1,0 +1,89 @@
+import { resolve } from "node:path";
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { formatMigration } from "../../migrations/file-name.ts";
+import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
+import { parseContract, type ContractDocument } from "../../plan/assess/contract/contract.ts";
+import { writeContract } from "../../plan/assess/contract/write-contract.ts";
+import { databaseAfter, schemaRevisions } from "../../run/schema-history.ts";
+import { jsonAt } from "../../session/contracts.ts";
+import { defineCommand, withAnySession } from "../command/command.ts";
+import { switchFlag, textFlag } from "../command/flags.ts";
+import { typedRevisions } from "../project/update-types.ts";
+import { authoring } from "../project/write-migration.ts";
+import { renderWritten, shownPath } from "../render/steps.ts";
+
+const usualFile = "contract.json";
+
+export const contractCommand = defineCommand({
+  usage: "contract",
+  describe: "write what a release of an application reads and writes, for plan and up to protect it",
+  examples: [
+    ["migrate contract --application search --release 1.4.0", `write ${usualFile} for the tables of the types file`],
+    ["migrate contract --release 1.5.0", "update it: the same columns, with the types that they have now"],
+    ["migrate contract --check", "in CI: exit with 3 if the file is out of date"],
+  ],
+  exits: { pending: "with --check: the file is missing or out of date" },
+  flags: {
+    application: textFlag("the name of the application (that in the file)", { value: "NAME" }),
+    release: textFlag("the name of the release (that in the file)", { value: "NAME" }),
+    out: textFlag(`the file to write (${usualFile})`, { value: "FILE" }),
+    all: switchFlag("write all tables and columns, also those that the file leaves out"),
+    check: switchFlag("write nothing; exit with 3 if the file is missing or out of date"),
+  },
+  conflicts: [["check", "all"]],
+  async run(context) {
+    const { flags, output, underWay } = context;
+    const { out = usualFile, all, check } = flags;
+    const path = resolve(out);
+    const shown = shownPath(path);
+    return await withAnySession(context, async (session) => {
+      const found = readGenerated(path, "ERR_CONTRACT_INVALID");
+      const before = found === undefined ? undefined : contractAt(path);
+      const { application = before?.application, release = before?.release } = flags;
+      if (check === true && before === undefined) {
+        output.data<"contract">({ file: shown, stale: true });
+        output.problem(`${shown} is missing; migrate contract --application NAME --release NAME writes it`);
+        return "pending";
+      }
+      if (application === undefined || release === undefined)
+        throw new MigrateError("ERR_USAGE", {
+          problem: `--${application === undefined ? "application" : "release"} is required, as there is no ${shown} yet`,
+        });
+      const revisions = await schemaRevisions(authoring(session));
+      // An application may have been written for the tables before the last migrations.
+      const typed = typedRevisions(session, revisions)?.revisions ?? revisions;
+      const last = typed.at(-1);
+      const named = { application, release, ...(last && { migrations: formatMigration(last) }) };
+      const { document, gone, left } = writeContract(named, databaseAfter(typed), all === true ? undefined : before);
+      const text = `${JSON.stringify(document, null, 2)}\n`;
+      // Neither the layout nor the number of later migrations matters to those who read it.
+      const isCurrent = before !== undefined && JSON.stringify(before) === JSON.stringify(document);
+      if (check === true) {
+        output.data<"contract">({ file: shown, stale: !isCurrent });
+        if (isCurrent) output.result(`equal: ${shown} is up to date`);
+        else
+          output.problem(
+            `${shown} is out of date; migrate contract${flags.out === undefined ? "" : ` --out ${out}`} writes it`,
+          );
+        return isCurrent ? undefined : "pending";
+      }
+      if (!isCurrent) {
+        underWay(true);
+        writeGenerated(path, text, "ERR_CONTRACT_INVALID");
+      }
+      output.data<"contract">({ file: shown, written: !isCurrent, gone: [...gone], left: [...left] });
+      if (isCurrent) output.result(`nothing to do: ${shown} is up to date`);
+      else renderWritten(output, [path]);
+      if (gone.length > 0) output.progress(`removed, since the tables do not have it: ${gone.join(", ")}`);
+      if (left.length > 0) output.progress(`left out as before: ${left.join(", ")}; --all writes everything`);
+      return undefined;
+    });
+  },
+});
+
+/** Throws ERR_CONTRACT_INVALID, also for a file that is no contract. */
+function contractAt(path: string): ContractDocument {
+  const document = jsonAt(path);
+  parseContract(document, shownPath(path));
+  return document as ContractDocument;
+}
