@@ -1,6 +1,7 @@
 /** `npm run screenshots [NAME …]`: runs the built command in terminals, and writes what they show to docs/images. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { commentPicture } from "./comment.ts";
 import { filmSvg } from "./film.ts";
 import { root } from "./project.ts";
 import { recording, screenshots } from "./scenes.ts";
@@ -18,6 +19,7 @@ for (const screenshot of screenshots.filter(({ name }) => isWanted(name))) {
 }
 if (isWanted(recording.name))
   write(recording.name, filmSvg(titleOf(recording.screens.flat()), recording.columns, await film(recording)));
+if (isWanted("comment")) writeFileSync(join(folder, "comment.png"), await commentPicture());
 
 function titleOf(commands: readonly string[]): string {
   return commands.map((args) => `npx migrate ${args}`.trim()).join(", then ");

@@ -39,7 +39,10 @@ function typed(args: string): Lines {
     .map((text) => [{ text, style: "bold" }]);
 }
 
-async function inProject<Result>(prepare: Screenshot["prepare"], work: (project: Project) => Result): Promise<Result> {
+export async function inProject<Result>(
+  prepare: Screenshot["prepare"],
+  work: (project: Project) => Result,
+): Promise<Result> {
   const project = new Project();
   try {
     await prepare?.(project);

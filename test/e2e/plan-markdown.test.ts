@@ -21,7 +21,8 @@ test("a plan is a short comment with its risks first", async () => {
   expect(await migrate(["up", "--to", "1"])).toMatchObject({ code: 0 });
   const { code, stdout } = await migrate(markdown);
   expect(code).toBe(0);
-  expect(stdout.replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/, "NOW")).toBe(`<!-- lance-migrate local up -->
+  expect(stdout.replaceAll("\u00a0", " ").replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/, "NOW"))
+    .toBe(`<!-- lance-migrate local up -->
 ### 2 migrations for \`local\`: 1 refused
 
 > [!CAUTION]

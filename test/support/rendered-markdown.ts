@@ -29,5 +29,8 @@ export function renderedMarkdown(text: string): RenderedMarkdown {
 const entities: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"' };
 
 function textOf(html: string): string {
-  return html.replaceAll(/<[^>]*>/g, "").replaceAll(/&(\w+);/g, (_, name: string) => entities[name]!);
+  return html
+    .replaceAll("\u00a0", " ")
+    .replaceAll(/<[^>]*>/g, "")
+    .replaceAll(/&(\w+);/g, (_, name: string) => entities[name]!);
 }

@@ -129,7 +129,7 @@ function tableOf({ groups = [], pending, reverting }: PlanDocument): readonly st
     .toSorted((a, b) => a.rank - b.rank);
   const rows = sorted.map(({ migration, icon }) =>
     tableRow([
-      `${icon} ${nameOf(migration)}${migration.done === 0 ? "" : ` (${migration.done} of ${migration.total} done)`}`,
+      `${icon}\u00a0${nameOf(migration)}${migration.done === 0 ? "" : ` (${migration.done} of ${migration.total} done)`}`,
       riskCell(migration),
       ...(pending === undefined ? [] : [rollbackCell(migration)]),
       grouped.has(migration.version) ? "in a group" : prose(costText(migration.actions)),
