@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { defineConfig, type Plugin } from "rolldown";
 
 /**
@@ -91,7 +92,23 @@ const forUndici: Plugin = {
   },
 };
 
-export default defineConfig({
+/** The script in the page of `migrate report`, as one file without imports, and its style. */
+const page = defineConfig({
+  input: { report: "src/cli/report/browser/main.ts" },
+  platform: "browser",
+  plugins: [
+    {
+      name: "style",
+      generateBundle() {
+        const source = readFileSync("src/cli/report/browser/report.css", "utf8");
+        this.emitFile({ type: "asset", fileName: "report.css", source });
+      },
+    },
+  ],
+  output: { dir: "dist", format: "iife", minify: true },
+});
+
+const command = defineConfig({
   input: { index: "src/index.ts", bin: "src/cli/bin.ts", worker: "src/service/work/worker.ts" },
   platform: "node",
   plugins: [builtins, unused, forUndici],
@@ -132,3 +149,6 @@ export default defineConfig({
     comments: { legal: true, jsdoc: false },
   },
 });
+
+// The first removes what an earlier build has left.
+export default [command, page];

@@ -11,6 +11,7 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
   Guides: [
     "docs/authoring.md",
     "docs/plans.md",
+    "docs/report.md",
     "docs/rollback.md",
     "docs/backfill.md",
     "docs/embedding-model.md",

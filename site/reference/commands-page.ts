@@ -25,6 +25,7 @@ const guides: Readonly<Record<string, string>> = {
   verify: "[drift](adopting.md#drift), [checking the ledger](ledger.md#checking-the-ledger), [recall](steps.md#recall)",
   lint: "[lint](lint.md)",
   doctor: "[clients](clients.md), [services](rest.md)",
+  report: "[the report](report.md)",
   rebase: "[branches](branches.md#migrate-rebase)",
   squash: "[branches](branches.md#migrate-squash)",
   pull: "[existing databases](adopting.md)",

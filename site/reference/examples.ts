@@ -54,6 +54,7 @@ async function firstSteps(project: Project, run: Run): Promise<void> {
   run("status", "status");
   run("history", "history");
   run("blame", "blame documents.headline");
+  run("report", "report");
   project.migrate("up");
   run("down", "down");
   run("verify", "verify");
@@ -141,6 +142,10 @@ async function addRow({ folder }: Project): Promise<void> {
 /** Values that differ from run to run, by the names of members. */
 const usual: Readonly<Record<string, unknown>> = {
   at: "2026-11-20T09:30:00.000Z",
+  madeAt: "2026-11-26T10:00:00.000Z",
+  began: "2026-11-20T09:30:00.000Z",
+  ended: "2026-11-20T09:30:00.012Z",
+  milliseconds: 12,
   by: "ada@laptop (process 4711)",
   run: "3f0c8a52-6a1b-4d0e-9d55-0f6f1a2b7c3d",
   port: 2333,

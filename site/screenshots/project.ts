@@ -28,9 +28,9 @@ export class Project {
     this.write(`migrations/${name}.ts`, text);
   }
 
-  /** Gives what the command prints on stdout. Fails if it exits with another code. */
-  migrate(args: string, code = 0): string {
-    const { status, stdout, stderr } = spawnSync(`${command} ${args}`, {
+  /** Gives what the command prints on stdout. Fails if it exits with another code. `options`: those of Node. */
+  migrate(args: string, code = 0, options = ""): string {
+    const { status, stdout, stderr } = spawnSync(`${command.replace(" ", ` ${options} `)} ${args}`, {
       cwd: this.folder,
       shell: true,
       encoding: "utf8",

@@ -51,6 +51,13 @@ export const filesErrors = {
   ERR_BUNDLE_FILE: failed(
     (d: { file: string; problem: string }) => `${d.file} ${d.problem}; fix that, then run migrate build again`,
   ),
+  ERR_REPORT_FOREIGN: usage(
+    (d: { file: string }) =>
+      `${d.file} is there, and migrate report did not write it; move it away, or name another file with --out`,
+  ),
+  ERR_REPORT_FILE: failed(
+    (d: { file: string; problem: string }) => `${d.file} ${d.problem}; fix that, then run migrate report again`,
+  ),
   ERR_LOCK_FILE: failed(
     (d: { file: string; problem: string }) => `${d.file} ${d.problem}; fix that, then migrate lint --write rewrites it`,
   ),

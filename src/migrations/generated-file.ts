@@ -1,11 +1,11 @@
-/** Reads and writes the files that are made from the migrations: `lock.json`, and those of `migrate types`, `build` and `contract`. */
+/** Reads and writes the files that are made from the migrations: `lock.json`, and those of `migrate types`, `build`, `contract` and `report`. */
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { fileReason, MigrateError } from "../errors/migrate-error.ts";
 
 /** The errors for such a file that can't be read or written. */
-type Code = "ERR_LOCK_FILE" | "ERR_TYPES_FILE" | "ERR_BUNDLE_FILE" | "ERR_CONTRACT_INVALID";
+type Code = "ERR_LOCK_FILE" | "ERR_TYPES_FILE" | "ERR_BUNDLE_FILE" | "ERR_CONTRACT_INVALID" | "ERR_REPORT_FILE";
 
 /** The text of the file; undefined if it does not exist. Throws `code`. */
 export function readGenerated(path: string, code: Code): string | undefined {

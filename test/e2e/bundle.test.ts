@@ -397,6 +397,7 @@ describe("is refused with 2, and nothing is done", () => {
     "repair",
     "resolve",
     "baseline",
+    "report",
   ]);
   test.each(commandNames.filter((command) => !reading.has(command)))("--bundle of %s", async (command) => {
     const { build, deploy, image } = await deployed();

@@ -92,6 +92,16 @@ const cases: readonly Case[] = [
     arrange: (project) => pending(project, people),
   },
   {
+    code: "ERR_REPORT_FILE",
+    args: ["report", "--out", "package.json/report.html"],
+    arrange: (project) => pending(project, people),
+  },
+  {
+    code: "ERR_REPORT_FOREIGN",
+    args: ["report", "--out", "package.json"],
+    arrange: (project) => pending(project, people),
+  },
+  {
     code: "ERR_TYPES_FILE",
     args: ["types", "--out", "package.json/db.ts"],
     arrange: (project) => pending(project, people),

@@ -86,6 +86,7 @@ const invocations: Readonly<Record<string, readonly (readonly string[])[]>> = {
   pull: [[]],
   baseline: [["--dry-run", ...waits]],
   doctor: [[]],
+  report: [["--out", "report.html"]],
 };
 // serve has a test of its own; completion prints nothing that comes from outside, and what it offers to a shell is tested
 // in completion.test.ts.

@@ -50,6 +50,7 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   baseline: ["--wait", "0"],
   serve: ["--data", "served", "--port", "0"],
   doctor: [],
+  report: ["--out", "report.html", "--recall"],
 };
 const ways = [[], ["--json"], ["--verbose"], ["--quiet"]] as const;
 /** In this order, each finds what those before it have left. */

@@ -26,6 +26,7 @@ const groups = {
     verify: async () => (await import("./verify.ts")).verifyCommand,
     lint: async () => (await import("./lint.ts")).lintCommand,
     doctor: async () => (await import("./doctor.ts")).doctorCommand,
+    report: async () => (await import("./report.ts")).reportCommand,
   },
   "Work on branches": {
     rebase: async () => (await import("./rebase.ts")).rebaseCommand,

@@ -7,6 +7,7 @@ import { planDocumentShape } from "../../plan/assess/plan-document.ts";
 import * as apply from "./apply.ts";
 import { databaseEvents, prepareEvent, runEvent } from "./events.ts";
 import * as inspect from "./inspect.ts";
+import { report } from "./report.ts";
 import { problem, text } from "./shared.ts";
 import * as write from "./write.ts";
 
@@ -34,6 +35,7 @@ export const documents = {
   verify: inspect.verify,
   lint: inspect.lint,
   doctor: inspect.doctor,
+  report,
   rebase: write.rebase,
   squash: write.squash,
   pull: write.pull,

@@ -79,25 +79,27 @@ export const statusDocumentShape = z
   })
   .meta({ id: "statusDocument" });
 
+export const eventNames = z.enum([
+  "taken",
+  "renewed",
+  "advanced",
+  "applied",
+  "baselined",
+  "reverting",
+  "reverted",
+  "failed",
+  "interrupted",
+  "noted",
+  "late",
+  "looked",
+  "rebuilt",
+  "released",
+]);
+
 const record = z.strictObject({
   epoch: whole,
   number: whole.describe("Its number in the epoch, from 0."),
-  event: z.enum([
-    "taken",
-    "renewed",
-    "advanced",
-    "applied",
-    "baselined",
-    "reverting",
-    "reverted",
-    "failed",
-    "interrupted",
-    "noted",
-    "late",
-    "looked",
-    "rebuilt",
-    "released",
-  ]),
+  event: eventNames,
   at: time.describe("By the writer's clock."),
   by: text,
   run: text.describe("An id of the run."),
@@ -166,6 +168,15 @@ export const blame = z.strictObject({
   problems: texts.describe("What is unknown, and why."),
 });
 
+export const indexRecall = z.strictObject({
+  table: text,
+  index: text,
+  column: text,
+  k: whole,
+  ...measuredRecall,
+  minRecall: z.number().optional().describe("What its migration requires for this `k`."),
+});
+
 export const verify = z.union([
   z
     .strictObject({
@@ -176,19 +187,7 @@ export const verify = z.union([
       hint: text.optional().describe("What to do about them."),
       doubts: texts,
       deferred: z.array(deferral),
-      recall: z
-        .array(
-          z.strictObject({
-            table: text,
-            index: text,
-            column: text,
-            k: whole,
-            ...measuredRecall,
-            minRecall: z.number().optional().describe("What its migration requires for this `k`."),
-          }),
-        )
-        .optional()
-        .describe("With `--recall`."),
+      recall: z.array(indexRecall).optional().describe("With `--recall`."),
     })
     .describe("Without `--ledger` and `--write`."),
   z

@@ -60,6 +60,8 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
     hint: "make a new one with migrate build",
   },
   ERR_BUNDLE_FOREIGN: { file: "package.json" },
+  ERR_REPORT_FOREIGN: { file: "report.html" },
+  ERR_REPORT_FILE: { file: "report.html", problem: "can't be written: EACCES: permission denied" },
   ERR_BUNDLE_FILE: { file: "migrations.bundle.json", problem: "can't be written: ENOSPC: no space left on device" },
   ERR_LOCK_FILE: { file: "migrations/lock.json", problem: "can't be written: ENOSPC: no space left on device" },
   ERR_LOCK_STALE: { file: "migrations/lock.json", problem: "lacks 0003_wide_ids" },

@@ -1,0 +1,125 @@
+/** The document of `migrate report`, which is also in its page. */
+import { z } from "zod";
+import { costShape } from "../../plan/assess/cost.ts";
+import { refusal } from "../../plan/assess/plan-document.ts";
+import { eventNames, indexRecall } from "./inspect.ts";
+import {
+  columnEvent,
+  difference,
+  milliseconds,
+  migration,
+  presentColumn,
+  progress,
+  target,
+  text,
+  texts,
+  time,
+  whole,
+  yes,
+} from "./shared.ts";
+
+const named = migration.shape;
+
+const reportedMigration = z
+  .strictObject({
+    ...named,
+    status: z
+      .enum(["applied", "baselined", "partial", "reverting", "pending", "missing"])
+      .describe("`missing`: it ran, and its file is not here."),
+    at: time.optional().describe("When it was applied, or was last worked on."),
+    by: text.optional(),
+    run: text.optional(),
+    duration: milliseconds.optional().describe("Of its whole group, if it ran in one."),
+    group: whole.optional().describe("Migrations with the same number ran as one group, or would run as one."),
+    detail: text.optional().describe("Why it stopped, or under which names it ran."),
+    actions: texts.describe("What each action does; empty if the file is not here or can't be loaded."),
+    rollback: z
+      .strictObject({
+        class: z.enum(["exact", "checked", "restore", "none", "written"]),
+        text,
+        reason: text.optional(),
+      })
+      .optional()
+      .describe("The worst class of its actions; `written` if the file exports `down`."),
+    risks: z.array(
+      z.strictObject({
+        kind: z.enum(["loss", "failure", "writers", "readers", "embedding", "deferral"]),
+        text,
+        rows: whole.optional().describe("How many rows it is about now, if they were counted."),
+      }),
+    ),
+    cost: costShape.optional().describe("Of a pending migration that is in no group."),
+    refusals: z.array(refusal).optional().describe("Why `migrate up` would refuse actions of a pending migration."),
+  })
+  .meta({ id: "reportedMigration" });
+
+const run = z
+  .strictObject({
+    run: text,
+    by: text,
+    tool: text,
+    began: time,
+    ended: time.optional().describe("Absent if the run may still be working."),
+    milliseconds: milliseconds.optional(),
+    outcome: z.enum(["applied", "reverted", "failed", "interrupted", "unfinished", "other"]),
+    events: z.array(
+      z.strictObject({
+        at: time,
+        event: eventNames,
+        version: whole.optional(),
+        name: text.optional(),
+        detail: text.optional(),
+      }),
+    ),
+  })
+  .meta({ id: "reportedRun" });
+
+const life = z
+  .strictObject({
+    names: texts.describe("Each `table.path` that it had, in order."),
+    events: z.array(columnEvent),
+    now: presentColumn.optional().describe("Absent if it is dropped."),
+  })
+  .meta({ id: "columnLife", description: "A column, or a field of a struct, from its creation to its end." });
+
+export const report = z.strictObject({
+  format: z.literal(1),
+  target,
+  madeAt: time,
+  tool: text.describe("The release that made it."),
+  migrations: z.array(reportedMigration).describe("Those that ran, in that order, then those that are pending."),
+  runs: z.array(run).describe("The newest first."),
+  tables: z
+    .array(
+      z.strictObject({
+        name: text,
+        created: whole.describe("The migration that created it."),
+        dropped: whole.optional().describe("The migration that dropped it."),
+        columns: z.array(life),
+      }),
+    )
+    .describe("With what the pending migrations would do."),
+  tablesProblem: text.optional().describe("Why the columns after some migration are unknown."),
+  noReturn: z
+    .strictObject({ ...named, why: text })
+    .optional()
+    .describe("The newest applied migration that can't be rolled back here."),
+  drift: z.union([
+    z.strictObject({
+      checked: z.literal(true),
+      columns: yes.describe("Whether columns were compared, or only names of tables."),
+      differences: z.array(difference),
+    }),
+    z.strictObject({ checked: z.literal(false), why: text }),
+  ]),
+  preparing: z
+    .array(z.strictObject({ version: whole, table: text, path: text, ...progress.shape }))
+    .describe("The columns that `migrate prepare` has begun to prepare."),
+  recall: z.array(indexRecall).optional().describe("With `--recall`."),
+  kept: z
+    .array(z.strictObject({ table: text, version: whole, migration: text.optional() }))
+    .describe("The old versions of tables that are kept for rollbacks."),
+  doubts: texts.describe("The migrations in doubt or under way, as text."),
+  lease: text.optional().describe("How long the holder of the lease has been silent, and what follows from that."),
+  problems: texts.describe("Why `migrate up` would refuse to run, and what could not be determined, as text."),
+});

@@ -1,0 +1,56 @@
+/** Pieces that several sections have. */
+import { count } from "../../../errors/entry.ts";
+import { html, type Child } from "./dom.ts";
+
+/** A word in a colour, with a sign, so that the colour is not all that tells. */
+export type Tone = "good" | "warn" | "bad" | "plain";
+
+const signs: Readonly<Record<Tone, string>> = { good: "✓", warn: "!", bad: "×", plain: "·" };
+
+export function badge(tone: Tone, text: string): HTMLElement {
+  return html("span", { class: `badge ${tone}` }, sign(tone), text);
+}
+
+export function sign(tone: Tone): HTMLElement {
+  return html("span", { class: `sign ${tone}`, "aria-hidden": "true" }, signs[tone]);
+}
+
+/** A paragraph that must not be missed. */
+export function notice(tone: Tone, ...children: readonly Child[]): HTMLElement {
+  return html("p", { class: `notice ${tone}` }, sign(tone), html("span", {}, ...children));
+}
+
+export function section(id: string, title: string, intro: Child, ...children: readonly Child[]): HTMLElement {
+  const heading = html("h2", { id: `${id}-title` }, title);
+  const lead = intro === undefined ? undefined : html("p", { class: "lead" }, intro);
+  return html("section", { id, "aria-labelledby": `${id}-title` }, heading, lead, ...children);
+}
+
+/** How many items of a long list are shown at first. */
+const first = 25;
+
+/** A list of which the first items are shown, and the others when asked for, or when the search finds them. */
+export function longList(name: string, noun: string, items: readonly HTMLElement[]): readonly Child[] {
+  const list = html("ol", { class: name }, ...items);
+  if (items.length <= first + 5) return [list];
+  list.classList.add("short");
+  for (const item of items.slice(first)) item.classList.add("beyond");
+  const button = html("button", { type: "button", class: "more" }, `Show all ${count(items.length, noun)}`);
+  button.addEventListener("click", () => {
+    list.classList.remove("short");
+    items[first]!.querySelector("summary")?.focus();
+    button.remove();
+  });
+  return [list, button];
+}
+
+/** A table with a heading for each column. The first cell of a row is its name. */
+export function grid(headings: readonly string[], rows: readonly (readonly Child[])[]): HTMLElement {
+  const head = html("tr", {}, ...headings.map((text) => html("th", { scope: "col" }, text)));
+  const body = rows.map(([name, ...cells]) =>
+    html("tr", {}, html("th", { scope: "row" }, name), ...cells.map((cell) => html("td", {}, cell))),
+  );
+  const table = html("table", {}, html("thead", {}, head), html("tbody", {}, ...body));
+  // Wider than a phone: it scrolls in its own box, which the keyboard must reach.
+  return html("div", { class: "wide", tabindex: 0, role: "group", "aria-label": headings.join(", ") }, table);
+}

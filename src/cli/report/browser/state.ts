@@ -1,0 +1,69 @@
+/** The state in four facts, and what needs somebody's attention. */
+import { count } from "../../../errors/entry.ts";
+import { formatMigration } from "../../../migrations/file-name.ts";
+import type { ReportDocument, ReportedDrift } from "../../../commands/report/report-document.ts";
+import { html, type Child } from "./dom.ts";
+import { sinceOf } from "./details.ts";
+import { isRefused, isUnfinished, lastRan } from "./migrations.ts";
+import { notice, sign, type Tone } from "./parts.ts";
+import { dayOf, linkTo } from "./words.ts";
+
+export function stateSection(report: ReportDocument): HTMLElement {
+  const { problems, doubts, lease, tablesProblem } = report;
+  const notices = [
+    ...problems.map((text) => notice("bad", text)),
+    ...doubts.map((text) => notice("bad", text)),
+    lease === undefined ? undefined : notice("warn", lease),
+    tablesProblem === undefined ? undefined : notice("warn", tablesProblem),
+  ];
+  const facts = [applied(report), pending(report), drift(report.drift), wayBack(report)];
+  return html("section", { id: "state", "aria-label": "State" }, html("dl", { class: "state" }, ...facts), ...notices);
+}
+
+function tile(tone: Tone, name: string, value: Child, ...more: readonly Child[]): HTMLElement {
+  return html(
+    "div",
+    { class: tone },
+    html("dt", {}, name),
+    html("dd", {}, html("strong", {}, tone === "plain" ? undefined : sign(tone), value), html("span", {}, ...more)),
+  );
+}
+
+function applied(report: ReportDocument): HTMLElement {
+  const last = lastRan(report);
+  const done = report.migrations.filter((one) => !isUnfinished(one)).length;
+  if (last === undefined) return tile("plain", "Applied", "none");
+  const when = last.at === undefined ? undefined : `, ${dayOf(last.at)}`;
+  return tile("plain", "Applied", count(done, "migration"), "last ", linkTo(last.version, formatMigration(last)), when);
+}
+
+function pending({ migrations }: ReportDocument): HTMLElement {
+  const all = migrations.filter(isUnfinished);
+  if (all.length === 0) return tile("good", "Pending", "nothing", "the database is up to date");
+  const parts = [
+    [all.filter(({ status }) => status !== "pending").length, "unfinished"],
+    [all.filter(isRefused).length, "refused"],
+    [all.filter(({ risks }) => risks.some(({ kind }) => kind === "loss")).length, "may lose data"],
+  ] as const;
+  const found = parts.filter(([number]) => number > 0);
+  const tone = found.length === 0 ? "plain" : found[0]![1] === "may lose data" ? "warn" : "bad";
+  const words = found.map(([number, text]) => `${number} ${text}`).join(", ") || "no known risk of losing data";
+  return tile(tone, "Pending", count(all.length, "migration"), words);
+}
+
+function drift(found: ReportedDrift): HTMLElement {
+  if (!found.checked) return tile("plain", "Drift", "not checked", found.why);
+  const { differences } = found;
+  if (differences.length === 0) return tile("good", "Drift", "none", "the tables are as the migrations made them");
+  const times = differences.flatMap((one) => sinceOf(one)?.time ?? []).toSorted();
+  const since = times.length === 0 ? undefined : `, since ${dayOf(times[0]!)}`;
+  const link = html("a", { href: "#drift" }, "what differs");
+  return tile("bad", "Drift", count(differences.length, "table"), link, since);
+}
+
+function wayBack(report: ReportDocument): HTMLElement {
+  const { noReturn } = report;
+  if (lastRan(report) === undefined) return tile("plain", "Way back", "nothing ran");
+  if (noReturn === undefined) return tile("good", "Way back", "all the way", "each migration can be rolled back");
+  return tile("warn", "Way back", ["down to ", linkTo(noReturn.version)], "this one can't be rolled back");
+}

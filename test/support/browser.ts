@@ -1,0 +1,78 @@
+/** Pages in a real Chromium. Tests that need one are skipped where there is none, unless REQUIRE_CHROMIUM is set. */
+import { accessSync, constants, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { delimiter, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium, type Browser, type Page } from "playwright-core";
+
+export interface PageChoice {
+  readonly dark?: boolean;
+  readonly phone?: boolean;
+  /** Lets tests run their own scripts in pages that forbid all but theirs. */
+  readonly bypassCSP?: boolean;
+}
+
+export const desktop = { width: 1280, height: 900 };
+export const phone = { width: 390, height: 844 };
+
+/** Why there is no browser; undefined if there is one. */
+export function whyNoBrowser(): string | undefined {
+  if (browserPath() !== undefined) return undefined;
+  if (process.env["REQUIRE_CHROMIUM"] === "1") throw new Error("REQUIRE_CHROMIUM is set, and there is no chromium");
+  return "no chromium and no google-chrome in PATH";
+}
+
+export async function aBrowser(): Promise<Browser> {
+  return await chromium.launch({ executablePath: browserPath(), args: ["--no-sandbox"] });
+}
+
+/** A new page, with nothing of other pages in it. */
+export async function aPage(browser: Browser, choice: PageChoice = {}): Promise<Page> {
+  const context = await browser.newContext({
+    colorScheme: choice.dark === true ? "dark" : "light",
+    viewport: choice.phone === true ? phone : desktop,
+    bypassCSP: choice.bypassCSP ?? false,
+  });
+  return await context.newPage();
+}
+
+/** Opens a file. Returns a list that everything is added to that a page must not do: errors, messages and requests. */
+export async function openFile(page: Page, path: string): Promise<readonly string[]> {
+  const strange: string[] = [];
+  const url = pathToFileURL(path).href;
+  page.on("console", (message) => strange.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => strange.push(`error: ${String(error)}`));
+  page.on("request", (request) => {
+    if (request.url() !== url && !request.url().startsWith("data:")) strange.push(`request: ${request.url()}`);
+  });
+  await page.goto(url);
+  return strange;
+}
+
+/** What axe finds on the page, which must be one with `bypassCSP`. */
+export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
+  await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
+  return await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+    };
+    const { violations } = await axe.run();
+    return violations.map(({ id, nodes }) => `${id}: ${nodes[0]!.html.slice(0, 300)}`);
+  });
+}
+
+function browserPath(): string | undefined {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  return ["chromium", "google-chrome"]
+    .flatMap((name) => folders.map((folder) => join(folder, name)))
+    .find((path) => isExecutable(path));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
