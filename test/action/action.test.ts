@@ -77,9 +77,18 @@ async function use(
   inputs: Readonly<Record<string, string>>,
   api = "http://127.0.0.1:9",
   event: object = { pull_request: pull },
+  cancelAt?: RegExp,
 ): Promise<Ended> {
   const env = { GITHUB_API_URL: api, GITHUB_REPOSITORY: "o/r", GITHUB_HEAD_REF: branch };
-  const ended = await runAction({ action: action(project), workspace: project.folder, inputs, event, env, token });
+  const ended = await runAction({
+    action: action(project),
+    workspace: project.folder,
+    inputs,
+    event,
+    env,
+    token,
+    cancelAt,
+  });
   expect(existsSync(join(project.folder, "pwned"))).toBe(false);
   expect(ended.log + ended.summary).not.toContain(token);
   return ended;
@@ -178,6 +187,25 @@ test("check runs all checks that the project has, and fails if one fails", async
   });
   project.write("schema.ts", `${start}({ documents: { id: m.int64() } });\n`);
   expect(await use(project, { command: "check", "deny-warnings": "false" })).toMatchObject({ isSuccess: false });
+});
+
+test("a run in a cancelled job stops at a safe point, and the next one resumes it", async () => {
+  const project =
+    await aCheckout(`m.insertRows("documents", Array.from({ length: 30 }, (_, id) => ({ id, title: "a" })), { key: "id" }),
+    m.addColumn("documents", "note", m.utf8()),
+    m.backfillColumn("documents", "note", { from: ["title"], key: "id", with: "./note.js", version: "1", batch: 1 }),`);
+  const note = (milliseconds: number) =>
+    `export default async () => {\n  await new Promise((done) => setTimeout(done, ${milliseconds}));\n  return ["x"];\n};\n`;
+  project.write("note.js", note(500));
+  const up = { command: "up", comment: "false" };
+  const cancelled = await use(project, up, undefined, {}, /add documents\.note utf8 \(/);
+  expect(cancelled).toMatchObject({ isSuccess: false, log: expect.stringContaining("\ninterrupted; ") });
+  expect(cancelled.summary).toContain("### `migrate up` ended with 130\n");
+  project.write("note.js", note(0));
+  expect(await use(project, up)).toMatchObject({
+    isSuccess: true,
+    log: expect.stringContaining("applied 0002_titles"),
+  });
 });
 
 test("what cannot be run is named", async () => {

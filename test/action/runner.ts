@@ -30,6 +30,8 @@ export interface Job {
   readonly event: object;
   readonly env: Readonly<Record<string, string>>;
   readonly token: string;
+  /** Cancels the job when its log has this. */
+  readonly cancelAt?: RegExp | undefined;
 }
 
 export interface Ended {
@@ -72,7 +74,7 @@ export async function runAction(job: Job): Promise<Ended> {
     };
     const cwd = join(job.workspace, filled(step["working-directory"] ?? ".", scope));
     if (step.run.includes("${{")) throw new Error(`an expression in a script: ${step.run}`);
-    const ended = await runScript(file(`${step.id}.sh`, step.run), cwd, env);
+    const ended = await runScript(file(`${step.id}.sh`, step.run), cwd, env, job.cancelAt);
     log += ended.log;
     isSuccess &&= ended.code === 0;
     for (const line of readFileSync(output, "utf8").split("\n").filter(Boolean)) {
@@ -84,11 +86,19 @@ export async function runAction(job: Job): Promise<Ended> {
   return { isSuccess, log, outputs: Object.fromEntries(given), summary: readFileSync(summary, "utf8") };
 }
 
-async function runScript(script: string, cwd: string, env: NodeJS.ProcessEnv) {
+async function runScript(script: string, cwd: string, env: NodeJS.ProcessEnv, cancelAt?: RegExp) {
   // What GitHub means by `shell: bash`.
   const child = spawn("bash", ["--noprofile", "--norc", "-eo", "pipefail", script], { cwd, env });
   let log = "";
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (log += text));
+  let isCancelled = false;
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text) => {
+      log += text;
+      if (isCancelled || cancelAt?.test(log) !== true) return;
+      isCancelled = true;
+      // Only the first process of a step receives it.
+      child.kill("SIGINT");
+    });
   const code = await new Promise((resolve, reject) => child.on("error", reject).on("close", resolve));
   return { code, log };
 }
