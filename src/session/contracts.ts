@@ -1,6 +1,6 @@
 /** Reads the contracts of the releases that run. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { join, relative } from "node:path";
 import { fileReason, MigrateError } from "../errors/migrate-error.ts";
 import { parseContract, type Contract } from "../plan/assess/contract/contract.ts";
 
@@ -12,14 +12,17 @@ export function readContracts(paths: readonly string[]): readonly Contract[] {
 
 /** A folder that is missing is refused too: a misspelled one would protect nothing. */
 function filesAt(path: string): readonly string[] {
-  const found = attempt(path, () =>
-    statSync(path).isDirectory() ? readdirSync(path, { recursive: true, encoding: "utf8" }) : undefined,
-  );
-  if (found === undefined) return [resolve(path)];
-  return found
-    .filter((name) => name.endsWith(".json"))
-    .toSorted()
-    .map((name) => join(resolve(path), name));
+  return attempt(path, () => statSync(path).isDirectory()) ? filesIn(path) : [path];
+}
+
+/** Links are followed. Hidden names are left out: Kubernetes keeps the targets of its links under them. */
+function filesIn(folder: string): readonly string[] {
+  const names = attempt(folder, () => readdirSync(folder)).filter((name) => !name.startsWith("."));
+  return names.toSorted().flatMap((name) => {
+    const path = join(folder, name);
+    if (attempt(path, () => statSync(path).isDirectory())) return filesIn(path);
+    return name.endsWith(".json") ? [path] : [];
+  });
 }
 
 /** Throws ERR_CONTRACT_INVALID. */

@@ -201,6 +201,32 @@ test("the proposed sequence breaks no release that runs meanwhile", { timeout: 6
   expect(await columnsOf(project.database, "documents")).toEqual(["id: int32 not null", "headline: utf8"]);
 });
 
+test("a push and a saved plan are refused too, and a rehearsal reports it", async () => {
+  const project = withContracts();
+  const target = `{ kind: "lance", uri: ".lancedb", contracts: ["contracts"], push: true }`;
+  project.write("migrate.config.ts", `export default { targets: { here: ${target} } };\n`);
+  contract(project, "1", "title", ["title"]);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  project.write(
+    "schema.ts",
+    `import * as m from "lance-migrate";\nexport default m.defineSchema({ documents: { id: m.int32().notNull() } });\n`,
+  );
+  const breaks = "search 1 reads and writes documents.title, which is dropped";
+  const push = await project.migrate(["push", "--drop-column", "documents.title", "--accept", "lossy"]);
+  expect(push).toMatchObject({ code: 4, stderr: expect.stringContaining(breaks) });
+  project.migration("0002_drop.ts", `m.dropColumn("documents", "title")`);
+  const saved = await project.migrate(["plan", "--out", "plan.json", "--accept", "lossy"]);
+  expect(saved).toMatchObject({ code: 4, stderr: expect.stringContaining(breaks) });
+  expect((await project.migrate(["rehearse"])).stdout).toContain(breaks.replace("search 1", "breaks search 1, which"));
+  rmSync(join(project.folder, "contracts/1.json"));
+  expect(await project.migrate(["plan", "--out", "plan.json", "--accept", "lossy"])).toMatchObject({ code: 0 });
+  contract(project, "2", "title", []);
+  const { code, stderr } = await project.migrate(["up", "--plan", "plan.json"]);
+  expect(code).toBe(4);
+  expect(stderr).toContain("search 2 reads documents.title, which is dropped");
+  expect(await columnsOf(project.database, "documents")).toEqual(["id: int32 not null", "title: utf8"]);
+});
+
 describe("migrate contract", () => {
   const written = (project: Project) => JSON.parse(readFileSync(join(project.folder, "contract.json"), "utf8"));
   const names = ["--application", "search", "--release", "1.4.0"];

@@ -4,11 +4,12 @@ import type { Action } from "../../../actions/model/action.ts";
 import { refAfter, rewrites } from "../../../actions/apply-action.ts";
 import type { Risk } from "../../../actions/model/risk.ts";
 import { formatPath, isWithin, parsePath } from "../../../schema/path.ts";
-import type { Table, Tables } from "../../../schema/table.ts";
+import { columnsWithin, findColumn, type Table, type Tables } from "../../../schema/table.ts";
 import type { Plan, PlannedAction } from "../../make-plan.ts";
 import type { BrokenContract } from "../../refusal.ts";
 import {
   columnNotWritten,
+  pathsWithin,
   placeOf,
   problemOfColumn,
   type Contract,
@@ -86,9 +87,12 @@ function problemOfUse({ action, before, after }: Step, table: string, column: Ne
   const { path } = column;
   if (problemOfColumn(before.get(table), column, use) !== undefined) return [];
   const place = placeOf(table, path);
-  const now = refAfter({ table, path }, action)?.path;
-  if (now === undefined) return [`${place}, which is dropped`];
-  if (formatPath(now) !== formatPath(path)) return [`${place}, which ${movedTo(action, now)}`];
+  // By their paths, because another column may have got the name.
+  for (const inner of pathsWithin(findColumn(before.get(table)!.columns, path)!, column)) {
+    const now = refAfter({ table, path: inner }, action)?.path;
+    if (now === undefined) return [`${placeOf(table, inner)}, which is dropped`];
+    if (formatPath(now) !== formatPath(inner)) return [`${placeOf(table, inner)}, which ${movedTo(action, now)}`];
+  }
   const problem = problemOfColumn(after.get(table), column, use);
   if (problem !== undefined) return [`${place}, which then ${problem}`];
   // Also one with the same type: until it is open again, a table takes values for the old column, and loses them. And
@@ -165,7 +169,8 @@ function secondVector({ reads }: ContractTable, was: Table, now: Table): string 
 
 /** Whether a column is not null that was nullable or did not exist. */
 function becomesStrict(was: Table, now: Table): boolean {
-  const strict = ({ columns }: Table) => columns.filter(({ nullable }) => !nullable).map(({ name }) => name);
+  const strict = ({ columns }: Table) =>
+    columnsWithin(columns).flatMap(({ path, column }) => (column.nullable ? [] : formatPath(path)));
   const known = new Set(strict(was));
   return strict(now).some((name) => !known.has(name));
 }

@@ -142,10 +142,15 @@ export type Use = "reads" | "writes";
 /** Why a column of the table does not allow this use, as the rest of a sentence; undefined if it does. */
 export function problemOfColumn(table: Table | undefined, needed: NeededColumn, use: Use): string | undefined {
   const found = table && findColumn(table.columns, needed.path);
-  if (found === undefined) return "does not exist";
+  if (table === undefined || found === undefined) return "does not exist";
   if (use === "writes" && found.computed !== undefined) return "is a computed column, which the engine fills itself";
   const type = needed.type ?? found.type;
-  return problemOfValues({ ...found, type, nullable: needed.nullable }, found, use);
+  // A field of a struct that is null has no value either.
+  const around = needed.path
+    .slice(0, -1)
+    .map((_, index) => findColumn(table.columns, needed.path.slice(0, index + 1))!);
+  const nullable = found.nullable || (use === "reads" && around.some((one) => one.nullable));
+  return problemOfValues({ ...found, type, nullable: needed.nullable }, { ...found, nullable }, use);
 }
 
 function problemOfValues(needed: Column, found: Column, use: Use): string | undefined {
@@ -176,6 +181,17 @@ function problemOfFields(needed: readonly Column[], found: readonly Column[], us
   const written = needed.map(({ name }) => [name]);
   const missing = use === "writes" ? required(found, written) : undefined;
   return missing === undefined ? undefined : `has a field ${missing} that is not null`;
+}
+
+/** The paths of what an application uses in a column: its own, and those of the fields in it. */
+export function pathsWithin(found: Column, { path, type }: Pick<NeededColumn, "path" | "type">): readonly Path[] {
+  const inside = childColumns(found.type).flatMap((child) => {
+    const known = type && childColumns(type);
+    const needed = type?.kind === "struct" ? known?.find(({ name }) => name === child.name) : known?.[0];
+    const isUsed = type === undefined || needed !== undefined;
+    return isUsed ? pathsWithin(child, { path: [...path, child.name], type: needed?.type }) : [];
+  });
+  return [path, ...inside];
 }
 
 /** A column or a field that each new row needs, and this application does not write; undefined if there is none. */

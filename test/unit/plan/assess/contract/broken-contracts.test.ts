@@ -124,7 +124,7 @@ test.each<[string, Step, string]>([
   [
     "rename of a field",
     renameColumn("documents", "source.url", "link"),
-    "reads documents.source.url, which is renamed to source.link; writes documents.source, which then has a field url that does not exist",
+    "reads and writes documents.source.url, which is renamed to source.link",
   ],
   [
     "rename of a struct",
@@ -134,7 +134,7 @@ test.each<[string, Step, string]>([
   [
     "drop of a field that is only written",
     dropColumn("documents", "source.page"),
-    "writes documents.source, which then has a field page that does not exist",
+    "writes documents.source.page, which is dropped",
   ],
   ["drop of a table", dropTable("documents"), "uses documents, which is dropped"],
   ["rename of a table", renameTable("documents", "papers"), "uses documents, which is renamed to papers"],
@@ -174,6 +174,35 @@ test("each action counts, also if the migration ends as it began", () => {
     { path: "body", rename: "title" },
   ]);
   expect(broken([swap])).toEqual(["reads and writes documents.title, which is renamed to body"]);
+});
+
+test("fields that swap their names in one step break a release, and so does a struct that becomes nullable", () => {
+  const base = [
+    createTable("documents", {
+      source: struct({ url: utf8().notNull(), link: utf8().notNull() }).notNull(),
+      parts: list(struct({ a: utf8(), b: utf8(), c: utf8() })),
+    }),
+  ];
+  const swap = (one: string, other: string) => {
+    const [first, second] = [one, other].map((path) => path.split(".").at(-1)!);
+    return alterColumns("documents", [
+      { path: one, rename: second! },
+      { path: other, rename: first! },
+    ]);
+  };
+  const reads = { source: "struct<url: utf8 not null> not null", parts: "list<struct<a: utf8>>" };
+  expect(broken([swap("source.url", "source.link")], { reads }, base)).toEqual([
+    "reads documents.source.url, which is renamed to source.link",
+  ]);
+  expect(broken([swap("parts.item.a", "parts.item.b")], { reads }, base)).toEqual([
+    "reads documents.parts.item.a, which is renamed to parts.item.b",
+  ]);
+  expect(broken([swap("parts.item.c", "parts.item.b")], { reads }, base)).toEqual([""]);
+  expect(broken([swap("parts.item.c", "parts.item.b")], { reads: { parts: "any" } }, base)).not.toEqual([""]);
+  const field = { reads: { "source.url": "utf8 not null" } };
+  expect(broken([setNullable("documents", "source", true)], field, base)).toEqual([
+    "reads documents.source.url, which then is nullable",
+  ]);
 });
 
 test("what the plan itself adds is protected from its later actions", () => {
