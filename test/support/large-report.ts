@@ -44,6 +44,7 @@ export function largeReport(migrations: number, tables: number): ReportDocument 
     preparing: [],
     kept: [],
     doubts: [],
+    deferred: [],
     problems: [],
   };
 }

@@ -5,6 +5,7 @@ import { refusal } from "../../plan/assess/plan-document.ts";
 import { eventNames, indexRecall } from "./inspect.ts";
 import {
   columnEvent,
+  deferral,
   difference,
   milliseconds,
   migration,
@@ -120,6 +121,7 @@ export const report = z.strictObject({
     .array(z.strictObject({ table: text, version: whole, migration: text.optional() }))
     .describe("The old versions of tables that are kept for rollbacks."),
   doubts: texts.describe("The migrations in doubt or under way, as text."),
+  deferred: z.array(deferral).describe("Indexes that `migrate up` builds once their tables hold enough vectors."),
   lease: text.optional().describe("How long the holder of the lease has been silent, and what follows from that."),
   problems: texts.describe("Why `migrate up` would refuse to run, and what could not be determined, as text."),
 });

@@ -59,6 +59,7 @@ export async function makeReport(given: MigratorOptions, { madeAt, recall }: Rep
     recall: recall === true ? await attempt(() => verifyRecall(context, {})) : undefined,
     kept: kept.map(({ table, version, migration }) => ({ table, version, migration })),
     doubts: found.doubts,
+    deferred: found.deferred,
     lease: found.lease,
     problems: [...new Set(problems)],
   };

@@ -6,6 +6,7 @@ import type { Refusal } from "../../plan/refusal.ts";
 import type { RollbackClass } from "../../plan/rollback/rollback-class.ts";
 import type { differenceDocument } from "../../plan/history/table-drift.ts";
 import type { TableLife } from "../../plan/history/column-lives.ts";
+import type { Deferral } from "../../run/deferral-text.ts";
 import type { IndexRecall } from "../verify/verify-recall.ts";
 
 export interface ReportDocument {
@@ -32,6 +33,8 @@ export interface ReportDocument {
   readonly kept: readonly ReportedVersion[];
   /** The migrations in doubt or under way, as text. */
   readonly doubts: readonly string[];
+  /** The indexes that `migrate up` builds once their tables hold enough vectors. */
+  readonly deferred: readonly Deferral[];
   /** How long the holder of the lease has been silent, and what follows from that, as text. */
   readonly lease?: string | undefined;
   /** Why `migrate up` would refuse to run, and what of this report could not be determined, as text. */

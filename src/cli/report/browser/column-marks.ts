@@ -43,33 +43,3 @@ export function changeSign(kind: Kind): SVGElement {
     use,
   );
 }
-
-/** "renamed from title to headline". */
-export function changeText({ change, before, after }: ColumnEvent): string {
-  switch (change) {
-    case "created":
-      return `created as ${after}${before === undefined ? "" : `, with the old values of ${before}`}`;
-    case "renamed":
-      return `renamed from ${before} to ${after}`;
-    case "moved":
-      return `moved with its table from ${before} to ${after}`;
-    case "retyped":
-      return `type changed from ${before} to ${after}`;
-    case "nullability":
-      return `${before} → ${after}`;
-    case "filled":
-      return `filled with ${after}`;
-    case "computed":
-      return after === undefined ? "computed" : `computed: ${after}`;
-    case "dropped":
-      return before === undefined ? "dropped" : `dropped; it was ${before}`;
-    case "indexed":
-    case "metadata":
-      return replacement(change === "indexed" ? "index" : "metadata", before, after);
-  }
-}
-
-function replacement(what: string, before: string | undefined, after: string | undefined): string {
-  if (before === undefined) return `${what} added: ${after}`;
-  return after === undefined ? `${what} removed: ${before}` : `${what} replaced: ${before} → ${after}`;
-}

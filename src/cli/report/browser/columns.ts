@@ -3,7 +3,8 @@ import { count } from "../../../errors/entry.ts";
 import { formatVersion } from "../../../migrations/file-name.ts";
 import type { ColumnEvent, ColumnLife, TableLife } from "../../../plan/history/column-lives.ts";
 import type { ReportDocument } from "../../../commands/report/report-document.ts";
-import { byWeight, changeLegend, changeSign, changeText } from "./column-marks.ts";
+import { changeWords } from "../../render/column-change.ts";
+import { byWeight, changeLegend, changeSign } from "./column-marks.ts";
 import { code, html, percent, svg } from "./dom.ts";
 import { isUnfinished } from "./migrations.ts";
 import { section } from "./parts.ts";
@@ -100,7 +101,7 @@ function tablePart(table: TableLife, scale: Scale, isOpen: boolean): Findable {
 }
 
 function textOf(table: string, { names, events, now }: ColumnLife): string {
-  const changes = events.map((event) => `${formatVersion(event.version)} ${changeText(event)}`);
+  const changes = events.map((event) => `${formatVersion(event.version)} ${changeWords(event)}`);
   return [table, ...names, now?.type ?? "dropped", ...changes].join(" ").toLowerCase();
 }
 
@@ -173,7 +174,7 @@ function lifeList(events: readonly ColumnEvent[], { migrations }: Scale): HTMLEl
       "li",
       {},
       changeSign(event.change),
-      html("span", {}, changeText(event)),
+      html("span", {}, changeWords(event)),
       linkTo(event.version, name),
       html("span", { class: "quiet" }, when),
     );
@@ -201,7 +202,7 @@ function track(life: ColumnLife, scale: Scale): SVGElement {
       svg(
         "g",
         { class: `change ${event.change}`, transform: shift === 0 ? undefined : `translate(${shift})` },
-        svg("title", {}, `${formatVersion(event.version)}: ${changeText(event)}`),
+        svg("title", {}, `${formatVersion(event.version)}: ${changeWords(event)}`),
         svg("use", { href: `#c-${event.change}`, x: percent(at), y: "50%" }),
       ),
     ),

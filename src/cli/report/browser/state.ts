@@ -2,6 +2,7 @@
 import { count } from "../../../errors/entry.ts";
 import { formatMigration } from "../../../migrations/file-name.ts";
 import type { ReportDocument, ReportedDrift } from "../../../commands/report/report-document.ts";
+import { deferralText } from "../../../run/deferral-text.ts";
 import { html, type Child } from "./dom.ts";
 import { sinceOf } from "./details.ts";
 import { isRefused, isUnfinished, lastRan } from "./migrations.ts";
@@ -9,10 +10,11 @@ import { notice, sign, type Tone } from "./parts.ts";
 import { dayOf, linkTo } from "./words.ts";
 
 export function stateSection(report: ReportDocument): HTMLElement {
-  const { problems, doubts, lease, tablesProblem } = report;
+  const { problems, doubts, deferred, lease, tablesProblem } = report;
   const notices = [
     ...problems.map((text) => notice("bad", text)),
     ...doubts.map((text) => notice("bad", text)),
+    ...deferred.map((one) => notice("warn", deferralText(one))),
     lease === undefined ? undefined : notice("warn", lease),
     tablesProblem === undefined ? undefined : notice("warn", tablesProblem),
   ];
