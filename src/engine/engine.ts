@@ -69,8 +69,17 @@ export async function connectNatively(
   readConsistencyInterval?: number,
 ): Promise<NativeDatabase> {
   if (folder === undefined) return nativeDatabase(await connect({ uri, storageOptions }, readConsistencyInterval));
+  return await throughBinding(uri, { readConsistencyInterval, storageOptions });
+}
+
+/** A new, empty database in memory. It is gone once it and its tables are. */
+export async function connectInMemory(): Promise<NativeDatabase> {
+  return await throughBinding("memory://", {});
+}
+
+async function throughBinding(uri: string, options: NativeOptions): Promise<NativeDatabase> {
   const { Connection: Native, Session: Caches } = fileOfPackage("native.js") as Binding;
-  return await Native.new(uri, { readConsistencyInterval, storageOptions, session: sessionOf(Caches) });
+  return await Native.new(uri, { ...options, session: sessionOf(Caches) });
 }
 
 /**

@@ -1,17 +1,38 @@
-/** A run plans twice, before it has the lease and under it. What it has counted, it counts again only if rows may differ. */
+/**
+ * A run plans twice, before it has the lease and under it. What it has counted, it counts again only if rows may differ,
+ * and it tries nothing twice.
+ */
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
 import { isAnother } from "../check/table-identity.ts";
 
-/**
- * The target, which remembers what it has counted in the newest version of a table. Without instances, a table that was
- * dropped and recreated can have the same version, so nothing is remembered.
- */
+/** The target, which remembers what it has counted and tried. */
 export function countingOnce(target: Target): Target {
+  return { ...target, ...countedOnce(target), ...triedOnce(target) };
+}
+
+/** The answer to a trial depends on nothing else, as no rows are read. */
+function triedOnce({ tryComputing }: Target): Pick<Target, "tryComputing"> {
+  if (tryComputing === undefined) return {};
+  const answers = new Map<string, ReturnType<typeof tryComputing>>();
+  return {
+    async tryComputing(columns, added) {
+      const question = JSON.stringify([columns, added]);
+      const answer = answers.get(question) ?? tryComputing(columns, added);
+      answers.set(question, answer);
+      return await answer;
+    },
+  };
+}
+
+/**
+ * Remembers what was counted in the newest version of a table. Without instances, a table that was dropped and recreated
+ * can have the same version, so nothing is remembered.
+ */
+function countedOnce(target: Target): Pick<Target, "count"> {
   const { count, instance } = target;
-  if (count === undefined || instance === undefined) return target;
+  if (count === undefined || instance === undefined) return {};
   const known = new Map<string, { readonly seen: TableSnapshot; readonly rows: number }>();
   return {
-    ...target,
     async count(table, predicate, version, most) {
       // Without a predicate, a target knows the number without reading rows.
       if (predicate === undefined || version !== undefined) return await count(table, predicate, version, most);

@@ -23,7 +23,7 @@ import { dropTable, removeDropped } from "../../engine/drop-table.ts";
 import { describeCall, execute, supported } from "./calls.ts";
 import { lazyConnection } from "./connection.ts";
 import { lanceRecords } from "./ledger-table.ts";
-import { newColumns } from "./new-columns.ts";
+import { tryAdding } from "./new-columns.ts";
 import type { LanceConfig } from "./options.ts";
 import { lanceRows } from "./rows.ts";
 import { undoCommit } from "./undo-commit.ts";
@@ -31,7 +31,7 @@ import { readIndexes } from "../../engine/read-indexes.ts";
 import { locationOf, type DatabaseLocation } from "../../engine/location.ts";
 import { tableFormat, unreadableColumns } from "../../engine/manifest/table-format.ts";
 import { search } from "../../engine/query.ts";
-import { tryDropping, tryOnEmptyTable } from "../../engine/try-calls.ts";
+import { tryDropping } from "../../engine/try-calls.ts";
 import { openWithTime, versionTime } from "../../engine/version-time.ts";
 import {
   keepVersion,
@@ -225,8 +225,7 @@ export async function open(
           shape,
         ),
     },
-    tryComputing: (columns, added) =>
-      reaching(() => tryOnEmptyTable(columns, (table) => table.addColumns(newColumns([added])))),
+    tryComputing: (columns, added) => reaching(() => tryAdding(columns, added)),
     rows: lanceRows({ folder: base, open: openOf, create, drop, calling }),
     // No time limit: if the drop were given up half-way, part of the table would stay.
     discard: drop,

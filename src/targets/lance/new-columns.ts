@@ -1,8 +1,9 @@
 /** New columns, as the engine's method takes them. */
 import type { AnyTable, NativeTable } from "../../engine/engine.ts";
-import { onEmptyTable } from "../../engine/try-calls.ts";
+import { onEmptyTable, tryOnEmptyTable } from "../../engine/try-calls.ts";
 import { resultColumns } from "../../engine/query.ts";
 import type { AddedColumn } from "../../actions/model/action.ts";
+import type { Column } from "../../schema/data-type.ts";
 import type { Table } from "../../schema/table.ts";
 import { formsOf, sqlOf } from "../../wire/arrow/arrow-cast.ts";
 import { computedSql } from "../../wire/arrow/computed-column.ts";
@@ -15,7 +16,15 @@ interface NewColumn {
 
 /** Gives the new version. */
 export async function addColumns(table: NativeTable, columns: readonly AddedColumn[]): Promise<number> {
-  const added = newColumns(columns, await cheapestSql(columns, table));
+  return await add(table, newColumns(columns, await cheapestSql(columns, table)));
+}
+
+/** Adds a column to an empty table with these columns. Gives what goes wrong, as text. */
+export async function tryAdding(columns: readonly Column[], column: AddedColumn): Promise<string | undefined> {
+  return await tryOnEmptyTable(columns, (table) => add(table, newColumns([column])));
+}
+
+async function add(table: NativeTable, added: NewColumns): Promise<number> {
   return (await ("computed" in added ? table.addComputedColumns(added.computed) : table.addColumns(added))).version;
 }
 

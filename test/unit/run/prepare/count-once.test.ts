@@ -5,6 +5,8 @@ import type { Target } from "../../../../src/targets/contract/target.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 import { addRows, lancedb } from "../../../support/tables.ts";
 
+const int64 = { kind: "int64" } as const;
+
 /** A folder with a table, and its target, which notes what it counts. */
 async function aTarget(hasInstances = true) {
   const folder = temporaryFolder();
@@ -64,4 +66,25 @@ test("a question about an old version, all rows or a limited number of rows is a
   expect(await target.count!("t", "a > 0", 1)).toBe(2);
   expect(await target.count!("t")).toBe(3);
   expect(await target.count!("t", "a > 0", undefined, 1)).toBe(1);
+});
+
+test("the same SQL on the same columns is tried once", async () => {
+  const { target: engine } = await aTarget();
+  const tried: (string | undefined)[] = [];
+  const tryComputing: Target["tryComputing"] = async (columns, added) => {
+    tried.push(added.as);
+    return await engine.tryComputing!(columns, added);
+  };
+  const { tryComputing: tries } = countingOnce({ ...engine, tryComputing });
+  const a = { name: "a", type: int64, nullable: true };
+  const added = (as: string) => ({ name: "n", type: int64, nullable: true, as });
+  for (const columns of [[a], [a, { ...a, name: "b" }]]) {
+    for (let run = 0; run < 2; run++) {
+      expect(await tries!(columns, added("a + 1"))).toBeUndefined();
+      expect(await tries!(columns, added("nofunc(a)"))).toContain("Invalid function 'nofunc'");
+    }
+  }
+  expect(await tries!([a], added("b"))).toContain("No field named b");
+  expect(await tries!([a, { ...a, name: "b" }], added("b"))).toBeUndefined();
+  expect(tried).toEqual(["a + 1", "nofunc(a)", "a + 1", "nofunc(a)", "b", "b"]);
 });
