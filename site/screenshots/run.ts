@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { commentPicture } from "./comment.ts";
 import { filmSvg } from "./film.ts";
 import { root } from "./project.ts";
+import { pictures, takeReport } from "./report.ts";
 import { recording, screenshots } from "./scenes.ts";
 import { windowSvg } from "./svg.ts";
 import { film, take } from "./take.ts";
@@ -20,6 +21,8 @@ for (const screenshot of screenshots.filter(({ name }) => isWanted(name))) {
 if (isWanted(recording.name))
   write(recording.name, filmSvg(titleOf(recording.screens.flat()), recording.columns, await film(recording)));
 if (isWanted("comment")) writeFileSync(join(folder, "comment.png"), await commentPicture());
+const ofReport = pictures.filter(({ name }) => isWanted(name) || wanted.includes("report"));
+if (ofReport.length > 0) await takeReport(ofReport, folder);
 
 function titleOf(commands: readonly string[]): string {
   return commands.map((args) => `npx migrate ${args}`.trim()).join(", then ");

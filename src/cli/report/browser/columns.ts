@@ -112,7 +112,13 @@ function axisRow({ migrations, at }: Scale): HTMLElement {
   const texts = shown.map((version, place) =>
     svg(
       "text",
-      { x: percent(at(version)), y: 12, "text-anchor": "middle", class: place % 2 === 1 ? "alternate" : undefined },
+      {
+        x: percent(at(version)),
+        y: 12,
+        "text-anchor": place === 0 ? "start" : "middle",
+        dx: place === 0 ? -5 : 0,
+        class: place % 2 === 1 ? "alternate" : undefined,
+      },
       formatVersion(version),
     ),
   );

@@ -16,7 +16,7 @@ export function driftSection({ drift }: ReportDocument): HTMLElement | undefined
     const version = since === undefined ? undefined : html("span", { class: "quiet" }, `, version ${since.version}`);
     return [code(table), html("ul", {}, ...differences.map((text) => html("li", {}, text))), [when, doubt, version]];
   });
-  const lead = "The tables differ from what the migrations made of them. Something else has changed them.";
+  const lead = "Something other than a migration has changed these tables.";
   return section("drift", "Drift", lead, grid(["Table", "What differs", "Since (UTC)"], rows));
 }
 
