@@ -112,7 +112,7 @@ describe.skipIf(why !== undefined)("in a browser", () => {
         /created as utf8\n0001_documents\n.*\nrenamed from title to headline\n0002_headlines\n/,
       );
       await column.getByRole("link", { name: "0002_headlines" }).click();
-      expect(await page.locator("[id='0002'] .body").isVisible()).toBe(true);
+      await page.locator("[id='0002'] .body").waitFor();
     });
   });
 
@@ -136,7 +136,7 @@ describe.skipIf(why !== undefined)("in a browser", () => {
       await page.keyboard.press("Enter");
       const opened = page.locator("#runs li:target");
       expect(await opened.innerText()).toMatch(/failed.*0003_numbers/s);
-      expect(await opened.locator(".body").isVisible()).toBe(true);
+      await opened.locator(".body").waitFor();
     });
   });
 
@@ -162,28 +162,29 @@ describe.skipIf(why !== undefined)("in a browser", () => {
   test("1,000 migrations and 200 tables can be used within 2 seconds", { timeout: 60_000 }, async () => {
     const large = join(folder, "large.html");
     writeFileSync(large, reportPage(largeReport(1_000, 200)));
-    const painted: number[] = [];
-    const searched: number[] = [];
+    // In the time of the processor: other tests run on the same machine.
+    const seconds: number[] = [];
     for (const _ of [1, 2])
       await withPage({}, large, async (page) => {
         await page.waitForFunction("performance.getEntriesByName('first-contentful-paint').length > 0");
-        painted.push(await page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"));
-        searched.push(
-          await page.evaluate(`(async () => {
-            const input = document.querySelector("input");
-            const began = performance.now();
-            input.value = "renamed_7";
-            input.dispatchEvent(new Event("input"));
-            await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-            return performance.now() - began;
-          })()`),
-        );
+        seconds.push(await processorSeconds(page));
+        await page.locator("input").fill("renamed_7");
+        await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
+        seconds.push((await processorSeconds(page)) - seconds.at(-1)!);
         expect(await page.locator("output").innerText()).toBe("200 tables");
         await page.locator("input").fill("change_987");
         expect(await shown(page, "#history code")).toEqual(["0987_change_987"]);
       });
-    // Usually 0.4 s and 0.1 s: the better of two, because other tests run on the same machine.
-    expect(Math.min(...painted)).toBeLessThan(2_000);
-    expect(Math.min(...searched)).toBeLessThan(2_000);
+    // Until the page is painted, and for a search.
+    expect(Math.min(seconds[0]!, seconds[2]!)).toBeLessThan(2);
+    expect(Math.min(seconds[1]!, seconds[3]!)).toBeLessThan(2);
   });
 });
+
+/** What the page's own thread has computed so far. */
+async function processorSeconds(page: Page): Promise<number> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  const { metrics } = await session.send("Performance.getMetrics");
+  return metrics.find(({ name }) => name === "ThreadTime")!.value;
+}
