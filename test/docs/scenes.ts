@@ -124,6 +124,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     project.migration("0012_required.ts", `m.setNullable("documents", "headline", false)`);
     await migrate("up");
   },
+  "docs/report.md": documents("0001_documents.ts", 1),
   "docs/steps.md#deferred-indexes": ({ project }) => {
     const create = `m.createTable("documents", { id: m.int64().notNull(), embedding: m.vector(768) })`;
     project.migration("0001_documents.ts", `${create},\nm.createIndex("documents", "embedding", m.ivfPq())`);
