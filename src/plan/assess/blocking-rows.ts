@@ -35,6 +35,8 @@ export interface SinceQuestion {
   readonly version: number | undefined;
   /** Whether the migration itself wrote rows. */
   readonly writes: boolean;
+  /** How many migrations are rolled back before this one. */
+  readonly newer: number;
   /** The spans in which others may have written since `version`; undefined for all versions since. */
   readonly spans: readonly Span[] | undefined;
   /** The version to restore: `version` or an older one. */
@@ -130,6 +132,7 @@ function sinceOf(
     table,
     version: isChanged ? undefined : version,
     writes,
+    newer: newer.length,
     spans: version === undefined ? undefined : spansSince(name, version, newer, until),
     restores,
     after,

@@ -22,6 +22,8 @@ interface Blocker {
   readonly mayPutBack?: boolean;
   /** Why the rows can't be put back, unless `mayPutBack`. */
   readonly unkept?: string | undefined;
+  /** How many newer migrations to roll back by themselves, if what blocks may become known after that. */
+  readonly first?: number | undefined;
 }
 
 /**
@@ -75,11 +77,19 @@ export async function withBlockers(
   const changeFirst = `${isBegun ? "" : "nothing was rolled back; "}change these rows first`;
   const lose = mayPutBack
     ? "pass --keep-appended to put these rows back, or --accept-loss to lose them"
-    : "pass --accept-loss to lose that";
+    : `${rollBackFirst(found)}pass --accept-loss to lose that`;
   const problems = found.map(({ words, unkept }) =>
     keepAppended === true && unkept !== undefined ? `${words}, and ${unkept}` : words,
   );
   return { ...plan, accepted, putBack: byVersion, blocked: { problems, hint: mayLose ? lose : changeFirst } };
+}
+
+/** The versions that newer migrations made may hide what others wrote. A rollback of those alone is checked by itself. */
+function rollBackFirst(found: readonly Blocker[]): string {
+  const steps = Math.min(...found.map(({ first = 0 }) => first));
+  return steps === 0
+    ? ""
+    : `run migrate down --steps ${steps} first, then this command again; if this is still unknown then, `;
 }
 
 function newerFirst(table: string, newer: number): MigrateError {
@@ -105,6 +115,7 @@ async function lostSince(
     return {
       words: `it is unknown what was written to ${table} since, which restoring version ${restores} would lose`,
       mayLose: true,
+      first: question.version === undefined || question.spans !== undefined ? undefined : question.newer,
     };
   const gone = written.changed + written.removed;
   const added = written.added + (putBack.get(table) ?? 0);
