@@ -9,6 +9,8 @@ export interface KeptPoint extends KeptVersion {
   readonly table: string;
   /** The migration whose rollback restores this version; undefined if it is not applied, or its rollback restores another one. */
   readonly migration: string | undefined;
+  /** Whether the version no longer exists, because a clean-up did not see that it is kept. */
+  readonly isGone: boolean;
   /** Whether a run may still need it: the lease is held, or a migration is half-done. */
   readonly isNeeded: boolean;
 }
@@ -28,16 +30,20 @@ export async function prune(
   const { target, ledger, journal } = runContext(options);
   const { versions } = target;
   if (versions === undefined) return [];
-  const all: { readonly table: string; readonly kept: KeptVersion }[] = [];
-  for (const table of await target.listTables())
-    for (const kept of await versions.kept(table)) all.push({ table, kept });
+  const all: { readonly table: string; readonly kept: KeptVersion; readonly isGone: boolean }[] = [];
+  for (const table of await target.listTables()) {
+    const found = await versions.kept(table);
+    const there = found.length === 0 ? undefined : await versions.list(table).catch(() => undefined);
+    const isGone = (version: number) => there !== undefined && there.every((one) => one.version !== version);
+    for (const kept of found) all.push({ table, kept, isGone: isGone(kept.version) });
+  }
   // Read after the versions: a run that has kept one of them holds the lease now, or has recorded why it kept it.
   const state = foldLedger(await journal.read());
   const found: KeptPoint[] = [];
-  for (const { table, kept } of all) {
+  for (const { table, kept, isGone } of all) {
     const migration = keptFor(kept, table, ledger, (one) => state.migrations.get(one)?.tables)?.migration;
     if (migration !== undefined && migration <= to)
-      found.push({ ...kept, table, ...knownOf(migration, kept.version, state) });
+      found.push({ ...kept, table, isGone, ...knownOf(migration, kept.version, state) });
   }
   if (yes === true) for (const { table, name, isNeeded } of found) if (!isNeeded) await versions.release(table, name);
   return found;

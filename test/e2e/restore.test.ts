@@ -1,6 +1,7 @@
 /** Taking migrations back by the version that a table had before, with the built command. */
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { addRows, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
@@ -587,6 +588,7 @@ test("prune shows what is kept, and lets it go", async () => {
         name: expect.stringMatching(/^0002\.v2\.e\d+$/),
         version: 2,
         migration: "0002_lossy",
+        isGone: false,
         isNeeded: false,
       },
     ],
@@ -599,6 +601,24 @@ test("prune shows what is kept, and lets it go", async () => {
   expect(await branchesOf(project)).toEqual([expect.stringMatching(/^lance-migrate\/0003\.v3\.e/)]);
   expect(await project.migrate(["prune", "--yes"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["prune"])).toMatchObject({ code: 0, stdout: "no old versions are kept on local\n" });
+});
+
+test("prune marks a kept version that was cleaned up nevertheless", async () => {
+  const { project } = await migrated(lossy["a dropped column"]);
+  // Through a relative path, the engine does not see what is kept.
+  const script = `
+    import { connect } from ${JSON.stringify(import.meta.resolve("@lancedb/lancedb"))};
+    const table = await (await connect(${JSON.stringify(basename(project.data))})).openTable("documents");
+    await table.optimize({ cleanupOlderThan: new Date(Date.now() + 1_000), deleteUnverified: true });`;
+  execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: dirname(project.data) });
+  expect(await project.migrate(["prune"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(
+      "version 2 of documents, from before 0002_lossy; gone: a clean-up has deleted it, so down can't restore it\n",
+    ),
+  });
+  const { kept } = JSON.parse((await project.migrate(["prune", "--json"])).stdout);
+  expect(kept).toMatchObject([{ version: 2, isGone: true }]);
 });
 
 test("what a migration needs that stopped half-way is not let go", async () => {

@@ -25,9 +25,10 @@ export const pruneCommand = defineCommand({
   },
 });
 
-function lineOf({ name, migration, table, version, isNeeded }: KeptPoint): string {
+function lineOf({ name, migration, table, version, isGone, isNeeded }: KeptPoint): string {
   const before = migration ?? `${name}, which no rollback needs`;
-  return `version ${version} of ${table}, from before ${before}${isNeeded ? "; needed until the unfinished migration is done" : ""}`;
+  const gone = isGone ? "; gone: a clean-up has deleted it, so down can't restore it" : "";
+  return `version ${version} of ${table}, from before ${before}${gone}${isNeeded ? "; needed until the unfinished migration is done" : ""}`;
 }
 
 function summaryOf(kept: readonly KeptPoint[], pruned: boolean, target: string): string {

@@ -84,6 +84,7 @@ export const prune = z.strictObject({
       version: whole,
       table: text,
       migration: text.optional().describe("The migration whose rollback restores it; absent if none does."),
+      isGone: yes.describe("Whether a clean-up has deleted it nevertheless, so that it can't be restored."),
       isNeeded: yes.describe("Whether a run may still need it, so that it can't be released now."),
     }),
   ),

@@ -42,7 +42,7 @@ export async function makeReport(given: MigratorOptions, { madeAt, recall }: Rep
   const attempt = attempts(problems);
   const loaded = await loadAll(context, files, attempt);
   const migrations = withStepsThatRan(loaded, state);
-  const kept = (await attempt(() => prune(context, {}))) ?? [];
+  const kept = ((await attempt(() => prune(context, {}))) ?? []).filter(({ isGone }) => !isGone);
   const { tables, problem: tablesProblem } = tableLives(inRunOrder(migrations, state));
   return {
     format: 1,

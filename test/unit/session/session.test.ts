@@ -57,7 +57,7 @@ test("what stands in the way of a rollback is in its plan, and what is kept can 
   const migrator = await openMigrator({ folder });
   await migrator.up();
   expect(await migrator.prune()).toEqual([
-    { table: "notes", name: "0002.v1.e1", version: 1, migration: "0002_drop", isNeeded: false },
+    { table: "notes", name: "0002.v1.e1", version: 1, migration: "0002_drop", isGone: false, isNeeded: false },
   ]);
   await addRows(join(folder, "data"), "notes", [{ id: 1 }]);
   const { blocked } = await migrator.planDown();
