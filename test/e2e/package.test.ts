@@ -70,6 +70,14 @@ describe("the package", () => {
     expect(links.filter((file) => !paths().includes(file))).toEqual([]);
   });
 
+  test("holds every page that a page of its docs links to", () => {
+    const links = paths()
+      .filter((path) => /^docs\/[^/]+\.md$/.test(path))
+      .flatMap((path) => [...readFileSync(join(root, path), "utf8").matchAll(/\]\(([a-z-]+\.md)/g)])
+      .map(([, page]) => `docs/${page!}`);
+    expect([...new Set(links)].filter((file) => !paths().includes(file))).toEqual([]);
+  });
+
   test("has its types in one file, which needs no other", () => {
     expect(paths().filter((path) => path.endsWith(".d.ts"))).toEqual(["dist/types/index.d.ts"]);
     const text = readFileSync(join(root, "dist/types/index.d.ts"), "utf8");
