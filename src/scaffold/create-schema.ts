@@ -8,7 +8,7 @@ import { sameTables, type Database } from "../schema/table.ts";
 import { typeProblemIn } from "./check-generated.ts";
 import { putInPlace, writeChecked } from "./create-migration.ts";
 import type { Formatting } from "./format-draft.ts";
-import { schemaText } from "./print-schema.ts";
+import { schemaComment, schemaText } from "./print-schema.ts";
 
 interface NewSchema {
   readonly project: Formatting;
@@ -48,9 +48,9 @@ export async function rewriteSchema({ isSure, ...schema }: NewSchema & { readonl
   await writeSchema(schema, renameSync);
 }
 
-/** Whether two texts are the same, apart from their layout. */
+/** Whether two texts are the same, apart from their layout and the comment, which a file written by hand lacks. */
 function holdsOnly(text: string, expected: string): boolean {
-  const [one, other] = [text, expected].map((source) => source.replaceAll(/[\s,;"']/g, ""));
+  const [one, other] = [text, expected].map((source) => source.replace(schemaComment, "").replaceAll(/[\s,;"']/g, ""));
   return one === other;
 }
 

@@ -7,6 +7,8 @@ import { importLine, layOut, namesIn } from "./print/print-source.ts";
 
 const packageName = "lance-migrate";
 const start = "export default ";
+/** Above the declaration. */
+export const schemaComment = "/** The tables that are wanted: migrate generate writes what leads there. */\n";
 
 /** Indexes are declared only for tables that have some: `generate` does not compare undeclared ones. */
 export function schemaText(tables: Database): string {
@@ -15,7 +17,7 @@ export function schemaText(tables: Database): string {
     entries: [...tables].map(([name, table]) => [name, tableSource(table)]),
   });
   const declaration = layOut(source, { indent: 0, used: start.length, tail: 1, prefix: "" });
-  return `${importLine([...new Set(namesIn(source))].toSorted(), packageName)}\n\n/** The tables that are wanted: migrate generate writes what leads there. */\n${start}${declaration};\n`;
+  return `${importLine([...new Set(namesIn(source))].toSorted(), packageName)}\n\n${schemaComment}${start}${declaration};\n`;
 }
 
 function tableSource({ columns, indexes = {}, metadata = {} }: Table): Source {

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync }
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, root, runCommand, temporaryFolder, type Project } from "../support/project.ts";
-import { addRows, columnsOf } from "../support/tables.ts";
+import { addRows, columnsOf, lancedb } from "../support/tables.ts";
 import { atTerminal, hasTerminal } from "./support/terminal.ts";
 
 /** A project with nothing but a package.json, in which the package and the engine are installed. */
@@ -239,6 +239,26 @@ test("--json has one document", async () => {
       written: ["migrate.config.ts", ".gitignore", "migrations/0001_create_documents.ts"],
       next: ["npx migrate plan", "npx migrate up"],
     },
+  });
+});
+
+test("tables in a folder that is named are pulled, and a folder that does not exist yet is noted", async () => {
+  const project = aNewProject({ type: "module" });
+  await (await lancedb.connect(join(project.folder, "data/shop"))).createTable("books", [{ id: 1 }]);
+  expect(await project.migrate(["init", "data/shop", "--yes"])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("the table books in data/shop"),
+  });
+  expect(textOf(project, "migrate.config.ts")).toContain('local: { kind: "lance", uri: "data/shop" }');
+  expect(await project.migrate(["baseline"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["init", "data/other", "--yes"])).toMatchObject({
+    code: 2,
+    stderr: "the configuration states where the tables are already\n",
+  });
+  const other = aNewProject({ type: "module" });
+  expect(await other.migrate(["init", "data/shp", "--yes"])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("note: data/shp does not exist yet; migrate up creates it\n"),
   });
 });
 

@@ -418,6 +418,13 @@ describe("pull --schema", () => {
     expect(schema()).toBe(before);
   });
 
+  test("replaces a file written by hand, which lacks the comment that the tool writes", async () => {
+    const { migrate, schema, write } = await pulled();
+    write("schema.ts", schema().replace(/\/\*\*.*\*\/\n/, ""));
+    expect(schema()).not.toContain("/**");
+    expect(await migrate(["pull", "--schema"])).toMatchObject({ code: 0, stdout: "wrote schema.ts: 1 table\n" });
+  });
+
   test("replaces a file with comments or code of its own only with --yes", async () => {
     const { migrate, schema, write } = await pulled();
     const own = `// Ours.\n${schema()}`;

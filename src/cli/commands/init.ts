@@ -1,11 +1,13 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { int64, utf8, vector } from "../../schema/declare/type-builders.ts";
-import type { InitChoice } from "../../scaffold/init/files.ts";
+import { isFolder, type InitChoice, type TablePlace } from "../../scaffold/init/files.ts";
 import type { NextCommand } from "../../scaffold/init/next-commands.ts";
 import { loadConfig } from "../../session/load-config.ts";
 import { createTable } from "../../steps/index.ts";
 import { defineCommand, withAnySession, withSession, type Context } from "../command/command.ts";
-import { switchFlag } from "../command/flags.ts";
+import { nameArgument, switchFlag } from "../command/flags.ts";
 import type { Output } from "../command/output.ts";
 import { canAsk } from "../input/prompt.ts";
 import { writingNext } from "../project/write-migration.ts";
@@ -13,18 +15,20 @@ import { renderWritten, shownPath } from "../render/steps.ts";
 import { pullInto } from "./pull.ts";
 
 export const initCommand = defineCommand({
-  usage: "init",
+  usage: "init [folder]",
   describe: "set up a project: the configuration, the first migration, .gitignore and a CI workflow",
   examples: [
     ["migrate init", "ask what can't be found out, and write what is missing"],
     ["migrate init --yes", "the same in a script, without questions"],
+    ["migrate init data/shop", "for the tables in another folder than .lancedb"],
   ],
   flags: {
+    folder: nameArgument("the folder of the tables (.lancedb), or s3://… or https://…"),
     yes: switchFlag("ask nothing, and do what fits what is found"),
   },
   async run(context) {
     const { flags, output, underWay } = context;
-    const { yes, config: path, "load-timeout": loadSeconds } = flags;
+    const { yes, folder, config: path, "load-timeout": loadSeconds } = flags;
     if (yes !== true && (output.json || !canAsk()))
       throw new MigrateError("ERR_USAGE", {
         problem: "migrate init asks questions at a terminal; with --yes it asks nothing",
@@ -36,9 +40,12 @@ export const initCommand = defineCommand({
     const { missingPackages } = await import("../../scaffold/init/missing-packages.ts");
     const { askChoice, choiceFound } = await import("../input/prompt-init.ts");
     const config = isConfigured(here) || path !== undefined ? await loadConfig(here, path, loadSeconds) : undefined;
-    const found = surveyOf(here, config);
+    if (folder !== undefined && config !== undefined)
+      throw new MigrateError("ERR_USAGE", { problem: "the configuration states where the tables are already" });
+    const found = surveyOf(here, config, folder);
     output.progress(describeSurvey(found));
-    const choice = yes === true ? choiceFound(found) : await askChoice(found, context);
+    const choice = yes === true ? choiceFound(found) : await askChoice(found, context, folder !== undefined);
+    if (choice.place !== found.place || folder !== undefined) noteMissing(choice.place, output);
     underWay(true);
     const problem = await formatProblem(found, choice);
     if (problem !== undefined) output.progress(`note: the configuration names no formatter: ${problem}`);
@@ -55,6 +62,12 @@ export const initCommand = defineCommand({
     return undefined;
   },
 });
+
+/** A folder that does not exist may be a typing error. */
+function noteMissing(place: TablePlace, output: Output): void {
+  if (isFolder(place) && !existsSync(resolve(place.uri!)))
+    output.progress(`note: ${place.uri!} does not exist yet; migrate up creates it`);
+}
 
 /** Gives the paths of what it writes. */
 async function writeFirst(first: InitChoice["first"], context: Context): Promise<readonly string[]> {

@@ -24,13 +24,14 @@ function mayHaveWorkflow({ repository, otherCi }: ProjectSurvey): boolean {
   return repository !== undefined && otherCi === undefined && !existsSync(join(repository, workflowPath));
 }
 
-/** Throws ERR_INTERRUPTED. */
+/** `isGiven`: the user has already named the place of the tables. Throws ERR_INTERRUPTED. */
 export async function askChoice(
   survey: ProjectSurvey,
   context: Pick<Context, "output" | "signal">,
+  isGiven: boolean,
 ): Promise<InitChoice> {
   return await atTerminal(context, async (asking) => {
-    const place = survey.config === undefined ? await askPlace(survey.place, asking) : survey.place;
+    const place = survey.config === undefined && !isGiven ? await askPlace(survey.place, asking) : survey.place;
     const first = survey.hasMigrations ? undefined : await askFirst(survey, place, asking);
     const workflow = mayHaveWorkflow(survey) && (await isYes(asking, `write ${workflowPath} for GitHub?`, true));
     return { place, first, workflow };

@@ -9,7 +9,7 @@ import {
   packageManagerOf,
   type PackageManager,
 } from "../../engine/package/package-manager.ts";
-import { isFolder, type TablePlace } from "./files.ts";
+import { isFolder, placeAt, type TablePlace } from "./files.ts";
 
 export interface ProjectSurvey {
   readonly folder: string;
@@ -38,6 +38,10 @@ function usualPlace(): TablePlace {
   return hasEndpoint ? { kind: "rest", uri: undefined } : { kind: "lance", uri: ".lancedb" };
 }
 
+function placeFound(config: LoadedConfig | undefined): TablePlace {
+  return config === undefined ? usualPlace() : placeIn(config);
+}
+
 /** The place of the target that is used without `--target`. */
 function placeIn({ target, targets }: LoadedConfig): TablePlace {
   const [first] = Object.values(targets);
@@ -50,11 +54,12 @@ export function isConfigured(folder: string): boolean {
   return configNames.some((name) => existsSync(join(folder, name)));
 }
 
-export function surveyOf(folder: string, config: LoadedConfig | undefined): ProjectSurvey {
+/** `uri`: where the tables are, if that is given. Then there is no configuration. */
+export function surveyOf(folder: string, config: LoadedConfig | undefined, uri?: string): ProjectSurvey {
   const usual = isForeign(join(folder, "migrations")) ? "lance-migrations" : "migrations";
   const migrations = config?.migrations ?? usual;
   const base = config?.folder ?? folder;
-  const place = config === undefined ? usualPlace() : placeIn(config);
+  const place = uri === undefined ? placeFound(config) : placeAt(uri);
   const repository = foldersAbove(folder).find((one) => existsSync(join(one, ".git")));
   const otherCi = repository && otherServices.find((name) => existsSync(join(repository, name)));
   return {
@@ -85,7 +90,9 @@ export function describeSurvey({ manager, config, kind, folder, place, tables, f
     ...(tables.length === 0
       ? []
       : [`${tables.length === 1 ? "the table" : "the tables"} ${tables.join(", ")} in ${place.uri}`]),
-    ...(config === undefined && place.kind === "rest" ? ["an address in MIGRATE_ENDPOINT"] : []),
+    ...(config === undefined && place.kind === "rest" && place.uri === undefined
+      ? ["an address in MIGRATE_ENDPOINT"]
+      : []),
   ];
   return `found ${found.join(", ")}`;
 }
