@@ -260,7 +260,7 @@ class PreparedTable {
     allowed: Patience = patience.conflict,
   ): Promise<void> {
     const { target, clock, mayWrite } = this.#context;
-    let tries = 0;
+    let outrun = 0;
     const work = async () => {
       const action = await pending(await this.columns());
       if (action === undefined) return;
@@ -271,7 +271,7 @@ class PreparedTable {
       } catch (error) {
         // Another process may have made the same change.
         if ((await pending(await this.columns())) === undefined) return;
-        if (++tries % triesReported === 0) this.#context.outrun(tries);
+        if (target.verdict(error).kind === "conflict" && ++outrun % triesReported === 0) this.#context.outrun(outrun);
         throw error;
       }
     };

@@ -53,6 +53,22 @@ test("how often writes of others have come first is reported", async () => {
   await target.close();
 });
 
+test("calls that fail for another reason are not reported as writes of others", async () => {
+  const { target, context, outrun } = await aTable();
+  let calls = 0;
+  const execute: typeof target.execute = async (action, seen) => {
+    calls++;
+    if (calls <= 60) throw new Error(calls % 2 === 0 ? "Retryable commit conflict for version 3" : "slow down");
+    return await target.execute(action, seen);
+  };
+  const verdict: typeof target.verdict = (error) =>
+    (error as Error).message === "slow down" ? { kind: "throttled" } : target.verdict(error);
+  const clock = { ...systemClock, sleep: async () => {} };
+  const prepared = await prepareColumn(action, { ...context, clock, target: { ...target, execute, verdict } });
+  expect([prepared.commits, outrun]).toEqual([1, [25]]);
+  await target.close();
+});
+
 test("a shard keeps the hidden columns that another one has added since it looked for them", async () => {
   const { target, rows, context } = await aTable();
   let looks = 0;
