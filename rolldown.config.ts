@@ -109,7 +109,12 @@ const page = defineConfig({
 });
 
 const command = defineConfig({
-  input: { index: "src/index.ts", bin: "src/cli/bin.ts", worker: "src/service/work/worker.ts" },
+  input: {
+    index: "src/index.ts",
+    testing: "src/testing.ts",
+    bin: "src/cli/bin.ts",
+    worker: "src/service/work/worker.ts",
+  },
   platform: "node",
   plugins: [builtins, unused, forUndici],
   // yargs, zod, undici and apache-arrow are bundled: a run with nothing pending spends much of its time opening their many

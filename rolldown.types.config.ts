@@ -5,14 +5,21 @@ import { dts } from "rolldown-plugin-dts";
 const withSignal: Plugin = {
   name: "with signal",
   generateBundle(_, bundle) {
-    for (const file of Object.values(bundle))
-      if (file.type === "chunk") file.code = `declare global {\n  interface AbortSignal {}\n}\n${file.code}`;
+    for (const file of Object.values(bundle)) if (file.type === "chunk") file.code = `${globals}${file.code}`;
   },
 };
 
+const globals = `declare global {
+  interface AbortSignal {}
+  interface SymbolConstructor {
+    readonly asyncDispose: unique symbol;
+  }
+}
+`;
+
 /** The types of the package in one file, with those of zod, so that they are complete without any other package. */
 export default defineConfig({
-  input: { index: "src/index.ts" },
+  input: { index: "src/index.ts", testing: "src/testing.ts" },
   plugins: [dts({ dtsOnly: true, tsconfig: "tsconfig.build.json" }), withSignal],
   // What the public types do not lead to. The bundler can't read some of it.
   external: [/^@lancedb\//, /^apache-arrow/, /^flatbuffers$/, /\/locales\//, /^node:/],

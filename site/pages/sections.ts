@@ -16,6 +16,7 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
     "docs/backfill.md",
     "docs/embedding-model.md",
     "docs/types.md",
+    "docs/testing.md",
     "docs/lint.md",
     "docs/branches.md",
     "docs/ci.md",

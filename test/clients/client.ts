@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-/** The official packages for Python that the service is tested with. */
-export const officialPackages = ["lancedb==0.40.0", "pylance==14.0.2", "lance-namespace==0.13.0"];
+/** The official packages for Python that the service is tested with, and what runs the tests of an application. */
+export const officialPackages = ["lancedb==0.40.0", "pylance==14.0.2", "lance-namespace==0.13.0", "pytest==9.2.0"];
 
 export interface Task {
   readonly what: string;

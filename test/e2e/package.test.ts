@@ -55,7 +55,7 @@ describe("the package", () => {
     const built = paths().filter((path) => path.startsWith("dist/"));
     expect(built).toEqual(expect.arrayContaining(["dist/bin.js", "dist/index.js", "dist/types/index.d.ts"]));
     const strange = built.filter(
-      (path) => !/^dist\/([\w-]+\.js|report\.css|help\.json|types\/index\.d\.ts)$/.test(path),
+      (path) => !/^dist\/([\w-]+\.js|report\.css|help\.json|types\/(index|testing)\.d\.ts)$/.test(path),
     );
     expect(strange).toEqual([]);
   });
@@ -78,16 +78,19 @@ describe("the package", () => {
     expect([...new Set(links)].filter((file) => !paths().includes(file))).toEqual([]);
   });
 
-  test("has its types in one file, which needs no other", () => {
-    expect(paths().filter((path) => path.endsWith(".d.ts"))).toEqual(["dist/types/index.d.ts"]);
-    const text = readFileSync(join(root, "dist/types/index.d.ts"), "utf8");
-    expect(text).not.toMatch(/^import |\bimport\(|\b(NodeJS\.|Buffer\b)|from "/m);
+  test("has its types in one file for each of its modules, which needs no other", () => {
+    expect(paths().filter((path) => path.endsWith(".d.ts"))).toEqual([
+      "dist/types/index.d.ts",
+      "dist/types/testing.d.ts",
+    ]);
+    const texts = ["index", "testing"].map((name) => readFileSync(join(root, `dist/types/${name}.d.ts`), "utf8"));
+    expect(texts.join("\n")).not.toMatch(/^import |\bimport\(|\b(NodeJS\.|Buffer\b)|from "/m);
   });
 
   test("stays small", () => {
     expect(packed.unpackedSize).toBeLessThan(3_500_000);
     const usual =
-      /^(dist\/[^/]+\.js|dist\/report\.css|dist\/help\.json|dist\/types\/index\.d\.ts|docs\/|action\/|action\.yml$|python\/|templates\/|[A-Z]+(\.md)?$|package\.json$)/;
+      /^(dist\/[^/]+\.js|dist\/report\.css|dist\/help\.json|dist\/types\/(index|testing)\.d\.ts|docs\/|action\/|action\.yml$|python\/|templates\/|[A-Z]+(\.md)?$|package\.json$)/;
     expect(paths().filter((path) => !usual.test(path))).toEqual([]);
     expect(packed.files.length).toBeLessThan(140);
   });

@@ -28,6 +28,7 @@ const rooms = [
   "scaffold",
   "service",
   "index.ts",
+  "testing.ts",
   "cli",
 ];
 

@@ -27,6 +27,12 @@ export function findEngine(): string {
   return engine.main;
 }
 
+/** Throws as `findEngine` does. */
+export function engineVersion(): string {
+  engine ??= supportedEngine();
+  return engine.version;
+}
+
 /** The packages to install before tables in a folder or an object store can be opened. */
 export function missingEngine(): readonly string[] {
   const [first] = installed();

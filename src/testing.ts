@@ -1,0 +1,16 @@
+/** `lance-migrate/testing`: migrated databases for tests. */
+import type { MigratedDatabase, MigratedDatabaseOptions } from "./session/testing/options.ts";
+
+export type { MigratedDatabase, MigratedDatabaseOptions };
+
+/**
+ * Creates a temporary database to which all migrations were applied. The first call for a state of the migrations applies
+ * them; later calls, also those of other processes, copy the result.
+ *
+ * @example
+ * await using database = await migratedDatabase();
+ * const db = await connect(database.uri);
+ */
+export async function migratedDatabase(options: MigratedDatabaseOptions = {}): Promise<MigratedDatabase> {
+  return await (await import("./session/testing/migrated-database.ts")).migratedDatabase(options);
+}
