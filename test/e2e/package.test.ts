@@ -43,12 +43,8 @@ describe("the package", () => {
       "templates/migration.js",
       "templates/migration.ts",
     ]);
-    // Only people who change the code need the decisions. Screenshots show what blocks of code show too, json.md what
-    // the schema states, commands.md what the help states, and
-    // step-reference.md what the types state.
-    const docs = readdirSync(join(root, "docs")).filter(
-      (name) => !["commands.md", "decisions.md", "images", "json.md", "step-reference.md"].includes(name),
-    );
+    // Only people who change the code need the decisions. Screenshots show what blocks of code show too.
+    const docs = readdirSync(join(root, "docs")).filter((name) => !["decisions.md", "images"].includes(name));
     expect(outside.filter((path) => path.startsWith("docs/")).toSorted()).toEqual(
       docs.map((name) => `docs/${name}`).toSorted(),
     );
@@ -88,7 +84,7 @@ describe("the package", () => {
   });
 
   test("stays small", () => {
-    expect(packed.unpackedSize).toBeLessThan(3_500_000);
+    expect(packed.unpackedSize).toBeLessThan(3_600_000);
     const usual =
       /^(dist\/[^/]+\.js|dist\/report\.css|dist\/help\.json|dist\/types\/(index|testing)\.d\.ts|docs\/|action\/|action\.yml$|python\/|templates\/|[A-Z]+(\.md)?$|package\.json$)/;
     expect(paths().filter((path) => !usual.test(path))).toEqual([]);
