@@ -60,7 +60,7 @@ export type RunEvent =
   | ({ readonly event: "deferred" } & Deferral)
   /** An index that was deferred is built. */
   | { readonly event: "indexed"; readonly table: string; readonly index: string; readonly duration: number }
-  /** An index stays deferred, although there are enough vectors. The next run tries again. */
+  /** An index stays deferred, although there are enough vectors. */
   | { readonly event: "notIndexed"; readonly table: string; readonly index: string; readonly problem: string }
   /** Rows that stay null, because the code failed for them. `problem`: that of the first. */
   | {

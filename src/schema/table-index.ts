@@ -47,11 +47,12 @@ export function distanceOf({ options }: Pick<FoundIndex, "options">): string {
 
 /**
  * How many vectors the engine needs to create an index (measured): one for each partition, and one for each code of
- * product quantization. In a column of lists, each row counts with all vectors of its list.
+ * product quantization; hnswPq ignores `numBits`. In a column of lists, each row counts with all vectors of its list.
  */
 export function vectorsNeeded({ kind, options }: Pick<FoundIndex, "kind" | "options">): number {
   const { numPartitions, numBits } = options;
-  const codes = kind.endsWith("Pq") ? 2 ** (typeof numBits === "number" ? numBits : 8) : 1;
+  const bits = kind === "ivfPq" && typeof numBits === "number" ? numBits : 8;
+  const codes = kind.endsWith("Pq") ? 2 ** bits : 1;
   return Math.max(typeof numPartitions === "number" ? numPartitions : 1, codes);
 }
 

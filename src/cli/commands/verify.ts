@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { deferralText } from "../../run/deferral-text.ts";
+import { deferralText, isStuck } from "../../run/deferral-text.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import type { DiffAnswer } from "../../commands/generate/diff-columns.ts";
 import { differenceDocument, type DriftSince, type TableDifference } from "../../plan/history/table-drift.ts";
@@ -91,7 +91,8 @@ async function verifyTheTables(context: Context, wanted: RecallChoice | undefine
   renderDifferences(differences, context);
   if (!columns) output.result(onlyNamesCompared(target));
   for (const words of doubts) output.result({ style: "yellow", text: words });
-  for (const one of deferred) output.result(deferralText(one));
+  for (const one of deferred)
+    output.result(isStuck(one) ? { style: "red", text: deferralText(one) } : deferralText(one));
   if (differences.length === 0) output.result({ style: "green", text: areAsRecorded(tables, target) });
   else
     output.result({
@@ -99,7 +100,8 @@ async function verifyTheTables(context: Context, wanted: RecallChoice | undefine
       text: `${areAsRecorded(differences.length, target, "not ")}; ${hint}`,
     });
   if (recall !== undefined) renderRecall(recall, context);
-  return differences.length === 0 && recall?.some(isTooLow) !== true ? undefined : "refused";
+  const isWrong = differences.length > 0 || deferred.some(isStuck) || recall?.some(isTooLow) === true;
+  return isWrong ? "refused" : undefined;
 }
 
 function areAsRecorded(tables: number, target: string, not = ""): string {

@@ -90,13 +90,21 @@ const most = z.discriminatedUnion("event", [
     rows: whole,
     problem: text,
   }),
-  event("deferred", "An index is deferred: its table holds `vectors` of the `needed` vectors.", deferral.shape),
+  event(
+    "deferred",
+    "An index is deferred: its table holds `vectors` of the `needed` vectors, or could not be read.",
+    deferral.shape,
+  ),
   event("indexed", "A deferred index is built.", { table: text, index: text, duration: milliseconds }),
-  event("notIndexed", "A deferred index could not be built. The next `migrate up` tries again.", {
-    table: text,
-    index: text,
-    problem: text,
-  }),
+  event(
+    "notIndexed",
+    "A deferred index could not be built. A later `migrate up` tries again; if the engine has refused the index, once the table has changed.",
+    {
+      table: text,
+      index: text,
+      problem: text,
+    },
+  ),
   event(
     "recall",
     "The recall of a new index, measured with `sampled` vectors, and the median times of searches with the index and without it.",

@@ -20,8 +20,13 @@ export const deferral = z
     table: text,
     index: text,
     kind: text.describe("Such as `ivfPq`."),
-    vectors: whole.describe("How many vectors the table holds."),
+    vectors: whole
+      .optional()
+      .describe("How many vectors the table holds, counted up to `needed`. Absent if the table could not be read."),
     needed: whole.describe("How many the index needs at least."),
+    problem: text
+      .optional()
+      .describe("Why it could not be built, although there are enough vectors; or why the table could not be read."),
   })
   .meta({ id: "deferral", description: "A vector index that `migrate up` builds once there are enough vectors." });
 

@@ -83,7 +83,7 @@ function progressLines(event: RunEvent): readonly string[] {
       return [`note: ${deferralText(event)}`];
     case "notIndexed":
       return [
-        `note: index ${event.index} of ${event.table} could not be built: ${event.problem}; the next migrate up tries again`,
+        `note: index ${event.index} of ${event.table} could not be built: ${event.problem}; migrate up tries again when the table has changed`,
       ];
     case "recall":
       return [`  ${event.index} of ${event.table}: ${describeRecall(event.k, event)}`];

@@ -61,7 +61,7 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
   const hint =
     differences.length === 0 ? undefined : hintFor({ described, differences }, files, migrations, state, target);
   const doubts = doubtWords(state, runner.run, clock);
-  const deferred = (await countDeferred(described, target)).map(deferralOf);
+  const deferred = (await countDeferred(described, target, state)).map(deferralOf);
   return { tables, deferred, columns: target.capabilities.describes, differences: dated, hint, doubts };
 }
 

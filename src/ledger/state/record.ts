@@ -128,15 +128,26 @@ export function savedPlanOf({ event, version, checksum }: LedgerRecord): string 
 }
 
 const deferring = "deferred: ";
+const failing = "; not built: ";
 
-/** The detail of a record that states which indexes are deferred. */
-export function deferralDetail(indexes: readonly string[]): string {
-  return deferring + (indexes.length === 0 ? "none" : indexes.join(", "));
+/** The detail of a record that states which indexes are deferred. `failures`: why some could not be built. */
+export function deferralDetail(indexes: readonly string[], failures: readonly string[] = []): string {
+  const names = indexes.length === 0 ? "none" : indexes.join(", ");
+  return [deferring + names, ...failures].join(failing);
 }
 
 /** Whether indexes are deferred, by the detail of a record; undefined if it does not state that. */
 export function saysDeferred(detail: string | undefined): boolean | undefined {
   return detail?.startsWith(deferring) === true ? detail !== deferralDetail([]) : undefined;
+}
+
+/** The indexes and the failures that a record of `deferralDetail` states. */
+export function partsOfDeferral(detail: string): {
+  readonly indexes: readonly string[];
+  readonly failures: readonly string[];
+} {
+  const [names = "", ...failures] = detail.slice(deferring.length).split(failing);
+  return { indexes: names.split(", "), failures };
 }
 
 const mostInGroup = 1_000_000;

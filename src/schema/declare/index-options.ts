@@ -37,9 +37,15 @@ const partitioned = {
   maxIterations: whole.optional(),
   sampleRate: whole.optional(),
 };
-const quantised = { numSubVectors: whole.optional(), numBits: whole.optional() };
-const graph = { m: whole.optional(), efConstruction: whole.optional() };
-const { numSubVectors: _, ...binary } = quantised;
+const bits = z.literal([4, 8], "must be 4 or 8").optional();
+const bitsOfRq = z
+  .int("must be a whole number from 1 to 9")
+  .min(1, "must be 1 to 9")
+  .max(9, "must be 1 to 9")
+  .optional();
+const fewestLinks = 4;
+const links = `must be a whole number from ${fewestLinks}`;
+const graph = { m: z.int(links).min(fewestLinks, links).optional(), efConstruction: whole.optional() };
 
 const text = {
   withPosition: flag.optional(),
@@ -67,6 +73,12 @@ function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z
   return z.strictObject(shape, { error });
 }
 
+/** The engine refuses fewer candidates than links; these are its defaults. */
+const linked = z.refine<{ m?: number | undefined; efConstruction?: number | undefined }>(
+  ({ m = 20, efConstruction = 300 }) => efConstruction >= m,
+  "must have an efConstruction (300 when absent) of at least m (20 when absent)",
+);
+
 const indexOptions = {
   btree: strict({}),
   bitmap: strict({}),
@@ -74,10 +86,13 @@ const indexOptions = {
   fm: strict({}),
   fts: strict(text),
   ivfFlat: strict({ ...partitioned, distanceType: oneOf("l2", "cosine", "dot", "hamming") }),
-  ivfPq: strict({ ...partitioned, ...quantised }),
-  ivfRq: strict({ ...partitioned, ...binary }),
-  hnswPq: strict({ ...partitioned, ...quantised, ...graph }),
-  hnswSq: strict({ ...partitioned, ...graph }),
+  ivfPq: strict({ ...partitioned, numSubVectors: whole.optional(), numBits: bits }),
+  ivfRq: strict({ ...partitioned, numBits: bitsOfRq }),
+  // The engine ignores its `numBits`.
+  hnswPq: strict({ ...partitioned, numSubVectors: whole.optional(), numBits: whole.optional(), ...graph }).check(
+    linked,
+  ),
+  hnswSq: strict({ ...partitioned, ...graph }).check(linked),
 } as const satisfies Record<IndexKind, z.ZodType>;
 
 /** An index with its parameters, built or written by hand. */

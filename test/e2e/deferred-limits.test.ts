@@ -1,0 +1,119 @@
+/** Deferred vector indexes beside what goes wrong: refused indexes, unreadable tables, other projects, renames. */
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { aProject, type Project } from "../support/project.ts";
+import { addRows, lancedb } from "../support/tables.ts";
+
+const docs = `m.createTable("docs", { id: m.int64().notNull(), embedding: m.vector(4) }),`;
+const flat = `m.createIndex("docs", "embedding", m.ivfFlat({ numPartitions: 2 })),`;
+
+function rowsFrom(first: number, count: number) {
+  return Array.from({ length: count }, (_, at) => ({
+    id: first + at,
+    embedding: Array.from({ length: 4 }, (_, place) => Math.sin((first + at) * (place + 1))),
+  }));
+}
+
+async function recordsOf(project: Project): Promise<number> {
+  return await (await (await lancedb.connect(project.database)).openTable("_migrations")).countRows();
+}
+
+/** Marks an index as deferred that the engine refuses, as if its parameters had become invalid. */
+async function withRefusedIndex(): Promise<Project> {
+  const project = aProject();
+  project.migration("0001_docs.ts", `${docs} ${flat}`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const table = await (await lancedb.connect(project.database)).openTable("docs");
+  const mark = JSON.stringify({ kind: "ivfFlat", options: { numPartitions: 2, distanceType: "hamming" } });
+  await table.updateFieldMetadata([{ path: "embedding", metadata: { "lance_migrate_deferred.embedding_idx": mark } }]);
+  await addRows(project.database, "docs", rowsFrom(0, 10));
+  return project;
+}
+
+test.each([
+  ["ivfPq({ numBits: 5 })", "numBits"],
+  ["ivfRq({ numBits: 10 })", "numBits"],
+  ["hnswSq({ m: 400 })", "efConstruction"],
+  ["hnswPq({ m: 3 })", "m"],
+])("an index that can never be built is refused, however few vectors there are: %s", async (index, word) => {
+  const project = aProject();
+  project.migration("0001_docs.ts", `${docs} m.createIndex("docs", "embedding", m.${index}),`);
+  const up = await project.migrate(["up"]);
+  expect(up).toMatchObject({ code: 4, stderr: expect.stringContaining(word) });
+});
+
+test("an index that has enough vectors and can't be built is named by up, status and verify, without new records", async () => {
+  const project = await withRefusedIndex();
+  expect(await project.migrate(["up"])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("embedding_idx of docs could not be built"),
+  });
+  const records = await recordsOf(project);
+  const up = await project.migrate(["up"]);
+  expect(up.stderr).toContain("embedding_idx of docs could not be built");
+  expect(up.stderr).not.toContain("needs at least");
+  expect(await recordsOf(project)).toBe(records);
+  const words = "index embedding_idx of docs is missing: there are enough vectors, but it could not be built: ";
+  expect((await project.migrate(["status"])).stdout).toContain(words);
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 4, stdout: expect.stringContaining(words) });
+  const { stdout } = await project.migrate(["verify", "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject({
+    deferred: [{ table: "docs", vectors: 2, needed: 2, problem: expect.any(String) }],
+  });
+
+  await addRows(project.database, "docs", rowsFrom(10, 1));
+  expect((await project.migrate(["up"])).stderr).toContain("could not be built");
+  expect(await recordsOf(project)).toBeGreaterThan(records);
+});
+
+test("a table that no migration knows is not looked at, and an unreadable one of them is a note", async () => {
+  const project = aProject();
+  project.migration("0001_docs.ts", `${docs} ${flat}`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const connection = await lancedb.connect(project.database);
+  await connection.createTable("others", rowsFrom(0, 2));
+  const breakTable = (table: string) => {
+    const folder = join(project.database, `${table}.lance`, "_versions");
+    for (const name of readdirSync(folder)) writeFileSync(join(folder, name), "broken");
+  };
+  breakTable("others");
+  const up = await project.migrate(["up"]);
+  expect(up).toMatchObject({ code: 0, stderr: expect.stringContaining("docs holds 0 vectors") });
+  expect(up.stderr).not.toContain("others");
+  expect(await project.migrate(["status"])).toMatchObject({ code: 0 });
+
+  project.migration("0002_more.ts", docs.replace("docs", "more"));
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  breakTable("docs");
+  const words = "index embedding_idx of docs may be deferred; the table could not be read: ";
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0, stderr: expect.stringContaining(words) });
+  expect(await project.migrate(["status"])).toMatchObject({ code: 0, stdout: expect.stringContaining(words) });
+});
+
+test("a project builds no index on a table of another project in the same folder", async () => {
+  const [one, other] = [aProject(), aProject()];
+  other.write(
+    "migrate.config.ts",
+    `export default { ledger: "_other", targets: { here: { kind: "lance", uri: ${JSON.stringify(one.database)} } } };\n`,
+  );
+  one.migration("0001_docs.ts", `${docs} ${flat}`);
+  other.migration("0001_more.ts", `${docs} ${flat}`.replaceAll("docs", "more"));
+  expect(await one.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await other.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(one.database, "more", rowsFrom(0, 2));
+  expect((await one.migrate(["up"])).stdout).toBe("nothing to do\n");
+  expect((await one.migrate(["status"])).stdout).not.toContain("of more");
+  expect(await other.migrate(["up"])).toMatchObject({
+    stdout: expect.stringContaining("built index embedding_idx of more"),
+  });
+});
+
+test("status states that there are enough vectors, and not a count that stopped at the needed ones", async () => {
+  const project = aProject();
+  project.migration("0001_docs.ts", `${docs} ${flat}`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(project.database, "docs", rowsFrom(0, 10));
+  const words = "docs holds enough vectors for it; the next migrate up builds it";
+  expect((await project.migrate(["status"])).stdout).toContain(words);
+});
