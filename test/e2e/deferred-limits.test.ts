@@ -3,6 +3,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, type Project } from "../support/project.ts";
+import { aProjectOn, key } from "./support/project-on.ts";
 import { addRows, lancedb } from "../support/tables.ts";
 
 const docs = `m.createTable("docs", { id: m.int64().notNull(), embedding: m.vector(4) }),`;
@@ -116,4 +117,23 @@ test("status states that there are enough vectors, and not a count that stopped 
   await addRows(project.database, "docs", rowsFrom(0, 10));
   const words = "docs holds enough vectors for it; the next migrate up builds it";
   expect((await project.migrate(["status"])).stdout).toContain(words);
+});
+
+test("a deferral is recorded if the same migration renames the table", async () => {
+  const { data, ...project } = await aProjectOn("namespace");
+  const migrate = async (args: readonly string[]) => await project.migrate(args, key);
+  project.migration("0001_docs.ts", `${docs} ${flat} m.renameTable("docs", "papers"),`);
+  expect((await migrate(["up"])).stderr).toContain("papers holds 0 vectors");
+  await addRows(data, "papers", rowsFrom(0, 2));
+  expect((await migrate(["up"])).stdout).toContain("built index embedding_idx of papers");
+});
+
+test("a migration that is adopted keeps its deferral", async () => {
+  const project = aProject();
+  project.migration("0001_docs.ts", `${docs} ${flat}`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["resolve", "--adopted", "0001", "--yes"])).toMatchObject({ code: 0 });
+  expect((await project.migrate(["status"])).stdout).toContain("docs holds 0 vectors");
+  await addRows(project.database, "docs", rowsFrom(0, 2));
+  expect((await project.migrate(["up"])).stdout).toContain("built index embedding_idx of docs");
 });

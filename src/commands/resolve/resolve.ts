@@ -10,9 +10,11 @@ import { checkFilesOfRan } from "../../plan/history/pending.ts";
 import { describeDifference, howToFix, type TableDifference } from "../../plan/history/table-drift.ts";
 import { withStepsThatRan, checkNamesOfNow } from "../../plan/history/renumbered.ts";
 import { markAdopted, markReverted, type Marking } from "./resolved-records.ts";
+import type { Tables } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { readCurrent } from "../../run/prepare/consistent-read.ts";
+import { deferralEntries } from "../../run/deferred/find-deferred.ts";
 import { compare } from "../../run/prepare/compare-tables.ts";
 import { holderWords } from "../../run/lease/describe-holder.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../../run/run-context.ts";
@@ -113,12 +115,13 @@ async function findResolution(context: RunContext, choice: ResolveChoice, state:
   const migration = { version, name: wanted.name };
   const marking = as === "adopted" ? markAdopted(state, file!, target.capabilities) : markReverted(state, migration);
   const compared = await comparedAfter(marking, loaded, context, { as, migration });
+  const deferred = deferralEntries(compared.described ?? new Map());
   const now = recorded === undefined ? [] : [ledgerWords(known, recorded, file, bundle)];
   const means = [...now, ...(as === "adopted" ? adoptedWords(migration, target) : revertedWords(file, compared))];
   const lease = state.holder?.run === runner.run ? undefined : holderWords(state, clock);
   const resolution = { migration, as, means, differences: compared.differences, lease };
   const left = rest.length === 0 ? [] : [groupEntry(rest)];
-  return { resolution, entries: [...marking.entries, ...left], next: other ?? rest[0] };
+  return { resolution, entries: [...deferred, ...marking.entries, ...left], next: other ?? rest[0] };
 }
 
 function chosen({ reverted, adopted }: ResolveChoice): Pick<Resolution, "as"> & { version: number; name?: string } {
@@ -133,6 +136,7 @@ function chosen({ reverted, adopted }: ResolveChoice): Pick<Resolution, "as"> & 
 
 interface ComparedAfter {
   readonly differences: readonly TableDifference[] | undefined;
+  readonly described?: Tables | undefined;
   /** Why it is unknown what the tables should be afterwards. */
   readonly unknown?: string;
 }
@@ -148,8 +152,8 @@ async function comparedAfter(
   const migrations = withStepsThatRan(loaded, after);
   try {
     checkFilesOfRan(context.migrations.list(), migrations, after, capabilities);
-    const { differences } = await compare(context, after, migrations);
-    if (as === "reverted" || differences.length === 0) return { differences };
+    const { described, differences } = await compare(context, after, migrations);
+    if (as === "reverted" || differences.length === 0) return { described, differences };
     const found = differences.map(describeDifference).join("; ");
     throw refused(
       `the tables are not as ${formatMigration(migration)} leaves them: ${found}; ${howToFix(differences)}`,

@@ -12,9 +12,19 @@ import { deferralEntries } from "./find-deferred.ts";
 export async function newlyDeferred({ actions }: PlannedMigration, target: Target): Promise<string | undefined> {
   if (!defersIndexes(target.capabilities)) return undefined;
   const described = new Map<string, Table | undefined>();
-  for (const table of new Set(actions.filter(mayDefer).map(({ action }) => action.table)))
-    described.set(table, (await target.describeTable(table, true))?.table);
+  for (const table of tablesDeferring(actions)) described.set(table, (await target.describeTable(table, true))?.table);
   return deferralEntries(described)[0]?.detail;
+}
+
+/** The tables on which actions may have deferred indexes, by their names after all actions. */
+function tablesDeferring(actions: readonly PlannedAction[]): ReadonlySet<string> {
+  const tables = new Set<string>();
+  for (const planned of actions) {
+    const { action } = planned;
+    if (mayDefer(planned)) tables.add(action.table);
+    if (action.kind === "renameTable" && tables.delete(action.table)) tables.add(action.name);
+  }
+  return tables;
 }
 
 function mayDefer({ action, commits, after }: PlannedAction): boolean {
