@@ -108,7 +108,7 @@ const page = defineConfig({
   output: { dir: "dist", format: "iife", minify: true },
 });
 
-const command = defineConfig({
+export const command = defineConfig({
   input: {
     index: "src/index.ts",
     testing: "src/testing.ts",
