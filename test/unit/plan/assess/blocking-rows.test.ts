@@ -138,6 +138,7 @@ test("what was written since is asked of the table that is restored, and in whic
     putsBack: true,
     leaves: [],
     isWhole: true,
+    newer: 0,
   };
   const sinceOf = (...migrations: readonly PlannedMigration[]) => questions(...migrations).since;
   expect(sinceOf(backBy([restore(3), wholly], [putBack]))).toEqual([asked]);
