@@ -110,7 +110,7 @@ test("a project builds no index on a table of another project in the same folder
   });
 });
 
-test("status states that there are enough vectors, and not a count that stopped at the needed ones", async () => {
+test("status reports enough vectors, and not a count that stopped at the needed ones", async () => {
   const project = aProject();
   project.migration("0001_docs.ts", `${docs} ${flat}`);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });

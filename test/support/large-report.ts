@@ -1,4 +1,4 @@
-/** A report of a long history: so many migrations and tables, of 12 columns each, with what happens to columns. */
+/** A report with the given numbers of migrations and tables. Each table has 12 columns, which the migrations change. */
 import type { ReportDocument } from "../../src/commands/report/report-document.ts";
 import type { ColumnEvent, ColumnLife } from "../../src/plan/history/column-lives.ts";
 
