@@ -137,3 +137,19 @@ test("a migration that is adopted keeps its deferral", async () => {
   await addRows(project.database, "docs", rowsFrom(0, 2));
   expect((await project.migrate(["up"])).stdout).toContain("built index embedding_idx of docs");
 });
+
+test("a migration that stopped after it deferred an index, and is resumed, keeps the deferral", async () => {
+  const project = aProject();
+  const titled = `m.createTable("docs", { id: m.int64().notNull(), embedding: m.vector(4), title: m.utf8() }, { rows: [{ id: 1, title: "words" }] }),`;
+  const number = `m.addColumn("docs", "number", m.int32(), { as: "cast(title as int)" }),`;
+  project.migration("0001_docs.ts", `${titled} ${flat} ${number}`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 1, stderr: expect.stringContaining("step 3") });
+  const table = await (await lancedb.connect(project.database)).openTable("docs");
+  await table.update({ values: { title: "5" } });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect((await project.migrate(["status"])).stdout).toContain("embedding_idx");
+  await addRows(project.database, "docs", rowsFrom(2, 10));
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await table.checkoutLatest();
+  expect(await table.listIndices()).toMatchObject([{ name: "embedding_idx" }]);
+});

@@ -8,22 +8,28 @@ import type { Target } from "../../targets/contract/target.ts";
 import { defersIndexes } from "../../targets/contract/as-migrations-see.ts";
 import { deferralEntries } from "./find-deferred.ts";
 
-/** The detail of the migration's last record; undefined if it deferred nothing. */
-export async function newlyDeferred({ actions }: PlannedMigration, target: Target): Promise<string | undefined> {
+/** The detail of the migration's last record; undefined if it deferred nothing. `ran`: its actions in earlier runs. */
+export async function newlyDeferred(
+  { actions }: PlannedMigration,
+  ran: readonly Action[],
+  target: Target,
+): Promise<string | undefined> {
   if (!defersIndexes(target.capabilities)) return undefined;
   const described = new Map<string, Table | undefined>();
-  for (const table of tablesDeferring(actions)) described.set(table, (await target.describeTable(table, true))?.table);
+  for (const table of tablesDeferring(ran, actions))
+    described.set(table, (await target.describeTable(table, true))?.table);
   return deferralEntries(described)[0]?.detail;
 }
 
 /** The tables on which actions may have deferred indexes, by their names after all actions. */
-function tablesDeferring(actions: readonly PlannedAction[]): ReadonlySet<string> {
+function tablesDeferring(ran: readonly Action[], actions: readonly PlannedAction[]): ReadonlySet<string> {
   const tables = new Set<string>();
-  for (const planned of actions) {
-    const { action } = planned;
-    if (mayDefer(planned)) tables.add(action.table);
+  const follow = (action: Action, defers: boolean) => {
+    if (defers) tables.add(action.table);
     if (action.kind === "renameTable" && tables.delete(action.table)) tables.add(action.name);
-  }
+  };
+  for (const action of ran) follow(action, trainsIndex(action) || rewrites(action).size > 0);
+  for (const planned of actions) follow(planned.action, mayDefer(planned));
   return tables;
 }
 
