@@ -1,5 +1,5 @@
 /** Documents with a column of vectors that code computes slowly, in a folder or behind `migrate serve`. */
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -44,7 +44,6 @@ export async function aScene(
   const project: Project = { ...rest, migrate: (args) => migrate(args, key), start: (args) => start(args, key) };
   let { database } = project;
   if (way === "namespace") {
-    mkdirSync(project.database);
     database = await serve(project.database);
     const target = JSON.stringify({ kind: "rest", endpoint: database, dialect: "namespace" });
     project.write("migrate.config.ts", `export default { targets: { served: ${target} } };\n`);

@@ -1,5 +1,5 @@
 /** A disk that fills up in the middle of a run, and one that is read-only: a tmpfs of its own, where one may be mounted. */
-import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, type TestContext } from "vitest";
 import { aProject, type Finished, type Project } from "../support/project.ts";
@@ -20,7 +20,6 @@ interface Scene {
 /** A project whose database, with a table of many rows, lies on a small disk; a test is skipped where there can be none. */
 async function aSmallScene({ skip }: TestContext, pending: string): Promise<Scene> {
   const project = aProject();
-  mkdirSync(project.database);
   const disk = mountSmallDisk(project.database, 64);
   if (typeof disk === "string") {
     console.log(`skipped: ${disk}`);
@@ -168,7 +167,6 @@ test("on a read-only disk what reads works, and what writes says so in one sente
 
 test("a first run on an empty read-only disk says what is wrong with it", async ({ skip }) => {
   const project = aProject();
-  mkdirSync(project.database);
   const disk = mountSmallDisk(project.database, 1);
   if (typeof disk === "string") {
     console.log(`skipped: ${disk}`);
