@@ -202,14 +202,23 @@ test.each(pairs)("what a cast may cut is noted before: %s to %s (%s)", async (_,
 });
 
 test.each([
-  ["Item +* 1", /the SQL can't be read: Expected: an expression, found: \*;/],
-  ["lower(item)", /No field named item \(did you mean 'Item'\?\);/],
-  ["sum(id)", /an aggregate such as sum or a window function such as row_number can't stand here;/],
-  ["row_number() over ()", /an aggregate such as sum or a window function such as row_number can't stand here;/],
-])("what the engine says of %s is told without what nobody wrote", async (as, words) => {
+  ["Item +* 1", "ERR_STEP_WOULD_FAIL", /the SQL can't be read: Expected: an expression, found: \*$/],
+  ["lower(item)", "ERR_STEP_WOULD_FAIL", /No field named item \(did you mean 'Item'\?\)$/],
+  [
+    "sum(id)",
+    "ERR_STEP_WOULD_FAIL",
+    /an aggregate such as sum or a window function such as row_number can't stand here$/,
+  ],
+  // The engine refuses this one only when it computes rows, so no trial on an empty table finds it.
+  [
+    "row_number() over ()",
+    "ERR_STEP_FAILED",
+    /an aggregate such as sum or a window function such as row_number can't stand here;/,
+  ],
+])("what the engine says of %s is told without what nobody wrote", async (as, code, words) => {
   const made = createTable("t", { id: types.int32().notNull(), Item: types.utf8() }, { rows: [{ id: 1, Item: "a" }] });
   const failed = await apply(temporaryFolder(), [made], [addColumn("t", "b", types.utf8(), { as })]).catch(
     (error: unknown) => error,
   );
-  expect(failed).toMatchObject({ code: "ERR_STEP_FAILED", message: expect.stringMatching(words) });
+  expect(failed).toMatchObject({ code, message: expect.stringMatching(words) });
 });
