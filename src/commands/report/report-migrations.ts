@@ -3,6 +3,7 @@ import type { LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import type { MigrationName } from "../../migrations/file-name.ts";
 import { totalOf, type Survey } from "../../plan/assess/cost.ts";
+import { risksNow } from "../../plan/assess/plan-document.ts";
 import type { GroupedPlan } from "../../plan/group/group-migrations.ts";
 import type { PlannedMigration } from "../../plan/make-plan.ts";
 import type { RollbackClass } from "../../plan/rollback/rollback-class.ts";
@@ -85,12 +86,7 @@ function plannedPart(
   return {
     actions,
     rollback,
-    risks: left.actions.flatMap((one) =>
-      one.risks
-        .map(({ kind, text }, index) => ({ kind, text, rows: survey.get(one)?.rows[index] }))
-        // As in a plan: the others concern rows, which the call of a group neither reads nor writes.
-        .filter(({ kind }) => !isGrouped || kind === "embedding"),
-    ),
+    risks: left.actions.flatMap((one) => risksNow(one.risks, survey.get(one), isGrouped)),
     ...(!isGrouped && { cost: totalOf(left.actions.map((one) => survey.get(one)!.cost)) }),
     refusals: left.actions.flatMap(({ refusal = [] }) => refusal),
   };

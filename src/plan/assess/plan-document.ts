@@ -201,6 +201,16 @@ function ofMigration(
   };
 }
 
+/** The risks of an action that apply to the current tables, with the number of rows that each is about. */
+export function risksNow(risks: readonly Risk[], estimate: ActionEstimate | undefined, isGrouped: boolean) {
+  return (
+    risks
+      .flatMap((risk, index) => riskNow(risk, estimate?.rows[index]))
+      // The others concern rows, which the call of a group neither reads nor writes.
+      .filter(({ kind }) => !isGrouped || kind === "embedding")
+  );
+}
+
 /** `rows`: how many rows it is about now, if known. Of a deferral: rows with a vector, counted up to as many as needed. */
 function riskNow({ kind, text: words, obstacle }: Risk, rows: number | undefined) {
   if (kind !== "deferral" || rows === undefined) return [{ kind, text: words, rows }];
@@ -219,10 +229,7 @@ function ofAction(
     text: words,
     ...(isCalled && { commits: commits.map((one) => ({ text: one.text, action: { ...one.action } })) }),
     ...(!isGrouped && { calls: estimate?.calls, cost: estimate?.cost }),
-    risks: risks
-      .flatMap((risk, index) => riskNow(risk, estimate?.rows[index]))
-      // The others concern rows, which the call of a group neither reads nor writes.
-      .filter(({ kind }) => !isGrouped || kind === "embedding"),
+    risks: risksNow(risks, estimate, isGrouped),
     ...(back && {
       rollback: {
         ...back,

@@ -1,5 +1,16 @@
 /** Reports of databases on the real engine. */
-import { addColumn, createTable, dropColumn, int32, int64, renameColumn, utf8 } from "lance-migrate";
+import {
+  addColumn,
+  createIndex,
+  createTable,
+  dropColumn,
+  int32,
+  int64,
+  ivfFlat,
+  renameColumn,
+  utf8,
+  vector,
+} from "lance-migrate";
 import { expect, test } from "vitest";
 import { baseline } from "../../../../src/commands/adopt/baseline.ts";
 import { down } from "../../../../src/commands/down.ts";
@@ -16,7 +27,7 @@ import { open } from "../../../../src/targets/lance/lance.ts";
 import { open as openRest } from "../../../../src/targets/rest/rest.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 import { aService, apiKey } from "../../../support/service.ts";
-import { lancedb } from "../../../support/tables.ts";
+import { addRows, lancedb } from "../../../support/tables.ts";
 import { killed, leapingClock, watched } from "../../../support/watched.ts";
 
 type Steps = readonly object[];
@@ -206,6 +217,19 @@ test("a migration that can't be planned is a problem, and is still pending", asy
   const { migrations, problems } = await report();
   expect(migrations[1]).toMatchObject({ status: "pending", actions: [], risks: [] });
   expect(problems).toEqual([expect.stringContaining("0002_m2.ts, step 1")]);
+});
+
+test("an index that has enough vectors now has no risk that it is deferred", async () => {
+  const vectors = createTable("documents", { id: int64().notNull(), embedding: vector(2) });
+  const { folder, optionsFor, report } = await aDatabase([
+    [vectors],
+    [createIndex("documents", "embedding", ivfFlat({ numPartitions: 1 }))],
+  ]);
+  await up(optionsFor(1));
+  const pending = async () => (await report()).migrations.find(({ status }) => status === "pending");
+  expect((await pending())?.risks).toMatchObject([{ kind: "deferral", rows: 0 }]);
+  await addRows(folder, "documents", [{ id: 1, embedding: [1, 2] }]);
+  expect((await pending())?.risks).toEqual([]);
 });
 
 test("of many databases, each is shown with how far it is", async () => {
