@@ -22,7 +22,7 @@ async function project(): Promise<Project> {
 
 const offered: readonly (readonly [words: string, candidates: readonly string[]])[] = [
   ["u", ["up"]],
-  ["re", ["rehearse", "rebase", "resolve", "repair"]],
+  ["re", ["rehearse", "report", "rebase", "resolve", "repair"]],
   ["up --ac", ["--accept"]],
   ["up --accept ", ["lossy", "irreversible"]],
   ["up --accept=l", ["--accept=lossy"]],
