@@ -40,7 +40,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a holder is sure of a lease that has run out",
-    1390,
+    1624,
     "ledger/lease/lease.ts",
     "isSure: () => isHeld() && !overdue(),",
     "isSure: () => isHeld() || duration > 0,",
@@ -138,7 +138,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "who acted late says nothing",
-    1552,
+    1837,
     "run/execute/send-action.ts",
     "await recordLateCall(failure, harm, context);",
     "void recordLateCall;",
@@ -337,7 +337,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a saved plan that accepts a loss is carried out after rows were written",
-    30467,
+    33277,
     "plan/assess/saved-plan.ts",
     "if (saved.choice.acceptLoss === true && now.newest !== version)",
     "if (saved.choice.acceptLoss === true && now.newest < version)",
