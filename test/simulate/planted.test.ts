@@ -1,9 +1,10 @@
 /** The simulator has to find bugs: each of a list is planted in a copy of the source, and it has to see it within 10,000 schedules. */
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runSchedule } from "./schedule.ts";
+import { bundledInto } from "../support/bundled.ts";
 import { root, startNode, temporaryFolder } from "../support/project.ts";
 import { isLong, rounds } from "../support/rounds.ts";
 import { drawScenario } from "./history.ts";
@@ -11,22 +12,19 @@ import { forEachCommit, plantedBugs, type PlantedBug } from "./planted.ts";
 
 const schedules = 10_000;
 
-function aCopyWith({ changes }: PlantedBug): string {
-  const folder = temporaryFolder();
-  for (const part of ["src", "test/simulate", "package.json"])
-    cpSync(join(root, part), join(folder, part), { recursive: true });
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+/** The simulator as a program, with a bug in its sources. */
+async function aProgramWith({ changes }: PlantedBug): Promise<string> {
+  const sources = new Map<string, string>();
   for (const { file, right, wrong } of changes) {
-    const path = join(folder, "src", file);
-    const text = readFileSync(path, "utf8");
+    const text = sources.get(file) ?? readFileSync(join(root, "src", file), "utf8");
     // What stands there no more would plant nothing.
     expect(text.split(right)).toHaveLength(2);
-    writeFileSync(
-      path,
+    sources.set(
+      file,
       text.replace(right, () => wrong),
     );
   }
-  return folder;
+  return await bundledInto(temporaryFolder(), join(root, "test/simulate/run.ts"), sources);
 }
 
 const unseen = plantedBugs.filter(({ near }) => near === undefined);
@@ -47,7 +45,7 @@ test.each(wanted)(`it is found within ${schedules} schedules: $name`, { timeout:
   const [first, jobs] = [rounds(bug.near!, farthest), rounds(1, availableParallelism())];
   const numbers = { first, jobs, schedules, violations: 1 };
   const args = Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const { code, stdout } = await startNode(["test/simulate/run.ts", ...args], aCopyWith(bug)).finished;
+  const { code, stdout } = await startNode([await aProgramWith(bug), ...args], root).finished;
   const [, seed] = /^seed (\d+): /.exec(stdout) ?? [];
   expect(seed).toBeDefined();
   // A name that the source does not have any more would be found whatever it was meant to break.

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { bundled } from "../support/bundled.ts";
 import { root, startNode, temporaryFolder } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
 import { rates, type Disturbance } from "./application.ts";
@@ -11,7 +12,9 @@ import { counted, type Counted } from "./observer.ts";
 import { aWorld } from "./virtual-time.ts";
 import { aMigration, drawHistory, drawScenario, severalCommits } from "./history.ts";
 
-const schedules = rounds(1_000, 6_000);
+const schedules = rounds(500, 6_000);
+/** The program that `npm run simulate` runs. */
+const program = await bundled(join(root, "test/simulate/run.ts"));
 
 test(`whatever happens in ${schedules} schedules, everything holds`, { timeout: 300_000 }, async () => {
   // Others than npm run simulate begins with.
@@ -61,7 +64,7 @@ test.each(["embedded", "namespace"] as const)(
   { timeout: 300_000 },
   async (model) => {
     const fixed = () => ({ model, ...severalCommits });
-    const wanted = { scenario: fixed, first: 1, schedules: rounds(200, 2_000), mostViolations: 3 };
+    const wanted = { scenario: fixed, first: 1, schedules: rounds(80, 2_000), mostViolations: 3 };
     const { violations } = await simulate(wanted);
     expect(violations).toEqual([]);
   },
@@ -89,7 +92,7 @@ test.each([
   [["--sed", "1"], "Unknown argument: sed"],
   [["5"], "Unknown argument: 5"],
 ])("npm run simulate -- %s is refused in words", async (args, words) => {
-  const { code, stdout, stderr } = await startNode([join(root, "test/simulate/run.ts"), ...args], root).finished;
+  const { code, stdout, stderr } = await startNode([program, ...args], root).finished;
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr.startsWith(words)).toBe(true);
   expect(stderr.trimEnd()).not.toContain("\n");
@@ -111,7 +114,7 @@ test("on the embedded engine everything holds though an action comes after the l
 });
 
 test("npm run simulate -- --help lists every option", async () => {
-  const { code, stdout } = await startNode([join(root, "test/simulate/run.ts"), "--help"], root).finished;
+  const { code, stdout } = await startNode([program, "--help"], root).finished;
   expect(code).toBe(0);
   expect(stdout.match(/--\w+/g)).toEqual([
     "--help",
@@ -126,7 +129,7 @@ test("npm run simulate -- --help lists every option", async () => {
 
 test("an interrupted simulation is resumed by the same command, and each schedule is run once", async () => {
   const state = join(temporaryFolder(), "state.json");
-  const args = [join(root, "test/simulate/run.ts"), "--schedules", "30", "--jobs", "3", "--state", state];
+  const args = [program, "--schedules", "30", "--jobs", "3", "--state", state];
   const whole = await startNode(args, root).finished;
   expect(whole).toMatchObject({ code: 0, stdout: expect.stringContaining("30 schedules, 0 violations") });
   const again = await startNode(args, root).finished;
@@ -149,7 +152,7 @@ function countsIn(stdout: string): string | undefined {
 }
 
 test("npm run simulate runs as many schedules as are asked for, also fewer than there are cores", async () => {
-  const args = [join(root, "test/simulate/run.ts"), "--schedules", "5", "--jobs", "4"];
+  const args = [program, "--schedules", "5", "--jobs", "4"];
   const { code, stdout } = await startNode(args, root).finished;
   expect(code).toBe(0);
   expect(stdout).toMatch(/^5 schedules, 0 violations, \d+ s on 3 cores, \d+ a second$/m);
