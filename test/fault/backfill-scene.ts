@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import { aProject, startNode, type Project, type Running } from "../support/project.ts";
+import { rounds } from "../support/rounds.ts";
 import { serveProcess } from "../support/serve.ts";
 import { apiKey } from "../support/service.ts";
 import { lancedb } from "../support/tables.ts";
@@ -68,13 +69,17 @@ export async function aScene(
 
 const writer = fileURLToPath(new URL("document-writer.ts", import.meta.url));
 
+/** Milliseconds after each write of an application: with short ones, most of the work of a test is theirs. */
+const pause = rounds(100, 20);
+
 /** Starts an application that writes documents. Which `models` it knows is described there; none if absent. */
 export async function startWriter(
   { project, database }: Scene,
   first: number,
   models: readonly ("old" | "both")[] = [],
 ): Promise<Running> {
-  const running = startNode([writer, database, String(first), ...models], project.folder, { MIGRATE_API_KEY: apiKey });
+  const args = [writer, database, String(first), String(pause), ...models];
+  const running = startNode(args, project.folder, { MIGRATE_API_KEY: apiKey });
   await new Promise<void>((resolve) => running.process.stdout!.once("data", () => resolve()));
   return running;
 }

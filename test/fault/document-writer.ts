@@ -2,15 +2,21 @@
  * An application that adds, changes and deletes documents until its standard input gets a line, as fast as it can with
  * a pause; each document of its own range of ids. It ends with what was acknowledged: the text of each document, or
  * null if it was deleted. An operation without an answer leaves its document unknown. Arguments: the folder of the
- * database or the address of its service, first id, and which vectors it writes, if it does: those of the `old` model,
- * or of the model that the column has (`both`). In the last case, it repeats operations that are refused.
+ * database or the address of its service, first id, the pause in milliseconds, and which vectors it writes, if it does:
+ * those of the `old` model, or of the model that the column has (`both`). In the last case, it repeats operations that
+ * are refused.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Schema } from "apache-arrow";
 import { lancedb } from "../support/tables.ts";
 import { oldVectorOf, vectorOf } from "../support/vector-of.ts";
 
-const [database, first, models] = [process.argv[2]!, Number(process.argv[3]), process.argv[4]];
+const [database, first, pause, models] = [
+  process.argv[2]!,
+  Number(process.argv[3]),
+  Number(process.argv[4]),
+  process.argv[5],
+];
 const service = database.startsWith("http:") ? database : undefined;
 const attempts = models === "both" ? 20 : 1;
 // An application that knows both models refreshes its table itself, so its schema may be outdated when it writes.
@@ -83,7 +89,7 @@ for (let turn = 0; !told.signal.aborted; turn++) {
     if (what === "add") texts.delete(own);
     else texts.set(own, before);
   }
-  await sleep(20);
+  await sleep(pause);
 }
 console.log(JSON.stringify({ texts: [...texts].filter(([, text]) => text !== undefined), counts }));
 process.exit(0);
