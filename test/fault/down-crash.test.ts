@@ -3,7 +3,7 @@ import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, temporaryFolder } from "../support/project.ts";
-import { rounds } from "../support/rounds.ts";
+import { isLong, rounds } from "../support/rounds.ts";
 import { addRows, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
 import { startVictim } from "./start-victim.ts";
 import type { Order } from "./victim.ts";
@@ -24,6 +24,8 @@ const lossy: ReadonlySet<string> = new Set([
   "values recreated, which no look at the columns tells",
 ]);
 const every = rounds(12, 1);
+/** Before a call the tables are as after the one before it. */
+const places = isLong ? (["before", "after"] as const) : (["after"] as const);
 
 /** What others set since a migration, on a column that it lets be. */
 async function giveMore(folder: string): Promise<void> {
@@ -84,7 +86,7 @@ test.each(Object.entries(cases))(
 
     let killed = 0;
     let end = Infinity;
-    for (const place of ["before", "after"] as const)
+    for (const place of places)
       for (let call = 1; call < end; call += every) {
         rmSync(project.database, { recursive: true });
         cpSync(origin, project.database, { recursive: true });
@@ -105,7 +107,7 @@ test.each(Object.entries(cases))(
         expect({ place, call, stdout, code: next.code }, next.stderr).toEqual({ place, call, stdout, code: 0 });
         expect(await seen(project.database)).toEqual(wanted);
       }
-    expect(killed).toBeGreaterThan(24 / every);
+    expect(killed).toBeGreaterThan((12 / every) * places.length);
   },
   600_000,
 );
