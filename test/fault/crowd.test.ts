@@ -20,7 +20,7 @@ const leaseSeconds = Number(process.env["MIGRATE_CROWD"] ?? 0) > 50 ? 30 : 5;
 const kills = 3;
 /** An odd number: each swaps two names. */
 const migrations = 9;
-const usual = rounds(16, 40);
+const usual = rounds(10, 40);
 
 test.each(["namespace", "service"] as const)(
   "of many runs at once on one service each migration is applied by one, and a killed holder is followed in time, in the dialect %s",
