@@ -99,7 +99,7 @@ function renderAction(action: Action, indent: string, output: Output): void {
   for (const text of sequence) line("red", text);
 }
 
-/** The most parts of a way back that are named. */
+/** The most parts of a way back that are named, unless more of them restore an old version. */
 const mostParts = 3;
 const classes = ["exact", "checked", "restore", "none"] as const;
 
@@ -122,16 +122,39 @@ export function wayBackOf(
   const own = all.filter((one) => one.actions.length > 0 || one.class === "restore");
   const parts = own.length > 0 ? own : all.slice(0, 1);
   if (parts.length === 0) return undefined;
-  const texts = distinct(parts.map(({ text }) => text));
-  const more = texts.length > mostParts ? [`${texts.length - mostParts} more`] : [];
   const checked = parts.filter((one) => one.class === "checked");
   return {
     class: classes.findLast((one) => parts.some((part) => part.class === one))!,
-    text: [...texts.slice(0, mostParts), ...more].join(", then "),
+    text: partsText(parts),
     // Why an old version must be restored is a risk of the step.
     reason: distinct(checked.flatMap(({ reason = [] }) => reason)).join("; ") || undefined,
     cost: totalOf(parts.flatMap(({ cost = [] }) => cost)),
   };
+}
+
+/** The parts in their order. Those that restore an old version are always named, because they undo other changes too. */
+function partsText(parts: readonly Rollback[]): string {
+  const texts = distinct(parts.map(({ text }) => text));
+  const restores = new Set(parts.filter((one) => one.class === "restore").map(({ text }) => text));
+  const others = texts.filter((text) => !restores.has(text));
+  const named = Math.max(1, mostParts - restores.size);
+  // A single one takes hardly more room by its name than as "1 more".
+  const hidden = new Set(others.length <= named + 1 ? [] : others.slice(named));
+  const words: string[] = [];
+  let gap = 0;
+  for (const text of texts) {
+    if (hidden.has(text)) {
+      gap++;
+      continue;
+    }
+    words.push(...gapWords(gap), text);
+    gap = 0;
+  }
+  return [...words, ...gapWords(gap)].join(", then ");
+}
+
+function gapWords(gap: number): readonly string[] {
+  return gap === 0 ? [] : [`${gap} more`];
 }
 
 function distinct<Value>(values: readonly Value[]): readonly Value[] {
