@@ -53,8 +53,8 @@ export function castVerdict(from: DataType, to: DataType): CastVerdict {
 function hintFor(from: DataType, to: DataType): string {
   if (from.kind === "struct" && to.kind === "struct") return "change its fields one by one, by their paths";
   if (isNumber(from) && isNumber(to))
-    return "it never casts between integers, floats and decimals; recreate the column with retypeColumn's using";
-  return "it casts only inside one family of types; recreate the column with retypeColumn's using";
+    return "the engine never casts between integers, floats and decimals; recreate the column with retypeColumn's using";
+  return "the engine casts only inside one family of types; recreate the column with retypeColumn's using";
 }
 
 export function isNumber(type: DataType): boolean {
@@ -147,7 +147,7 @@ function isListLike(type: DataType): type is ListLike {
 
 function listVerdict(from: ListLike, to: ListLike): CastVerdict {
   if (from.kind === "fixedSizeList" && to.kind === "fixedSizeList" && from.length !== to.length)
-    return refused("it never changes the length of a vector; recreate the column with retypeColumn's using");
+    return refused("the engine never changes the length of a vector; recreate the column with retypeColumn's using");
   const items = castVerdict(from.item.type, to.item.type);
   if (!items.allowed) return items;
   if (from.kind === "fixedSizeList" && !to.item.nullable)
@@ -170,7 +170,7 @@ function dictionaryVerdict(from: DataType, to: DataType): CastVerdict {
     !(isNumber(to.value) || isText(to.value) || isBinary(to.value)) ||
     to.value.kind === "decimal128"
   )
-    return refused("it builds dictionaries of integers, floats, text and binary only");
+    return refused("the engine builds dictionaries of integers, floats, text and binary only");
   // The cast fails if there are more distinct values than the index type can number.
   return { ...values, mayFail: true };
 }

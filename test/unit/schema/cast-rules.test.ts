@@ -165,7 +165,8 @@ test.each<[string, NullableType, NullableType]>([
   ["floats and decimals", float64(), decimal128(10, 2)],
   ["decimals and integers", decimal128(10, 0), int64()],
 ])("between %s there is no cast, and the hint says so", (_, from, to) => {
-  const hint = "it never casts between integers, floats and decimals; recreate the column with retypeColumn's using";
+  const hint =
+    "the engine never casts between integers, floats and decimals; recreate the column with retypeColumn's using";
   expect(castVerdict(from.type, to.type)).toEqual({ allowed: false, hint });
   expect(castVerdict(to.type, from.type)).toEqual({ allowed: false, hint });
 });
@@ -180,14 +181,14 @@ test("the hint for a struct leads to its fields", () => {
 test("the hint for a vector of another length leads to a new column", () => {
   expect(castVerdict(vector(4).type, vector(8).type)).toEqual({
     allowed: false,
-    hint: "it never changes the length of a vector; recreate the column with retypeColumn's using",
+    hint: "the engine never changes the length of a vector; recreate the column with retypeColumn's using",
   });
 });
 
 test("the hint for text that is to become a number leads to a new column", () => {
   expect(castVerdict(utf8().type, int64().type)).toEqual({
     allowed: false,
-    hint: "it casts only inside one family of types; recreate the column with retypeColumn's using",
+    hint: "the engine casts only inside one family of types; recreate the column with retypeColumn's using",
   });
 });
 

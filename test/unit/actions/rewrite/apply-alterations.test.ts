@@ -320,7 +320,7 @@ test("one bad entry refuses the whole call", () => {
 
 test("a refused cast says from what to what, and the way out", () => {
   expect(() => altered(columns, { path: "s.x", type: utf8().type })).toThrow(
-    "the engine can't cast t.s.x from int8 to utf8; it casts only inside one family of types; recreate the column with retypeColumn's using",
+    "the engine can't cast t.s.x from int8 to utf8; the engine casts only inside one family of types; recreate the column with retypeColumn's using",
   );
 });
 
