@@ -15,6 +15,8 @@ export interface Notation {
   column(): { readonly table: string; readonly path: string };
   /** A type, optionally followed by `not null`. */
   type(): Pick<Column, "type" | "nullable">;
+  /** A colon and the type of the column that was read last, optionally followed by `not null`. */
+  columnType(): Pick<Column, "type" | "nullable">;
   /** `(id int64 not null, title utf8)`. */
   columns(): readonly Column[];
   index(): IndexType;
@@ -38,6 +40,8 @@ export interface Notation {
  */
 export function notationOf(text: string, flag: string, form: string): Notation {
   let at = 0;
+  /** The column that was read last, for messages. */
+  let named = "";
   const fail = (problem: string): never => {
     throw new MigrateError("ERR_NOTATION", { flag, text, problem, form });
   };
@@ -82,20 +86,21 @@ export function notationOf(text: string, flag: string, form: string): Notation {
     return read();
   };
 
-  const type = (): Pick<Column, "type" | "nullable"> => {
-    const read = bareType();
+  const typeOf = (column: string) => `the type of ${column}, such as utf8,`;
+  const type = (what = "a type"): Pick<Column, "type" | "nullable"> => {
+    const read = bareType(what);
     const nullable = !takes("not null");
     return { type: read, nullable };
   };
-  const item = (): Column => ({ name: itemName, ...type() });
+  const item = (): Column => ({ name: itemName, ...type("the type of its items") });
   const field = (): Column => {
     const own = name();
     takes(":");
-    return { name: own, ...type() };
+    return { name: own, ...type(typeOf(own)) };
   };
-  const bareType = (): DataType => {
+  const bareType = (what = "a type"): DataType => {
     const start = at;
-    const written = word("a type");
+    const written = word(what);
     const kind = typeWords.get(written.toLowerCase());
     switch (kind) {
       case undefined: {
@@ -164,7 +169,11 @@ export function notationOf(text: string, flag: string, form: string): Notation {
 
   const notation: Notation = {
     name,
-    type,
+    type: () => type(),
+    columnType() {
+      if (!takes(":")) wanted(`":" and ${typeOf(named)}`);
+      return type(typeOf(named));
+    },
     takes,
     expect(token) {
       expect(token);
@@ -175,6 +184,7 @@ export function notationOf(text: string, flag: string, form: string): Notation {
       while (takes(".")) names.push(name());
       const [table, ...path] = names;
       if (path.length === 0) wanted(`"." and a column of ${table}`);
+      named = `${table}.${formatPath(path)}`;
       return { table: table!, path: formatPath(path) };
     },
     columns() {

@@ -81,7 +81,7 @@ export const addColumn: AddColumn = defineStep({
         return {
           table,
           name: path,
-          ...notation.expect(":").type(),
+          ...notation.columnType(),
           ...(notation.takes("as") && { as: notation.sql() }),
         };
       },

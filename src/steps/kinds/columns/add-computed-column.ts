@@ -50,7 +50,7 @@ export const addComputedColumn: AddComputedColumn = defineStep({
       read(notation) {
         const table = notation.name();
         const name = notation.expect(".").name();
-        const type = typeOf(notation.expect(":").type() as ColumnType);
+        const type = typeOf(notation.columnType() as ColumnType);
         return { table, name, type, computed: notation.expect("as").sql() };
       },
     },

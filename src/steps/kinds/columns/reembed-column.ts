@@ -112,7 +112,7 @@ export const reembedColumn: ReembedColumn = defineStep({
       form: 'TABLE.COLUMN:TYPE:{"from": ["COLUMN"], "key": "COLUMN", "with": "MODULE", "version": "2"}',
       read: (notation) => ({
         ...notation.column(),
-        type: typeOf(notation.expect(":").type() as never),
+        type: typeOf(notation.columnType() as never),
         ...(notation.expect(":").json() as object),
       }),
     },

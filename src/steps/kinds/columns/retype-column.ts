@@ -60,7 +60,7 @@ export const retypeColumn: RetypeColumn = defineStep({
       form: "TABLE.COLUMN:TYPE [using SQL]",
       read(notation) {
         const column = notation.column();
-        const type = typeOf(notation.expect(":").type() as ColumnType);
+        const type = typeOf(notation.columnType() as ColumnType);
         return { ...column, type, ...(notation.takes("using") && { using: notation.sql() }) };
       },
     },

@@ -86,6 +86,23 @@ test("whatever is typed ends in a value or in a sentence", () => {
 });
 
 test.each([
+  ["t.c", 'expected ":" and the type of t.c, such as utf8, at its end'],
+  ["t.c utf8", 'expected ":" and the type of t.c, such as utf8, where "utf8" stands'],
+  ["t.s.f:", "expected the type of t.s.f, such as utf8, at its end"],
+  ["t.c:list<>", 'expected the type of its items where ">" stands'],
+])("the type of a column is asked for by the column's name: %s", (text, words) => {
+  const notation = read(text);
+  notation.column();
+  expect(() => notation.columnType()).toThrow(`: ${words}; it is written`);
+});
+
+test("so is the type of a column of a new table", () => {
+  expect(() => read("(id int64, title)").columns()).toThrow(
+    'expected the type of title, such as utf8, where ")" stands',
+  );
+});
+
+test.each([
   ["double", "there is no type double; did you mean float64?"],
   ["struct<>", 'expected a name where ">" stands'],
   ["vector(768", 'expected ")" at its end'],
