@@ -116,8 +116,7 @@ export const up = [
 `,
 };
 
-const nulls =
-  'a null in documents.title stops this while it runs, and no step before it in this migration fills them; do that with execute("documents", { update: { "title": … }, where: "`title` is null" }), or check with migrate plan whether there are any';
+const nulls = `a null in documents.title stops this while it runs, and no step before it in this migration fills them; put before it execute("documents", { update: { "title": "''" }, where: "\`title\` is null" }), in which '' is the value for the rows with a null, or check with migrate plan whether there are any`;
 
 test("a comment on a step, or above it, silences a rule there", async () => {
   expect(await project(good).migrate(["lint"])).toEqual({
