@@ -10,7 +10,7 @@ import { pageNames } from "./blocks.ts";
 export async function commandProblems(text: string): Promise<readonly string[]> {
   // Lists of YAML and JSON: ["npx", "migrate", "up", "--json"].
   const plain = text.replaceAll(/\\\n/g, " ").replaceAll(/[[\]",]/g, " ");
-  const calls = [...plain.matchAll(/(?:^|\s)(?:npx |exec )?migrate +([a-z]+)\b([^\n|>;&#`]*)/gm)];
+  const calls = [...plain.matchAll(/(?:^|\s)(?:npx (?:--no )?|exec )?migrate +([a-z]+)\b([^\n|>;&#`]*)/gm)];
   const all = await Promise.all(calls.map(async ([, name = "", words = ""]) => await problemsOf(name, words)));
   return all.flat();
 }

@@ -83,7 +83,7 @@ async function aProjectInCi(): Promise<Project> {
 }
 
 async function runIn({ folder }: Project, command: string, own: Readonly<Record<string, string>>) {
-  const script = command.replaceAll("npx ", "node_modules/.bin/");
+  const script = command.replaceAll(/npx (?:--no )?/g, "node_modules/.bin/");
   const child = spawn("bash", ["-eo", "pipefail", "-c", script], { cwd: folder, env: { ...process.env, ...own } });
   let log = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (log += text));
