@@ -27,6 +27,20 @@ export interface StepPlace {
   readonly kind?: string | undefined;
 }
 
+/** Where migrations are read from. */
+export interface MigrationsPlace {
+  /** The name of the bundle that the migrations are read from. */
+  readonly bundle?: string | undefined;
+  /** The name of their folder, if it is known. */
+  readonly folder?: string | undefined;
+}
+
+/** That a migration is not where migrations are read from. */
+export function absentFrom({ bundle, folder }: MigrationsPlace): string {
+  if (bundle !== undefined) return `it is not in ${bundle}`;
+  return `its file is not in the ${folder === undefined ? "migrations folder" : `folder ${folder}`}`;
+}
+
 /** "1 migration", "3 migrations", "20,000 rows". */
 export function count(number: number, noun: string): string {
   return `${formatNumber(number)} ${noun}${number === 1 ? "" : "s"}`;

@@ -24,7 +24,7 @@ export const filesErrors = {
       isEmpty?: boolean | undefined;
     }) =>
       d.list === "up" || d.list === "down"
-        ? `${d.file} ${d.problem}; a migration must export its steps as: export const up = [ … ]`
+        ? `${d.file} ${d.problem}; write its steps in it, such as: export const ${d.list} = [${d.list === "up" ? 'addColumn("documents", "language", utf8())' : 'dropColumn("documents", "language")'}]`
         : `${d.file} ${d.problem}`,
   ),
   ERR_STEP_INVALID: refused((d: StepPlace & { problem: string }) => `${at(d)}: ${d.problem}`),
@@ -63,6 +63,6 @@ export const filesErrors = {
   ),
   ERR_LOCK_STALE: refused(
     (d: { file: string; problem: string }) =>
-      `${d.file} ${d.problem}; migrate lint --write rewrites it, after migrate rebase where two branches took the same number`,
+      `run migrate lint --write, because ${d.file} ${d.problem}; if two branches took the same number, run migrate rebase first`,
   ),
 } as const;

@@ -1,5 +1,5 @@
 /** Errors about history: changed migrations and ledgers, wrong order, and drift. */
-import { refused, usage } from "./entry.ts";
+import { absentFrom, refused, usage, type MigrationsPlace } from "./entry.ts";
 
 export const historyErrors = {
   ERR_MIGRATION_CHANGED: refused((d: { file: string; change: string; begun?: boolean | undefined }) =>
@@ -8,8 +8,8 @@ export const historyErrors = {
       : `${d.file} was changed after it was applied: ${d.change}; restore it and put the change in a new migration`,
   ),
   ERR_MIGRATION_MISSING: refused(
-    (d: { version: string; name: string; begun?: boolean | undefined; bundle?: string | undefined }) =>
-      `${d.version}_${d.name} ${d.begun === true ? "was begun but not finished" : "was applied"}, but ${absence(d.bundle, "its file is missing")}`,
+    (d: { version: string; name: string; begun?: boolean | undefined } & MigrationsPlace) =>
+      `${d.version}_${d.name} ${d.begun === true ? "was begun but not finished" : "was applied"}, but ${absence(d)}`,
   ),
   ERR_NUMBER_USED: refused(
     (d: { file: string; version: number; other: string; is: "is applied" | "has begun" }) =>
@@ -31,9 +31,9 @@ export const historyErrors = {
     (d: { file: string; last: string }) =>
       `${d.file} is pending, but ${d.last} with a higher number has already run; renumber it, or pass --allow-out-of-order`,
   ),
-  ERR_BEGUN: refused((d: { version: string; file?: string | undefined; bundle?: string | undefined; group?: string }) =>
+  ERR_BEGUN: refused((d: { version: string; file?: string | undefined; group?: string } & MigrationsPlace) =>
     d.file === undefined
-      ? `${d.version} was begun but not finished, and ${absence(d.bundle, "its file is not here")}`
+      ? `${d.version} was begun but not finished, and ${absence(d)}`
       : `${d.group ?? d.file} was begun but not finished, so it must be finished first; leave out --to, or go up to ${d.version}`,
   ),
   ERR_GROUP_CHANGED: refused(
@@ -58,10 +58,10 @@ export const historyErrors = {
 } as const;
 
 /** That a migration is missing where migrations are read from, and the way out. */
-function absence(bundle: string | undefined, words: string): string {
+function absence(place: MigrationsPlace): string {
   const way =
-    bundle === undefined
-      ? `${words}; restore it`
-      : `${bundle} does not contain it; make a new bundle with migrate build where its file is`;
+    place.bundle === undefined
+      ? `${absentFrom(place)}; restore it`
+      : `${place.bundle} does not contain it; make a new bundle with migrate build where its file is`;
   return `${way}, or deploy a release that has it; if the file is lost, see migrate resolve --help`;
 }

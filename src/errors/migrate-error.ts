@@ -3,7 +3,17 @@ import { catalogue } from "./catalogue.ts";
 import type { Entry, Outcome } from "./entry.ts";
 import { cleaned, shownCause } from "../secrets/redact.ts";
 
-export { at as placeWords, byteCount, count, formatNumber, type Outcome, type StepPlace } from "./entry.ts";
+export {
+  absentFrom,
+  at as placeWords,
+  byteCount,
+  count,
+  formatNumber,
+  someOf,
+  type MigrationsPlace,
+  type Outcome,
+  type StepPlace,
+} from "./entry.ts";
 
 type Catalogue = typeof catalogue;
 export type ErrorCode = keyof Catalogue;

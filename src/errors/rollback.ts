@@ -11,7 +11,7 @@ export const rollbackErrors = {
         isPushed?: boolean | undefined;
       },
     ) =>
-      `${at(d)} needs consent: ${d.loss}${d.consent === "lossy" ? "" : ", and nothing brings that back"}; ${d.isPushed === true ? "" : `write export const accepts = ["${d.consent}"] into the file, or `}pass --accept ${d.consent}` +
+      `${at(d)} needs consent: ${d.loss}${d.consent === "lossy" ? "" : ", and nothing brings that back"}; ${d.isPushed === true ? "" : `write export const accepts = ["${d.consent}"] into the file and run migrate up again, or `}pass --accept ${d.consent}` +
       (d.others === undefined
         ? ""
         : `; ${count(d.others.count, "more step")} need${d.others.count === 1 ? "s" : ""} consent${d.consent === "lossy" && d.others.consent !== "lossy" ? `, and --accept ${d.others.consent} covers all` : ""}${d.isPushed === true ? "" : ": see migrate plan"}`),

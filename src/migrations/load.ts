@@ -3,7 +3,7 @@
  * module.
  */
 import { pathToFileURL } from "node:url";
-import { catchMigrateError, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
+import { catchMigrateError, isMigrateError, MigrateError, someOf } from "../errors/migrate-error.ts";
 import { versionBefore } from "../steps/after.ts";
 import { recordCalls, copyCalls } from "../steps/define/call-sites.ts";
 import { parseStep, type Step } from "../steps/registry.ts";
@@ -168,13 +168,26 @@ function exportedSteps(file: string, module: unknown, name: "up" | "down"): read
   const steps = exported(module, name);
   // Array.from turns a hole into undefined, which is reported as an invalid step. map() would skip it.
   if (Array.isArray(steps) && steps.length > 0) return Array.from(steps as readonly unknown[]);
-  const problem =
-    steps === undefined
-      ? `exports no ${name}`
-      : typeof steps === "function"
-        ? `exports ${name} as a function; steps are data, not code`
-        : Array.isArray(steps)
-          ? `exports no steps in ${name}`
-          : `exports ${name === "up" ? "an" : "a"} ${name} that is no array`;
+  const problem = stepsProblem(steps, module, name);
   throw new MigrateError("ERR_FILE_EXPORTS", { file, problem, list: name, isEmpty: Array.isArray(steps) || undefined });
+}
+
+function stepsProblem(steps: unknown, module: unknown, name: "up" | "down"): string {
+  if (steps === undefined) {
+    const names = exportedNames(module);
+    if (names.includes(name)) return `exports ${name} without a value`;
+    return `exports no ${name}; it exports ${names.length === 0 ? "nothing" : `only ${someOf(names)}`}`;
+  }
+  if (typeof steps === "function") return `exports ${name} as a function; steps are data, not code`;
+  if (Array.isArray(steps)) return `exports no steps in ${name}: its list is empty`;
+  return `exports ${name === "up" ? "an" : "a"} ${name} that is no array`;
+}
+
+/** The names that a module exports. Those of a CommonJS file are members of its default export. */
+function exportedNames(module: unknown): readonly string[] {
+  const { default: inner, "module.exports": _, ...all } = module as Readonly<Record<string, unknown>>;
+  const isObject = typeof inner === "object" && inner !== null && !Array.isArray(inner);
+  return [
+    ...new Set([...Object.keys(all), ...(isObject ? Object.keys(inner) : inner === undefined ? [] : ["default"])]),
+  ];
 }

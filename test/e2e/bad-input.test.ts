@@ -371,7 +371,7 @@ const modules: readonly BadInput[] = [
   { title: "an up that is a function", files: list("() => []"), code: 4, says: "steps are data, not code" },
   { title: "an up without steps", files: list("[]"), code: 4, says: "0001_bad.ts exports no steps in up" },
   { title: "an up that is a text", files: list(`"step"`), code: 4, says: "an up that is no array" },
-  { title: "an up that is null", files: list("null"), code: 4, says: "0001_bad.ts exports no up" },
+  { title: "an up that is null", files: list("null"), code: 4, says: "0001_bad.ts exports up without a value" },
   { title: "an up that is one step", files: list(documents), code: 4, says: "an up that is no array" },
   {
     title: "an up that is a promise",

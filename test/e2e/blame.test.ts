@@ -122,7 +122,7 @@ test("without the file of a migration, its changes are unknown", async () => {
   rmSync(join(project.folder, "migrations/0003_origin.ts"));
   const { code, stdout } = await project.migrate(["blame", "documents.source.url"]);
   expect(code).toBe(0);
-  expect(steady(stdout).at(-1)).toBe("0003_origin has no file here, so its changes are unknown");
+  expect(steady(stdout).at(-1)).toBe("0003_origin has no file in the migrations folder, so its changes are unknown");
 });
 
 test.each([

@@ -27,7 +27,7 @@ const refusal = {
   stdout: "",
   stderr:
     "0002_drop.ts, step 1 (dropColumn) needs consent: documents.score is dropped with its values; " +
-    'write export const accepts = ["lossy"] into the file, or pass --accept lossy\n',
+    'write export const accepts = ["lossy"] into the file and run migrate up again, or pass --accept lossy\n',
 };
 
 test("without consent nothing is changed, and plan says what is missing", async () => {

@@ -19,11 +19,13 @@ test.each(everywhere)("a killed run's migration without a file is seen by status
   without(project, "0004_wider.ts");
   expect(await project.run("up")).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining("0004 was begun but not finished, and its file is not here"),
+    stderr: expect.stringContaining("0004 was begun but not finished, and its file is not in the folder migrations"),
   });
   expect(await project.run("status", "--check")).toMatchObject({
     code: 4,
-    stdout: expect.stringMatching(/^begun +0004 +its file is not here, and how far it ran is not recorded$/m),
+    stdout: expect.stringMatching(
+      /^begun +0004\s+its file is not in the folder migrations, and how far it ran is not recorded$/m,
+    ),
   });
   const { stdout } = await project.run("status", "--json");
   expect(JSON.parse(stdout)).toMatchObject({ begun: [{ version: 4, done: 0 }] });
@@ -81,7 +83,7 @@ test.each(everywhere)("up and status list applied migrations without a file, and
   });
   expect(await project.run("status", "--check")).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/0004_wider .*its file is not here/),
+    stdout: expect.stringMatching(/0004_wider .*\s+its file is not in the folder migrations/),
   });
 });
 

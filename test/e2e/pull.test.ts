@@ -321,7 +321,7 @@ test("a ledger whose files are gone is no database without migrations, nor is on
   expect(await project.migrate(["pull"])).toMatchObject({
     code: 4,
     stderr: expect.stringMatching(
-      /^nothing is written: the ledger _migrations of local knows 1 migration, and their files are not here; /,
+      /^nothing is written: the ledger _migrations of local knows 1 migration, and their files are not in the migrations folder; /,
     ),
   });
   expect(filesIn(project)).toEqual([]);

@@ -361,7 +361,7 @@ test("what git can't tell is said", async () => {
   git("checkout", "-q", "feature");
   expect(await run("rebase")).toMatchObject({
     code: 2,
-    stderr: "main has 0002_theirs.ts, which is not here; merge it first\n",
+    stderr: "main has 0002_theirs.ts, which your branch lacks; merge main first\n",
   });
   git("branch", "-q", "-D", "main");
   expect(await run("rebase")).toMatchObject({

@@ -30,7 +30,7 @@ test.each(everywhere)("without --yes and a terminal it says what it would mark, 
   const before = await project.run("history", "--json");
   const shown = await project.run("resolve", "--reverted", "0004");
   expect(shown).toMatchObject({ code: 4, stderr: "" });
-  expect(shown.stdout).toContain("0004_wider is applied here; its file is not here");
+  expect(shown.stdout).toContain("0004_wider is applied here; its file is not in the folder migrations");
   expect(shown.stdout).toContain("0004_other will be pending");
   expect(shown.stdout).toContain("nothing was changed; migrate resolve --reverted 0004_wider --yes marks it");
   expect(await project.run("history", "--json")).toEqual(before);
@@ -125,7 +125,7 @@ test.each(everywhere)(
     expect(await project.run("resolve", "--reverted", "4", "--yes")).toMatchObject({
       code: 0,
       stdout: expect.stringContaining(
-        "0004_unknown has begun, and how far it ran is not recorded; its file is not here",
+        "0004_unknown has begun, and how far it ran is not recorded; its file is not in the folder migrations",
       ),
     });
     expect(await project.run("status", "--check")).toMatchObject({ code: 0 });
@@ -168,7 +168,7 @@ test.each(everywhere)("a name that begins like that of the migration is another 
   project.migration("0004_wider_ids.ts", `m.createTable("more", { id: m.int32() })`);
   expect(await project.run("resolve", "--reverted", "4")).toMatchObject({
     code: 4,
-    stdout: expect.stringContaining("0004_wider is applied here; its file is not here"),
+    stdout: expect.stringContaining("0004_wider is applied here; its file is not in the folder migrations"),
   });
   expect(await project.run("up")).toMatchObject({
     code: 4,

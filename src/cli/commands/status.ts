@@ -5,6 +5,7 @@ import type { CommandResult } from "../command/exit-code.ts";
 import { keepHeapSmall } from "../command/small-heap.ts";
 import { bundleFlags, databasesFlags, switchFlag, type FlagValues } from "../command/flags.ts";
 import type { Styled } from "../command/output.ts";
+import type { Session } from "../../session/session.ts";
 import { renderDuration, renderTime } from "../render/times.ts";
 import { renderTable, type TableRow } from "../render/table.ts";
 import { absenceWords, begunIn, checkedStatus, statusDocument } from "../render/status.ts";
@@ -37,19 +38,24 @@ export const statusCommand = defineCommand({
     keepHeapSmall();
     return await withDatabases(
       context,
-      async ({ options }) => showStatus(await status(options), options.target.name, context),
+      async (session) => showStatus(await status(session.options), session, context),
       async (session, choice) =>
         await (await import("../databases/status-all.ts")).statusOfAll(context, session, choice),
     );
   },
 });
 
-function showStatus(found: StatusResult, target: string, { flags, output }: Context<StatusFlags>): CommandResult {
+function showStatus(
+  found: StatusResult,
+  { options, folder }: Session,
+  { flags, output }: Context<StatusFlags>,
+): CommandResult {
+  const target = options.target.name;
   if (output.json) output.data<"status">(statusDocument(found, target));
   const { applied, reverting, pending, missing, lease, doubts, late, deferred, problem, changed } = found;
   const gone = new Set(missing);
   const begun = begunIn(found);
-  const absence = absenceWords(flags.bundle);
+  const absence = absenceWords(flags.bundle, folder);
   const rows: readonly TableRow[] = [
     ...applied.map((one) => ({
       cells: [

@@ -19,7 +19,7 @@ export async function statusOfAll(
   const checks = new Set<CommandResult>();
   const report = databasesReport<StatusResult>(
     context,
-    (found) => historyWords(found, absenceWords(flags.bundle)),
+    (found) => historyWords(found, absenceWords(flags.bundle, session.folder)),
     (found) => statusDocument(found, target),
   );
   const untried = await onAllDatabases(

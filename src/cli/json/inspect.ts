@@ -34,7 +34,7 @@ export const statusDocumentShape = z
           by: text.describe("The user, the machine and the process."),
           checksum: text.describe("SHA-256 of its steps."),
           baselined: yes.describe("It was marked as applied, and never ran here."),
-          missing: yes.describe("Its file is not here, or it is not in the bundle."),
+          missing: yes.describe("Its file is not in the migrations folder, or it is not in the bundle."),
         }),
       )
       .describe("In the order in which they ran."),
@@ -43,7 +43,7 @@ export const statusDocumentShape = z
       .describe("Migrations that are being rolled back; the next `migrate down` resumes."),
     begun: z
       .array(z.strictObject({ version: whole, name: text.optional(), done, detail }))
-      .describe("Migrations that have begun, and whose files are not here."),
+      .describe("Migrations that have begun, and whose files are not in the migrations folder."),
     changed: z
       .array(z.strictObject({ ...named, problem: text }))
       .describe("Migrations whose files have other steps than those that ran."),

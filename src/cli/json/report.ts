@@ -26,14 +26,14 @@ const reportedMigration = z
     ...named,
     status: z
       .enum(["applied", "baselined", "partial", "reverting", "pending", "missing"])
-      .describe("`missing`: it ran, and its file is not here."),
+      .describe("`missing`: it ran, and its file is not in the migrations folder."),
     at: time.optional().describe("When it was applied, or was last worked on."),
     by: text.optional(),
     run: text.optional(),
     duration: milliseconds.optional().describe("Of its whole group, if it ran in one."),
     group: whole.optional().describe("Migrations with the same number ran as one group, or would run as one."),
     detail: text.optional().describe("Why it stopped, or under which names it ran."),
-    actions: texts.describe("What each action does; empty if the file is not here or can't be loaded."),
+    actions: texts.describe("What each action does; empty if the file is missing or can't be loaded."),
     rollback: z
       .strictObject({
         class: z.enum(["exact", "checked", "restore", "none", "written"]),

@@ -1,5 +1,6 @@
 /** What `migrate status` makes of a status. */
 import { basename } from "node:path";
+import { absentFrom } from "../../errors/migrate-error.ts";
 import type { StatusResult } from "../../commands/status.ts";
 
 /**
@@ -9,9 +10,9 @@ export function begunIn({ begun }: StatusResult): StatusResult["begun"] {
   return begun.filter(({ known }) => known?.reversal === undefined);
 }
 
-/** Of a migration that is in the ledger and not among the files, or not in the bundle. */
-export function absenceWords(bundle: string | undefined): string {
-  return bundle === undefined ? "its file is not here" : `it is not in ${basename(bundle)}`;
+/** Of a migration that is in the ledger and not among the files of the folder, or not in the bundle. */
+export function absenceWords(bundle: string | undefined, folder: string): string {
+  return absentFrom({ bundle: bundle && basename(bundle), folder: basename(folder) });
 }
 
 /** How `--check` ends. */

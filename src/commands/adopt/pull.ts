@@ -35,8 +35,8 @@ export async function pull(options: MigratorOptions, except: readonly string[]):
     );
   if (migrations.size > 0)
     throw refused(
-      `the ledger ${ledger} of ${target.name} knows ${count(migrations.size, "migration")}, and their files are not here`,
-      "bring the files back; or name another ledger in the configuration to start over",
+      `the ledger ${ledger} of ${target.name} knows ${count(migrations.size, "migration")}, and their files are not in the migrations folder`,
+      "bring the files back, for example from git; or name another ledger in the configuration to start over",
     );
   const names = (await target.listTables()).filter((name) => !isLedgers(name, ledger));
   for (const name of except) if (!names.includes(name)) throw unknownTable(name, names);

@@ -86,7 +86,7 @@ function checkSides(files: readonly MigrationFile[], { onto, theirs, fork, texts
   const isMigration = (file: string) => /^\d+_.*\.(?:ts|js|mts|mjs)$/.test(file);
   for (const [file, text] of theirs) {
     if (!isMigration(file) || fork.has(file)) continue;
-    if (!here.has(file)) throw refused(`${onto} has ${file}, which is not here; merge it first`);
+    if (!here.has(file)) throw refused(`${onto} has ${file}, which your branch lacks; merge ${onto} first`);
     if (texts.get(file) !== text)
       throw refused(`${file} is not that of ${onto}; bring that back, and give your own migration another name`);
   }

@@ -42,7 +42,7 @@ export async function blame(options: MigratorOptions, table: string, path: Path)
   const lives = tables.flatMap(({ columns }) => columns);
   const found = lives.filter(({ events }) => events.some((event) => isAt(event, table, path)));
   const missing = missingFiles(files, state).map(
-    (one) => `${formatMigration(one)} has no file here, so its changes are unknown`,
+    (one) => `${formatMigration(one)} has no file in the migrations folder, so its changes are unknown`,
   );
   if (found.length === 0) throw unknownColumn(table, path, lives);
   const isNow = ({ now }: ColumnLife) => now !== undefined && isAt(now, table, path);

@@ -84,7 +84,7 @@ function problemsOf({ problem, changed, missing }: StatusResult): string[] {
   return [
     ...(problem === undefined ? [] : [problem]),
     ...changed.map((one) => one.problem),
-    ...missing.map((one) => `${formatMigration(one)} has no file here, so its changes are unknown`),
+    ...missing.map((one) => `${formatMigration(one)} has no file in the migrations folder, so its changes are unknown`),
   ];
 }
 

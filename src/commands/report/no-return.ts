@@ -1,5 +1,5 @@
 /** Finds the newest applied migration that can't be rolled back. Pure. */
-import { isMigrateError } from "../../errors/migrate-error.ts";
+import { absentFrom, isMigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
@@ -27,7 +27,7 @@ export function noReturnOf(
   };
   const here = new Set(migrations.map(({ version }) => version));
   for (const known of state.migrations.values())
-    if (known.status === "applied" && !here.has(known.version)) find(known, "its file is not here");
+    if (known.status === "applied" && !here.has(known.version)) find(known, absentFrom({}));
   replayEach(migrations, state, able, (migration, before) => {
     const known = state.migrations.get(migration.version)!;
     if (known.status === "applied" && known.reversal === undefined)

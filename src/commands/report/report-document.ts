@@ -44,7 +44,7 @@ export interface ReportDocument {
 export interface ReportedMigration {
   readonly version: number;
   readonly name: string;
-  /** `missing`: it ran, and its file is not here. */
+  /** `missing`: it ran, and its file is not in the migrations folder. */
   readonly status: "applied" | "baselined" | "partial" | "reverting" | "pending" | "missing";
   /** When it was applied, or was last worked on, and by whom. */
   readonly at?: string | undefined;
@@ -56,7 +56,7 @@ export interface ReportedMigration {
   readonly group?: number | undefined;
   /** Why it stopped, or under which names it ran. */
   readonly detail?: string | undefined;
-  /** What each action does, as text; empty if the file is not here or can't be loaded. */
+  /** What each action does, as text; empty if the file is missing or can't be loaded. */
   readonly actions: readonly string[];
   /** The worst class of its actions; `written` if the file exports `down`. */
   readonly rollback?:

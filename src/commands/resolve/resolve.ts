@@ -1,12 +1,12 @@
 /** Marks one migration as reverted or as adopted in the ledger. Changes no table. */
-import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { absentFrom, count, isMigrateError, MigrateError, type MigrationsPlace } from "../../errors/migrate-error.ts";
 import { foldLedger, groupInDoubt, migrationsBegun, type LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { groupEntry, isNamed, type LedgerEntry } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion, type MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
-import { checkFilesOfRan } from "../../plan/history/pending.ts";
+import { checkFilesOfRan, placeOf } from "../../plan/history/pending.ts";
 import { describeDifference, howToFix, type TableDifference } from "../../plan/history/table-drift.ts";
 import { withStepsThatRan, checkNamesOfNow } from "../../plan/history/renumbered.ts";
 import { markAdopted, markReverted, type Marking } from "./resolved-records.ts";
@@ -91,7 +91,7 @@ async function findResolution(context: RunContext, choice: ResolveChoice, state:
   const { target, migrations: source, clock, runner } = context;
   const files = source.list();
   checkNamesOfNow(files, state);
-  const bundle = files[0]?.bundle;
+  const place = placeOf(files);
   const { version, name, as } = chosen(choice);
   const begun = migrationsBegun(state, runner.run);
   const group = groupInDoubt(state, runner.run);
@@ -109,14 +109,14 @@ async function findResolution(context: RunContext, choice: ResolveChoice, state:
   if (wanted === undefined || (name !== undefined && !isNamed(wanted, name)))
     throw new MigrateError("ERR_RESOLVE_UNKNOWN", {
       choice: `--${as} ${name === undefined ? formatVersion(version) : formatMigration({ version, name })}`,
-      where: as === "adopted" ? (bundle ?? "the migrations folder") : "the ledger",
+      where: as === "adopted" ? (place.bundle ?? "the migrations folder") : "the ledger",
       there: wanted && formatMigration(wanted),
     });
   const migration = { version, name: wanted.name };
   const marking = as === "adopted" ? markAdopted(state, file!, target.capabilities) : markReverted(state, migration);
   const compared = await comparedAfter(marking, loaded, context, { as, migration });
   const deferred = deferralEntries(compared.described ?? new Map());
-  const now = recorded === undefined ? [] : [ledgerWords(known, recorded, file, bundle)];
+  const now = recorded === undefined ? [] : [ledgerWords(known, recorded, file, place)];
   const means = [...now, ...(as === "adopted" ? adoptedWords(migration, target) : revertedWords(file, compared))];
   const lease = state.holder?.run === runner.run ? undefined : holderWords(state, clock);
   const resolution = { migration, as, means, differences: compared.differences, lease };
@@ -173,11 +173,14 @@ function ledgerWords(
   known: LedgerMigration | undefined,
   recorded: Recorded,
   file: Migration | undefined,
-  bundle: string | undefined,
+  place: MigrationsPlace,
 ): string {
   const isIt = file !== undefined && isNamed(recorded, file.name);
-  const is = isIt ? "is" : "is not";
-  const here = bundle === undefined ? `its file ${is} here` : `it ${is} in ${bundle}`;
+  const here = isIt
+    ? place.bundle === undefined
+      ? "its file is here"
+      : `it is in ${place.bundle}`
+    : absentFrom(place);
   const words = (status: string) => `${formatMigration(recorded)} ${status}; ${here}`;
   if (known === undefined) return words("has begun, and how far it ran is not recorded");
   const { status, step, total, reversal } = known;

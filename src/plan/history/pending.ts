@@ -1,5 +1,5 @@
 /** Compares the migration files with the ledger: finds what is pending, and refuses what must not run. Pure. */
-import { count, MigrateError } from "../../errors/migrate-error.ts";
+import { count, MigrateError, type MigrationsPlace } from "../../errors/migrate-error.ts";
 import { isHalfDone, workOf, type LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { isNamed } from "../../ledger/state/record.ts";
@@ -148,7 +148,7 @@ export function checkMissing(files: readonly MigrationFile[], state: LedgerState
       version: formatVersion(missing.version),
       name: missing.name,
       ...(missing.status === "partial" && { begun: true }),
-      bundle: files[0]?.bundle,
+      ...placeOf(files),
     });
 }
 
@@ -179,8 +179,18 @@ export function checkBegun(files: readonly MigrationFile[], state: LedgerState, 
 }
 
 /** The error for a migration that was begun and has none of these files. */
-export function begunWithoutFile(version: string, files: readonly Pick<MigrationFile, "bundle">[]): MigrateError {
-  return new MigrateError("ERR_BEGUN", { version, file: undefined, bundle: files[0]?.bundle });
+export function begunWithoutFile(version: string, files: readonly Placed[]): MigrateError {
+  return new MigrateError("ERR_BEGUN", { version, file: undefined, ...placeOf(files) });
+}
+
+type Placed = Pick<MigrationFile, "bundle" | "file" | "path">;
+
+/** Where the migrations are read from, for messages. The name of the folder is unknown if it holds none. */
+export function placeOf([first]: readonly Placed[]): MigrationsPlace {
+  if (first === undefined) return {};
+  if (first.bundle !== undefined) return { bundle: first.bundle };
+  const [folder] = first.path.slice(0, -first.file.length).replaceAll("\\", "/").split("/").filter(Boolean).slice(-1);
+  return folder === undefined ? {} : { folder };
 }
 
 /**

@@ -112,18 +112,18 @@ test("a migration may await while it is evaluated", async () => {
 });
 
 test.each([
-  ["no up", "export const down = [];", "exports no up"],
-  ["nothing", "", "exports no up"],
-  ["its steps as the default", `export default [${JSON.stringify(rename)}];`, "exports no up"],
+  ["no up", "export const down = [];", "exports no up; it exports only down"],
+  ["nothing", "", "exports no up; it exports nothing"],
+  ["its steps as the default", `export default [${JSON.stringify(rename)}];`, "exports no up; it exports only default"],
   ["up as a function", "export function up() {}", "exports up as a function; steps are data, not code"],
   [
     "up as an async function",
     "export const up = async () => {};",
     "exports up as a function; steps are data, not code",
   ],
-  ["an empty up", "export const up = [];", "exports no steps in up"],
-  ["an empty down", `${up}\nexport const down = [];`, "exports no steps in down"],
-  ["a down that is null", `${up}\nexport const down = null;`, "exports no down"],
+  ["an empty up", "export const up = [];", "exports no steps in up: its list is empty"],
+  ["an empty down", `${up}\nexport const down = [];`, "exports no steps in down: its list is empty"],
+  ["a down that is null", `${up}\nexport const down = null;`, "exports down without a value"],
   ["a down that is a text", `${up}\nexport const down = "back";`, "exports a down that is no array"],
   ["a step without an array", `export const up = ${JSON.stringify(rename)};`, "exports an up that is no array"],
   ["a text", 'export const up = "rename";', "exports an up that is no array"],

@@ -139,7 +139,7 @@ function row(one: ReportedMigration): HTMLElement {
 
 function statusWords(status: ReportedMigration["status"]): string {
   if (status === "baselined") return "marked as applied; it never ran here";
-  return status === "missing" ? "its file is not here" : "";
+  return status === "missing" ? "its file is not in the migrations folder" : "";
 }
 
 function textsOf(one: ReportedMigration): readonly (string | undefined)[] {

@@ -196,11 +196,11 @@ test("a migration without a file is a problem and a point of no return, and the 
   );
   expect(report).toMatchObject({
     migrations: [{ status: "applied" }, { status: "missing", actions: [], risks: [] }, { status: "pending" }],
-    noReturn: { version: 2, why: "its file is not here" },
+    noReturn: { version: 2, why: "its file is not in the migrations folder" },
     drift: { checked: false },
     tablesProblem: "0003_m3.ts, step 1 (dropColumn): documents has no column headline at this point; it has id, title",
   });
-  expect(report.problems).toContain("0002_m2 has no file here, so its changes are unknown");
+  expect(report.problems).toContain("0002_m2 has no file in the migrations folder, so its changes are unknown");
 });
 
 test("what `up` would refuse is a refusal of the migration", async () => {

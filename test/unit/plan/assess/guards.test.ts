@@ -59,7 +59,7 @@ const dropped = [dropColumn("t", "f")];
 
 test("what loses something needs consent: in the file, from whoever runs it, or in the configuration", () => {
   expect(refused(planOf(dropped))).toMatch(
-    /step 1 \(dropColumn\) needs consent: t.f is dropped with its values; write export const accepts = \["lossy"\] into the file, or pass --accept lossy$/,
+    /step 1 \(dropColumn\) needs consent: t.f is dropped with its values; write export const accepts = \["lossy"\] into the file and run migrate up again, or pass --accept lossy$/,
   );
   expect(refused(planOf(dropped, { accepts: ["lossy"] }))).toBe("");
   expect(refused(planOf(dropped), {}, ["lossy"])).toBe("");
