@@ -536,7 +536,7 @@ test.each([
     `import { type Step } from "lance-migrate";\nexport const up: Step[] = [];\nup.push({ kind: "dropTable", table: "d" });\n`,
     "has other steps than it was given",
   ],
-  [`export const up = 1;\n`, "exports an up that is no array"],
+  [`export const up = 1;\n`, "must export its steps as"],
   [`#!/usr/bin/env node\nexport const up = [];\n`, "can't be filled in"],
 ])("a template that makes a wrong file is told, and nothing is written: %j", async (template, words) => {
   const project = await started();
