@@ -72,10 +72,16 @@ const tooLong: readonly (readonly [RegExp, string])[] = [
     "no Azure account was given; set azure_storage_account_name in storageOptions",
   ],
   [/^Failed to connect to namespace: IO \{ source: Generic \{ store: "[^"]*", source: /, ""],
+  // Of the fields that it lists, these are the engine's own.
+  [/, _rowid, _rowaddr.*/, ""],
   // Another part of a sentence may follow.
   [/\. Did you mean ('[^']*'\?)/, " (did you mean $1)"],
   [/\.$/, ""],
 ];
+
+/** What comes before the message itself: which part of the engine has noticed the problem. */
+const leading =
+  /^((Failed to execute query stream|GenericFailure|Invalid input|Invalid user input|Error parsing function|Error during planning|Schema error)[:,] )+/;
 
 /** In characters: patterns take long on a message that repeats a name of a hundred thousand. */
 const longestProblem = 8_000;
@@ -94,6 +100,6 @@ export function plainProblem(thrown: unknown): string {
     .replace(/(GenericFailure, )?lance error: /g, "")
     .replace(/LanceError\((\w+)\): /g, "")
     .replace(/(Generic N\/A error|Wrapped error|GenericFailure, External error): /g, "")
-    .replace(/^((Invalid input|Invalid user input|Error parsing function|Error during planning)[:,] )+/, "")
+    .replace(leading, "")
     .trim();
 }
