@@ -22,9 +22,19 @@ export async function addNullColumns(table: AnyTable, file: Buffer): Promise<num
   return (await nativeTable(table).addColumnsWithSchema(file)).version;
 }
 
-/** Sets a column to null in some rows. */
-export async function setNull(table: AnyTable, column: string, where: string): Promise<void> {
-  await nativeTable(table).update(where, [[column, "null"]]);
+/** Sets columns to SQL expressions, in all rows or in those where a predicate holds. Gives the new version. */
+export async function updateRows(
+  table: AnyTable,
+  set: readonly (readonly [column: string, sql: string])[],
+  where: string | undefined,
+): Promise<number> {
+  const columns = set.map(([column, sql]): [string, string] => [column, sql]);
+  return (await nativeTable(table).update(where, columns)).version;
+}
+
+/** Deletes the rows where a predicate holds. Gives the new version. */
+export async function deleteRows(table: AnyTable, where: string): Promise<number> {
+  return (await nativeTable(table).delete(where)).version;
 }
 
 export async function mergeRows(table: AnyTable, merge: Merge, file: Buffer): Promise<MergeResult> {

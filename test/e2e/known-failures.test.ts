@@ -62,6 +62,21 @@ test.each([
     `m.retypeColumn("n", "v", m.utf8(), { using: "nofunc(v)" }),`,
     "n.v can't be computed from nofunc(v): Invalid function 'nofunc'",
   ],
+  [
+    "an update from a column that is not there",
+    `m.execute("t", { update: { first: "sum + 1" }, where: "a is null" }),`,
+    "0003_second.ts, step 1 (execute) would fail: t.first can't be computed from sum + 1: No field named sum",
+  ],
+  [
+    "a condition on a column that a step before renames",
+    `m.renameColumn("t", "first", "second"), m.execute("t", { delete: "first > 1" }),`,
+    "0003_second.ts, step 2 (execute) would fail: no rows can be found where first > 1: No field named first",
+  ],
+  [
+    "a column that SQL can't compute",
+    `m.backfillColumn("t", "first", { from: ["a"], key: "id", with: { sql: "nofunc(a)" }, version: "1" }),`,
+    "0003_second.ts, step 1 (backfillColumn) would fail: t.first can't be computed from nofunc(a): Invalid function",
+  ],
   ["a primary key that holds nulls", `m.setNullable("t", "id", true),`, "t.id is part of the table's primary key"],
 ])("%s is refused by plan, plan --out and up, and nothing is written", async (_, steps, problem) => {
   const project = await aTable(steps, `m.addColumn("t", "w", m.vector(4)), m.createTable("n", { v: m.vector(4) }),`);

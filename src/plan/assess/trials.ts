@@ -2,27 +2,36 @@
  * The parts of an action that can be tried before anything is changed: on a copy of its table, or on an empty table
  * with the same columns. Pure.
  */
-import type { Action, AddedColumn } from "../../actions/model/action.ts";
+import type { Action, ActionFor, AddedColumn } from "../../actions/model/action.ts";
+import { sqlOf } from "../../actions/model/computation.ts";
 import { formatPath, isWithin } from "../../schema/path.ts";
 import { isNull } from "../../actions/model/risk.ts";
+import { namesIn, sqlPath } from "../../schema/sql.ts";
 import { columnsWithin, type Database, type Table } from "../../schema/table.ts";
+import type { SqlCall } from "../../targets/contract/target.ts";
+import { castSql } from "../../wire/arrow/arrow-cast.ts";
 import { tablesOfAction } from "../../actions/apply-action.ts";
 import { follow, tableBefore } from "../../actions/follow.ts";
+import { isReserved } from "../../actions/rewrite/append-guard.ts";
+import { markColumn } from "../../actions/rewrite/source-marks.ts";
 import type { PlannedAction } from "../make-plan.ts";
+import { computedColumn, computedIn } from "./rows-to-compute.ts";
 
 export interface Trials {
-  /** SQL that the action evaluates, and the columns of its table at that point. */
-  readonly computes?: (Pick<Table, "columns"> & { readonly tried: readonly TriedColumn[] }) | undefined;
+  /** Calls that evaluate the SQL of the action, and the columns of its table at that point. */
+  readonly evaluates?: (Pick<Table, "columns"> & { readonly tried: readonly TriedCall[] }) | undefined;
   /** A field that the action adds to a struct. `table`: its current name; undefined if the plan itself creates it. */
   readonly addsField?: { readonly table: string | undefined; readonly path: string } | undefined;
   /** Columns that this action and earlier ones drop, by their current names. */
   readonly drops?: { readonly table: string; readonly paths: readonly string[] } | undefined;
 }
 
-/** A column that shows whether the engine accepts the SQL. `words`: what can't be done if it doesn't. */
-export interface TriedColumn {
-  readonly column: AddedColumn;
+/** A call that shows whether the engine accepts SQL. `words`: what can't be done if it doesn't. */
+export interface TriedCall {
+  readonly call: SqlCall;
   readonly words: string;
+  /** Calls with one part of the SQL each. The first one that is refused too is the one to name. */
+  readonly parts?: readonly TriedCall[];
 }
 
 /** `earlier`: the actions between the current tables and this one. */
@@ -31,7 +40,7 @@ export function trialsOf(
   { earlier, now }: { readonly earlier: readonly Action[]; readonly now: Database },
 ): Trials {
   return {
-    computes: computesOf(planned, earlier, now),
+    evaluates: evaluatesOf(planned, earlier, now),
     addsField: fieldOf(planned.action, earlier, now),
     drops: dropsOf(planned.action, earlier, now),
   };
@@ -43,36 +52,98 @@ function fieldOf(action: Action, earlier: readonly Action[], now: Database): Tri
   return { table: tableBefore(table, earlier, now), path };
 }
 
-function computesOf({ action, before }: PlannedAction, earlier: readonly Action[], now: Database): Trials["computes"] {
-  const { table } = action;
-  const columns = before.get(table)?.columns;
+function evaluatesOf(planned: PlannedAction, earlier: readonly Action[], now: Database): Trials["evaluates"] {
+  const { action, before } = planned;
+  const columns = before.get(action.table)?.columns;
   if (columns === undefined) return undefined;
+  switch (action.kind) {
+    case "addColumns":
+    case "convertColumn":
+      return trying(columns, newValues(action, earlier, now));
+    case "updateRows":
+      return trying(columns, [updating(action)]);
+    case "deleteRows":
+      return trying(columns, [{ call: action, words: meeting(action.where) }]);
+    default:
+      return filling(planned, columns);
+  }
+}
+
+function trying(columns: Table["columns"], given: readonly TriedCall[]): Trials["evaluates"] {
+  const tried = given.filter((one) => ![one, ...(one.parts ?? [])].some(namesUnseen));
+  return tried.length === 0 ? undefined : { columns, tried };
+}
+
+/** Whether the SQL may read a column of this tool. The table can have one, but migrations don't see it. */
+function namesUnseen({ words }: TriedCall): boolean {
+  return namesIn(words).some(isReserved);
+}
+
+function newValues(
+  action: ActionFor<"addColumns" | "convertColumn">,
+  earlier: readonly Action[],
+  now: Database,
+): readonly TriedCall[] {
+  const { table } = action;
+  const adding = (column: AddedColumn, words: string): TriedCall => ({
+    call: { kind: "addColumns", table, columns: [column] },
+    words,
+  });
   const declared = action.kind === "addColumns" ? action.columns : [];
   const computed = declared.flatMap((column) =>
-    column.computed === undefined ? [] : { column, words: computing(`${table}.${column.name}`, column.computed) },
+    column.computed === undefined ? [] : adding(column, computing(`${table}.${column.name}`, column.computed)),
   );
   // Otherwise the current table is queried, or the first call shows it.
   const isChanged = !now.has(table) || earlier.some((one) => tablesOfAction(one).includes(table));
   const given = isChanged ? expressionsOf(action).filter(({ sql }) => !isNull(sql)) : [];
-  const tried = [...computed, ...given.map(({ sql, words }) => ({ column: columnOf(sql), words }))];
-  return tried.length === 0 ? undefined : { columns, tried };
+  return [...computed, ...given.map(({ path, sql }) => adding(columnOf(sql), computing(`${table}.${path}`, sql)))];
 }
 
-/** Not those of updates and deletions, where the engine finds columns whatever the case of their names. */
-function expressionsOf(action: Action): readonly { readonly sql: string; readonly words: string }[] {
-  const given = (path: string, sql: string) => ({ sql, words: computing(`${action.table}.${path}`, sql) });
-  if (action.kind === "convertColumn") return [given(action.path, action.using)];
-  if (action.kind !== "addColumns") return [];
-  return action.columns.flatMap(({ name, as }) => (as === undefined ? [] : given(name, as)));
+function expressionsOf(
+  action: ActionFor<"addColumns" | "convertColumn">,
+): readonly { readonly path: string; readonly sql: string }[] {
+  if (action.kind === "convertColumn") return [{ path: action.path, sql: action.using }];
+  return action.columns.flatMap(({ name, as }) => (as === undefined ? [] : { path: name, sql: as }));
+}
+
+/** Whether the value is null is a valid column, whatever the type of the value. */
+function columnOf(sql: string): AddedColumn {
+  return { name: "_migrations_tried", type: { kind: "bool" }, nullable: true, as: `(${sql}) IS NULL` };
+}
+
+function updating(action: ActionFor<"updateRows">): TriedCall {
+  const { table, set, where } = action;
+  const parts = Object.entries(set).map(([path, sql]): TriedCall => ({
+    call: { kind: "updateRows", table, set: { [path]: sql } },
+    words: computing(`${table}.${path}`, sql),
+  }));
+  return { call: action, words: where === undefined ? `${table} can't be updated` : meeting(where), parts };
+}
+
+/** The search by which a run finds the rows to compute, and gets the values that SQL gives them. */
+function filling({ action: { table }, commits }: PlannedAction, columns: Table["columns"]): Trials["evaluates"] {
+  const values = computedIn(commits);
+  const column = computedColumn(commits);
+  if (values === undefined || column === undefined) return undefined;
+  const { how, pending, mark } = values;
+  const sql = sqlOf(how);
+  if (sql === undefined && how.where === undefined) return undefined;
+  const own = [{ ...column, name: values.column }, markColumn(mark)];
+  const all = [...columns, ...own.filter(({ name }) => !columns.some((one) => one.name === name))];
+  const value = sql === undefined ? [] : [[values.column, castSql(sql, column.type)] as const];
+  const read = { kind: "readRows", table, select: [[how.key, sqlPath([how.key])], ...value] } as const;
+  const valued = sql === undefined ? [] : [{ call: read, words: computing(`${table}.${column.name}`, sql) }];
+  if (how.where === undefined) return trying(all, valued);
+  const call = { ...read, where: `(${pending}) and (${how.where})` };
+  return trying(all, [{ call, words: meeting(how.where), parts: valued }]);
 }
 
 function computing(place: string, sql: string): string {
   return `${place} can't be computed from ${sql}`;
 }
 
-/** Whether the value is null is a valid column, whatever the type of the value. */
-function columnOf(sql: string): AddedColumn {
-  return { name: "_migrations_tried", type: { kind: "bool" }, nullable: true, as: `(${sql}) IS NULL` };
+function meeting(where: string): string {
+  return `no rows can be found where ${where}`;
 }
 
 /**

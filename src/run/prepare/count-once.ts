@@ -11,13 +11,13 @@ export function countingOnce(target: Target): Target {
 }
 
 /** The answer to a trial depends on nothing else, as no rows are read. */
-function triedOnce({ tryComputing }: Target): Pick<Target, "tryComputing"> {
-  if (tryComputing === undefined) return {};
-  const answers = new Map<string, ReturnType<typeof tryComputing>>();
+function triedOnce({ tryCall }: Target): Pick<Target, "tryCall"> {
+  if (tryCall === undefined) return {};
+  const answers = new Map<string, ReturnType<typeof tryCall>>();
   return {
-    async tryComputing(columns, added) {
-      const question = JSON.stringify([columns, added]);
-      const answer = answers.get(question) ?? tryComputing(columns, added);
+    async tryCall(columns, call) {
+      const question = JSON.stringify([columns, call]);
+      const answer = answers.get(question) ?? tryCall(columns, call);
       answers.set(question, answer);
       return await answer;
     },

@@ -50,7 +50,7 @@ function firstOf({ migrations }: Plan): PlannedAction | undefined {
 }
 
 async function problemWith(
-  { questions, nullable, computes, addsField, drops }: Suspicion,
+  { questions, nullable, evaluates, addsField, drops }: Suspicion,
   target: Target,
 ): Promise<string | undefined> {
   for (const question of questions) {
@@ -63,7 +63,7 @@ async function problemWith(
   }
   const tooOld = addsField && formatProblem(addsField, target);
   if (tooOld !== undefined) return tooOld;
-  const refused = computes && (await refusedExpression(computes, target));
+  const refused = evaluates && (await refusedSql(evaluates, target));
   if (refused !== undefined) return refused;
   return drops && (await target.tryDropping?.(drops.table, drops.paths).catch(() => undefined));
 }
@@ -75,13 +75,13 @@ function formatProblem({ table, path }: NonNullable<Suspicion["addsField"]>, tar
   return `${path} can't be added, as the table is written in file format ${format}, in which a struct gets no new fields; ${asWhole(parsePath(path)[0]!)}`;
 }
 
-async function refusedExpression(
-  { columns, tried }: NonNullable<Suspicion["computes"]>,
-  { tryComputing }: Target,
+async function refusedSql(
+  { columns, tried }: NonNullable<Suspicion["evaluates"]>,
+  target: Target,
 ): Promise<string | undefined> {
-  for (const { column, words } of tried) {
-    const problem = await tryComputing?.(columns, column).catch(() => undefined);
-    if (problem !== undefined) return `${words}: ${problem}`;
+  for (const { call, words, parts = [] } of tried) {
+    const problem = await target.tryCall?.(columns, call).catch(() => undefined);
+    if (problem !== undefined) return (await refusedSql({ columns, tried: parts }, target)) ?? `${words}: ${problem}`;
   }
   return undefined;
 }

@@ -10,12 +10,12 @@
  * 7. `inDatabase`: the options of one database, for a target that has several.
  * 8. Add it to targets/index.ts and run the contract suite on it (test/contract).
  */
-import type { Action, ActionKind, AddedColumn } from "../../actions/model/action.ts";
+import type { Action, ActionFor, ActionKind } from "../../actions/model/action.ts";
 import type { Column } from "../../schema/data-type.ts";
 import type { NewTables, TableFormat } from "../../schema/table-format.ts";
 import type { Table } from "../../schema/table.ts";
 import type { Row } from "../../wire/rows/ipc-rows.ts";
-import type { RowAccess } from "./row-access.ts";
+import type { RowAccess, WantedValues } from "./row-access.ts";
 
 export interface Capabilities {
   /** True for supported kinds; for others, the reason as text if it is more than a missing call. */
@@ -60,6 +60,11 @@ export interface CallOutcome {
 export type UndoResult =
   | { readonly restored: number }
   | { readonly before: number | undefined; readonly newer: readonly number[] };
+
+/** A call that evaluates SQL. */
+export type SqlCall =
+  | ActionFor<"addColumns" | "updateRows" | "deleteRows">
+  | (Omit<WantedValues, "limit"> & { readonly kind: "readRows"; readonly table: string });
 
 export interface Target {
   /** Its name in the configuration. */
@@ -134,10 +139,10 @@ export interface Target {
    */
   readonly tryDropping?: ((table: string, paths: readonly string[]) => Promise<string | undefined>) | undefined;
   /**
-   * Adds a column to an empty table with these columns, and changes nothing in the target. Returns the error as text;
+   * Makes a call on an empty table with these columns, and changes nothing in the target. Returns the error as text;
    * undefined if it succeeds. Absent if the target can't.
    */
-  readonly tryComputing?: ((columns: readonly Column[], added: AddedColumn) => Promise<string | undefined>) | undefined;
+  readonly tryCall?: ((columns: readonly Column[], call: SqlCall) => Promise<string | undefined>) | undefined;
   /** Absent if the target can't read and update rows. */
   readonly rows?: RowAccess | undefined;
   /** Drops a scratch table. Absent if the target can't. */

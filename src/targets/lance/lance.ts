@@ -23,9 +23,9 @@ import { dropTable, removeDropped } from "../../engine/drop-table.ts";
 import { describeCall, execute, supported } from "./calls.ts";
 import { lazyConnection } from "./connection.ts";
 import { lanceRecords } from "./ledger-table.ts";
-import { tryAdding } from "./new-columns.ts";
 import type { LanceConfig } from "./options.ts";
 import { lanceRows } from "./rows.ts";
+import { tryCall } from "./try-call.ts";
 import { undoCommit } from "./undo-commit.ts";
 import { readIndexes } from "../../engine/read-indexes.ts";
 import { locationOf, type DatabaseLocation } from "../../engine/location.ts";
@@ -225,7 +225,7 @@ export async function open(
           shape,
         ),
     },
-    tryComputing: (columns, added) => reaching(() => tryAdding(columns, added)),
+    tryCall: (columns, call) => reaching(() => tryCall(columns, call)),
     rows: lanceRows({ folder: base, open: openOf, create, drop, calling }),
     // No time limit: if the drop were given up half-way, part of the table would stay.
     discard: drop,

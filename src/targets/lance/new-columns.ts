@@ -1,9 +1,8 @@
 /** New columns, as the engine's method takes them. */
 import type { AnyTable, NativeTable } from "../../engine/engine.ts";
-import { onEmptyTable, tryOnEmptyTable } from "../../engine/try-calls.ts";
+import { onEmptyTable } from "../../engine/try-calls.ts";
 import { resultColumns } from "../../engine/query.ts";
 import type { AddedColumn } from "../../actions/model/action.ts";
-import type { Column } from "../../schema/data-type.ts";
 import type { Table } from "../../schema/table.ts";
 import { formsOf, sqlOf } from "../../wire/arrow/arrow-cast.ts";
 import { computedSql } from "../../wire/arrow/computed-column.ts";
@@ -19,12 +18,7 @@ export async function addColumns(table: NativeTable, columns: readonly AddedColu
   return await add(table, newColumns(columns, await cheapestSql(columns, table)));
 }
 
-/** Adds a column to an empty table with these columns. Gives what goes wrong, as text. */
-export async function tryAdding(columns: readonly Column[], column: AddedColumn): Promise<string | undefined> {
-  return await tryOnEmptyTable(columns, (table) => add(table, newColumns([column])));
-}
-
-async function add(table: NativeTable, added: NewColumns): Promise<number> {
+export async function add(table: NativeTable, added: NewColumns): Promise<number> {
   return (await ("computed" in added ? table.addComputedColumns(added.computed) : table.addColumns(added))).version;
 }
 

@@ -3,7 +3,7 @@ import type { RowValues } from "../../schema/row-values.ts";
 import { search, type Found } from "../../engine/query.ts";
 import { readColumns, type AnyTable } from "../../engine/engine.ts";
 import { readIndexes } from "../../engine/read-indexes.ts";
-import { addRows, mergeRows, setNull } from "../../engine/write-rows.ts";
+import { addRows, mergeRows, updateRows } from "../../engine/write-rows.ts";
 import type { NewValues, RowAccess } from "../contract/row-access.ts";
 
 interface Database {
@@ -51,7 +51,8 @@ export function lanceRows({ folder, open, create, drop, calling }: Database): Ro
         const merge = { on: [key], update: condition, useIndex: false };
         return (await mergeRows(await existing(table), merge, await encode(values))).numUpdatedRows;
       }),
-    setNull: (table, column, where) => calling(async () => await setNull(await existing(table), column, where)),
+    setNull: (table, column, where) =>
+      calling(async () => void (await updateRows(await existing(table), [[column, "null"]], where))),
     append: (table, values) =>
       calling(async () => {
         const handle = await open(table);

@@ -71,13 +71,14 @@ test("a question about an old version, all rows or a limited number of rows is a
 test("the same SQL on the same columns is tried once", async () => {
   const { target: engine } = await aTarget();
   const tried: (string | undefined)[] = [];
-  const tryComputing: Target["tryComputing"] = async (columns, added) => {
-    tried.push(added.as);
-    return await engine.tryComputing!(columns, added);
+  const tryCall: Target["tryCall"] = async (columns, call) => {
+    if (call.kind === "addColumns") tried.push(call.columns[0]!.as);
+    return await engine.tryCall!(columns, call);
   };
-  const { tryComputing: tries } = countingOnce({ ...engine, tryComputing });
+  const { tryCall: tries } = countingOnce({ ...engine, tryCall });
   const a = { name: "a", type: int64, nullable: true };
-  const added = (as: string) => ({ name: "n", type: int64, nullable: true, as });
+  const added = (as: string) =>
+    ({ kind: "addColumns", table: "t", columns: [{ name: "n", type: int64, nullable: true, as }] }) as const;
   for (const columns of [[a], [a, { ...a, name: "b" }]]) {
     for (let run = 0; run < 2; run++) {
       expect(await tries!(columns, added("a + 1"))).toBeUndefined();
