@@ -3,7 +3,7 @@ import { isMigrateError } from "../errors/migrate-error.ts";
 import { sameRecord, type LedgerHead } from "../ledger/journal/journal.ts";
 import { migrationsBegun } from "../ledger/state/fold.ts";
 import type { Lease } from "../ledger/lease/lease.ts";
-import { deferralDetail } from "../ledger/state/record.ts";
+import { deferralDetail, saysDeferred } from "../ledger/state/record.ts";
 import { isHeld } from "../run/execute/migration-progress.ts";
 import { deferralOf, indexWords, isStuck, type Deferral } from "../run/deferral-text.ts";
 import { failedBuild, failureWords, type FailedBuild } from "../run/deferred/failed-builds.ts";
@@ -26,7 +26,7 @@ export async function buildDeferred(context: RunContext): Promise<readonly Defer
     async resultIfDone({ state }) {
       const { deferral, head, holder } = state;
       stated = deferral;
-      if (deferral === undefined || migrationsBegun(state, runner.run).length > 0) return [];
+      if (saysDeferred(deferral) !== true || migrationsBegun(state, runner.run).length > 0) return [];
       all = await findDeferred(context, state);
       const isEmpty = all.found.length + all.unread.length === 0;
       if (!isEmpty && !all.found.some((one) => mayBuild(one, deferral))) return reported(all);

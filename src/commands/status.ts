@@ -24,7 +24,7 @@ import { recognisedState } from "../run/prepare/record-renumbered.ts";
 import { contradiction } from "../run/lease/audited-ledger.ts";
 import { doubtWords, holderWords, underWay } from "../run/lease/describe-holder.ts";
 import type { Deferral } from "../run/deferral-text.ts";
-import { findDeferred, reported } from "../run/deferred/find-deferred.ts";
+import { listDeferred } from "../run/deferred/find-deferred.ts";
 import { preparingColumns, type PreparingColumn } from "../run/fill/preparing-columns.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import { isChanged, loadChanged } from "../run/prepare/load-changed.ts";
@@ -103,7 +103,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
     lease: holderWords(state, clock),
     doubts: doubtWords(state, runner.run, clock),
     late: state.late,
-    deferred: state.deferral === undefined ? [] : reported(await findDeferred(context, state)),
+    deferred: await listDeferred(context, state),
     problem:
       problem ?? (await contradiction(context, state))?.message ?? pendingProblem(files, state, inDoubt, runner.run),
   };

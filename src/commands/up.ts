@@ -1,7 +1,6 @@
 /** Applies migrations. */
 import { appliedHash } from "../ledger/state/applied-hash.ts";
-import { isAtRest } from "../ledger/journal/journal.ts";
-import { saysDeferred } from "../ledger/state/record.ts";
+import { isAtRest, mayDefer } from "../ledger/journal/journal.ts";
 import { matchesHash } from "../migrations/checksum.ts";
 import { hashDuring } from "../migrations/source.ts";
 import type { RunChoice } from "../plan/history/pending.ts";
@@ -40,8 +39,7 @@ async function resultIfUpToDate(context: RunContext, { plan, to }: UpChoice): Pr
   const { value } = appliedHash(hashes);
   const head = await working;
   // The newest record alone shows whether nothing is pending.
-  const isUpToDate =
-    head !== undefined && isAtRest(head) && saysDeferred(head.detail) !== true && matchesHash(value, head.applied);
+  const isUpToDate = head !== undefined && isAtRest(head) && !mayDefer(head) && matchesHash(value, head.applied);
   return isUpToDate ? { applied: 0, total: hashes.length } : undefined;
 }
 
@@ -49,7 +47,8 @@ async function applyPending(context: RunContext, choice: UpChoice): Promise<UpRe
   const [{ migrate }, { upward }] = await Promise.all([import("./migrate.ts"), import("./upward.ts")]);
   const { changed, total } = await migrate(context, upward, choice);
   // A saved plan is executed as it is.
-  const mayBuild = choice.plan === undefined && saysDeferred((await context.journal.head())?.detail) === true;
+  const head = choice.plan === undefined ? await context.journal.head() : undefined;
+  const mayBuild = head !== undefined && mayDefer(head);
   const deferred = mayBuild ? await (await import("./build-deferred.ts")).buildDeferred(context) : [];
   return { applied: changed, total, ...(deferred.length > 0 && { deferred }) };
 }

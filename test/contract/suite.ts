@@ -270,7 +270,7 @@ export function describeRecords(name: string, open: OpenPair): void {
         ["epoch = 3", false],
         ["number = 1", true],
       ] as const)
-        expect(await theirs.last(order, order, predicate)).toEqual({ row: { epoch: 2, number: 10 }, matched });
+        expect(await theirs.last(order, order, () => predicate)).toEqual({ row: { epoch: 2, number: 10 }, matched });
       expect(await theirs.count("number > 1")).toBe(2);
     });
 

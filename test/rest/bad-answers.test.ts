@@ -762,7 +762,9 @@ describe.concurrent("the dialect namespace", () => {
       const { records } = await namespace((response, request, turn) =>
         (request.path.includes("count") ? text(200, "0") : bad)(response, request, turn),
       );
-      const error = await thrownBy(read === "all" ? records.all(["key"]) : records.last(["key"], ["key"], "false"));
+      const error = await thrownBy(
+        read === "all" ? records.all(["key"]) : records.last(["key"], ["key"], () => "false"),
+      );
       expectClear(error, [answered], /with 200: that is no /);
     }
   });
@@ -780,7 +782,7 @@ describe.concurrent("the dialect namespace", () => {
       if (predicate === undefined) response.end(rows);
       else text(200, predicate === "key = 'none'" ? "0" : "1")(response, request, turn);
     });
-    const last = await records.last(["key"], ["key"], "key = 'none'");
+    const last = await records.last(["key"], ["key"], () => "key = 'none'");
     expect(last).toEqual({ row: { key: "9.0" }, matched: false });
   });
 

@@ -1,6 +1,6 @@
 /** The storage of records. Two operations matter: add if absent, and read all. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { saysApplied, type LedgerRecord, type RecordId } from "../state/record.ts";
+import { saysApplied, saysDeferred, type LedgerRecord, type RecordId } from "../state/record.ts";
 
 /** The fields of the newest record that are read without the whole ledger. */
 export type LedgerHead = Pick<
@@ -20,11 +20,17 @@ export function sameRecord(one: LedgerHead | undefined, other: LedgerHead | unde
 }
 
 /**
- * Clears `applied` if the ledger records a late call: its newest record then does not show what is applied. The caller
- * must read the whole ledger, and find out whether a run has checked the call since.
+ * Clears `applied` if the newest record does not show everything: the ledger records a late call, which some run may have
+ * checked since, or an older release has written after a record that states deferred indexes. The caller must read the
+ * whole ledger.
  */
-export function withoutAnswer(head: LedgerHead, late: boolean): LedgerHead {
-  return late ? { ...head, applied: "" } : head;
+export function withoutAnswer(head: LedgerHead, isSilent: boolean): LedgerHead {
+  return isSilent ? { ...head, applied: "" } : head;
+}
+
+/** Whether indexes may be deferred. If this is true, the whole ledger shows whether some are. */
+export function mayDefer({ applied, detail }: LedgerHead): boolean {
+  return saysDeferred(detail) ?? applied === "";
 }
 
 /** For a ledger with records only in the form that the target does not read: otherwise everything would run again. */

@@ -5,7 +5,7 @@ import type { Column, DataType } from "../../schema/data-type.ts";
 import type { RecordTable } from "../../targets/contract/target.ts";
 import { WrongColumn, type Row } from "../../wire/rows/ipc-rows.ts";
 import { withoutAnswer, type Journal, type LedgerHead } from "./journal.ts";
-import { recordIdText, recordHash, type LedgerRecord } from "../state/record.ts";
+import { deferring, recordIdText, recordHash, saysDeferred, type LedgerRecord } from "../state/record.ts";
 
 /** How a field of a record is stored. `read` and `write`: from and to its value in the row, if that is another one. */
 interface StoredAs {
@@ -97,7 +97,7 @@ export function rowsJournal(name: string, table: RecordTable): Journal {
     };
   const reading = guarded("ERR_LEDGER_UNREADABLE");
   const writing = guarded("ERR_LEDGER_UNWRITABLE");
-  const newest = () => table.last(["epoch", "number"], headColumns, "event = 'late'");
+  const newest = () => table.last(["epoch", "number"], headColumns, unanswered);
   return {
     name,
     head: () =>
@@ -181,6 +181,15 @@ const headColumns = [
   "detail",
   "applied",
 ] as const satisfies readonly (keyof LedgerHead)[];
+
+/**
+ * What the newest record does not answer. An older release does not repeat what records before it state about deferred
+ * indexes; once one states that, a record of this release repeats it.
+ */
+function unanswered(newest?: Row): string {
+  const repeats = typeof newest?.detail === "string" && saysDeferred(newest.detail) !== undefined;
+  return repeats ? "event = 'late'" : `event = 'late' OR detail LIKE '${deferring}%'`;
+}
 
 function toHead(row: Row): LedgerHead {
   return readFields(row, headColumns) as LedgerHead;

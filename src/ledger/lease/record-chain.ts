@@ -35,8 +35,8 @@ export function recordChain(
   let own: AppliedEntry[] = [];
   let last = hashes(state.head) || hashes(state.lastStatement);
   let { epoch } = state;
-  // Records that are about no migration repeat which indexes are deferred: one of them is the newest after each run, and
-  // a run with nothing pending reads no other.
+  // Once a record states which indexes are deferred, those that are about no migration repeat it, also that none are: one
+  // of them is the newest after each run, and a run with nothing pending reads no other.
   let { deferral } = state;
   let number = 0;
 
@@ -51,8 +51,7 @@ export function recordChain(
   });
 
   const append = (entry: LedgerEntry): LedgerRecord => {
-    const stated = saysDeferred(entry.detail);
-    if (stated !== undefined) deferral = stated ? entry.detail : undefined;
+    if (saysDeferred(entry.detail) !== undefined) deferral = entry.detail;
     const record = link(entry, { epoch, number: number++ });
     last = hashOf(record);
     return record;

@@ -33,7 +33,7 @@ export interface LedgerState {
   readonly group: ReadonlySet<number>;
   /** Late calls whose tables no run has checked since. */
   readonly late: readonly LateCall[];
-  /** The detail of the newest record that names deferred indexes; undefined if none are. The tables show them. */
+  /** The detail of the newest record that states which indexes are deferred, or that none are. The tables show them. */
   readonly deferral: string | undefined;
 }
 
@@ -160,8 +160,7 @@ function foldHolder(fold: Fold, record: LedgerRecord): void {
   const { epoch, event, next, lease } = record;
   fold.next = next;
   foldGroup(fold, record);
-  const deferred = saysDeferred(record.detail);
-  if (deferred !== undefined) fold.deferral = deferred ? record.detail : undefined;
+  if (saysDeferred(record.detail) !== undefined) fold.deferral = record.detail;
   fold.lease = lease ?? fold.lease;
   fold.longestLease = Math.max(fold.longestLease, fold.lease);
   if (event === "released") {

@@ -127,7 +127,8 @@ export function savedPlanOf({ event, version, checksum }: LedgerRecord): string 
   return event === "renewed" && version === undefined && checksum !== "" ? checksum : undefined;
 }
 
-const deferring = "deferred: ";
+/** What the detail of a record that states deferred indexes begins with. */
+export const deferring = "deferred: ";
 const failing = "; not built: ";
 
 /** The detail of a record that states which indexes are deferred. `failures`: why some could not be built. */

@@ -1,7 +1,7 @@
 /** Finds the deferred indexes of tables, and how many vectors each of them has. */
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/fold.ts";
-import { deferralDetail, partsOfDeferral, type LedgerEntry } from "../../ledger/state/record.ts";
+import { deferralDetail, partsOfDeferral, saysDeferred, type LedgerEntry } from "../../ledger/state/record.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { checkFilesOfRan } from "../../plan/history/pending.ts";
 import { withStepsThatRan } from "../../plan/history/renumbered.ts";
@@ -32,6 +32,11 @@ interface FoundDeferrals {
 /** All of them, as they are reported. */
 export function reported({ found, unread }: FoundDeferrals): readonly Deferral[] {
   return [...found.map(deferralOf), ...unread];
+}
+
+/** The same of a ledger that states that some are deferred; otherwise, no table is looked at. */
+export async function listDeferred(context: RunContext, state: LedgerState): Promise<readonly Deferral[]> {
+  return saysDeferred(state.deferral) === true ? reported(await findDeferred(context, state)) : [];
 }
 
 /** Looks only at tables that the migrations of this ledger know: others may belong to another project. */

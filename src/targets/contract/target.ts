@@ -253,12 +253,12 @@ export interface RecordTable {
   all(columns: readonly string[]): Promise<Iterable<Row> | undefined>;
   /**
    * `columns` of the last row by `order`, and whether any row matches an SQL predicate; undefined without table or rows.
-   * Fast for any number of rows.
+   * Fast for any number of rows. `predicate`: for the last row; without it, one that is true of at least the same rows.
    */
   last(
     order: readonly string[],
     columns: readonly string[],
-    predicate: string,
+    predicate: (row?: Row) => string,
   ): Promise<{ readonly row: Row; readonly matched: boolean } | undefined>;
   /** How many rows match an SQL predicate; 0 if there is no table. */
   count(predicate: string): Promise<number>;

@@ -71,12 +71,15 @@ export function lanceRecords(
       await calling(() => createOnce(location, name, columns, (table) => table.setUnenforcedPrimaryKey([key])));
     }),
     all: plainly(async (columns: readonly string[]) => await read((table) => readRowsOf(table, { columns }))),
-    last: plainly(async (order: readonly string[], columns: readonly string[], predicate: string) => {
+    last: plainly(async (order: readonly string[], columns: readonly string[], predicate: (row?: Row) => string) => {
+      const any = predicate();
       const [[row] = [], matching] = await Promise.all([
         read((table) => readRowsOf(table, { columns, last: order })),
-        count(predicate),
+        count(any),
       ]);
-      return row && { row, matched: matching > 0 };
+      if (row === undefined) return undefined;
+      const own = predicate(row);
+      return { row, matched: matching > 0 && (own === any || (await count(own)) > 0) };
     }),
     count: plainly(count),
     insertIfAbsent: plainly(async (row: Row) => {

@@ -86,11 +86,11 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
       if (row === undefined) return undefined;
       const later = isAfter(order, row);
       // Almost always there is neither, and one request tells.
-      if ((await count(`${later} OR ${predicate}`)) === 0) return { row, matched: false };
+      if ((await count(`${later} OR ${predicate(row)}`)) === 0) return { row, matched: false };
       // A service that supports no order returns any row.
       const isLast = (await count(later)) === 0;
       const last = isLast ? row : lastRow([...((await query({ columns: wanted })) ?? [])], order);
-      return last && { row: last, matched: (await count(predicate)) > 0 };
+      return last && { row: last, matched: (await count(predicate(last))) > 0 };
     },
     count,
     insertIfAbsent: async (row) => (await merge([row])) === 1,

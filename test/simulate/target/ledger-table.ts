@@ -36,7 +36,8 @@ export function memoryRecords(
     async last(order, names, predicate) {
       const read = () => {
         const rows = tables.get(name)?.rows ?? [];
-        return { row: lastRow(rows, order), matched: rows.some(holds(predicate)) };
+        const row = lastRow(rows, order);
+        return { row, matched: rows.some(holds(predicate(row))) };
       };
       const { row, matched } = await ask("read the end of", read, true);
       return row && { row: Object.fromEntries(names.map((column) => [column, row[column] ?? null])), matched };
@@ -60,7 +61,8 @@ export function holds(predicate: string): (row: Row) => boolean {
 }
 
 function compares(comparison: string): (row: Row) => boolean {
-  const [, column = "", sign, text = ""] = /^(\w+) (=|>) (.+)$/.exec(comparison) ?? [];
+  const [, column = "", sign, text = ""] = /^(\w+) (=|>|LIKE) (.+)$/.exec(comparison) ?? [];
   const value: Cell = text.startsWith("'") ? text.slice(1, -1) : Number(text);
+  if (sign === "LIKE") return (row) => String(row[column] ?? "").startsWith(String(value).replace(/%$/, ""));
   return (row) => (sign === "=" ? row[column] === value : row[column]! > value);
 }
