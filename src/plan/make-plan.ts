@@ -54,6 +54,8 @@ export interface PlannedAction {
 /** `done` also counts actions that were found done without a record. */
 export interface PlannedMigration extends Omit<MigrationRun, "actions"> {
   readonly total: number;
+  /** The actions that are done. */
+  readonly ran: readonly Action[];
   /** The actions that are left, in order. */
   readonly actions: readonly PlannedAction[];
   /** All of its actions, if it is part of a group in doubt. `actions` then lacks those on tables that the group has done. */
@@ -141,6 +143,7 @@ export function planMigration(
   return {
     ...run,
     total: actions.length,
+    ran: actions.slice(0, done).map(({ action }) => action),
     actions: withMidway(planned, midway, capabilities),
     restores: [...new Set(planned.flatMap(({ rollback }) => rollback?.restores ?? []))],
     tables: state.migrations.get(migration.version)?.tables ?? {},

@@ -96,10 +96,11 @@ export function progressIn(actions: readonly PlannedAction[], snapshots: Tables)
 }
 
 function withoutDone(planned: PlannedMigration, found: number): PlannedMigration {
-  const { actions, done } = planned;
+  const { actions, done, ran } = planned;
   return {
     ...planned,
     done: done + found,
+    ran: [...ran, ...actions.slice(0, found).map(({ action }) => action)],
     actions: actions.slice(found),
     found: actions[found - 1],
     midway: undefined,

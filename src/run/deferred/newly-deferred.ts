@@ -8,21 +8,31 @@ import type { Target } from "../../targets/contract/target.ts";
 import { defersIndexes } from "../../targets/contract/as-migrations-see.ts";
 import { deferralEntries } from "./find-deferred.ts";
 
-/** The detail of the migration's last record; undefined if it deferred nothing. `ran`: its actions in earlier runs. */
-export async function newlyDeferred(
-  { actions }: PlannedMigration,
-  ran: readonly Action[],
-  target: Target,
-): Promise<string | undefined> {
+/**
+ * The detail of the migration's last record; undefined if it deferred nothing. The migration is done, so an error must
+ * not keep it from being recorded: the indexes of a table that can't be described are named too. The next `up` looks.
+ */
+export async function newlyDeferred(planned: PlannedMigration, target: Target): Promise<string | undefined> {
   if (!defersIndexes(target.capabilities)) return undefined;
   const described = new Map<string, Table | undefined>();
-  for (const table of tablesDeferring(ran, actions))
-    described.set(table, (await target.describeTable(table, true))?.table);
+  for (const table of tablesDeferring(planned)) {
+    const seen = await target.describeTable(table, true).catch(() => ({ table: allDeferred(table, planned) }));
+    described.set(table, seen?.table);
+  }
   return deferralEntries(described)[0]?.detail;
 }
 
+/** The table as if all of its vector indexes were deferred. */
+function allDeferred(name: string, { actions }: PlannedMigration): Table {
+  const planned = actions.findLast(({ after }) => after.has(name))?.after.get(name);
+  const indexes = Object.entries(planned?.indexes ?? {}).filter(([, index]) => index !== null && isVectorIndex(index));
+  // An earlier run has done all actions on it.
+  const names = planned === undefined ? ["an index"] : indexes.map(([index]) => index);
+  return { columns: [], deferred: names };
+}
+
 /** The tables on which actions may have deferred indexes, by their names after all actions. */
-function tablesDeferring(ran: readonly Action[], actions: readonly PlannedAction[]): ReadonlySet<string> {
+function tablesDeferring({ ran, actions }: PlannedMigration): ReadonlySet<string> {
   const tables = new Set<string>();
   const follow = (action: Action, defers: boolean) => {
     if (defers) tables.add(action.table);

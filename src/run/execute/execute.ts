@@ -95,7 +95,7 @@ async function executeMigration(
   await checkFound(progress);
   for (const [index, action] of planned.actions.entries()) await executeNextAction(progress, action, index === 0);
   await progress.versions.date(execution.target);
-  const detail = await newlyDeferred(planned, progress.ran, execution.target);
+  const detail = await newlyDeferred(planned, execution.target);
   return { event: events[planned.direction].end, ...factsNow(progress, planned.units), ...(detail && { detail }) };
 }
 

@@ -1,11 +1,9 @@
 /** How far a run has got in a migration, what it records of that, and how it ends when it is stopped. */
 import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import type { Action } from "../../actions/model/action.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
 import type { OwnVersions, PartialAction, TableVersions } from "../../ledger/state/record.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { restoringAfter } from "../../plan/assess/blocking-rows.ts";
-import { compileMigration } from "../../plan/compile/compile.ts";
 import { RecallTooLow } from "../recall/describe-recall.ts";
 import { vectorsHint } from "../../plan/compile/vector-index-check.ts";
 import { factsOf } from "../../plan/history/record-facts.ts";
@@ -38,8 +36,6 @@ export const events = {
 /** A migration under way. */
 export interface Progress {
   readonly planned: PlannedMigration;
-  /** The actions that earlier runs did. Empty for a rollback. */
-  readonly ran: readonly Action[];
   readonly execution: Execution & { readonly bound: Map<string, SeenTable> };
   /** How many migrations this run has ended before. */
   readonly applied: number;
@@ -61,10 +57,8 @@ export async function beginMigration(
   const { migration, direction, done, total } = given;
   const starts = direction === "down" ? (given.startedAt ?? (await startsOf(given, target))) : undefined;
   const planned = starts === undefined ? given : restoringAfter(given, starts);
-  const compiled = direction === "up" ? compileMigration(migration, target.capabilities).slice(0, done) : [];
-  const ran = compiled.map(({ action }) => action);
-  const versions = trackVersions(planned, ran);
-  const progress = { planned, ran, execution, applied, started: clock.steady(), starts, versions, done };
+  const versions = trackVersions(planned, direction === "up" ? planned.ran : []);
+  const progress = { planned, execution, applied, started: clock.steady(), starts, versions, done };
   emit({ event: "started", version: migration.version, name: migration.name, direction, done, total });
   if (direction === "down") await recordProgress(progress);
   return progress;
