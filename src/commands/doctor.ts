@@ -13,6 +13,9 @@ import { clientsOf, formatWords, type TableFormat } from "../schema/table-format
 import { columnPaths, differences, type Table } from "../schema/table.ts";
 import type { Target } from "../targets/contract/target.ts";
 import { hasColumns } from "../run/check/probe-columns.ts";
+import type { Deferral } from "../run/deferral-text.ts";
+import { listDeferred } from "../run/deferred/find-deferred.ts";
+import { runContext, type MigratorOptions } from "../run/run-context.ts";
 
 export interface TargetCheck {
   readonly what: string;
@@ -68,6 +71,19 @@ export async function doctor(
     tell({ leftBehind });
   }
   return { findings, fit: findings.every(({ found, needed }) => found || !needed), leftBehind };
+}
+
+/** The deferred indexes of the tables, or why they are unknown: a ledger that can't be read is no fault of the target. */
+export async function deferredIndexes(
+  options: MigratorOptions,
+): Promise<{ readonly deferred: readonly Deferral[]; readonly deferredProblem?: string }> {
+  const context = runContext(options);
+  try {
+    return { deferred: await listDeferred(context, foldLedger(await context.journal.read())) };
+  } catch (error) {
+    if (!isMigrateError(error) || isMigrateError(error, "ERR_INTERRUPTED")) throw error;
+    return { deferred: [], deferredProblem: error.message };
+  }
 }
 
 /** Drops the scratch tables. Returns those that could not be dropped. */

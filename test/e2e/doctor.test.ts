@@ -31,3 +31,28 @@ test("doctor says which clients can write to the tables that are there, and to t
     "yes  makes new tables in file format 2.0: all clients that were measured read and write it (docs/clients.md)",
   ]);
 });
+
+test("doctor lists deferred indexes, and says if the ledger does not show them", async () => {
+  const project = aProject();
+  project.migration(
+    "0001_docs.ts",
+    `m.createTable("docs", { at: m.vector(2) }), m.createIndex("docs", "at", m.ivfFlat()),`,
+  );
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const words = "index at_idx is deferred: docs holds 0 vectors for it, and ivfFlat needs at least 1;";
+  expect(await project.migrate(["doctor"])).toMatchObject({ code: 0, stdout: expect.stringContaining(words) });
+  const found = { table: "docs", index: "at_idx", kind: "ivfFlat", vectors: 0, needed: 1 };
+  expect(JSON.parse((await project.migrate(["doctor", "--json"])).stdout)).toMatchObject({
+    fit: true,
+    deferred: [found],
+  });
+
+  const connection = await lancedb.connect(project.database);
+  await connection.dropTable("_migrations");
+  await connection.createTable("_migrations", [{ id: 1 }]);
+  const unknown = await project.migrate(["doctor"]);
+  expect(unknown).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("whether indexes are deferred is unknown: "),
+  });
+});

@@ -1,4 +1,5 @@
-import { doctor, type TargetCheck } from "../../commands/doctor.ts";
+import { deferredIndexes, doctor, type TargetCheck } from "../../commands/doctor.ts";
+import { deferralText } from "../../run/deferral-text.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
 import type { Line } from "../command/output.ts";
 
@@ -14,15 +15,19 @@ export const doctorCommand = defineCommand({
   flags: {},
   async run(context) {
     const { output, underWay } = context;
-    const [result, target] = await withTarget(context, ({ target, ledger }) =>
-      doctor(target, ledger, (news) => {
+    const [result, target] = await withTarget(context, async (options) => {
+      const checked = await doctor(options.target, options.ledger, (news) => {
         // The first finding is reported before the first temporary table is created.
         underWay(!("leftBehind" in news));
         if (!("leftBehind" in news)) output.result(checkLine(news));
         else if (news.leftBehind.length > 0)
           output.result(`these temporary tables could not be dropped: ${news.leftBehind.join(", ")}`);
-      }),
-    );
+      });
+      return { ...checked, ...(await deferredIndexes(options)) };
+    });
+    for (const one of result.deferred) output.result(deferralText(one));
+    if (result.deferredProblem !== undefined)
+      output.result(`whether indexes are deferred is unknown: ${result.deferredProblem}`);
     output.data<"doctor">({ target, ...result });
     output.result(
       result.fit ? `${target} can be migrated` : `${target} can't be migrated safely: see the lines marked no`,

@@ -264,4 +264,6 @@ export const doctor = z.strictObject({
   ),
   fit: yes.describe("Whether the target can be migrated."),
   leftBehind: texts.describe("Temporary tables that could not be dropped."),
+  deferred: z.array(deferral),
+  deferredProblem: text.optional().describe("Why it is unknown whether indexes are deferred."),
 });
