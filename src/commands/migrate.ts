@@ -11,6 +11,7 @@ import { showsItself } from "../plan/assess/known-failures.ts";
 import type { SavedPlan } from "../plan/assess/saved-plan.ts";
 import type { Direction } from "../plan/compile/compile.ts";
 import { groupsIn, type GroupedPlan } from "../plan/group/group-migrations.ts";
+import { orderBack } from "../plan/history/select-rollback.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import { plannedEvent } from "../run/events.ts";
 import { execute } from "../run/execute/execute.ts";
@@ -126,6 +127,7 @@ async function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Pr
     mayBeLost,
     whyRefused,
     writeGuard,
+    lastRan: orderBack(state, [], {})[0],
     bound: binding.tables,
   });
   return { changed, total: direction === "up" ? others + changed : others };

@@ -30,14 +30,23 @@ export const runningErrors = {
       `the ledger ${d.ledger} can't be written: ${d.problem}; fix the cause and run the command again: it finds out how far this run got`,
   ),
   ERR_STEP_FAILED: failed(
-    (d: StepPlace & { problem: string; direction: "up" | "down"; done: number; total: number; applied: number }) => {
+    (
+      d: StepPlace & {
+        problem: string;
+        direction: "up" | "down";
+        done: number;
+        total: number;
+        applied: number;
+        back?: string | undefined;
+      },
+    ) => {
       const [of, applied, cause] =
         d.direction === "up"
           ? ["of this migration", "applied", "the cause, or the steps that have not run,"]
           : ["that roll this migration back", "rolled back", "the cause"];
       return (
         `${at(d)} failed: ${d.problem}; ${d.done} of ${count(d.total, "action")} ${of} done, ` +
-        `${count(d.applied, "migration")} ${applied} before it in this run; fix ${cause} and run migrate ${d.direction} again`
+        `${count(d.applied, "migration")} ${applied} before it in this run; fix ${cause} and run migrate ${d.direction} again${wrongWayBack(d)}`
       );
     },
   ),
@@ -63,10 +72,12 @@ export const runningErrors = {
       applied: number;
       /** Whether it must be finished as a group. */
       isBegun?: boolean;
+      back?: string | undefined;
     }) =>
       `${d.text} failed: ${d.problem}; ${d.from} to ${d.until} run as one group, so none of them is applied; ${d.done} of ${count(d.calls, "call")} ${d.done === 1 ? "is" : "are"} made, ` +
       `${count(d.applied, "migration")} applied before it in this run; fix the cause, or the steps on ${d.table} in ${d.migrations}, and run migrate up again` +
-      (d.isBegun === true ? "" : "; with --step-by-step it applies the migrations before the one that fails"),
+      (d.isBegun === true ? "" : "; with --step-by-step it applies the migrations before the one that fails") +
+      wrongWayBack(d),
   ),
   ERR_UNEXPECTED_RESULT: failed(
     (d: StepPlace & { table: string; differences: readonly string[] }) =>
@@ -128,6 +139,11 @@ export const runningErrors = {
     (d: { seconds: number; done: string }) => `not done within ${d.seconds} s (--timeout); ${d.done}`,
   ),
 } as const;
+
+/** `back`: the migration that `down` would roll back, if that is an earlier one, because nothing of this one is done. */
+function wrongWayBack({ back }: { readonly back?: string | undefined }): string {
+  return back === undefined ? "" : `; nothing needs to be rolled back: migrate down would roll back ${back}`;
+}
 
 function wayOutOf({ newest, before, restored, since }: Unreadable): string {
   if (before === undefined) return "no version of it that can be read is left: restore the table from a backup";

@@ -57,7 +57,7 @@ describe("status", () => {
     expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
     const { stdout } = await project.migrate(["status"]);
     expect(stdout).toMatch(
-      /^pending {2}0002_headlines .*1 of 2 actions done\n {9}0002_headlines.ts, step 2 \(addColumn\) failed/m,
+      /^pending {2}0002_headlines\s+1 of 2 actions done as of \d{4}-\S+ \S+Z\n {9}0002_headlines.ts, step 2 \(addColumn\) failed/m,
     );
   });
 });

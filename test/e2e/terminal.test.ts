@@ -49,7 +49,7 @@ test.skipIf(!hasTerminal)("status shows an error in one line under its row, as w
   expect(applied).toMatch(/^applied {2}0001_documents {2}/);
   expect([pending, error, summary, ...more]).toEqual([
     "pending  0002_no",
-    "         1 of 2 actions done",
+    expect.stringMatching(/^ {9}1 of 2 actions done as of \S+ \S+Z$/),
     "         0002_no.ts, step 2 (addColumn) failed: Divide by …",
     "1 migration applied, 1 pending on local",
   ]);

@@ -1,3 +1,5 @@
+import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
+import { isHalfDone } from "../../ledger/state/fold.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { status, type StatusResult } from "../../commands/status.ts";
 import { defineCommand, withDatabases, type Context } from "../command/command.ts";
@@ -8,7 +10,7 @@ import type { Styled } from "../command/output.ts";
 import type { Session } from "../../session/session.ts";
 import { renderDuration, renderTime } from "../render/times.ts";
 import { renderTable, type TableRow } from "../render/table.ts";
-import { absenceWords, begunIn, checkedStatus, statusDocument } from "../render/status.ts";
+import { absenceWords, begunIn, checkedStatus, lastRanIn, statusDocument } from "../render/status.ts";
 import { deferralText } from "../../run/deferral-text.ts";
 import { preparedWords } from "../render/progress.ts";
 import { count } from "../../errors/migrate-error.ts";
@@ -56,6 +58,7 @@ function showStatus(
   const gone = new Set(missing);
   const begun = begunIn(found);
   const absence = absenceWords(flags.bundle, folder);
+  const lastRan = lastRanIn(found);
   const rows: readonly TableRow[] = [
     ...applied.map((one) => ({
       cells: [
@@ -74,7 +77,7 @@ function showStatus(
     })),
     ...pending.map((one) => ({
       cells: [state("pending"), formatMigration(one)],
-      note: pendingText(one),
+      note: pendingText(one, lastRan),
       problem: one.partial?.detail,
     })),
   ];
@@ -92,20 +95,28 @@ function showStatus(
   return flags.check === true ? checkedStatus(found) : undefined;
 }
 
-function pendingText({ partial, inDoubt, underWay, preparing }: StatusResult["pending"][number]): string {
+/** `lastRan`: what `down` would roll back. */
+function pendingText(
+  { partial, inDoubt, underWay, preparing }: StatusResult["pending"][number],
+  lastRan: LedgerMigration | undefined,
+): string {
   const doubt = underWay ? "under way" : inDoubt ? "in doubt" : "";
+  const isNothingDone = partial !== undefined && !isHalfDone(partial) && doubt === "";
+  const back = isNothingDone && lastRan !== undefined ? `migrate down would roll back ${formatMigration(lastRan)}` : "";
   const prepared = preparing.map(({ table, path, progress }) => `${table}.${path}: ${preparedWords(progress)}`);
-  return [doubt, partText(partial, underWay ? "" : undefined), ...prepared].filter((words) => words !== "").join(", ");
+  return [doubt, partText(partial, underWay), back, ...prepared].filter((words) => words !== "").join(", ");
 }
 
-/** `otherwise`: why it is partly done, if the ledger does not state that. */
-function partText(partial: StatusResult["pending"][number]["partial"], otherwise = ": interrupted"): string {
+function partText(partial: StatusResult["pending"][number]["partial"], underWay = false): string {
   if (partial === undefined) return "";
-  const { step, total, midway, detail } = partial;
+  const { step, total, midway, detail, at } = partial;
   // Other writers must know this: a column that their appends name may be missing, or there may be one that they do not
   // name.
-  const between = midway === undefined ? "" : `, and it stopped between two commits of action ${step + 1}`;
-  return `${step} of ${count(total, "action")} done${between}${detail === undefined ? otherwise : ""}`;
+  const between =
+    midway === undefined ? "" : `, and it ${underWay ? "is" : "stopped"} between two commits of action ${step + 1}`;
+  // The time shows whether a failure is the one that is looked into.
+  const ending = detail !== undefined ? ` as of ${renderTime(at)}` : underWay ? "" : ": interrupted";
+  return `${step} of ${count(total, "action")} done${between}${ending}`;
 }
 
 function reversalText({ reversal }: StatusResult["reverting"][number]): Pick<TableRow, "note" | "problem"> {

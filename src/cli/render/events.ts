@@ -1,5 +1,5 @@
 /** Renders events as text. */
-import { count } from "../../errors/migrate-error.ts";
+import { count, someOf } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { Emit, RunEvent } from "../../run/events.ts";
 import { deferralText } from "../../run/deferral-text.ts";
@@ -47,8 +47,10 @@ function progressLines(event: RunEvent): readonly string[] {
     case "planned": {
       const { migrations, direction, actions, risks } = event;
       const what = `${count(migrations.length, "migration")} ${direction === "up" ? "pending" : "to roll back"}`;
+      // Which ones it rolls back depends on what ran last, and nothing asks outside a terminal.
+      const which = direction === "up" ? "" : `: ${someOf(migrations.map(formatMigration))}`;
       const losses = risks.filter(({ kind }) => kind === "loss").map(({ text }) => `note: ${text}`);
-      return [`${what}, ${count(actions, "action")}`, ...losses];
+      return [`${what}, ${count(actions, "action")}${which}`, ...losses];
     }
     case "accepted":
       return [`note: ${event.words}`];

@@ -1,6 +1,8 @@
 /** What `migrate status` makes of a status. */
 import { basename } from "node:path";
 import { absentFrom } from "../../errors/migrate-error.ts";
+import { isHalfDone } from "../../ledger/state/fold.ts";
+import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import type { StatusResult } from "../../commands/status.ts";
 
 /**
@@ -13,6 +15,12 @@ export function begunIn({ begun }: StatusResult): StatusResult["begun"] {
 /** Of a migration that is in the ledger and not among the files of the folder, or not in the bundle. */
 export function absenceWords(bundle: string | undefined, folder: string): string {
   return absentFrom({ bundle: bundle && basename(bundle), folder: basename(folder) });
+}
+
+/** The migration that `down` would roll back. */
+export function lastRanIn({ applied, reverting, pending }: StatusResult): LedgerMigration | undefined {
+  const begun = pending.flatMap(({ partial }) => (partial !== undefined && isHalfDone(partial) ? [partial] : []));
+  return [...applied, ...reverting, ...begun].toSorted((one, other) => one.order - other.order).at(-1);
 }
 
 /** How `--check` ends. */

@@ -6,7 +6,7 @@ import { factsOf } from "../../plan/history/record-facts.ts";
 import type { GroupCall, MigrationGroup } from "../../plan/group/group-migrations.ts";
 import type { PlannedMigration } from "../../plan/make-plan.ts";
 import { executeAction, lostMetadata } from "./execute-action.ts";
-import { isHeld, isStated, type Progress } from "./migration-progress.ts";
+import { isHeld, isStated, lastRanIn, type Progress } from "./migration-progress.ts";
 import { trackVersions, type VersionsTrack } from "./restore-points.ts";
 import type { FailedCall } from "./send-action.ts";
 
@@ -154,8 +154,11 @@ async function stopped(progress: GroupProgress, call: GroupCall, cause: unknown,
     ...partOf(group, done),
     isBegun: isBegun(progress, inDoubt),
   };
-  const error = isStated(cause) ? cause : new MigrateError("ERR_GROUP_FAILED", details, { cause });
-  await release(progress, call.last, { event: "failed", detail: error.message }, inDoubt).catch(() => {});
+  const back = details.isBegun ? {} : lastRanIn(execution);
+  const error = isStated(cause) ? cause : new MigrateError("ERR_GROUP_FAILED", { ...details, ...back }, { cause });
+  // What `down` would roll back changes, so it is not recorded.
+  const detail = isStated(cause) ? cause.message : new MigrateError("ERR_GROUP_FAILED", details).message;
+  await release(progress, call.last, { event: "failed", detail }, inDoubt).catch(() => {});
   return error;
 }
 

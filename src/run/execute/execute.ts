@@ -35,12 +35,14 @@ export async function execute(units: readonly Unit[], given: Execution): Promise
   const migrations = units.flatMap(migrationsOfUnit);
   const kept: PlannedMigration[] = [];
   let ended = 0;
+  let { lastRan } = given;
   for (const [index, unit] of units.entries()) {
     const following = units[index + 1];
     const { records, lost } = isGroup(unit)
-      ? await executeGroup(unit, ended, execution)
-      : { records: [await executeMigration(unit, ended, execution)], lost: undefined };
+      ? await executeGroup(unit, ended, { ...execution, lastRan })
+      : { records: [await executeMigration(unit, ended, { ...execution, lastRan })], lost: undefined };
     const own = migrationsOfUnit(unit);
+    lastRan = own.at(-1)!.migration;
     ended += own.length;
     if (!isGroup(unit) && unit.direction === "down") {
       await lease.record(records);

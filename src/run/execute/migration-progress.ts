@@ -2,7 +2,7 @@
 import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
 import type { OwnVersions, PartialAction, TableVersions } from "../../ledger/state/record.ts";
-import { formatMigration } from "../../migrations/file-name.ts";
+import { formatMigration, type MigrationName } from "../../migrations/file-name.ts";
 import { restoringAfter } from "../../plan/assess/blocking-rows.ts";
 import { RecallTooLow } from "../recall/describe-recall.ts";
 import { vectorsHint } from "../../plan/compile/vector-index-check.ts";
@@ -23,6 +23,8 @@ export interface Execution extends Pick<RunContext, "target" | "ledger" | "clock
   readonly bound?: ReadonlyMap<string, SeenTable> | undefined;
   /** Why the first call of the run was refused, if the tables show it. Set if they were not asked before. */
   readonly whyRefused?: ((cause: unknown) => Promise<unknown>) | undefined;
+  /** The migration that ran last, which `down` would roll back. */
+  readonly lastRan?: MigrationName | undefined;
   /** Whether a migration may lose what can't be brought back; when absent, every one may. */
   readonly mayBeLost?: ((planned: PlannedMigration) => boolean) | undefined;
 }
@@ -106,11 +108,13 @@ export async function stopped(
     emit({ event: "left", version, name, direction, applied, done, total });
     return cause;
   }
-  const error = isStated(cause) ? cause : stepFailed(progress, action, cause);
+  const { error, detail } = isStated(cause)
+    ? { error: cause, detail: cause.message }
+    : stepFailed(progress, action, { error: cause, inDoubt });
   // If this can't be written either, the lease is not released: the next run takes it over and checks the tables.
   const record = isMigrateError(error, "ERR_INTERRUPTED")
     ? ({ event: "interrupted", ...factsNow(progress) } as const)
-    : ({ event: "failed", ...factsNow(progress), detail: error.message } as const);
+    : ({ event: "failed", ...factsNow(progress), detail } as const);
   await lease.release([record], inDoubt ? version : undefined).catch(() => {});
   return error;
 }
@@ -133,15 +137,24 @@ export function isStated(cause: unknown): cause is MigrateError {
   return isMigrateError(cause) && !isMigrateError(cause, "ERR_ANSWER");
 }
 
+/** `detail`: what is recorded of it. It leaves out what `down` would roll back, since that changes. */
 function stepFailed(
   { planned, execution, applied, done }: Progress,
   action: PlannedAction,
-  cause: unknown,
-): MigrateError {
+  { error: cause, inDoubt }: FailedCall,
+): { readonly error: MigrateError; readonly detail: string } {
   const hint = cause instanceof RecallTooLow ? "" : vectorsHint(action.action);
   const problem = `${execution.target.explain(cause)}${hint}`;
   const { direction, total } = planned;
-  return new MigrateError("ERR_STEP_FAILED", { ...action.place, problem, direction, done, total, applied }, { cause });
+  const details = { ...action.place, problem, direction, done, total, applied };
+  const isBefore = direction === "up" && done === 0 && !inDoubt;
+  const error = new MigrateError("ERR_STEP_FAILED", { ...details, ...(isBefore && lastRanIn(execution)) }, { cause });
+  return { error, detail: new MigrateError("ERR_STEP_FAILED", details).message };
+}
+
+/** For the message of a migration of which nothing is done. */
+export function lastRanIn({ lastRan }: Execution): { readonly back?: string } {
+  return lastRan === undefined ? {} : { back: formatMigration(lastRan) };
 }
 
 /** The current versions of the tables that will be restored to older ones. */

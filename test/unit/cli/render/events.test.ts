@@ -105,7 +105,7 @@ test.each<{ event: RunEvent; line: string }>([
   },
   {
     event: { event: "planned", direction: "down", migrations: [name], actions: 2, risks: [] },
-    line: "1 migration to roll back, 2 actions",
+    line: "1 migration to roll back, 2 actions: 0003_widen_ids",
   },
   { event: { event: "started", direction: "down", ...name, done: 0, total: 2 }, line: "rolling back 0003_widen_ids" },
   {
