@@ -24,6 +24,14 @@ export function namesIn(expression: string): readonly string[] {
   });
 }
 
+const tryingCasts: Readonly<Record<string, string>> = { cast: "try_cast", arrow_cast: "arrow_try_cast" };
+
+/** The expression that is null where a cast in it fails; undefined if it has no cast that fails. */
+export function withCastsTried(expression: string): string | undefined {
+  const tried = expression.replaceAll(token, (part) => tryingCasts[part.toLowerCase()] ?? part);
+  return tried === expression ? undefined : tried;
+}
+
 /** Why an expression is refused; undefined if the engine may judge it. */
 export function sqlProblem(expression: string): string | undefined {
   let depth = 0;

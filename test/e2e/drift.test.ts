@@ -293,7 +293,7 @@ test.each(described)("of a column that was added not null the values for elsewhe
     code: 4,
     stdout: expect.stringContaining("people: column age (int64 not null) was not expected\n"),
     stderr:
-      "no steps lead there: people.age is new and not null, and its values in existing rows are unknown: say them with --add-column 'people.age:int64 not null as SQL'\n",
+      "no steps lead there: people.age is new and not null, and its values in existing rows are unknown: run the same command with --add-column 'people.age:int64 not null as SQL', with an expression such as 0 or upper(title) in place of SQL\n",
   });
   const said = ["--add-column", "people.age:int64 not null as id"];
   for (const [wrong, words] of [

@@ -176,9 +176,9 @@ function addTo(column: Column, { table, after, answers, changes, top, addsFields
   else if (nullable || filled?.as !== undefined) changes.adds.push(filled ?? step);
   else {
     const flag = shellWord(`${placeNotation(table, after)}:${typeNotation(type)} not null as SQL`);
-    const way = filled === undefined ? "say them with" : "--add-column lacks them:";
+    const way = filled === undefined ? "run the same command with" : "--add-column lacks them:";
     changes.impossible.push(
-      `${place} is new and not null, and its values in existing rows are unknown: ${way} --add-column ${flag}`,
+      `${place} is new and not null, and its values in existing rows are unknown: ${way} --add-column ${flag}, with an expression such as 0 or upper(title) in place of SQL`,
     );
   }
 }

@@ -1,12 +1,13 @@
 /** Finds the remedy for a ledger, from the tables or from the records that are left. Changes nothing. */
 import { deferralEntries } from "../../run/deferred/find-deferred.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
-import { appliedIn, groupInDoubt, migrationsInDoubt } from "../../ledger/state/fold.ts";
+import { appliedIn, groupInDoubt, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
 import { groupEntry, type LedgerEntry, type LedgerRecord } from "../../ledger/state/record.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { chosenPlace, nearestPlace, placesIn, type HistoryPosition } from "../../plan/history/position.ts";
-import { areAll, describeDifference, howToFix } from "../../plan/history/table-drift.ts";
+import type { RowAction } from "../../plan/history/timeline.ts";
+import { areAll, describeDifference, howToFix, type TableDifference } from "../../plan/history/table-drift.ts";
 import { entriesFromTables } from "./rebuild-entries.ts";
 import { entriesFromLedger } from "../../plan/history/record-facts.ts";
 import type { RestoredLedger } from "./lost-records.ts";
@@ -51,7 +52,7 @@ function fromTables({ state, agrees, hasRecords, described, differences }: Evide
     const following = row.actions[place.done]?.migration.version;
     const mayHaveRun = following !== undefined && migrationsInDoubt(state, input.runner.run).has(following);
     const next = place.isMidway || mayHaveRun ? following : undefined;
-    const words = `the tables are as they were ${place.words}: the ledger ${input.ledger} is to say so`;
+    const words = `the tables are as they were ${place.words}: the ledger ${input.ledger} is to say so${lostWith(differences, state, row.actions.slice(0, place.done))}`;
     const group = [...groupInDoubt(state, input.runner.run)];
     // The record that the group has begun would be among those that no longer count.
     const begun = next !== undefined && group.includes(next) ? [groupEntry(group)] : [];
@@ -93,6 +94,17 @@ function fromTables({ state, agrees, hasRecords, described, differences }: Evide
       }),
     );
   return rebuilt(fits[0]!);
+}
+
+/** What the new position means if it was found because tables are gone; the rows of these do not come back. */
+function lostWith(differences: readonly TableDifference[], state: LedgerState, ran: readonly RowAction[]): string {
+  const gone = differences.flatMap(({ kind, table }) => (kind === "gone" ? [table] : []));
+  const kept = new Set(ran.flatMap(({ migration, number, total }) => (number === total ? [migration.version] : [])));
+  const undone = appliedIn(state).filter(({ version }) => !kept.has(version)).length;
+  if (gone.length === 0 || undone === 0) return "";
+  const [is, it, them, rows] =
+    gone.length === 1 ? ["table", "is", "it", "its rows"] : ["tables", "are", "them", "their rows"];
+  return `; it then records ${count(undone, "migration")} as never applied, because ${is} ${gone.join(" and ")} ${it} gone, and the next migrate up creates ${them} EMPTY: to have ${rows}, bring ${them} back from a backup instead`;
 }
 
 /** The remedy if tables can't be described: the records that are left are the only source. */

@@ -76,7 +76,11 @@ function hintFor(
   const helps = capabilities.describes
     ? placesIn(migrations, state, described, capabilities).fits.length > 0
     : !areAll("gone", differences);
-  if (helps) return "see migrate repair";
+  // Where only tables are gone, repair would record that they were never created.
+  if (helps)
+    return areAll("gone", differences)
+      ? `${howToFix(differences)}; without one, see migrate repair`
+      : "see migrate repair";
   const mayAdopt = capabilities.describes && pendingFiles(files, state).length === 0;
   return `${howToFix(differences)}${mayAdopt ? "; or let migrate verify --write write a migration that leads there" : ""}`;
 }

@@ -5,6 +5,7 @@ import type { OwnVersions, PartialAction, TableVersions } from "../../ledger/sta
 import { formatMigration, type MigrationName } from "../../migrations/file-name.ts";
 import { restoringAfter } from "../../plan/assess/blocking-rows.ts";
 import { RecallTooLow } from "../recall/describe-recall.ts";
+import { castHint } from "../../plan/compile/cast-hint.ts";
 import { vectorsHint } from "../../plan/compile/vector-index-check.ts";
 import { factsOf } from "../../plan/history/record-facts.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
@@ -143,8 +144,9 @@ function stepFailed(
   action: PlannedAction,
   { error: cause, inDoubt }: FailedCall,
 ): { readonly error: MigrateError; readonly detail: string } {
-  const hint = cause instanceof RecallTooLow ? "" : vectorsHint(action.action);
-  const problem = `${execution.target.explain(cause)}${hint}`;
+  const vectors = cause instanceof RecallTooLow ? "" : vectorsHint(action.action);
+  const words = execution.target.explain(cause);
+  const problem = `${words}${vectors}${castHint(action.action, action.before.get(action.action.table), words)}`;
   const { direction, total } = planned;
   const details = { ...action.place, problem, direction, done, total, applied };
   const isBefore = direction === "up" && done === 0 && !inDoubt;

@@ -1,6 +1,7 @@
 /** Marks the actions of a plan that are known to fail. The tables are queried before anything is changed. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { isInKey, suspicionsOf, type FailureQuestion, type Suspicion } from "../../plan/assess/known-failures.ts";
+import { castHint } from "../../plan/compile/cast-hint.ts";
 import { asWhole } from "../../actions/kinds/columns/add-field.ts";
 import { parsePath } from "../../schema/path.ts";
 import { withoutNewFields } from "../../schema/table-format.ts";
@@ -16,7 +17,7 @@ export async function withKnownFailures(plan: Plan, target: Target, isFirstTried
   const problems = new Map<unknown, string>();
   const ask = async (action: PlannedAction, suspicion: Suspicion) => {
     const problem = await problemWith(suspicion, target);
-    if (problem !== undefined) problems.set(action, problem);
+    if (problem !== undefined) problems.set(action, withCastHint(action, problem));
   };
   const first = isFirstTried ? firstOf(plan) : undefined;
   for (const [action, suspicion] of suspicions)
@@ -42,7 +43,11 @@ export async function firstFailure(plan: Plan, target: Target, cause: unknown): 
   const problem = suspicion && (await problemWith(suspicion, target));
   return problem === undefined
     ? undefined
-    : new MigrateError("ERR_STEP_WOULD_FAIL", { ...first!.place, problem }, { cause });
+    : new MigrateError("ERR_STEP_WOULD_FAIL", { ...first!.place, problem: withCastHint(first!, problem) }, { cause });
+}
+
+function withCastHint({ action, before }: PlannedAction, problem: string): string {
+  return `${problem}${castHint(action, before.get(action.table), problem)}`;
 }
 
 function firstOf({ migrations }: Plan): PlannedAction | undefined {

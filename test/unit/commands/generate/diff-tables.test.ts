@@ -252,7 +252,7 @@ test("what no step does is said, all at once", () => {
       expect.stringMatching(
         /^d\.id can't be made utf8 from int32: .*; or say how with --retype 'd\.id:utf8 using SQL'$/,
       ),
-      "d.n is new and not null, and its values in existing rows are unknown: say them with --add-column 'd.n:int32 not null as SQL'",
+      "d.n is new and not null, and its values in existing rows are unknown: run the same command with --add-column 'd.n:int32 not null as SQL', with an expression such as 0 or upper(title) in place of SQL",
     ],
   );
 });
@@ -345,7 +345,7 @@ test("the flags that are named can be typed: odd names in backticks, all of it a
   const to = { d: { id: int32(), "my: col": odd, source: struct({ url: int32() }) } };
   const { impossible } = found({ d: { id: int32(), source: struct({ url: int32().notNull(), by: utf8() }) } }, to);
   expect(impossible[0]).toContain(
-    "say them with --add-column 'd.`my: col`:struct<`x y`: int32, it'\\''s: utf8> not null as SQL'",
+    "run the same command with --add-column 'd.`my: col`:struct<`x y`: int32, it'\\''s: utf8> not null as SQL'",
   );
   const nested = found({ d: { s: struct({ a: int32() }) } }, { d: { s: struct({ a: utf8() }) } });
   expect(nested.impossible[0]).toMatch(/; or say how with --retype 'd\.s:struct<a: utf8> using SQL'$/);
