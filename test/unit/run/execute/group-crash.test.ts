@@ -250,7 +250,7 @@ test("a group of which nothing was done may run in another way next time", async
   await expect(up(refusing(failed.aProcess()))).rejects.toMatchObject({
     code: "ERR_GROUP_FAILED",
     message: expect.stringMatching(
-      /or the steps on u in 0002_m to 0004_m, and run migrate up again; with --step-by-step it applies the migrations before the one that fails$/,
+      /or the steps on u in 0002_m to 0004_m, and run migrate up again; with --step-by-step it applies the migrations before the one that fails; nothing needs to be rolled back: migrate down would roll back 0001_m$/,
     ),
   });
   expect(await ended(failed.aProcess(), { to: 2, stepByStep: true })).toBe("well");
