@@ -24,6 +24,7 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
     "docs/object-stores.md",
     "docs/databases.md",
     "docs/contracts.md",
+    "docs/hooks.md",
     "docs/clients.md",
   ],
   "When a run has failed": ["docs/runbook.md", "docs/errors.md"],

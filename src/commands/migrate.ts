@@ -14,6 +14,7 @@ import { groupsIn, type GroupedPlan } from "../plan/group/group-migrations.ts";
 import { orderBack } from "../plan/history/select-rollback.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import { plannedEvent } from "../run/events.ts";
+import { hooksOf } from "../run/hooks.ts";
 import { execute } from "../run/execute/execute.ts";
 import type { Execution } from "../run/execute/migration-progress.ts";
 import { withFill } from "../run/fill/with-fill.ts";
@@ -103,10 +104,22 @@ interface PreparedRun
 }
 
 async function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Promise<RunResult> {
+  const { plan } = run.planned;
+  context.emit(plannedEvent(plan, run.direction));
+  const migrations = plan.migrations.map(({ migration: { version, name } }) => ({ version, name }));
+  const runHooks = hooksOf(context, run.direction, migrations);
+  const work = async () => await executePlanned({ ...context, runHooks }, run, lease);
+  return runHooks === undefined ? await work() : await runHooks.around(work);
+}
+
+async function executePlanned(
+  context: RunContext & Pick<Execution, "runHooks">,
+  run: PreparedRun,
+  lease: Lease,
+): Promise<RunResult> {
   const { target, clock, emit } = context;
   const { direction, binding, state, first, mayBeLost, whyRefused } = run;
   const { plan, units = plan.migrations, migrations, writeGuard } = run.planned;
-  emit(plannedEvent(plan, direction));
   for (const words of plan.accepted ?? []) emit({ event: "accepted", words });
   const opening = [
     ...(await checkLateCalls(state.late, { emit, target, clock, lease, plan, state, migrations })),

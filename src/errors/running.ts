@@ -1,5 +1,5 @@
 /** Errors of a run: its steps, its lease and its target. */
-import { at, count, failed, interrupted, locked, unreachable, type StepPlace } from "./entry.ts";
+import { at, count, failed, interrupted, locked, refused, someOf, unreachable, type StepPlace } from "./entry.ts";
 
 export interface ActionWords {
   readonly version: string;
@@ -18,6 +18,23 @@ export interface Unreadable {
   readonly restored?: number | undefined;
   /** The version that other writers committed right before the restore, if there is one. */
   readonly since?: number | undefined;
+}
+
+export interface HookWords {
+  readonly hook: string;
+  /** The migration that the hook is about, if any. */
+  readonly migration?: string | undefined;
+  readonly problem: string;
+  readonly direction: "up" | "down";
+  /** The migrations that this run has applied or rolled back. */
+  readonly ended: readonly string[];
+}
+
+function hookWords({ hook, migration, problem, direction, ended }: HookWords): string {
+  const about = migration === undefined ? "" : ` for ${migration}`;
+  const verb = direction === "up" ? "applied" : "rolled back";
+  const done = ended.length === 0 ? `nothing was ${verb}` : `this run has ${verb} ${someOf(ended)}`;
+  return `the hook ${hook} failed${about}: ${problem}; ${done}`;
 }
 
 export const runningErrors = {
@@ -49,6 +66,10 @@ export const runningErrors = {
         `${count(d.applied, "migration")} ${applied} before it in this run; fix ${cause} and run migrate ${d.direction} again${wrongWayBack(d)}`
       );
     },
+  ),
+  ERR_HOOK_REFUSED: refused((d: HookWords) => `${hookWords(d)}; fix the cause and run migrate ${d.direction} again`),
+  ERR_HOOK_FAILED: failed(
+    (d: HookWords) => `${hookWords(d)}; fix the cause, and run migrate ${d.direction} again for what is left`,
   ),
   ERR_PREPARE_FAILED: failed(
     (d: StepPlace & { problem: string }) =>

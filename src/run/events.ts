@@ -46,6 +46,8 @@ export type RunEvent =
   | { readonly event: "preparing"; readonly table: string; readonly path: string }
   /** A change of the table that the computed column needs is not made yet: writes of others came first in these tries. */
   | { readonly event: "outrun"; readonly table: string; readonly path: string; readonly tries: number }
+  /** A hook of the configuration has failed at the end of a run that had failed before, for another reason. */
+  | { readonly event: "hookFailed"; readonly problem: string }
   /** How many rows code of the project has computed so far, and of how many, if they could be counted. */
   | {
       readonly event: "computed";

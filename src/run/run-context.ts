@@ -10,6 +10,7 @@ import type { Contract } from "../plan/assess/contract/contract.ts";
 import type { Guards } from "../plan/assess/guards.ts";
 import type { Target } from "../targets/contract/target.ts";
 import type { Emit } from "./events.ts";
+import type { PlacedHooks } from "./hooks.ts";
 import packageJson from "../../package.json" with { type: "json" };
 
 export interface MigratorOptions {
@@ -31,6 +32,7 @@ export interface MigratorOptions {
   readonly guards?: Guards | undefined;
   /** Reads the contracts of the releases that run. Called only if something is pending; there are none when absent. */
   readonly contracts?: (() => Promise<readonly Contract[]>) | undefined;
+  readonly hooks?: PlacedHooks | undefined;
   readonly clock?: Clock | undefined;
   readonly runner?: Runner | undefined;
   readonly signal?: AbortSignal | undefined;

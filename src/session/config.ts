@@ -2,6 +2,7 @@
 import type { RuleSettings } from "../commands/lint/findings.ts";
 import type { Guards } from "../plan/assess/guards.ts";
 import type { TargetConfig } from "../targets/index.ts";
+import type { Hooks } from "../run/hooks.ts";
 import type { Databases } from "./databases.ts";
 
 /** Published in docs/configuration.md, as are the settings of targets. */
@@ -58,6 +59,11 @@ export interface Config {
    * argument, or a function that gets the text and the path, and returns the formatted text.
    */
   readonly format?: string | ((text: string, file: string) => string | Promise<string>);
+  /**
+   * Functions that `migrate up` and `migrate down` call before and after a run and each migration: `beforeRun`,
+   * `afterRun`, `beforeMigration`, `afterMigration`.
+   */
+  readonly hooks?: Hooks;
   /** In `rules`, the severity of each rule of `migrate lint`: `{ rules: { "full-rewrite": "off" } }`. */
   readonly lint?: { readonly rules?: RuleSettings };
 }

@@ -28,6 +28,7 @@ import type { Guards } from "../plan/assess/guards.ts";
 import type { RollbackClass } from "../plan/rollback/rollback-class.ts";
 import type { RuleId, RuleSettings } from "../commands/lint/findings.ts";
 import { defaultSeconds, type Config } from "./config.ts";
+import type { Hooks } from "../run/hooks.ts";
 import { usualLedger } from "../run/execute/version-names.ts";
 import { similarName, tableNameProblem } from "../schema/names.ts";
 import { targetKinds } from "../targets/index.ts";
@@ -60,6 +61,9 @@ const typesProblem = "must be the path of a .ts file, but no .d.ts, or of a .py 
 const contractsCheck: Check = (value) => (typeof value === "string" ? onePath(value) : severalPaths(value));
 const onePath = filledText("must be the path of a folder or a file, or an array of paths");
 const severalPaths = listOf(onePath, "must be the path of a folder or a file, or an array of paths");
+
+const hook = optional(must((value) => typeof value === "function", "must be a function"));
+const hooksShape: Shape<Hooks> = { beforeRun: hook, afterRun: hook, beforeMigration: hook, afterMigration: hook };
 
 const configShape: Shape<Config> = {
   migrations: optional(filledText("must be a folder's path")),
@@ -106,6 +110,7 @@ const configShape: Shape<Config> = {
       "must be a command or a function",
     ),
   ),
+  hooks: optional(exactObject(hooksShape, "must be an object of functions")),
   lint: optional(
     exactObject(
       // The names of rules are not checked here: only `lint` loads the rules.
@@ -182,6 +187,7 @@ function withDefaults(given: Config): Omit<LoadedConfig, "file" | "folder"> {
     target: given.target,
     types: given.types,
     lint: given.lint,
+    hooks: given.hooks,
     schema: given.schema,
     format: given.format,
     migrations: given.migrations ?? "migrations",

@@ -51,6 +51,13 @@ const most = z.discriminatedUnion("event", [
     risks,
   }),
   event("preparing", "`migrate prepare` begins with a column.", column),
+  event(
+    "hookFailed",
+    "A hook of the configuration has failed at the end of a run that had failed before. The event `error` has the reason of the run.",
+    {
+      problem: text,
+    },
+  ),
   event("accepted", "What the rollback loses or puts back, with your consent.", { words: text }),
   event("recognised", "A renumbered or squashed migration is recorded under its own name.", { was: texts, ...named }),
   event("missing", "These are applied, and have no file in the migrations folder or are not in the bundle.", {

@@ -79,6 +79,8 @@ function progressLines(event: RunEvent): readonly string[] {
       return [
         `note: ${count(event.rows, "row")} of ${event.table} got no value of ${event.path}; the first: ${event.problem}`,
       ];
+    case "hookFailed":
+      return [`note: ${event.problem}`];
     case "outrun":
       return [`  ${event.table}.${event.path}: writes of others have come first ${event.tries} times, trying again`];
     case "deferred":

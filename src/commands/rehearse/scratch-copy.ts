@@ -19,7 +19,12 @@ import { recording, withLease } from "../../run/lease/with-lease.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
 /** Only this run uses the copy: its lease must not expire on a slow machine, and it needs no guards against losses. */
-export const alone = { lease: { duration: 3_600_000, patience: 0 }, guards: undefined, contracts: undefined };
+export const alone = {
+  lease: { duration: 3_600_000, patience: 0 },
+  guards: undefined,
+  contracts: undefined,
+  hooks: undefined,
+};
 
 /** A table of the copy. `cloned`: it has the rows of the live table. */
 export interface CopiedTable {

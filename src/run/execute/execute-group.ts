@@ -53,6 +53,10 @@ export async function executeGroup(
   };
   const migrations = group.migrations.map(({ migration: { version, name } }) => ({ version, name }));
   emit({ event: "group", migrations, calls: group.calls.length });
+  for (const { migration } of group.migrations)
+    await execution.runHooks?.before(migration).catch(async (error: unknown) => {
+      throw await stopped(progress, group.calls[0]!, error, false);
+    });
   await makeCalls(progress);
   await versions.date(target);
   const tables = versionsByMigration(progress);

@@ -4,6 +4,8 @@
  */
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { begunHash } from "../../migrations/checksum.ts";
+import type { Lease } from "../../ledger/lease/lease.ts";
+import { factsOf } from "../../plan/history/record-facts.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import { migrationsOfUnit, isGroup, type Unit } from "../../plan/group/group-migrations.ts";
 import { executeAction, lostMetadata } from "./execute-action.ts";
@@ -24,6 +26,7 @@ import {
 import type { ActionContext } from "./send-action.ts";
 import { executeGuarded } from "./write-guard.ts";
 import { newlyDeferred } from "../deferred/newly-deferred.ts";
+import { hookFailedEvent } from "../hooks.ts";
 import { requireReadable } from "../check/check-readable.ts";
 import { reapplyChangesByOthers } from "./reapply-changes-by-others.ts";
 import { isSince, releaseRestorePoints, restorePoints } from "./restore-points.ts";
@@ -54,9 +57,29 @@ export async function execute(units: readonly Unit[], given: Execution): Promise
       const { version, name } = migration;
       execution.emit({ event: events[direction].end, version, name, duration: records[at]?.duration ?? 0, ...group });
     }
+    await callAfter(own, records, execution).catch(async (error: unknown) => {
+      if (lost !== undefined) return void execution.emit(hookFailedEvent(error));
+      if (following !== undefined) await leaveUnbegun(following, lease);
+      throw error;
+    });
     if (lost !== undefined) throw lost;
   }
   return ended;
+}
+
+async function callAfter(
+  migrations: readonly PlannedMigration[],
+  records: readonly LedgerEntry[],
+  { runHooks }: Execution,
+): Promise<void> {
+  for (const [at, { migration }] of migrations.entries()) await runHooks?.after(migration, records[at]?.duration ?? 0);
+}
+
+/** Ends the epoch before a unit whose beginning is recorded and of which nothing is done. */
+async function leaveUnbegun(unit: Unit, lease: Lease): Promise<void> {
+  const { migration, total, attempt } = migrationsOfUnit(unit)[0]!;
+  const nothing = factsOf(migration, [], { step: 0, total, attempt, duration: 0, tables: {} });
+  await lease.release([{ event: "interrupted", ...nothing }]).catch(() => {});
 }
 
 /** The records with what comes after each. If they are written one by one, the last may be missing. */
@@ -93,6 +116,9 @@ async function executeMigration(
 ): Promise<LedgerEntry> {
   const progress = await beginMigration(given, applied, execution);
   const { planned } = progress;
+  await execution.runHooks?.before(planned.migration).catch(async (error: unknown) => {
+    throw await stopped(progress, planned.actions[0]!, { error, inDoubt: planned.inDoubt });
+  });
   await keepRestorePoints(progress);
   await checkFound(progress);
   for (const [index, action] of planned.actions.entries()) await executeNextAction(progress, action, index === 0);

@@ -11,6 +11,7 @@ import { factsOf } from "../../plan/history/record-facts.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { SeenTable } from "../check/table-identity.ts";
+import type { RunHooks } from "../hooks.ts";
 import type { RunContext } from "../run-context.ts";
 import type { WriteGuard } from "./write-guard.ts";
 import { trackVersions, type VersionsTrack } from "./restore-points.ts";
@@ -28,6 +29,7 @@ export interface Execution extends Pick<RunContext, "target" | "ledger" | "clock
   readonly lastRan?: MigrationName | undefined;
   /** Whether a migration may lose what can't be brought back; when absent, every one may. */
   readonly mayBeLost?: ((planned: PlannedMigration) => boolean) | undefined;
+  readonly runHooks?: RunHooks | undefined;
 }
 
 /** The ledger events of each direction: under way, and at the end. */

@@ -29,6 +29,7 @@ import { beginningOf } from "../execute/execute-group.ts";
 import { lookAlike } from "../check/look-alike.ts";
 import { readConsistently, readLedger, ifCurrent } from "./consistent-read.ts";
 import { describeForPlan } from "./describe-tables.ts";
+import { needsEachMigration } from "../hooks.ts";
 import type { RunContext } from "../run-context.ts";
 import type { Ledger } from "../lease/with-lease.ts";
 
@@ -98,7 +99,7 @@ export async function planPending(input: PlanningInput, choice: RunChoice): Prom
   const units = groupMigrations(plan.migrations, {
     capabilities: context.target.capabilities,
     begun: group,
-    stepByStep: choice.stepByStep === true,
+    stepByStep: choice.stepByStep === true || needsEachMigration(context.hooks),
   });
   return { plan, units, migrations, opening: openingEntries(migrations, state, units, context.target.capabilities) };
 }

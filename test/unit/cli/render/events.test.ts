@@ -88,6 +88,10 @@ test.each<{ event: RunEvent; line: string }>([
     line: "  rename t.a to b: another writer came first, trying again",
   },
   {
+    event: { event: "hookFailed", problem: "the hook afterRun failed: no answer" },
+    line: "note: the hook afterRun failed: no answer",
+  },
+  {
     event: { event: "outrun", table: "t", path: "a", tries: 25 },
     line: "  t.a: writes of others have come first 25 times, trying again",
   },

@@ -1,0 +1,144 @@
+/** The functions of the configuration that a run calls before and after its migrations. */
+import { firstLine, MigrateError } from "../errors/migrate-error.ts";
+import { formatMigration, type MigrationName } from "../migrations/file-name.ts";
+import type { Direction } from "../plan/compile/compile.ts";
+import type { Clock } from "../time/clock.ts";
+import type { Emit, RunEvent } from "./events.ts";
+
+/** Published in docs/hooks.md. Each is awaited. */
+export interface Hooks {
+  /**
+   * Called once it is known that there is something to do, before anything changes. If it throws, the run ends and
+   * changes nothing.
+   */
+  readonly beforeRun?: (run: HookRun) => unknown;
+  /** Called at the end of a run whose `beforeRun` has returned, also if the run has failed. */
+  readonly afterRun?: (run: EndedRun) => unknown;
+  /** If it throws, the run ends before this migration. */
+  readonly beforeMigration?: (migration: HookMigration) => unknown;
+  /** Called when the migration is recorded as applied or rolled back. If it throws, the run ends after this migration. */
+  readonly afterMigration?: (migration: EndedMigration) => unknown;
+}
+
+interface HookPlace {
+  /** The target's name in the configuration. */
+  readonly target: string;
+  /** The database, if the target has several. */
+  readonly database?: string | undefined;
+  readonly direction: Direction;
+  /** Aborted when the run has been asked to stop. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface HookRun extends HookPlace {
+  /** In the order in which they run. */
+  readonly migrations: readonly MigrationName[];
+}
+
+export interface EndedRun extends HookRun {
+  /** The migrations that this run applied or rolled back completely. */
+  readonly ended: readonly MigrationName[];
+  /** Milliseconds, without the time of the hooks before and after the run. */
+  readonly duration: number;
+  /** Why the run ended early. */
+  readonly error?: Error | undefined;
+}
+
+export interface HookMigration extends HookPlace, MigrationName {}
+
+export interface EndedMigration extends HookMigration {
+  /** Milliseconds. */
+  readonly duration: number;
+}
+
+/** The hooks of a configuration, and where they are called. */
+export interface PlacedHooks extends Pick<HookPlace, "target" | "database"> {
+  readonly hooks: Hooks;
+}
+
+/** Whether each migration must run on its own, so that a hook can come between two of them. */
+export function needsEachMigration(placed: PlacedHooks | undefined): boolean {
+  const { beforeMigration, afterMigration } = placed?.hooks ?? {};
+  return beforeMigration !== undefined || afterMigration !== undefined;
+}
+
+/** The hooks of one run. */
+export interface RunHooks {
+  /** Does the work between `beforeRun` and `afterRun`. Throws ERR_HOOK_REFUSED, ERR_HOOK_FAILED. */
+  around<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Throws ERR_HOOK_REFUSED. */
+  before(migration: MigrationName): Promise<void>;
+  /** Throws ERR_HOOK_FAILED. */
+  after(migration: MigrationName, duration: number): Promise<void>;
+}
+
+interface HookContext {
+  readonly hooks?: PlacedHooks | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly clock: Clock;
+  readonly emit: Emit;
+}
+
+/** `migrations`: those of the run, in their order. */
+export function hooksOf(
+  { hooks: placed, signal, clock, emit }: HookContext,
+  direction: Direction,
+  migrations: readonly MigrationName[],
+): RunHooks | undefined {
+  if (placed === undefined || migrations.length === 0) return undefined;
+  const { hooks, target, database } = placed;
+  const place: HookPlace = { target, ...(database !== undefined && { database }), direction, signal };
+  const ended: MigrationName[] = [];
+  /** Calls a hook. `migration`: the one that it is about, if any. */
+  const calling = async (
+    code: "ERR_HOOK_REFUSED" | "ERR_HOOK_FAILED",
+    hook: keyof Hooks,
+    call: () => unknown,
+    migration?: MigrationName,
+  ) => {
+    try {
+      await call();
+    } catch (cause) {
+      const about = migration === undefined ? {} : { migration: formatMigration(migration) };
+      const details = { hook, problem: firstLine(cause), direction, ended: ended.map(formatMigration), ...about };
+      throw new MigrateError(code, details, { cause });
+    }
+  };
+  const afterRun = async (duration: number, error?: Error) => {
+    const run = { ...place, migrations, ended: [...ended], duration, ...(error !== undefined && { error }) };
+    await calling("ERR_HOOK_FAILED", "afterRun", () => hooks.afterRun?.(run));
+  };
+  return {
+    async around(work) {
+      await calling("ERR_HOOK_REFUSED", "beforeRun", () => hooks.beforeRun?.({ ...place, migrations }));
+      const started = clock.steady();
+      const duration = () => Math.round(clock.steady() - started);
+      let result;
+      try {
+        result = await work();
+      } catch (error) {
+        // The run's own error is the one to throw.
+        await afterRun(duration(), error as Error).catch((failed: unknown) => emit(hookFailedEvent(failed)));
+        throw error;
+      }
+      await afterRun(duration());
+      return result;
+    },
+    async before({ version, name }) {
+      const migration = { version, name };
+      const call = () => hooks.beforeMigration?.({ ...place, ...migration });
+      await calling("ERR_HOOK_REFUSED", "beforeMigration", call, migration);
+    },
+    async after({ version, name }, duration) {
+      const migration = { version, name };
+      ended.push(migration);
+      const call = () => hooks.afterMigration?.({ ...place, ...migration, duration });
+      await calling("ERR_HOOK_FAILED", "afterMigration", call, migration);
+    },
+  };
+}
+
+/** A hook has failed after the run had failed for another reason, which is the one that is thrown. */
+export function hookFailedEvent(error: unknown): RunEvent {
+  return { event: "hookFailed", problem: firstLine(error) };
+}
