@@ -1,6 +1,7 @@
 /** What the sections of docs/runbook.md take for granted: migrations of which some are applied, and a table that was changed. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { expect } from "vitest";
 import { addRows, lancedb } from "../support/tables.ts";
 import type { Scene } from "./scenes.ts";
 
@@ -44,6 +45,28 @@ export const runbookScenes: Readonly<Record<string, Scene>> = {
       "migrations/0002_years.ts",
       `import * as m from "lance-migrate";\nexport const accepts = ["lossy"];\nexport const up = [${steps}];\n`,
     );
+  },
+  "docs/runbook.md#if-none-of-its-actions-is-done": async (setting) => {
+    await begun(setting);
+    remove(setting, "0002_years.ts", "0003_titles.ts", "0004_scores.ts", "0005_codes.ts");
+    const add = (name: string, type: string, as: string) =>
+      `m.addColumn("documents", "${name}", ${type}, { as: "${as}" })`;
+    setting.project.migration("0002_lengths.ts", add("length", "m.int64()", "length(title)"));
+    setting.project.migration("0003_years.ts", add("year", "m.int32()", "cast(published as int)"));
+  },
+  "docs/runbook.md#it-is-unknown-what-was-written": async (setting) => {
+    await begun(setting);
+    remove(setting, "0003_titles.ts", "0004_scores.ts", "0005_codes.ts");
+    const steps = migrations["0002_years.ts"]!;
+    setting.project.migration("0002_years.ts", steps.replace("try_cast", "cast"));
+    expect(await setting.project.migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 1 });
+    // The row is fixed while the migration is half done.
+    await (await openDocuments(setting)).update({ where: "id = 0", values: { published: "1990" } });
+    await setting.migrate("up", "--accept", "lossy");
+  },
+  "docs/runbook.md#a-table-was-dropped-by-hand": async (setting) => {
+    await all(setting);
+    await (await lancedb.connect(setting.project.database)).dropTable("documents");
   },
   "docs/runbook.md#rolling-back-the-last-release": async (setting) => {
     await begun(setting);
