@@ -20,10 +20,10 @@ interface NewSchema {
  * Writes the file, then runs `work` and gives its result. If `work` fails, the file is removed. Throws ERR_FILE_EXISTS,
  * ERR_ADOPT_REFUSED, ERR_FORMAT.
  */
-export async function createSchemaWith(
+export async function createSchemaWith<Result>(
   { project, path, tables }: NewSchema,
-  work: () => Promise<string>,
-): Promise<string> {
+  work: () => Promise<Result>,
+): Promise<Result> {
   if (existsSync(path)) throw new MigrateError("ERR_FILE_EXISTS", { file: path });
   await writeSchema({ project, path, tables });
   try {

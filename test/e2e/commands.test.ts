@@ -224,7 +224,7 @@ describe("new", () => {
     const project = twoMigrations();
     const { code, stdout, stderr } = await project.migrate(["new", "require_all-headlines"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(/^wrote .*migrations\/0003_require_all-headlines\.ts\n$/);
+    expect(stdout).toMatch(/^wrote .*migrations\/0003_require_all-headlines\.ts\nwrote .*migrations\/lock\.json\n$/);
     const text = textOf(project, "0003_require_all-headlines.ts");
     expect(text).toContain("/** Require all headlines. */");
     expect(text).toContain("export const up: readonly Step[] = [");
@@ -265,7 +265,9 @@ describe("new", () => {
     project.write("migrations/0003_wide_ids.ts", text);
     expect(await project.migrate(["lint"])).toMatchObject({
       code: 4,
-      stdout: expect.stringContaining("migrations/lock.json has other steps for 0003_wide_ids; migrate lint --write"),
+      stdout: expect.stringContaining(
+        "migrate lint --write, because migrations/lock.json has other steps for 0003_wide_ids",
+      ),
     });
     expect(await project.migrate(["lint", "--write"])).toMatchObject({ code: 0 });
     expect(await project.migrate(["lint"])).toMatchObject({ code: 0 });

@@ -169,7 +169,7 @@ test.each(described)("what was changed is adopted, marked here and run elsewhere
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout: expect.stringMatching(
-      /\nwrote .*migrations\/0006_by_hand\.ts\n {2}add people\.age int64\n {2}create or replace index by_name on people\.full_name: bitmap\n {2}rename places\.label to caption\n {2}set unit of places\.id to "m"\nnext: migrate baseline marks the migration as applied on here; migrate up runs it on any other database\n$/,
+      /\nwrote .*migrations\/0006_by_hand\.ts\n {2}add people\.age int64\n {2}create or replace index by_name on people\.full_name: bitmap\n {2}rename places\.label to caption\n {2}set unit of places\.id to "m"\nwrote .*migrations\/lock\.json\nnext: migrate baseline marks the migration as applied on here; migrate up runs it on any other database\n$/,
     ),
   });
   expect(stepsOf(project, "0006_by_hand.ts")).toBe(`export const up: readonly Step[] = [

@@ -47,6 +47,7 @@ test.each([
 wrote .gitignore
 wrote .github/workflows/migrate.yml
 wrote migrations/0001_create_documents.${kind}
+wrote migrations/lock.json
 next:
   npx migrate plan  shows what up will do
   npx migrate up    applies the migrations
@@ -92,6 +93,7 @@ test("where there are tables already, the first migration creates the same table
     stdout: `wrote migrate.config.ts
 wrote migrations/0001_adopt.ts and schema.ts: 1 table
   create table documents (id int64 not null, text utf8, vector fixedSizeList<float32, 384>)
+wrote migrations/lock.json
 next:
   npx migrate baseline  marks the migration as applied on these tables
 `,
@@ -236,7 +238,7 @@ test("--json has one document", async () => {
   expect({ code, document: JSON.parse(stdout) as unknown }).toEqual({
     code: 0,
     document: {
-      written: ["migrate.config.ts", ".gitignore", "migrations/0001_create_documents.ts"],
+      written: ["migrate.config.ts", ".gitignore", "migrations/0001_create_documents.ts", "migrations/lock.json"],
       next: ["npx migrate plan", "npx migrate up"],
     },
   });

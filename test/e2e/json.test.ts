@@ -261,6 +261,7 @@ describe("one document", () => {
     const fresh = project(first);
     expect(await documentOf(fresh, ["new", "headlines"])).toEqual({
       file: expect.stringMatching(/\/migrations\/0002_headlines\.ts$/),
+      lock: expect.stringMatching(/\/migrations\/lock\.json$/),
     });
   });
 

@@ -140,7 +140,10 @@ test("migrations and schema.ts are written without ts-morph", async () => {
   const { folder, migrate } = alone();
   mkdirSync(join(folder, "node_modules"), { recursive: true });
   symlinkSync(join(root, "node_modules/@lancedb"), join(folder, "node_modules/@lancedb"));
-  expect(await migrate("new", "later")).toMatchObject({ code: 0, stdout: "wrote migrations/0002_later.ts\n" });
+  expect(await migrate("new", "later")).toMatchObject({
+    code: 0,
+    stdout: "wrote migrations/0002_later.ts\nwrote migrations/lock.json\n",
+  });
   rmSync(join(folder, "migrations/0002_later.ts"));
   expect(await migrate("new", "more", "--rename", "t.id:key")).toMatchObject({ code: 0 });
   expect(await migrate("up", "--quiet")).toMatchObject({ code: 0, stderr: "" });

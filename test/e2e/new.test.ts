@@ -329,7 +329,7 @@ test("the first migration needs no folder for it", async () => {
   rmSync(join(project.folder, "migrations"), { recursive: true });
   expect(await project.migrate(["new", "first", "--create-table", "d(id int32)"])).toMatchObject({
     code: 0,
-    stdout: "wrote migrations/0001_first.ts\n",
+    stdout: "wrote migrations/0001_first.ts\nwrote migrations/lock.json\n",
   });
 });
 

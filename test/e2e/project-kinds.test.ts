@@ -63,10 +63,15 @@ test.each(kinds)("in %s, migrations can be written and applied", async (_, more,
   const project = anInitialized(more);
   for (const [file, text] of Object.entries(files)) project.write(file, text);
   const first = await project.migrate(["new", "create", "--create-table", "t(id int32 not null, name utf8)"]);
-  expect(first).toEqual({ code: 0, stdout: `wrote migrations/0001_create.${kind}\n`, stderr: expect.any(String) });
+  const locked = "wrote migrations/lock.json\n";
+  expect(first).toEqual({
+    code: 0,
+    stdout: `wrote migrations/0001_create.${kind}\n${locked}`,
+    stderr: expect.any(String),
+  });
   expect(await project.migrate(["new", "more", "--rename", "t.name:title", "--down"])).toMatchObject({
     code: 0,
-    stdout: `wrote migrations/0002_more.${kind}\n`,
+    stdout: `wrote migrations/0002_more.${kind}\n${locked}`,
   });
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await columnsOf(project.database, "t")).toEqual(["id: int32 not null", "title: utf8"]);

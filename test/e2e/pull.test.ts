@@ -63,7 +63,7 @@ describe.each(["lance", "namespace"] as const)("a database made by somebody else
     expect(pulled.stderr).toBe("");
     expect(pulled.stdout).toContain("create index near on documents.embedding: ivfPq(");
     expect(pulled.stdout).toMatch(
-      /\nnext: migrate baseline marks the migration as applied on \w+; migrate up runs it on any other database\n$/,
+      /\nwrote migrations\/lock\.json\nnext: migrate baseline marks the migration as applied on \w+; migrate up runs it on any other database\n$/,
     );
     expect(unformatted(project)).toEqual([]);
     expect(await project.migrate(["generate", "--check"], key)).toEqual({
@@ -142,6 +142,7 @@ test("the migration can have another name, and tables can be left out; --json is
       tables: ["d"],
       steps: ["create table d (id float64)"],
       left: [],
+      lock: join(project.folder, "migrations/lock.json"),
     },
   });
   expect(filesIn(project)).toEqual(["schema.ts", "0001_what_was.ts"]);

@@ -76,7 +76,8 @@ test("old databases know it again, new ones come out the same, and both go on", 
   expect(squashed.stdout).toBe(
     "wrote migrations/0003_start.ts: 3 migrations with 15 steps are one with 8 steps\n" +
       "on the engine both make the same: 3 tables\n" +
-      "note: the steps of languages stay as they were, as they bring rows\n",
+      "note: the steps of languages stay as they were, as they bring rows\n" +
+      "wrote migrations/lock.json\n",
   );
   expect(files()).toEqual(["0003_start.ts", "lock.json"]);
   expect(readFileSync(join(folder, "migrations/0003_start.ts"), "utf8")).toMatch(

@@ -10,7 +10,7 @@ import { acceptFlag, nameArgument, switchFlag } from "../command/flags.ts";
 import type { Output } from "../command/output.ts";
 import { answerFlags, askUntilAnswered, checkTyped, nameOf, typedAnswers } from "../input/diff-answers.ts";
 import { writingNext } from "../project/write-migration.ts";
-import { describeSteps, renderWritten } from "../render/steps.ts";
+import { describeSteps, renderUpdated, renderWritten } from "../render/steps.ts";
 
 export const generateCommand = defineCommand({
   usage: "generate [name]",
@@ -54,10 +54,12 @@ export const generateCommand = defineCommand({
         output.result(`nothing to do: the migrations lead to the tables that ${schema} declares`);
         return undefined;
       }
-      const file = await writing.write({ name: name ?? nameOf(steps), steps, down, accept });
-      output.data<"generate">({ file, steps: describeSteps(steps) });
+      const written = await writing.write({ name: name ?? nameOf(steps), steps, down, accept });
+      const { file, lock } = written;
+      output.data<"generate">({ file, steps: describeSteps(steps), lock });
       renderWritten(output, [file]);
       for (const words of describeSteps(steps)) output.result(`  ${words}`);
+      renderUpdated(output, written);
       return undefined;
     });
   },

@@ -78,11 +78,12 @@ async function writeFirst(first: InitChoice["first"], context: Context): Promise
   const { table } = first;
   const columns = { id: int64().notNull(), text: utf8(), vector: vector(384) };
   const name = `create_${table.replaceAll(/[^A-Za-z0-9_-]+/g, "_")}`;
-  const file = await withAnySession(within, (session) =>
+  const { file, lock, types } = await withAnySession(within, (session) =>
     writingNext(session, within).write({ name, steps: [createTable(table, columns)] }),
   );
-  renderWritten(within.output, [file]);
-  return [file];
+  const written = [file, lock ?? [], types].flat();
+  renderWritten(within.output, written);
+  return written;
 }
 
 function renderNext(next: readonly NextCommand[], output: Output): void {

@@ -8,7 +8,7 @@ import { askSteps } from "../input/prompt-steps.ts";
 import { canAsk } from "../input/prompt.ts";
 import { stepFlagTable, typedSteps } from "../input/step-flags.ts";
 import { writingNext } from "../project/write-migration.ts";
-import { renderWritten, shownPath } from "../render/steps.ts";
+import { renderUpdated, renderWritten, shownPath } from "../render/steps.ts";
 
 export const newCommand = defineCommand({
   usage: "new [name]",
@@ -41,17 +41,19 @@ export const newCommand = defineCommand({
       throw new MigrateError("ERR_USAGE", {
         problem: `--${down === true ? "down" : "accept"} needs steps, such as --rename documents.title:headline`,
       });
-    const { file, schema } = await withAnySession(context, async (session) => {
+    const { written, schema } = await withAnySession(context, async (session) => {
       const writing = writingNext(session, context);
       const next = name === undefined ? await askSteps(context, writing) : { name, steps };
       const { config } = session;
       return {
-        file: await writing.write({ ...next, down, accept }),
+        written: await writing.write({ ...next, down, accept }),
         schema: resolve(config.folder, schemaFile(config)),
       };
     });
-    output.data<"new">({ file });
+    const { file, lock } = written;
+    output.data<"new">({ file, lock });
     renderWritten(output, [file]);
+    renderUpdated(output, written);
     if (existsSync(schema))
       output.progress(`note: ${shownPath(schema)} is as before; migrate pull --schema brings it up to date`);
     return undefined;

@@ -8,7 +8,7 @@ import { schemaFile } from "../../scaffold/file-kind.ts";
 import { defineCommand, withAnySession, withSession, type Context } from "../command/command.ts";
 import { flag, nameArgument, switchFlag, wrongFlag } from "../command/flags.ts";
 import { authoring, writingNext } from "../project/write-migration.ts";
-import { describeSteps, shownPath } from "../render/steps.ts";
+import { describeSteps, renderUpdated, shownPath } from "../render/steps.ts";
 
 /** The texts of a flag that was given once or several times. */
 function tableNames(typed: unknown): readonly string[] {
@@ -69,12 +69,14 @@ export async function pullInto(
   const writing = writingNext(session, context);
   writing.checkName(name);
   const { createSchemaWith } = await import("../../scaffold/create-schema.ts");
-  const file = await createSchemaWith({ project: config, path, tables }, () => writing.write({ name, steps }));
-  output.data<"pull">({ file, schema: path, tables: [...tables.keys()], steps: describeSteps(steps), left });
+  const written = await createSchemaWith({ project: config, path, tables }, () => writing.write({ name, steps }));
+  const { file, lock, types } = written;
+  output.data<"pull">({ file, schema: path, tables: [...tables.keys()], steps: describeSteps(steps), left, lock });
   output.result(`wrote ${shownPath(file)} and ${shownPath(path)}: ${count(tables.size, "table")}`);
   for (const words of describeSteps(steps)) output.result(`  ${words}`);
+  renderUpdated(output, written);
   for (const words of left) output.progress(`note: not pulled: ${words}`);
-  return [file, path];
+  return [file, path, lock ?? [], types].flat();
 }
 
 /** Writes the schema from what the migrations lead to. Touches no database. */

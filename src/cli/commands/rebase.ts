@@ -11,7 +11,7 @@ import { switchFlag, textFlag } from "../command/flags.ts";
 import { writeLockOf } from "../project/update-schema-lock.ts";
 import { updateTypes } from "../project/update-types.ts";
 import type { Output } from "../command/output.ts";
-import { renderWritten } from "../render/steps.ts";
+import { renderUpdated } from "../render/steps.ts";
 
 export const rebaseCommand = defineCommand({
   usage: "rebase",
@@ -54,7 +54,7 @@ export const rebaseCommand = defineCommand({
       }
       output.data<"rebase">(documentOf(result, onto, lock));
       report(result, { onto, isDry }, output);
-      renderWritten(output, [lock ?? [], types].flat());
+      renderUpdated(output, { lock, types });
       // A dry run ends as the run would.
       return apart.length > 0 && !accepts ? "refused" : undefined;
     });

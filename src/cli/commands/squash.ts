@@ -12,7 +12,7 @@ import { nameArgument, switchFlag, versionFlag } from "../command/flags.ts";
 import { writeLockOf } from "../project/update-schema-lock.ts";
 import type { Output } from "../command/output.ts";
 import { knownHistory, updateTypes } from "../project/update-types.ts";
-import { shownPath } from "../render/steps.ts";
+import { renderUpdated, shownPath } from "../render/steps.ts";
 
 export const squashCommand = defineCommand({
   usage: "squash [name]",
@@ -37,6 +37,8 @@ export const squashCommand = defineCommand({
       const result = await planSquash(options, { to, name }, openScratch);
       const { version, steps, replaces, accepts, migrations, kept, left, proven, unproven } = result;
       let file: string | undefined;
+      let lock: string | undefined;
+      let types: readonly string[] = [];
       if (isDry !== true) {
         underWay(true);
         const path = join(folder, `${formatMigration({ version, name })}.${fileKind(config)}`);
@@ -45,11 +47,12 @@ export const squashCommand = defineCommand({
         file = await writeMigration(path, { project: config, name, steps, replaces, accepts, after });
         for (const one of migrations) rmSync(one.path);
         const revisions = await schemaRevisions(options);
-        writeLockOf(session, revisions);
-        await updateTypes(session, async () => revisions, output);
+        lock = writeLockOf(session, revisions);
+        types = await updateTypes(session, async () => revisions, output);
       }
-      output.data<"squash">({ file, replaces, steps: steps.length, kept, left, proven, unproven });
+      output.data<"squash">({ file, replaces, steps: steps.length, kept, left, proven, unproven, lock });
       report(result, file, output);
+      renderUpdated(output, { lock, types });
       return undefined;
     });
   },

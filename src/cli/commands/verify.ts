@@ -15,7 +15,7 @@ import type { CommandResult } from "../command/exit-code.ts";
 import { bundleFlags, nameArgument, switchFlag, wholeFlag } from "../command/flags.ts";
 import { onlyNamesCompared } from "../render/events.ts";
 import { renderTime } from "../render/times.ts";
-import { describeSteps, renderWritten } from "../render/steps.ts";
+import { describeSteps, renderUpdated, renderWritten } from "../render/steps.ts";
 import { writingNext } from "../project/write-migration.ts";
 
 export const verifyCommand = defineCommand({
@@ -163,16 +163,19 @@ async function adoptTheTables(context: Context, name: string | undefined): Promi
     }
     const compare = async (given: readonly DiffAnswer[]) => adopt(given);
     const { steps, left } = await askUntilAnswered(await compare(answers), answers, compare, context);
-    const file = await writingNext(session, context).write({ name: name ?? nameOf(steps), steps });
+    const written = await writingNext(session, context).write({ name: name ?? nameOf(steps), steps });
+    const { file, lock } = written;
     output.data<"verify">({
       target,
       differences: differences.map(differenceDocument),
       file,
       steps: describeSteps(steps),
       left,
+      lock,
     });
     renderWritten(output, [file]);
     for (const words of describeSteps(steps)) output.result(`  ${words}`);
+    renderUpdated(output, written);
     for (const words of left) output.progress(`note: not written: ${words}`);
     const schema = schemaFile(config);
     if (existsSync(resolve(config.folder, schema)))

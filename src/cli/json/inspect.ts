@@ -15,6 +15,7 @@ import {
   texts,
   time,
   whole,
+  writtenLock,
   yes,
 } from "./shared.ts";
 
@@ -211,6 +212,7 @@ export const verify = z.union([
       file: text.optional().describe("The migration that was written; absent if nothing differs."),
       steps: texts,
       left: texts.describe("What no step expresses."),
+      lock: writtenLock,
     })
     .describe("With `--write`."),
 ]);

@@ -5,6 +5,7 @@ export const text = z.string();
 export const texts = z.array(text);
 export const whole = z.int().min(0);
 export const yes = z.boolean();
+export const writtenLock = text.optional().describe("The path of `lock.json`, if it was written.");
 export const time = text.meta({ format: "date-time" });
 export const milliseconds = z.number().min(0);
 export const target = text.describe("The name of the target.");

@@ -1,7 +1,7 @@
 /** The documents of commands that write files of the project. */
 import { z } from "zod";
 import { planDocumentShape } from "../../plan/assess/plan-document.ts";
-import { text, texts, whole, yes } from "./shared.ts";
+import { text, texts, whole, writtenLock as lock, yes } from "./shared.ts";
 
 const file = text.describe("The migration that was written.");
 const steps = texts.describe("Its steps, as text.");
@@ -11,13 +11,14 @@ export const init = z.strictObject({
   next: texts.describe("The commands to run next."),
 });
 
-export const newMigration = z.strictObject({ file });
+export const newMigration = z.strictObject({ file, lock });
 
 export const generate = z.union([
   z
     .strictObject({
       file: file.optional().describe("The migration that was written; absent if there is nothing to do."),
       steps,
+      lock,
     })
     .describe("Without `--check`."),
   z
@@ -88,7 +89,7 @@ export const rebase = z.strictObject({
   commute: yes.describe("Whether both orders lead to the same tables."),
   apart: texts.describe("Why they do not."),
   notes: texts,
-  lock: text.optional().describe("The path of `lock.json`, if it was written."),
+  lock,
 });
 
 export const squash = z.strictObject({
@@ -99,13 +100,14 @@ export const squash = z.strictObject({
   left: texts.describe("What is not in it."),
   proven: whole.optional().describe("How many tables came out the same from both on the engine."),
   unproven: text.optional().describe("Why that could not be tried."),
+  lock,
 });
 
 const pulled = { schema: text.describe("The path of the schema."), tables: texts };
 
 export const pull = z.union([
   z
-    .strictObject({ file, ...pulled, steps, left: texts.describe("What could not be pulled.") })
+    .strictObject({ file, ...pulled, steps, left: texts.describe("What could not be pulled."), lock })
     .describe("Without `--schema`."),
   z.strictObject(pulled).describe("With `--schema`."),
 ]);

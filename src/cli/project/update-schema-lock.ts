@@ -35,12 +35,13 @@ export function writeLockOf({ folder }: Pick<Session, "folder">, revisions: read
   return path;
 }
 
-/** Updates the lock file after a migration was written. */
-export async function updateLock(session: Session, revisions: Revisions, output: Output): Promise<void> {
+/** Updates the lock file after a migration was written, and gives its path; undefined if that failed. */
+export async function updateLock(session: Session, revisions: Revisions, output: Output): Promise<string | undefined> {
   try {
-    writeLockOf(session, await revisions());
+    return writeLockOf(session, await revisions());
   } catch (error) {
     // A failure is only a note, because the migration that was asked for is written.
     output.progress(`note: ${lockName} is not written: ${firstLine(error)}`);
+    return undefined;
   }
 }

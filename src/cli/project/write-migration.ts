@@ -30,6 +30,15 @@ export function authoring({ options, folder }: Session): Session["options"] {
   return { ...options, migrations: { ...options.migrations, list } };
 }
 
+/** The paths of what was written. */
+export interface Written {
+  readonly file: string;
+  /** `lock.json`; undefined if it could not be written. */
+  readonly lock: string | undefined;
+  /** The files of `migrate types` that were out of date. */
+  readonly types: readonly string[];
+}
+
 export type Writing = ReturnType<typeof writingNext>;
 
 /** Checks and writes the next migration. */
@@ -46,8 +55,7 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
     /** Throws what is wrong with these steps. */
     checkSteps: async (name: string, steps: readonly Step[]): Promise<void> =>
       void planNext(await linted(), options, place(name), steps),
-    /** Gives the path of the file. */
-    async write({ name: given, steps, down, accept }: Next): Promise<string> {
+    async write({ name: given, steps, down, accept }: Next): Promise<Written> {
       const { name } = place(given);
       const existing = steps.length === 0 ? undefined : await linted();
       const planned = existing && planNext(existing, options, place(name), steps);
@@ -56,7 +64,7 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
       underWay(true);
       const before = existing?.sound.migrations.map(revisionOf);
       // TypeScript checks the steps against the history file, so that must be up to date.
-      if (before !== undefined) await updateTypes(session, async () => before, output, "history");
+      const early = before === undefined ? [] : await updateTypes(session, async () => before, output, "history");
       const history = knownHistory(session);
       const { path, last } = place(name);
       // With the history file, TypeScript checks what is in after(…).
@@ -78,9 +86,9 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
       let known: ReturnType<Revisions> | undefined;
       const revisions = () =>
         (known ??= isNext ? Promise.resolve([...before, revisionOf(planned)]) : schemaRevisions(options));
-      await updateLock(session, revisions, output);
-      await updateTypes(session, revisions, output);
-      return file;
+      const lock = await updateLock(session, revisions, output);
+      const late = await updateTypes(session, revisions, output);
+      return { file, lock, types: [...new Set([...early, ...late])] };
     },
   };
 }

@@ -13,6 +13,14 @@ export function shownPath(path: string): string {
   return relative(process.cwd(), path);
 }
 
+/** What a command has brought up to date with the migrations: `lock.json`, and the files of `migrate types`. */
+export function renderUpdated(
+  output: Output,
+  { lock, types }: { readonly lock: string | undefined; readonly types: readonly string[] },
+): void {
+  renderWritten(output, [lock ?? [], types].flat());
+}
+
 export function renderWritten(output: Output, files: readonly string[]): void {
   for (const file of files) output.result(`wrote ${shownPath(file)}`);
 }
