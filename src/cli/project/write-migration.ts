@@ -31,7 +31,7 @@ export function authoring({ options, folder }: Session): Session["options"] {
 }
 
 /** The paths of what was written. */
-export interface Written {
+export interface WrittenMigration {
   readonly file: string;
   /** `lock.json`; undefined if it could not be written. */
   readonly lock: string | undefined;
@@ -55,7 +55,7 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
     /** Throws what is wrong with these steps. */
     checkSteps: async (name: string, steps: readonly Step[]): Promise<void> =>
       void planNext(await linted(), options, place(name), steps),
-    async write({ name: given, steps, down, accept }: Next): Promise<Written> {
+    async write({ name: given, steps, down, accept }: Next): Promise<WrittenMigration> {
       const { name } = place(given);
       const existing = steps.length === 0 ? undefined : await linted();
       const planned = existing && planNext(existing, options, place(name), steps);
