@@ -12,24 +12,33 @@ import { forEachCommit, plantedBugs, type PlantedBug } from "./planted.ts";
 
 const schedules = 10_000;
 
-/** The simulator as a program, with a bug in its sources. */
-async function aProgramWith({ changes }: PlantedBug): Promise<string> {
+/** The sources that the bug changes, by file. */
+function sourcesWith({ name, changes }: PlantedBug): ReadonlyMap<string, string> {
   const sources = new Map<string, string>();
   for (const { file, right, wrong } of changes) {
     const text = sources.get(file) ?? readFileSync(join(root, "src", file), "utf8");
-    // What stands there no more would plant nothing.
-    expect(text.split(right)).toHaveLength(2);
+    const times = text.split(right).length - 1;
+    if (times !== 1) throw new Error(`"${name}" changes a text that src/${file} has ${times} times: ${right}`);
     sources.set(
       file,
       text.replace(right, () => wrong),
     );
   }
-  return await bundledInto(temporaryFolder(), join(root, "test/simulate/run.ts"), sources);
+  return sources;
+}
+
+/** The simulator as a program, with a bug in its sources. */
+async function aProgramWith(bug: PlantedBug): Promise<string> {
+  return await bundledInto(temporaryFolder(), join(root, "test/simulate/run.ts"), sourcesWith(bug));
 }
 
 const unseen = plantedBugs.filter(({ near }) => near === undefined);
 const seen = plantedBugs.filter(({ near }) => near !== undefined);
 const wanted = isLong ? seen : seen.filter(({ name }) => forEachCommit.includes(name));
+
+test.each(plantedBugs)("the source has what this bug changes: $name", (bug) => {
+  expect(sourcesWith(bug).size).toBeGreaterThan(0);
+});
 
 test("every bug that is planted for each commit is one that has been seen", () => {
   const names = new Set(seen.map(({ name }) => name));
