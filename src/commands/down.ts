@@ -12,6 +12,7 @@ import { blockingChanges } from "../run/check/changes-by-others.ts";
 import { withMissingCode } from "../run/prepare/missing-code.ts";
 import { recreatedTables } from "../run/check/table-identity.ts";
 import { writeGuard } from "../run/execute/write-guard.ts";
+import type { Emit } from "../run/events.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import { planChosen, type Planned, type PlanningInput } from "../run/prepare/plan-run.ts";
 import { touchedTables } from "../plan/reconcile/reconcile.ts";
@@ -40,8 +41,13 @@ export async function down(
 ): Promise<DownResult> {
   const context = runContext(options);
   const { clock, emit } = context;
+  const see: Emit = (event) => emit(event.event === "waiting" ? { ...event, direction: "down" } : event);
   const started = clock.steady();
-  const { changed, total } = await migrate(context, agreed === undefined ? downward : downwardAs(agreed), choice);
+  const { changed, total } = await migrate(
+    { ...context, emit: see },
+    agreed === undefined ? downward : downwardAs(agreed),
+    choice,
+  );
   emit({ event: "finished", reverted: changed, duration: Math.round(clock.steady() - started) });
   return { reverted: changed, total };
 }

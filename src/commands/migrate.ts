@@ -2,6 +2,7 @@
  * A run in either direction. Read this file first: a run compares the files with the ledger, plans, takes the lease,
  * plans again and executes. up.ts and down.ts define what differs between the directions.
  */
+import type { Action } from "../actions/model/action.ts";
 import { appliedIn } from "../ledger/state/fold.ts";
 import type { Lease } from "../ledger/lease/lease.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
@@ -17,7 +18,7 @@ import { plannedEvent } from "../run/events.ts";
 import { hooksOf } from "../run/hooks.ts";
 import { execute } from "../run/execute/execute.ts";
 import type { Execution } from "../run/execute/migration-progress.ts";
-import { withFill } from "../run/fill/with-fill.ts";
+import { dropLateStaging, withFill } from "../run/fill/with-fill.ts";
 import { withRecall } from "../run/recall/with-recall.ts";
 import { checkLateCalls } from "../run/execute/late-calls.ts";
 import { withLease, type Ledger, type LeasedWork } from "../run/lease/with-lease.ts";
@@ -121,8 +122,9 @@ async function executePlanned(
   const { direction, binding, state, first, mayBeLost, whyRefused } = run;
   const { plan, units = plan.migrations, migrations, writeGuard } = run.planned;
   for (const words of plan.accepted ?? []) emit({ event: "accepted", words });
+  const tidy = async (action: Action) => await dropLateStaging(action, target, context.ledger);
   const opening = [
-    ...(await checkLateCalls(state.late, { emit, target, clock, lease, plan, state, migrations })),
+    ...(await checkLateCalls(state.late, { emit, target, clock, lease, plan, state, migrations, tidy })),
     ...run.planned.opening,
     ...binding.opening(first),
   ];

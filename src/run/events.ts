@@ -28,8 +28,8 @@ export type RunEvent =
       readonly migrations: readonly MigrationName[];
       readonly bundle?: string | undefined;
     }
-  /** `lease`: milliseconds of silence after which the lease is taken over. */
-  | { readonly event: "waiting"; readonly by: string; readonly lease: number }
+  /** `lease`: milliseconds of silence after which the lease is taken over. `direction`: set for a rollback. */
+  | { readonly event: "waiting"; readonly by: string; readonly lease: number; readonly direction?: "down" }
   /** The run is about to take the lease from a holder that was silent for a whole lease. */
   | { readonly event: "takenOver"; readonly by: string }
   | ({
@@ -85,7 +85,12 @@ export type RunEvent =
   | ({ readonly event: "applied"; readonly duration: number; readonly group?: number | undefined } & MigrationName)
   | ({ readonly event: "reverted"; readonly duration: number } & MigrationName)
   /** A late call may or may not have changed rows of the table. Only people can find that out. */
-  | ({ readonly event: "unseen"; readonly table: string } & ActionRef)
+  | ({
+      readonly event: "unseen";
+      readonly table: string;
+      /** What to look for, as text. */
+      readonly check: string;
+    } & ActionRef)
   /** The table's version before the migration can't be kept: `down` can restore it only until it is cleaned up. */
   | ({ readonly event: "unkept"; readonly table: string; readonly problem: string } & MigrationName)
   /**
@@ -95,6 +100,8 @@ export type RunEvent =
   | ({
       readonly event: "left";
       readonly direction: Direction;
+      /** Whether another run may have taken over, and be further by now. */
+      readonly isTakenOver: boolean;
       /** How many migrations this run applied or rolled back. */
       readonly applied: number;
       readonly done: number;

@@ -34,10 +34,11 @@ const risks = z.array(
 const most = z.discriminatedUnion("event", [
   event(
     "waiting",
-    "Another run holds the lease. This run takes over after `lease` milliseconds without a record of it.",
+    "Another run holds the lease. This run takes over after `lease` milliseconds without a record of it. A rollback has `direction`: it then refuses if that run has left a migration half done.",
     {
       by: text,
       lease: milliseconds,
+      direction: z.literal("down").optional(),
     },
   ),
   event("takenOver", "The run takes over, because that run has written no record for the whole time of its lease.", {
@@ -129,11 +130,12 @@ const most = z.discriminatedUnion("event", [
     { ...named, duration: milliseconds, group: whole.optional() },
   ),
   event("reverted", "A migration is rolled back.", { ...named, duration: milliseconds }),
-  event("unseen", "A late call may have changed rows of this table.", {
+  event("unseen", "A late call may have changed rows of this table. `check` states what to look for.", {
     ...named,
     action: action.action,
     total: whole,
     table: text,
+    check: text,
   }),
   event("unkept", "The table's version from before the migration cannot be kept.", {
     ...named,
@@ -142,8 +144,8 @@ const most = z.discriminatedUnion("event", [
   }),
   event(
     "left",
-    "The run ends because it has lost the target, the ledger or the lease. `applied` is the number of migrations that it applied or rolled back.",
-    { ...named, direction, applied: whole, done: whole, total: whole },
+    "The run ends because it has lost the target, the ledger or the lease. `applied` is the number of migrations that it applied or rolled back. If `isTakenOver` is true, another run may have taken over and be further.",
+    { ...named, direction, isTakenOver: z.boolean(), applied: whole, done: whole, total: whole },
   ),
 ]);
 

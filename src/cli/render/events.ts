@@ -60,10 +60,12 @@ function progressLines(event: RunEvent): readonly string[] {
       const where = event.bundle === undefined ? "without a file" : `and not in ${event.bundle}`;
       return [`note: applied here ${where}: ${event.migrations.map(formatMigration).join(", ")}`];
     }
-    case "waiting":
+    case "waiting": {
+      const then = event.direction === "down" ? ", or refuses if a migration is half done then" : "";
       return [
-        `waiting for ${event.by}, which holds the lease; this run takes over after ${renderDuration(event.lease)} without a record of it`,
+        `waiting for ${event.by}, which holds the lease; this run takes over after ${renderDuration(event.lease)} without a record of it${then}`,
       ];
+    }
     case "takenOver":
       return [`${event.by} has written no record for the whole time of its lease; taking over`];
     case "started": {
@@ -103,17 +105,17 @@ function progressLines(event: RunEvent): readonly string[] {
       return [`  ${event.text} (${renderDuration(event.duration)})`];
     case "unseen":
       return [
-        `note: action ${event.action} of ${formatMigration(event)} changes rows of ${event.table}, and a run that was stopped during it may have changed them late; check the rows`,
+        `note: action ${event.action} of ${formatMigration(event)} changes rows of ${event.table}, and a run that was stopped during it may have changed them late: ${event.check}`,
       ];
     case "unkept":
       return [
         `note: the version of ${event.table} from before ${formatMigration(event)} can't be kept: ${event.problem}; migrate down can restore it only until old versions are cleaned up`,
       ];
     case "left": {
-      const { direction, applied, done, total } = event;
+      const { direction, isTakenOver, applied, done, total } = event;
       const [past, part] = direction === "up" ? ["applied", "of"] : ["rolled back", "that roll back"];
       return [
-        `${count(applied, "migration")} ${past}, ${done} of ${count(total, "action")} ${part} ${formatMigration(event)} done; the next migrate ${direction} resumes it`,
+        `${count(applied, "migration")} ${past}, ${done} of ${count(total, "action")} ${part} ${formatMigration(event)} done${isTakenOver ? " by this run; see with migrate status what another run has done since" : `; the next migrate ${direction} resumes it`}`,
       ];
     }
     case "action":

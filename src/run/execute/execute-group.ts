@@ -6,7 +6,7 @@ import { factsOf } from "../../plan/history/record-facts.ts";
 import type { GroupCall, MigrationGroup } from "../../plan/group/group-migrations.ts";
 import type { PlannedMigration } from "../../plan/make-plan.ts";
 import { executeAction, lostMetadata } from "./execute-action.ts";
-import { isHeld, isStated, lastRanIn, type Progress } from "./migration-progress.ts";
+import { isHeld, isStated, isTakenOver, lastRanIn, type Progress } from "./migration-progress.ts";
 import { trackVersions, type VersionsTrack } from "./restore-points.ts";
 import type { FailedCall } from "./send-action.ts";
 
@@ -144,7 +144,7 @@ async function stopped(progress: GroupProgress, call: GroupCall, cause: unknown,
   const { migration, direction, total } = call.last;
   if (isHeld(cause)) {
     const { version, name } = migration;
-    emit({ event: "left", version, name, direction, applied, done: 0, total });
+    emit({ event: "left", version, name, direction, isTakenOver: isTakenOver(cause), applied, done: 0, total });
     return cause;
   }
   const { text, action } = call.action;

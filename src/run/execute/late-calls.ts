@@ -39,6 +39,8 @@ interface LateCallCheck {
   readonly state: LedgerState;
   /** All migrations that the ledger or the plan knows. */
   readonly migrations: readonly Migration[];
+  /** Removes what a late call may have left beside its table. */
+  readonly tidy: (action: Action) => Promise<void>;
 }
 
 /** Returns the records that state that the calls were checked. Throws ERR_DRIFT if a table is not as it should be. */
@@ -76,7 +78,8 @@ export async function checkLateCalls(
     await lease.check();
     const { table } = call.action;
     if (changesRows(call.action)) {
-      emit({ event: "unseen", ...call.place, table });
+      await check.tidy(call.action);
+      emit({ event: "unseen", ...call.place, table, check: whatToCheck(call.action) });
       continue;
     }
     const since = done.slice(at).map(({ action }) => action);
@@ -93,6 +96,27 @@ export async function checkLateCalls(
   const left = new Set(calls.filter((late) => !checked.includes(late)).map(({ epoch }) => epoch));
   const epochs = new Set(checked.map(({ epoch }) => epoch));
   return [...epochs].filter((epoch) => !left.has(epoch)).map((epoch) => ({ event: "looked", next, late: epoch }));
+}
+
+/** What the user should look for in the rows of a late call, as text. */
+function whatToCheck(action: Action): string {
+  switch (action.kind) {
+    case "insertRows":
+      return `check whether rows of ${action.table} have the same ${action.key}, and delete one of each`;
+    case "updateRows":
+    case "deleteRows": {
+      const rows = action.where === undefined ? "rows" : `rows with ${action.where}`;
+      const what = action.kind === "updateRows" ? "updated" : "deleted";
+      return `check whether ${rows} that applications wrote before that run ended were ${what} again`;
+    }
+    case "backfillColumn":
+    case "catchUpColumn":
+    case "fillColumn":
+    case "prepareColumn":
+      return "a late write gives a row only what the same code computes, so nothing needs to be checked";
+    default:
+      return "check the rows";
+  }
 }
 
 /** The actions of the migration, in place of the calls that may have rolled it back: these concern the same tables. */

@@ -108,7 +108,7 @@ export async function stopped(
   const { lease, emit } = execution;
   // A record whose write failed may be stored anyway, so nothing may follow it.
   if (isHeld(cause) || (cause !== undefined && cause === unwritten)) {
-    emit({ event: "left", version, name, direction, applied, done, total });
+    emit({ event: "left", version, name, direction, isTakenOver: isTakenOver(cause), applied, done, total });
     return cause;
   }
   const { error, detail } = isStated(cause)
@@ -178,6 +178,11 @@ export function isHeld(cause: unknown): boolean {
   return (
     ["ERR_LEASE_LOST", "ERR_ACTED_LATE", "ERR_TARGET_UNREACHABLE", "ERR_CREDENTIALS", "ERR_LEDGER_UNWRITABLE"] as const
   ).some((code) => isMigrateError(cause, code));
+}
+
+/** Whether the error means that another run may hold the lease by now. */
+export function isTakenOver(cause: unknown): boolean {
+  return isMigrateError(cause, "ERR_ACTED_LATE") || isMigrateError(cause, "ERR_LEASE_LOST");
 }
 
 function progressText(ended: number, done: number, { direction, total, migration }: PlannedMigration): string {

@@ -94,6 +94,21 @@ export async function compute(
   return commits;
 }
 
+/**
+ * Drops what a late append of an action that is done has left: no run would merge or drop it any more. While the column
+ * is being prepared, its staging table belongs to that.
+ */
+export async function dropLateStaging(
+  action: Action,
+  { rows, listTables }: Pick<Target, "rows" | "listTables">,
+  ledger: string,
+): Promise<void> {
+  if (rows === undefined || (action.kind !== "backfillColumn" && !isComputing(action))) return;
+  const tables = await listTables();
+  if (preparingsOf(tables, ledger, action).length > 0) return;
+  for (const name of stagingsOf(tables, ledger, action)) await rows.drop(name);
+}
+
 async function computed(action: ComputingAction, context: PrepareContext): Promise<Prepared> {
   const { catchUpColumn, prepareColumn } = await import("./prepare-column.ts");
   switch (action.kind) {

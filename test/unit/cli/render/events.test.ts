@@ -100,12 +100,20 @@ test.each<{ event: RunEvent; line: string }>([
     line: "  other writers append without pause: rename t.a to _lance_migrate_hidden_0, temporarily",
   },
   {
-    event: { event: "left", direction: "up", ...name, applied: 1, done: 0, total: 1 },
+    event: { event: "left", direction: "up", isTakenOver: false, ...name, applied: 1, done: 0, total: 1 },
     line: "1 migration applied, 0 of 1 action of 0003_widen_ids done; the next migrate up resumes it",
   },
   {
-    event: { event: "left", direction: "up", ...name, applied: 3, done: 1, total: 2 },
+    event: { event: "left", direction: "up", isTakenOver: false, ...name, applied: 3, done: 1, total: 2 },
     line: "3 migrations applied, 1 of 2 actions of 0003_widen_ids done; the next migrate up resumes it",
+  },
+  {
+    event: { event: "left", direction: "up", isTakenOver: true, ...name, applied: 0, done: 1, total: 2 },
+    line: "0 migrations applied, 1 of 2 actions of 0003_widen_ids done by this run; see with migrate status what another run has done since",
+  },
+  {
+    event: { event: "waiting", by: "ann", lease: 30_000, direction: "down" },
+    line: "waiting for ann, which holds the lease; this run takes over after 30.0 s without a record of it, or refuses if a migration is half done then",
   },
   {
     event: { event: "planned", direction: "down", migrations: [name], actions: 2, risks: [] },
@@ -113,7 +121,7 @@ test.each<{ event: RunEvent; line: string }>([
   },
   { event: { event: "started", direction: "down", ...name, done: 0, total: 2 }, line: "rolling back 0003_widen_ids" },
   {
-    event: { event: "left", direction: "down", ...name, applied: 1, done: 1, total: 2 },
+    event: { event: "left", direction: "down", isTakenOver: false, ...name, applied: 1, done: 1, total: 2 },
     line: "1 migration rolled back, 1 of 2 actions that roll back 0003_widen_ids done; the next migrate down resumes it",
   },
   { event: { event: "done", ...place, text: "rename t.a to b", duration: 7 }, line: "  rename t.a to b (7 ms)" },

@@ -30,7 +30,16 @@ async function lookedAt(found: readonly Column[]) {
     abandon: () => {},
   };
   const migrations = [aMigration(1, [{ kind: "createTable", table: "t", columns }]), retyping];
-  const looking = { emit: () => {}, target, clock: systemClock, lease, plan, state: foldLedger([]), migrations };
+  const looking = {
+    emit: () => {},
+    target,
+    clock: systemClock,
+    lease,
+    plan,
+    state: foldLedger([]),
+    migrations,
+    tidy: async () => {},
+  };
   const entries = await checkLateCalls([late], looking);
   return { entries, types: tables.get("t")!.columns.map(({ name, type }) => `${name} ${type.kind}`) };
 }
