@@ -25,6 +25,7 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
     "docs/databases.md",
     "docs/contracts.md",
     "docs/hooks.md",
+    "docs/telemetry.md",
     "docs/clients.md",
   ],
   "When a run has failed": ["docs/runbook.md", "docs/errors.md"],

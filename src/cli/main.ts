@@ -1,5 +1,6 @@
 /** The command line: takes flags, and ends the process with an exit code. */
 import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
+import { flushTelemetry, hasTelemetry } from "../run/telemetry/telemetry.ts";
 import { keepSecret } from "../secrets/redact.ts";
 import { refusedFlags, type Command } from "./command/command.ts";
 import { endingCode, exitCodeOf } from "./command/exit-code.ts";
@@ -36,11 +37,26 @@ export async function main(args: readonly string[]): Promise<void> {
     process.exitCode = exitCodeOf(error);
     report(error, output);
   }
+  await sendTelemetry(output);
   // A timer or a socket that a migration file has left behind must not keep a deployment waiting.
   await Promise.all(
     [process.stdout, process.stderr].map((stream) => new Promise<void>((done) => stream.write("", () => done()))),
   );
   process.exit();
+}
+
+/** Milliseconds. */
+const flushLimit = 5_000;
+
+/** What an SDK has collected would be lost with the process. */
+async function sendTelemetry(output: Output): Promise<void> {
+  if (!hasTelemetry()) return;
+  try {
+    await flushTelemetry(flushLimit);
+  } catch (error) {
+    // The SDK may throw a list of errors.
+    output.problem(`note: telemetry could not be sent: ${firstLine([error].flat()[0])}`);
+  }
 }
 
 async function runCommand(args: readonly string[], choose: (output: Output) => void): Promise<number> {

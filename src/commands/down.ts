@@ -14,6 +14,7 @@ import { recreatedTables } from "../run/check/table-identity.ts";
 import { writeGuard } from "../run/execute/write-guard.ts";
 import type { Emit } from "../run/events.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
+import { observed } from "../run/telemetry/observed.ts";
 import { planChosen, type Planned, type PlanningInput } from "../run/prepare/plan-run.ts";
 import { touchedTables } from "../plan/reconcile/reconcile.ts";
 import { unstartedEntries } from "../run/prepare/unstarted-migrations.ts";
@@ -38,6 +39,14 @@ export async function down(
   options: MigratorOptions,
   choice: DownChoice = {},
   agreed?: readonly MigrationName[],
+): Promise<DownResult> {
+  return await observed("down", options, (given) => run(given, choice, agreed));
+}
+
+async function run(
+  options: MigratorOptions,
+  choice: DownChoice,
+  agreed: readonly MigrationName[] | undefined,
 ): Promise<DownResult> {
   const context = runContext(options);
   const { clock, emit } = context;

@@ -15,6 +15,7 @@ import type { Shard } from "../run/fill/shard.ts";
 import { preparingName, preparingsOf } from "../run/fill/staging-name.ts";
 import { compute, explainFill } from "../run/fill/with-fill.ts";
 import { compareNeighbours, type SharedNeighbours } from "../run/recall/compare-neighbours.ts";
+import { observed } from "../run/telemetry/observed.ts";
 import { underLease } from "../run/lease/under-lease.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import type { RowAccess } from "../targets/contract/row-access.ts";
@@ -48,8 +49,12 @@ interface Preparable extends Pick<PreparedColumn, "waitsFor">, Pick<PlannedActio
 /** Throws ERR_STEP_WOULD_FAIL, and ERR_PREPARE_FAILED; what was computed before is kept. */
 export async function prepare(
   options: MigratorOptions,
-  { shard }: PrepareChoice = {},
+  choice: PrepareChoice = {},
 ): Promise<readonly PreparedColumn[]> {
+  return await observed("prepare", options, (given) => prepareAll(given, choice));
+}
+
+async function prepareAll(options: MigratorOptions, { shard }: PrepareChoice): Promise<readonly PreparedColumn[]> {
   const context = runContext(options);
   const { plan } = await planOn(context, upward, {});
   const prepared: PreparedColumn[] = [];

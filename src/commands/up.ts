@@ -5,6 +5,7 @@ import { matchesHash } from "../migrations/checksum.ts";
 import { hashDuring } from "../migrations/source.ts";
 import type { RunChoice } from "../plan/history/pending.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
+import { observed } from "../run/telemetry/observed.ts";
 import type { Deferral } from "../run/deferral-text.ts";
 import type { Wanted } from "./migrate.ts";
 
@@ -24,6 +25,10 @@ export interface UpResult {
  * the rest of a run are loaded only if something is pending.
  */
 export async function up(options: MigratorOptions, choice: UpChoice = {}): Promise<UpResult> {
+  return await observed("up", options, (given) => run(given, choice));
+}
+
+async function run(options: MigratorOptions, choice: UpChoice): Promise<UpResult> {
   const context = runContext(options);
   const { clock, emit } = context;
   const started = clock.steady();

@@ -33,6 +33,8 @@ export interface MigratorOptions {
   /** Reads the contracts of the releases that run. Called only if something is pending; there are none when absent. */
   readonly contracts?: (() => Promise<readonly Contract[]>) | undefined;
   readonly hooks?: PlacedHooks | undefined;
+  /** How telemetry names the database; a run without it is not reported. */
+  readonly telemetry?: { readonly target: string; readonly database?: string | undefined } | undefined;
   readonly clock?: Clock | undefined;
   readonly runner?: Runner | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -61,7 +61,7 @@ export interface Config {
   readonly format?: string | ((text: string, file: string) => string | Promise<string>);
   /**
    * Functions that `migrate up` and `migrate down` call before and after a run and each migration: `beforeRun`,
-   * `afterRun`, `beforeMigration`, `afterMigration`.
+   * `afterRun`, `beforeMigration`, `afterMigration` ([hooks](hooks.md)).
    */
   readonly hooks?: Hooks;
   /** In `rules`, the severity of each rule of `migrate lint`: `{ rules: { "full-rewrite": "off" } }`. */

@@ -143,6 +143,7 @@ export async function openSession(wanted: SessionOptions): Promise<Session> {
       duration: milliseconds(wanted.leaseSeconds ?? config.leaseSeconds),
       patience: milliseconds(wanted.waitSeconds ?? config.waitSeconds),
     },
+    telemetry: { target: name, database: database?.name },
     hooks: config.hooks && { hooks: config.hooks, target: name, database: database?.name },
     signal: wanted.signal,
     emit: wanted.emit,

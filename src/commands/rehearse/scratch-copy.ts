@@ -24,6 +24,7 @@ export const alone = {
   guards: undefined,
   contracts: undefined,
   hooks: undefined,
+  telemetry: undefined,
 };
 
 /** A table of the copy. `cloned`: it has the rows of the live table. */
