@@ -40,6 +40,9 @@ export function importProblem(cause: unknown, url: string): string {
     return `${problem}; put "type": "module" into its package.json, or name the file .m${fileURLToPath(url).slice(-2)}`;
   if (/does not provide an export named/.test(problem))
     return `${problem}; a type is imported with import type, or misspelt`;
+  const undefinedName = /^(\w+) is not defined$/.exec(firstLine(cause))?.[1];
+  if (undefinedName !== undefined)
+    return `${problem}; if it is one of lance-migrate, add import { ${undefinedName} } from "lance-migrate"`;
   return problem;
 }
 
