@@ -4,7 +4,15 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { reportPage } from "../../src/cli/report/page.ts";
-import { accessibilityProblems, aBrowser, aPage, openFile, whyNoBrowser, type PageChoice } from "../support/browser.ts";
+import {
+  accessibilityProblems,
+  aBrowser,
+  aPage,
+  openFile,
+  processorClock,
+  whyNoBrowser,
+  type PageChoice,
+} from "../support/browser.ts";
 import { largeReport } from "../support/large-report.ts";
 import { temporaryFolderOfFile } from "../support/project.ts";
 import { addRows, lancedb } from "../support/tables.ts";
@@ -80,11 +88,16 @@ describe.skipIf(why !== undefined)("in a browser", () => {
   }, 120_000);
   afterAll(async () => browser?.close());
 
-  async function withPage(choice: PageChoice, path: string, work: (page: Page) => Promise<void>): Promise<void> {
+  async function withPage(
+    choice: PageChoice,
+    path: string,
+    work: (page: Page, processorSeconds: () => Promise<number>) => Promise<void>,
+  ): Promise<void> {
     const page = await aPage(browser, choice);
     try {
+      const processorSeconds = await processorClock(page);
       const strange = await openFile(page, path);
-      await work(page);
+      await work(page, processorSeconds);
       expect(strange).toEqual([]);
     } finally {
       await page.context().close();
@@ -165,12 +178,12 @@ describe.skipIf(why !== undefined)("in a browser", () => {
     // In the time of the processor: other tests run on the same machine.
     const seconds: number[] = [];
     for (const _ of [1, 2])
-      await withPage({}, large, async (page) => {
+      await withPage({}, large, async (page, processorSeconds) => {
         await page.waitForFunction("performance.getEntriesByName('first-contentful-paint').length > 0");
-        seconds.push(await processorSeconds(page));
+        seconds.push(await processorSeconds());
         await page.locator("input").fill("renamed_7");
         await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
-        seconds.push((await processorSeconds(page)) - seconds.at(-1)!);
+        seconds.push((await processorSeconds()) - seconds.at(-1)!);
         expect(await page.locator("output").innerText()).toBe("200 tables");
         await page.locator("input").fill("change_987");
         expect(await shown(page, "#history code")).toEqual(["0987_change_987"]);
@@ -180,11 +193,3 @@ describe.skipIf(why !== undefined)("in a browser", () => {
     expect(Math.min(seconds[1]!, seconds[3]!)).toBeLessThan(2);
   });
 });
-
-/** What the page's own thread has computed so far. */
-async function processorSeconds(page: Page): Promise<number> {
-  const session = await page.context().newCDPSession(page);
-  await session.send("Performance.enable", { timeDomain: "threadTicks" });
-  const { metrics } = await session.send("Performance.getMetrics");
-  return metrics.find(({ name }) => name === "ThreadTime")!.value;
-}

@@ -49,6 +49,19 @@ export async function openFile(page: Page, path: string): Promise<readonly strin
   return strange;
 }
 
+/**
+ * Reads how many seconds the page's own thread has computed. Call this before the page is opened: a session of the protocol
+ * counts from its own beginning.
+ */
+export async function processorClock(page: Page): Promise<() => Promise<number>> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  return async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return metrics.find(({ name }) => name === "ThreadTime")!.value;
+  };
+}
+
 /** What axe finds on the page, which must be one with `bypassCSP`. */
 export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
   await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
