@@ -92,21 +92,22 @@ const forUndici: Plugin = {
   },
 };
 
-/** The script in the page of `migrate report`, as one file without imports, and its style. */
-const page = defineConfig({
-  input: { report: "src/cli/report/browser/main.ts" },
-  platform: "browser",
-  plugins: [
-    {
-      name: "style",
-      generateBundle() {
-        const source = readFileSync("src/cli/report/browser/report.css", "utf8");
-        this.emitFile({ type: "asset", fileName: "report.css", source });
+/** The script in a page of `migrate report`, as one file without imports, and its style. */
+const page = (name: string, folder: string) =>
+  defineConfig({
+    input: { [name]: `${folder}/main.ts` },
+    platform: "browser",
+    plugins: [
+      {
+        name: "style",
+        generateBundle() {
+          const source = readFileSync(`${folder}/${name}.css`, "utf8");
+          this.emitFile({ type: "asset", fileName: `${name}.css`, source });
+        },
       },
-    },
-  ],
-  output: { dir: "dist", format: "iife", minify: true },
-});
+    ],
+    output: { dir: "dist", format: "iife", minify: true },
+  });
 
 export const command = defineConfig({
   input: {
@@ -156,4 +157,4 @@ export const command = defineConfig({
 });
 
 // The first removes what an earlier build has left.
-export default [command, page];
+export default [command, page("report", "src/cli/report/browser"), page("fleet", "src/cli/report/browser/fleet")];

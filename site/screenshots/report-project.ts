@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { connect } from "@lancedb/lancedb";
 import type { Project } from "./project.ts";
 
-/** Runs the command at another time, as somebody else. */
-const elsewhere = `const shift = Date.parse(process.env.AT) - Date.now();
+/** A module that lets the command run at the time in AT, as the person in WHO. */
+export const elsewhere = `const shift = Date.parse(process.env.AT) - Date.now();
 const RealDate = Date;
 globalThis.Date = class extends RealDate {
   constructor(...args) {

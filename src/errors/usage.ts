@@ -22,7 +22,7 @@ export const usageErrors = {
   ),
   ERR_DATABASE_NEEDED: usage(
     (d: { target: string }) =>
-      `target ${d.target} has several databases; choose one with --database NAME, or in a program with database (migrate up and migrate status run on all of them, but not with --plan or --dry-run)`,
+      `target ${d.target} has several databases; choose one with --database NAME, or in a program with database (migrate up and migrate status run on all of them, but not with --plan or --dry-run; migrate report --fleet reports on all of them)`,
   ),
   ERR_MIGRATIONS_FOLDER: usage(
     (d: { folder: string; problem: string }) =>

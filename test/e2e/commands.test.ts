@@ -398,7 +398,7 @@ const commands = {
   squash: ["--to", "--dry-run"],
   serve: ["--data", "--host", "--port", "--api-key", "--database"],
   doctor: [],
-  report: ["--out", "report.html)", "--open", "--recall", "--bundle"],
+  report: ["--out", "report.html)", "--open", "--recall", "--fleet", "--concurrency", "--bundle"],
   completion: ["shell"],
 } as const;
 const common = ["--json", "-q, --quiet", "-v, --verbose", "--no-color", "--help"];

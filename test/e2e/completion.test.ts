@@ -24,6 +24,7 @@ const offered: readonly (readonly [words: string, candidates: readonly string[]]
   ["u", ["up"]],
   ["re", ["rehearse", "report", "rebase", "resolve", "repair"]],
   ["up --ac", ["--accept"]],
+  ["report --f", ["--fleet"]],
   ["up --accept ", ["lossy", "irreversible"]],
   ["up --accept=l", ["--accept=lossy"]],
   ["up --target ", ["local", "production"]],

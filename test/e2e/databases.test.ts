@@ -122,7 +122,7 @@ test("other commands need the name of one database, and work on it alone", async
     expect([args, code, stderr]).toEqual([
       args,
       2,
-      "target tenants has several databases; choose one with --database NAME, or in a program with database (migrate up and migrate status run on all of them, but not with --plan or --dry-run)\n",
+      "target tenants has several databases; choose one with --database NAME, or in a program with database (migrate up and migrate status run on all of them, but not with --plan or --dry-run; migrate report --fleet reports on all of them)\n",
     ]);
   }
   // These read no database.

@@ -1,7 +1,7 @@
 // oxlint-disable no-control-regex -- control characters are what this looks for
 /** What comes from elsewhere is printed as plain text: no terminal and no CI server obeys any of it, whatever the command. */
 import { once } from "node:events";
-import { renameSync } from "node:fs";
+import { readFileSync, renameSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { onTestFinished, beforeAll, describe, expect, test } from "vitest";
@@ -216,6 +216,26 @@ describe.each([
     const where = project({ ...own, ...pending, "migrate.config.ts": config });
     expectPlain(await where.migrate([name, ...args!, "--verbose", "--timeout", "20"]));
   });
+});
+
+test("of many databases, the errors are plain text", async () => {
+  const { url } = await serve((response) => {
+    response.writeHead(500, { "content-type": "application/json" }).end(quoted({ error: evil }));
+  });
+  const target = quoted({ kind: "rest", endpoint: url, apiKey: "sk-any-key-at-all", databases: ["a", "b"] });
+  const where = project({
+    ...own,
+    "migrate.config.ts": `export default { targets: { ${quoted(evil)}: ${target} } };\n`,
+  });
+  for (const call of [["status"], ["report", "--fleet"]])
+    for (const way of ways) {
+      const finished = await where.migrate([...call, ...way]);
+      expectPlain(finished);
+      expect(finished.stdout + finished.stderr).toContain("\\u202e");
+    }
+  const page = readFileSync(join(where.folder, "report.html"), "utf8");
+  expect(page).toContain("\\u202e");
+  expect(page.split("\n").filter((line) => unprintable.test(line))).toEqual([]);
 });
 
 test("files with such names are reported, and as annotations for GitHub Actions too", async () => {

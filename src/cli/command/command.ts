@@ -32,7 +32,7 @@ export interface Command<Table extends FlagTable = FlagTable> {
   readonly exits?: { readonly [Ending in EndingName]?: string };
   readonly flags: Table;
   /** Lists of flags of which the first can't be used with any of the others. */
-  readonly conflicts?: readonly (readonly (keyof Table | "json")[])[];
+  readonly conflicts?: readonly (readonly (keyof Table | "json" | "database")[])[];
   /** False for a command that takes no flags of the configuration. */
   readonly readsConfig?: false;
   /** What the command prints when it is asked to stop; "stopping" by default. */

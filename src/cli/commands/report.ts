@@ -3,12 +3,15 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { makeReport } from "../../commands/report/make-report.ts";
 import type { ReportDocument } from "../../commands/report/report-document.ts";
-import { count, MigrateError } from "../../errors/migrate-error.ts";
+import type { FleetDocument } from "../../commands/report/fleet.ts";
+import { countOf } from "../../commands/report/standing.ts";
+import { count, formatNumber, MigrateError } from "../../errors/migrate-error.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
-import { defineCommand, withTarget } from "../command/command.ts";
-import { bundleFlags, switchFlag, textFlag } from "../command/flags.ts";
+import { defineCommand, withTarget, type Context } from "../command/command.ts";
+import { bundleFlags, databasesFlags, switchFlag, textFlag } from "../command/flags.ts";
 import { shownPath } from "../render/steps.ts";
-import { isReportPage, reportPage } from "../report/page.ts";
+import { reportAll } from "../databases/report-all.ts";
+import { fleetPage, isReportPage, reportPage } from "../report/page.ts";
 
 const pageName = "report.html";
 
@@ -19,31 +22,60 @@ export const reportCommand = defineCommand({
     ["migrate report", "write report.html"],
     ["migrate report --open", "write the page to a temporary folder, and open it in the browser"],
     ["migrate report --out pages/production.html --recall", "also measure the recall of vector indexes"],
+    ["migrate report --fleet --target tenants", "write one page about all databases of a target"],
   ],
   flags: {
     out: textFlag(`the page to write (${pageName})`, { value: "FILE" }),
     open: switchFlag("open the page in the browser"),
     recall: switchFlag("also measure what share of the nearest neighbours the vector indexes find"),
+    fleet: switchFlag("write a page about all databases of a target that has several, and how far each is"),
+    concurrency: databasesFlags.concurrency,
     ...bundleFlags,
   },
+  conflicts: [["fleet", "recall", "database"]],
   async run(context) {
-    const { flags, output, underWay } = context;
-    const { out, open = false, recall } = flags;
-    const isTemporary = out === undefined && open;
-    const given = out === undefined && (open || output.json) ? undefined : resolve(out ?? pageName);
-    if (given !== undefined) checkOurs(given);
+    const { flags, output } = context;
+    const { fleet = false, recall, concurrency } = flags;
+    if (concurrency !== undefined && !fleet)
+      throw new MigrateError("ERR_USAGE", { problem: "--concurrency needs --fleet" });
+    const place = placeOf(context);
     const madeAt = new Date().toISOString();
+    if (fleet) {
+      const { document, finish } = await reportAll(context, { madeAt, concurrency });
+      output.data<"report">(document);
+      await writePage(context, place, () => fleetPage(document), fleetSummary(document));
+      return finish();
+    }
     const [report] = await withTarget(context, (options) => makeReport(options, { madeAt, recall }));
     output.data<"report">(report);
-    if (given === undefined && !open) return undefined;
-    const path = given ?? join(mkdtempSync(join(tmpdir(), "lance-migrate-report-")), pageName);
-    underWay(true);
-    writeGenerated(path, reportPage(report), "ERR_REPORT_FILE");
-    output.result(`${isTemporary ? path : shownPath(path)}: ${summaryOf(report)}`);
-    if (open) await (await import("../report/open-in-browser.ts")).openInBrowser(path, output);
+    await writePage(context, place, () => reportPage(report), summaryOf(report));
     return undefined;
   },
 });
+
+type Place = Pick<Context<{ readonly out?: string | undefined; readonly open?: boolean | undefined }>, "flags">;
+
+/** The file to write, unless it is a temporary one, or none with --json. Throws ERR_REPORT_FOREIGN, ERR_REPORT_FILE. */
+function placeOf({ flags: { out, open = false }, output }: Place & Pick<Context, "output">): string | undefined {
+  if (out === undefined && (open || output.json)) return undefined;
+  const given = resolve(out ?? pageName);
+  checkOurs(given);
+  return given;
+}
+
+async function writePage(
+  { flags: { open = false }, output, underWay }: Place & Pick<Context, "output" | "underWay">,
+  given: string | undefined,
+  page: () => string,
+  summary: string,
+): Promise<void> {
+  if (given === undefined && !open) return;
+  const path = given ?? join(mkdtempSync(join(tmpdir(), "lance-migrate-report-")), pageName);
+  underWay(true);
+  writeGenerated(path, page(), "ERR_REPORT_FILE");
+  output.result(`${given === undefined ? path : shownPath(path)}: ${summary}`);
+  if (open) await (await import("../report/open-in-browser.ts")).openInBrowser(path, output);
+}
 
 /** Refuses to overwrite what is not such a page. Throws ERR_REPORT_FOREIGN, ERR_REPORT_FILE. */
 function checkOurs(path: string): void {
@@ -61,4 +93,18 @@ function summaryOf({ migrations, target, drift }: ReportDocument): string {
     ...(differing === 0 ? [] : [`drift in ${count(differing, "table")}`]),
   ];
   return `${words.join(", ")} on ${target}`;
+}
+
+function fleetSummary({ databases, target }: FleetDocument): string {
+  const parts = [
+    ["isUpToDate", "up to date"],
+    ["isPending", "with pending migrations"],
+    ["hasProblems", "with problems"],
+    ["isUnread", "unreadable"],
+  ] as const;
+  const words = parts.flatMap(([what, text]) => {
+    const number = countOf(databases, what);
+    return number === 0 ? [] : [`${formatNumber(number)} ${text}`];
+  });
+  return [`${count(databases.length, "database")} of ${target}`, ...words].join(", ");
 }

@@ -27,11 +27,14 @@ const reasons: Readonly<Record<Untried["why"], string>> = {
 /** By the result as text: the databases, by their places in the list. */
 type Groups = Map<string, number[]>;
 
-/** `groupOf`: the result of a database as text, such as "nothing to do". */
+/**
+ * `groupOf`: the result of a database as text, such as "nothing to do". `toDocument`: absent if the command prints one
+ * document about all databases.
+ */
 export function databasesReport<Result>(
   { output, signal }: Pick<Context, "output" | "signal">,
   groupOf: (result: Result) => string,
-  toDocument: (result: Result) => DatabaseResult,
+  toDocument?: (result: Result) => DatabaseResult,
 ) {
   const succeeded: Groups = new Map();
   const failed: Groups = new Map();
@@ -84,30 +87,32 @@ export function databasesReport<Result>(
         counts.succeeded++;
         add(succeeded, groupOf(one.result), places.get(database)!);
       } else fail(database, one.error);
-      output.data<"up" | "status">({
-        event: "ended",
-        database,
-        duration,
-        ...("result" in one ? toDocument(one.result) : errorDocument(one.error)),
-      });
+      if (toDocument !== undefined)
+        output.data<"up" | "status">({
+          event: "ended",
+          database,
+          duration,
+          ...("result" in one ? toDocument(one.result) : errorDocument(one.error)),
+        });
       showProgress();
     },
     /** Prints the report. Returns how the command ends. Throws ERR_INTERRUPTED. */
     finish(target: string, { names: untried, why }: Untried): CommandResult {
       const duration = Math.round(performance.now() - started);
-      output.data<"up" | "status">({
-        event: "report",
-        target,
-        databases: all.length,
-        succeeded: counts.succeeded,
-        failed: largestFirst(failed).map(([words, group]) => ({
-          message: messageFor(words, group),
-          databases: namesAt(group),
-        })),
-        interrupted: namesAt(interrupted),
-        untried,
-        duration,
-      });
+      if (toDocument !== undefined)
+        output.data<"up" | "status">({
+          event: "report",
+          target,
+          databases: all.length,
+          succeeded: counts.succeeded,
+          failed: largestFirst(failed).map(([words, group]) => ({
+            message: messageFor(words, group),
+            databases: namesAt(group),
+          })),
+          interrupted: namesAt(interrupted),
+          untried,
+          duration,
+        });
       for (const [words, group] of largestFirst(succeeded)) output.result(`${membersOf(group)}: ${words}`);
       for (const [words, group] of largestFirst(failed))
         output.problem(`${membersOf(group)} failed: ${messageFor(words, group)}`);
@@ -160,6 +165,9 @@ function messageOf(error: unknown): string {
 }
 
 function errorDocument(error: unknown) {
-  const code = isMigrateError(error) ? error.code : "ERR_INTERNAL";
-  return { code, message: messageOf(error), exit: exitCodeOf(error) };
+  return { ...problemOf(error), exit: exitCodeOf(error) };
+}
+
+export function problemOf(error: unknown) {
+  return { code: isMigrateError(error) ? error.code : ("ERR_INTERNAL" as const), message: messageOf(error) };
 }

@@ -1,4 +1,4 @@
-/** The document of `migrate report`, which is also in its page. */
+/** The documents of `migrate report`, which are also in its pages. */
 import { z } from "zod";
 import { costShape } from "../../plan/assess/cost.ts";
 import { refusal } from "../../plan/assess/plan-document.ts";
@@ -10,6 +10,7 @@ import {
   milliseconds,
   migration,
   presentColumn,
+  problem,
   progress,
   target,
   text,
@@ -83,7 +84,7 @@ const life = z
   })
   .meta({ id: "columnLife", description: "A column, or a field of a struct, from its creation to its end." });
 
-export const report = z.strictObject({
+const ofOne = z.strictObject({
   format: z.literal(1),
   target,
   madeAt: time,
@@ -125,3 +126,38 @@ export const report = z.strictObject({
   lease: text.optional().describe("How long the holder of the lease has been silent, and what follows from that."),
   problems: texts.describe("Why `migrate up` would refuse to run, and what could not be determined, as text."),
 });
+
+const nameAndTime = {
+  name: text,
+  duration: milliseconds.describe("Milliseconds that reading it took."),
+};
+
+const fleetDatabase = z
+  .union([
+    z.strictObject({
+      ...nameAndTime,
+      applied: whole.describe("How many migrations are applied."),
+      last: z
+        .strictObject({ ...named, at: time, by: text })
+        .optional()
+        .describe("The migration that ran last; absent if none has."),
+      pending: whole.describe("How many migrations are pending."),
+      unfinished: z
+        .array(whole)
+        .describe("Migrations that have begun and are not complete, or are being rolled back, as numbers."),
+      problems: texts.describe("Why `migrate up` would refuse to run, and what is in doubt or under way, as text."),
+      holder: text.optional().describe("The user, machine and process that hold the lease."),
+    }),
+    z.strictObject({ ...nameAndTime, error: problem.describe("Why it could not be read.") }),
+  ])
+  .meta({ id: "fleetDatabase", description: "One of several databases: how far it is, or why that is unknown." });
+
+const ofAll = z.strictObject({
+  format: z.literal(1),
+  target,
+  madeAt: time,
+  tool: text.describe("The release that made it."),
+  databases: z.array(fleetDatabase).describe("In the order of the configuration."),
+});
+
+export const report = z.union([ofOne.describe("Without `--fleet`."), ofAll.describe("With `--fleet`.")]);

@@ -1,8 +1,9 @@
-/** The page of `migrate report`: one file that loads nothing, with the document in it and a script that shows it. */
+/** The pages of `migrate report`: each is one file that loads nothing, with the document in it and a script that shows it. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatMigration } from "../../migrations/file-name.ts";
+import type { FleetDatabase, FleetDocument } from "../../commands/report/fleet.ts";
 import type { ReportDocument } from "../../commands/report/report-document.ts";
 import { packageFolder } from "../../scaffold/package-folder.ts";
 import { cleaned } from "../../secrets/redact.ts";
@@ -22,13 +23,40 @@ export function reportPage(report: ReportDocument): string {
       `<tr><th scope="row">${escaped(formatMigration(one))}</th><td>${escaped(one.status)}</td><td>${escaped(one.at ?? "")}</td></tr>`,
   );
   const plain = `<table><caption>Migrations of ${escaped(shown.target)}</caption>${rows.join("\n")}</table>`;
-  return page(`Schema report of ${shown.target}`, "report", shown, plain);
+  return page({ title: `Schema report of ${shown.target}`, name: "report", data: shown, plain });
 }
 
-/** `plain`: what a reader without JavaScript gets, as HTML. */
-function page(title: string, name: string, data: unknown, plain: string): string {
+/** The page about all databases of a target. */
+export function fleetPage(fleet: FleetDocument): string {
+  const shown = visible(cleaned(fleet)) as FleetDocument;
+  const rows = shown.databases.map(
+    (one) =>
+      `<tr><th scope="row">${escaped(one.name)}</th>${plainCells(one)
+        .map((text) => `<td>${escaped(text)}</td>`)
+        .join("")}</tr>`,
+  );
+  const plain = `<table><caption>Databases of ${escaped(shown.target)}</caption>${rows.join("\n")}</table>`;
+  return page({ title: `Databases of ${shown.target}`, name: "fleet", data: shown, plain });
+}
+
+function plainCells(one: FleetDatabase): readonly string[] {
+  if ("error" in one) return ["", "", one.error.message];
+  const { last, pending, problems } = one;
+  return [last === undefined ? "" : formatMigration(last), `${pending} pending`, problems.join("; ")];
+}
+
+interface PageParts {
+  readonly title: string;
+  /** Of its script, and of the style that it has in addition to that of the report. */
+  readonly name: "report" | "fleet";
+  readonly data: unknown;
+  /** What a reader without JavaScript gets, as HTML. */
+  readonly plain: string;
+}
+
+function page({ title, name, data, plain }: PageParts): string {
   const script = readPart(`${name}.js`);
-  const style = readPart("report.css");
+  const style = [...new Set(["report", name])].map((part) => readPart(`${part}.css`)).join("");
   return `${pageMark}
 <html lang="en">
 <head>

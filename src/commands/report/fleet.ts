@@ -16,10 +16,11 @@ export interface FleetDocument {
 }
 
 /** `duration`: milliseconds. */
-export type FleetDatabase = { readonly name: string; readonly duration: number } & (
-  | DatabaseState
-  | { readonly error: { readonly code: ErrorCode | "ERR_INTERNAL"; readonly message: string } }
-);
+export type FleetDatabase = { readonly name: string; readonly duration: number } & (DatabaseState | UnreadDatabase);
+
+export interface UnreadDatabase {
+  readonly error: { readonly code: ErrorCode | "ERR_INTERNAL"; readonly message: string };
+}
 
 export interface DatabaseState {
   readonly applied: number;

@@ -7,7 +7,7 @@ import { html, svg } from "./dom.ts";
 import { migrationList, pendingSection } from "./migrations.ts";
 import { section } from "./parts.ts";
 import { runsSection } from "./runs.ts";
-import { searchBox, type Section } from "./search.ts";
+import { searchBox, searchSections, type Section } from "./search.ts";
 import { stateSection } from "./state.ts";
 import { outcomeShapes, timeLine } from "./time-line.ts";
 import { minuteOf } from "./words.ts";
@@ -45,7 +45,9 @@ const searched = [
   columns,
   runs,
 ].filter((one): one is Section => one !== undefined);
-const { form, clear } = searchBox(searched);
+const { form, clear } = searchBox("Search migrations, columns, people and runs", (words) =>
+  searchSections(searched, words),
+);
 
 const links = [...main.querySelectorAll("section[aria-labelledby]")].map((one) =>
   html("li", {}, html("a", { href: `#${one.id}` }, one.querySelector("h2")!.textContent)),

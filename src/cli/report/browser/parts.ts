@@ -20,6 +20,16 @@ export function notice(tone: Tone, ...children: readonly Child[]): HTMLElement {
   return html("p", { class: `notice ${tone}` }, sign(tone), html("span", {}, ...children));
 }
 
+/** A fact about the state, for a list with the class `state`. */
+export function tile(tone: Tone, name: string, value: Child, ...more: readonly Child[]): HTMLElement {
+  return html(
+    "div",
+    { class: tone },
+    html("dt", {}, name),
+    html("dd", {}, html("strong", {}, tone === "plain" ? undefined : sign(tone), value), html("span", {}, ...more)),
+  );
+}
+
 export function section(id: string, title: string, intro: Child, ...children: readonly Child[]): HTMLElement {
   const heading = html("h2", { id: `${id}-title` }, title);
   const lead = intro === undefined ? undefined : html("p", { class: "lead" }, intro);

@@ -28,8 +28,19 @@ export function hasAll(text: string, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word));
 }
 
-/** The search box, and what it found as text for those who can't see it. */
-export function searchBox(sections: readonly Section[]): { readonly form: HTMLElement; readonly clear: () => void } {
+export interface SearchBox {
+  readonly form: HTMLElement;
+  /** Ends the search. */
+  readonly clear: () => void;
+  /** Searches again for the same. */
+  readonly run: () => void;
+}
+
+/**
+ * The search box, and what it found as text for those who can't see it. `search`: shows what has all the words, and returns
+ * that text.
+ */
+export function searchBox(labelText: string, search: (words: readonly string[]) => string): SearchBox {
   const input = html("input", {
     id: "search",
     type: "search",
@@ -39,7 +50,11 @@ export function searchBox(sections: readonly Section[]): { readonly form: HTMLEl
     "aria-describedby": "found",
   });
   const found = html("output", { id: "found", for: "search" });
-  const run = () => (found.textContent = searched(sections, wordsIn(input.value)));
+  const run = () => {
+    const words = wordsIn(input.value);
+    document.body.classList.toggle("searching", words.length > 0);
+    found.textContent = search(words);
+  };
   const clear = () => {
     if (input.value === "") return;
     input.value = "";
@@ -56,9 +71,9 @@ export function searchBox(sections: readonly Section[]): { readonly form: HTMLEl
     input.focus();
     input.select();
   });
-  const label = html("label", { for: "search", class: "unseen" }, "Search migrations, columns, people and runs");
+  const label = html("label", { for: "search", class: "unseen" }, labelText);
   const form = html("search", {}, label, input, html("kbd", { "aria-hidden": "true" }, "/"), found);
-  return { form, clear };
+  return { form, clear, run };
 }
 
 function wordsIn(typed: string): readonly string[] {
@@ -68,8 +83,7 @@ function wordsIn(typed: string): readonly string[] {
     .filter((word) => word !== "");
 }
 
-function searched(sections: readonly Section[], words: readonly string[]): string {
-  document.body.classList.toggle("searching", words.length > 0);
+export function searchSections(sections: readonly Section[], words: readonly string[]): string {
   const counts = sections.map(({ element, noun, found }) => {
     let count = 0;
     for (const { element: one, text, search } of found) {

@@ -3,10 +3,10 @@ import { count } from "../../../errors/entry.ts";
 import { formatMigration } from "../../../migrations/file-name.ts";
 import type { ReportDocument, ReportedDrift } from "../../../commands/report/report-document.ts";
 import { deferralText } from "../../../run/deferral-text.ts";
-import { html, type Child } from "./dom.ts";
+import { html } from "./dom.ts";
 import { sinceOf } from "./details.ts";
 import { isRefused, isUnfinished, lastRan } from "./migrations.ts";
-import { notice, sign, type Tone } from "./parts.ts";
+import { notice, tile } from "./parts.ts";
 import { dayOf, linkTo } from "./words.ts";
 
 export function stateSection(report: ReportDocument): HTMLElement {
@@ -20,15 +20,6 @@ export function stateSection(report: ReportDocument): HTMLElement {
   ];
   const facts = [applied(report), pending(report), drift(report.drift), wayBack(report)];
   return html("section", { id: "state", "aria-label": "State" }, html("dl", { class: "state" }, ...facts), ...notices);
-}
-
-function tile(tone: Tone, name: string, value: Child, ...more: readonly Child[]): HTMLElement {
-  return html(
-    "div",
-    { class: tone },
-    html("dt", {}, name),
-    html("dd", {}, html("strong", {}, tone === "plain" ? undefined : sign(tone), value), html("span", {}, ...more)),
-  );
 }
 
 function applied(report: ReportDocument): HTMLElement {
