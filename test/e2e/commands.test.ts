@@ -217,6 +217,16 @@ describe("lint", () => {
   });
 });
 
+test("up notes a lock.json that is out of date, but only after it has applied something", async () => {
+  const project = twoMigrations();
+  project.write("migrations/lock.json", `{ "migrations": {}, "tables": {} }\n`);
+  const note = "note: run migrate lint --write, because migrations/lock.json lacks 0001_";
+  const ended = await project.migrate(["up"]);
+  expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining(note) });
+  for (const command of ["up", "plan"])
+    expect((await project.migrate([command])).stderr, command).not.toContain("lock.json");
+});
+
 describe("new", () => {
   const textOf = (project: Project, name: string) => readFileSync(join(project.folder, "migrations", name), "utf8");
 
@@ -269,8 +279,11 @@ describe("new", () => {
         "migrate lint --write, because migrations/lock.json has other steps for 0003_wide_ids",
       ),
     });
+    const note = "note: run migrate lint --write, because migrations/lock.json has other steps for 0003_wide_ids";
+    expect((await project.migrate(["plan"])).stderr).toContain(note);
     expect(await project.migrate(["lint", "--write"])).toMatchObject({ code: 0 });
     expect(await project.migrate(["lint"])).toMatchObject({ code: 0 });
+    expect((await project.migrate(["plan"])).stderr).not.toContain("lock.json");
     expect(await project.migrate(["up"])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("3 migrations applied"),

@@ -20,6 +20,7 @@ import {
   type FlagValues,
 } from "../command/flags.ts";
 import { readPlan, writePlan } from "../input/plan-file.ts";
+import { noteStaleLock } from "../project/update-schema-lock.ts";
 import { renderPlan } from "../render/plan.ts";
 import { planMarkdown } from "../render/plan-markdown.ts";
 import { cleaned } from "../../secrets/redact.ts";
@@ -81,7 +82,8 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
   const given = flags.plan === undefined ? undefined : readPlan(flags.plan);
   const direction = flags.down === true ? "down" : (given?.plan.direction ?? "up");
   const [upChoice, downChoice] = choicesOf(flags);
-  const { saved, document, failure } = await withSession(context, async ({ options }) => {
+  const { saved, document, failure } = await withSession(context, async (session) => {
+    const { options } = session;
     const { target } = options;
     if (out !== undefined) {
       const saved = direction === "up" ? await savePlan(options, upChoice) : await savePlanDown(options, downChoice);
@@ -92,6 +94,7 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
         ? await planToShow(options, given === undefined ? { ...upChoice, stepByStep } : { plan: given })
         : await planDown(options, given === undefined ? downChoice : { plan: given });
     const document = planDocument(made, target.name, direction, await survey(made, target));
+    if (direction === "up" && given === undefined && made.migrations.length > 0) await noteStaleLock(session, output);
     const ofSaved = { stepByStep: given?.plan.stepByStep };
     return { saved: undefined, document: { ...document, ...ofSaved }, failure: failureIn(made) };
   });

@@ -50,9 +50,11 @@ export const upCommand = defineCommand({
     const plan = file === undefined ? undefined : (await import("../input/plan-file.ts")).readPlan(file);
     if (isDry === true) return await (await import("./plan.ts")).showPlan(context);
     const applied: string[] = [];
+    let isPending = false;
     const emit = runEvents(context, (event) => {
       const { output } = context;
       output.data<"up">(event);
+      if (event.event === "planned" && event.migrations.length > 0) isPending = true;
       if (event.event === "applied") {
         applied.push(`applied ${formatMigration(event)} (${groupWords(event.group)}${renderDuration(event.duration)})`);
         // The events of a group come all at once.
@@ -66,7 +68,10 @@ export const upCommand = defineCommand({
     const choice = plan === undefined ? { to, allowOutOfOrder, accept, stepByStep } : { plan };
     return await withDatabases(
       context,
-      async ({ options }) => void (await up(options, choice)),
+      async (session) => {
+        await up(session.options, choice);
+        if (isPending) await (await import("../project/update-schema-lock.ts")).noteStaleLock(session, context.output);
+      },
       async (session, limits) => await (await import("../databases/up-all.ts")).upAll(context, session, choice, limits),
       emit,
     );
