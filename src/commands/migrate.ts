@@ -86,7 +86,7 @@ export async function migrate<Chosen>(
       // A saved plan is used up by the first call.
       const isFirstTried = saved === undefined && showsItself(units, context.target.capabilities);
       const plan = (await rules.withRefusals?.(planned.plan, isFirstTried)) ?? planned.plan;
-      checkRefusals(plan, context.target.name);
+      checkRefusals(plan, context.target.name, "migrate up");
       // Of a rollback, no migration is in doubt until a record states that it has begun.
       const first = toward.direction === "up" ? plan.migrations[0]?.migration.version : undefined;
       const whyRefused = isFirstTried ? async (cause: unknown) => await rules.whyRefused?.(plan, cause) : undefined;

@@ -8,13 +8,14 @@ export const rollbackErrors = {
         consent: string;
         loss: string;
         others?: { count: number; consent: string } | undefined;
-        isPushed?: boolean | undefined;
+        /** The command that gets the consent; undefined for the command that was refused. */
+        command?: "migrate up" | "migrate push" | undefined;
       },
     ) =>
-      `${at(d)} needs consent: ${d.loss}${d.consent === "lossy" ? "" : ", and nothing brings that back"}; ${d.isPushed === true ? "" : `write export const accepts = ["${d.consent}"] into the file and run migrate up again, or `}pass --accept ${d.consent}` +
+      `${at(d)} needs consent: ${d.loss}${d.consent === "lossy" ? "" : ", and nothing brings that back"}; ${consenting(d.command, d.consent)}${d.command === "migrate up" ? `, or write export const accepts = ["${d.consent}"] into the file` : ""}` +
       (d.others === undefined
         ? ""
-        : `; ${count(d.others.count, "more step")} need${d.others.count === 1 ? "s" : ""} consent${d.consent === "lossy" && d.others.consent !== "lossy" ? `, and --accept ${d.others.consent} covers all` : ""}${d.isPushed === true ? "" : ": see migrate plan"}`),
+        : `; ${count(d.others.count, "more step")} need${d.others.count === 1 ? "s" : ""} consent${d.consent === "lossy" && d.others.consent !== "lossy" ? `, and --accept ${d.others.consent} covers all` : ""}${d.command === "migrate up" ? ": see migrate plan" : ""}`),
   ),
   ERR_FORBIDDEN: refused(
     (d: StepPlace & { target: string; class: string; problem: string }) =>
@@ -61,8 +62,8 @@ export const rollbackErrors = {
       `remove the cause and run migrate up again, or pass --accept irreversible to continue without it`,
   ),
   ERR_BACK_ORDER: refused(
-    (d: { later: string; earlier: string; steps: number }) =>
-      `${d.later} ran after ${d.earlier}, so it must be rolled back before it: migrate down --steps ${d.steps}`,
+    (d: { later: string; earlier: string; commands: readonly string[]; again: readonly string[] }) =>
+      `${d.later} ran after ${d.earlier}, so it must be rolled back before it; run ${d.commands.join(", then ")}, which applies ${d.again.join(" and ")} again`,
   ),
   ERR_UNSETTLED: refused(
     (d: { version: string }) =>
@@ -81,3 +82,7 @@ export const rollbackErrors = {
       `${d.version} has begun, so its original tables no longer exist to compare with; run migrate up first, then rehearse the migrations after it`,
   ),
 } as const;
+
+function consenting(command: string | undefined, consent: string): string {
+  return command === undefined ? `pass --accept ${consent}` : `run ${command} --accept ${consent}`;
+}

@@ -118,7 +118,7 @@ export function makePlan(input: PlanInput): Plan {
     return planMigration(run, database, input);
   };
   const planned = pending.map((migration, index) =>
-    back.has(migration) ? explainIrreversible(index, () => plan(migration)) : plan(migration),
+    back.has(migration) ? explainIrreversible(pending.slice(0, index), () => plan(migration)) : plan(migration),
   );
   return { migrations: planned, now };
 }

@@ -201,7 +201,7 @@ test("what the target has no call for is said before anything is sent, and the r
   expect({ code, stderr }).toEqual({
     code: 4,
     stderr:
-      "0001_create.ts, step 1 (createTable) can't be rolled back: target here can't do it: the dialect service has no request for dropTable; migrate down --steps 1 rolls back what ran after it\n",
+      "0001_create.ts, step 1 (createTable) can't be rolled back: target here can't do it: the dialect service has no request for dropTable; run migrate down --steps 1, which rolls back 0002_rename\n",
   });
   expect(await seen(project.data)).toEqual(before);
   expect(await project.migrate(["down", "--to", "1"], key)).toMatchObject({ code: 0 });

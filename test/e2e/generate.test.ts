@@ -158,7 +158,7 @@ test("consent that is not enough for up is refused before anything is written", 
   const gone = ["generate", "gone", "--drop-table", "e", "--accept"];
   expect(await project.migrate([...gone, "lossy"])).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining("or pass --accept irreversible"),
+    stderr: expect.stringContaining("; pass --accept irreversible"),
   });
   expect(filesIn(project)).toEqual(["0001_one.ts"]);
   expect(await project.migrate([...gone, "irreversible"])).toMatchObject({ code: 0 });

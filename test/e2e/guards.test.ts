@@ -27,7 +27,7 @@ const refusal = {
   stdout: "",
   stderr:
     "0002_drop.ts, step 1 (dropColumn) needs consent: documents.score is dropped with its values; " +
-    'write export const accepts = ["lossy"] into the file and run migrate up again, or pass --accept lossy\n',
+    'run migrate up --accept lossy, or write export const accepts = ["lossy"] into the file\n',
 };
 
 test("without consent nothing is changed, and plan says what is missing", async () => {
@@ -35,7 +35,7 @@ test("without consent nothing is changed, and plan says what is missing", async 
   expect(await project.migrate(["up"])).toEqual(refusal);
   expect(await columnsOf(project.database, "documents")).toEqual(["id: int32", "score: float64"]);
   const { stdout } = await project.migrate(["plan"]);
-  expect(stdout).toContain('    needs consent: accepts = ["lossy"] in its file, or --accept lossy\n');
+  expect(stdout).toContain('    needs consent: migrate up --accept lossy, or accepts = ["lossy"] in its file\n');
   expect((await project.migrate(["up", "--dry-run", "--accept", "lossy"])).stdout).not.toContain("needs consent");
   const { pending } = JSON.parse((await project.migrate(["plan", "--json"])).stdout);
   expect(pending[0].actions[0].refusal).toEqual({

@@ -26,7 +26,7 @@ test("a plan is a short comment with its risks first", async () => {
 ### 2 migrations for \`local\`: 1 refused
 
 > [!CAUTION]
-> - \`0003_no_body\` is **refused**: drop documents.body: needs consent: accepts = \\["lossy"\\] in its file, or --accept lossy
+> - \`0003_no_body\` is **refused**: drop documents.body: needs consent: migrate up --accept lossy, or accepts = \\["lossy"\\] in its file
 
 | migration | risk | rollback | cost |
 | --- | --- | --- | --- |

@@ -100,7 +100,7 @@ test("a loss needs consent, and a column that is gone an answer", async () => {
   expect(await migrate(dropping)).toMatchObject({
     code: 4,
     stderr: expect.stringMatching(
-      /note: in neither .*: gone\nthe push, step \d \(dropColumn\) needs consent: d\.title is dropped with its values; pass --accept lossy\n$/,
+      /note: in neither .*: gone\nthe push, step \d \(dropColumn\) needs consent: d\.title is dropped with its values; run migrate push --accept lossy\n$/,
     ),
   });
   expect(await columnsOf(database, "d")).toContain("title: utf8");

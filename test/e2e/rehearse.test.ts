@@ -128,7 +128,7 @@ describe("on a folder", () => {
       "0003_lossy (up T, down T, up again T)",
       "  drop documents.body (up T, down T)",
       "    restore: kept",
-      '    needs consent: accepts = ["lossy"] in its file, or --accept lossy',
+      '    needs consent: migrate up --accept lossy, or accepts = ["lossy"] in its file',
       "2 migrations rehearsed, 2 steps: 2 kept (up T, down T, up again T)",
       "",
     ]);

@@ -54,7 +54,7 @@ export const pushCommand = defineCommand({
         output.data<"push">({ ...document, later: made.later, others: made.others, dryRun: isDry });
         renderDifference(document, output);
         printNotes(made, output);
-        checkRefusals(plan, name, true);
+        checkRefusals(plan, name, "migrate push");
         if (steps.length === 0) output.result(`nothing to do: the tables of ${name} are as ${schema} declares`);
         else if (isDry) output.result(`${count(steps.length, "step")} would run on ${name}; nothing was changed`);
         else {

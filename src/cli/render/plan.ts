@@ -239,7 +239,7 @@ export function sequenceOf(refusal: Refusal): readonly string[] {
 export function refusalText(refusal: Refusal): string {
   switch (refusal.reason) {
     case "consent":
-      return `needs consent: accepts = ["${refusal.consent}"] in its file, or --accept ${refusal.consent}`;
+      return `needs consent: migrate up --accept ${refusal.consent}, or accepts = ["${refusal.consent}"] in its file`;
     case "forbidden":
       return `forbidden on this target: a step of rollback class ${refusal.class}`;
     case "failure":

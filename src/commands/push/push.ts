@@ -26,7 +26,7 @@ export async function push(options: MigratorOptions, choice: PushChoice, steps: 
       // Another push may have done all of it meanwhile.
       if (made.steps.length > 0 && !isDeepStrictEqual(made.steps, steps))
         throw refused("the tables have changed since the plan was made", "run migrate push again");
-      checkRefusals(made.plan, context.target.name, true);
+      checkRefusals(made.plan, context.target.name, "migrate push");
       return { first: undefined, act: (lease) => carryOut(made.plan.migrations, context, lease) };
     },
   });

@@ -62,10 +62,10 @@ export function failureIn({ migrations }: Plan): MigrateError<"ERR_STEP_WOULD_FA
 }
 
 /**
- * `isPushed`: the plan is not of migrations, so no file can give consent. Throws ERR_STEP_WOULD_FAIL, ERR_CONSENT,
+ * `command`: the one that takes the consent, if it is not the one that was given. Throws ERR_STEP_WOULD_FAIL, ERR_CONSENT,
  * ERR_FORBIDDEN, ERR_REWRITE, ERR_CONTRACT, ERR_ROLLBACK_BLOCKED.
  */
-export function checkRefusals(plan: Plan, target: string, isPushed?: boolean): void {
+export function checkRefusals(plan: Plan, target: string, command?: "migrate up" | "migrate push"): void {
   const { migrations, blocked } = plan;
   if (blocked !== undefined) throw new MigrateError("ERR_ROLLBACK_BLOCKED", blocked);
   const failure = failureIn(plan);
@@ -77,7 +77,7 @@ export function checkRefusals(plan: Plan, target: string, isPushed?: boolean): v
         ...place,
         ...refusal,
         others: othersOf(actions.slice(index + 1)),
-        isPushed,
+        command,
       });
     if (refusal?.reason === "rewrite")
       throw new MigrateError("ERR_REWRITE", {

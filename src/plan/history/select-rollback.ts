@@ -31,10 +31,18 @@ export function orderBack(
   const stays = ran.slice(0, chosen.length).find((known) => !isAbove(known));
   if (stays === undefined) return chosen;
   const over = chosen.find(({ order }) => order < stays.order)!;
+  // All that are chosen, so that no second rollback is needed.
+  const all = ran.indexOf(chosen.at(-1)!) + 1;
+  const again = ran.slice(0, all).filter((known) => !isAbove(known));
+  const lowest = Math.min(...again.map(({ version }) => version));
   throw new MigrateError("ERR_BACK_ORDER", {
     later: formatMigration(stays),
     earlier: formatMigration(over),
-    steps: ran.indexOf(over) + 1,
+    commands: [
+      `migrate down --steps ${all}`,
+      `migrate up --to ${to}${ran.slice(all).some(({ version }) => version > lowest) ? " --allow-out-of-order" : ""}`,
+    ],
+    again: again.toReversed().map(formatMigration),
   });
 }
 

@@ -1,5 +1,6 @@
 /** The rollback of a migration: its actions, last step first, and the rows that may block them. Pure. */
 import { isMigrateError, MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
+import { formatMigration, type MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
@@ -130,15 +131,16 @@ function irreversible(place: StepPlace, problem: string): MigrateError {
 }
 
 /**
- * Turns an error of a rollback plan into ERR_IRREVERSIBLE, with a hint at what can be rolled back instead. `after`: how many migrations ran after this one and are rolled back before it.
+ * Turns an error of a rollback plan into ERR_IRREVERSIBLE, with the command that rolls back what can be. `after`: the migrations that are rolled back before this one, in that order.
  */
-export function explainIrreversible<Result>(after: number, plan: () => Result): Result {
+export function explainIrreversible<Result>(after: readonly MigrationName[], plan: () => Result): Result {
   try {
     return plan();
   } catch (cause) {
     const found = placeAndProblem(cause);
     if (found === undefined) throw cause;
-    const hint = after === 0 ? undefined : `migrate down --steps ${after} rolls back what ran after it`;
+    const names = after.map(formatMigration).join(", then ");
+    const hint = after.length === 0 ? undefined : `run migrate down --steps ${after.length}, which rolls back ${names}`;
     throw new MigrateError("ERR_IRREVERSIBLE", { ...found, hint }, { cause });
   }
 }

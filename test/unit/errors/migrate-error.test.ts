@@ -124,7 +124,12 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   },
   ERR_CONTRACT_INVALID: { file: "contracts/search.json", problem: "is not JSON" },
   ERR_REWRITE: { ...place, target: "local", bytes: 512, limit: 64 },
-  ERR_BACK_ORDER: { later: "0004_later", earlier: "0005_early", steps: 2 },
+  ERR_BACK_ORDER: {
+    later: "0004_later",
+    earlier: "0005_early",
+    commands: ["migrate down --steps 2", "migrate up --to 4"],
+    again: ["0004_later"],
+  },
   ERR_UNSETTLED: { version: "0003_widen_ids" },
   ERR_REVERTING: { version: "0003_widen_ids" },
   ERR_MIGRATION_CHANGED: { file, change: "step 2 was added" },

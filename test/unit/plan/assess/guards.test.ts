@@ -48,7 +48,7 @@ function planOf(
 
 function refused(plan: Plan, guards: Guards = {}, accept: readonly Acceptance[] = []): string {
   try {
-    checkRefusals(withRefusals(plan, guards, accept), "prod");
+    checkRefusals(withRefusals(plan, guards, accept), "prod", "migrate up");
     return "";
   } catch (error) {
     return (error as Error).message;
@@ -59,7 +59,7 @@ const dropped = [dropColumn("t", "f")];
 
 test("what loses something needs consent: in the file, from whoever runs it, or in the configuration", () => {
   expect(refused(planOf(dropped))).toMatch(
-    /step 1 \(dropColumn\) needs consent: t.f is dropped with its values; write export const accepts = \["lossy"\] into the file and run migrate up again, or pass --accept lossy$/,
+    /step 1 \(dropColumn\) needs consent: t.f is dropped with its values; run migrate up --accept lossy, or write export const accepts = \["lossy"\] into the file$/,
   );
   expect(refused(planOf(dropped, { accepts: ["lossy"] }))).toBe("");
   expect(refused(planOf(dropped), {}, ["lossy"])).toBe("");
@@ -69,27 +69,29 @@ test("what loses something needs consent: in the file, from whoever runs it, or 
 test("whoever is asked hears of what else needs consent, so that he is not asked once for each", () => {
   const steps = [dropColumn("t", "f"), dropTable("other")];
   expect(refused(planOf(steps))).toMatch(
-    /--accept lossy; 1 more step needs consent, and --accept irreversible covers all: see migrate plan$/,
+    /into the file; 1 more step needs consent, and --accept irreversible covers all: see migrate plan$/,
   );
-  expect(refused(planOf(steps), {}, ["lossy"])).toMatch(/step 2 .* pass --accept irreversible$/);
-  expect(refused(planOf(steps.toReversed()))).toMatch(
-    /--accept irreversible; 1 more step needs consent: see migrate plan$/,
-  );
+  expect(refused(planOf(steps), {}, ["lossy"])).toMatch(/step 2 .*; run migrate up --accept irreversible, or write /);
+  expect(refused(planOf(steps.toReversed()))).toMatch(/into the file; 1 more step needs consent: see migrate plan$/);
 });
 
 test("what nothing brings back needs the stronger word, which holds for the weaker one too", () => {
   const gone = planOf([dropTable("t")]);
-  expect(refused(gone, {}, ["lossy"])).toMatch(/and nothing brings that back; .* pass --accept irreversible$/);
+  expect(refused(gone, {}, ["lossy"])).toMatch(
+    /and nothing brings that back; run migrate up --accept irreversible, or /,
+  );
   expect(refused(gone, {}, ["irreversible"])).toBe("");
   expect(refused(planOf(dropped), {}, ["irreversible"])).toBe("");
   const { restoreTable: _, ...others } = keeping.actions;
   const forgetting = { ...keeping, actions: others };
-  expect(refused(planOf(dropped, { capabilities: forgetting }), {}, ["lossy"])).toMatch(/--accept irreversible$/);
+  expect(refused(planOf(dropped, { capabilities: forgetting }), {}, ["lossy"])).toMatch(
+    /migrate up --accept irreversible, or /,
+  );
 });
 
 test("where the file says how it is rolled back, it is lossy", () => {
   const down = [addColumn("t", "f", float64(), { as: "0.5" })];
-  expect(refused(planOf(dropped, { down }))).toMatch(/--accept lossy$/);
+  expect(refused(planOf(dropped, { down }))).toMatch(/migrate up --accept lossy, or /);
 });
 
 test("what loses nothing needs none, nor what a migration made itself", () => {

@@ -50,7 +50,14 @@ test("down to 0 leaves a migration that has that number", () => {
 
 test("what is to stay and ran after what is rolled back has to go first", () => {
   expect(() => orderBack(aLedger(...applied(1, 3, 2)), files, { to: 2 })).toThrow(
-    "0002_m2 ran after 0003_m3, so it must be rolled back before it: migrate down --steps 2",
+    "0002_m2 ran after 0003_m3, so it must be rolled back before it; run migrate down --steps 2, then migrate up --to 2, which applies 0002_m2 again",
+  );
+});
+
+test("the commands that lead there instead of a refused --to are given in order, and roll back all that was chosen", () => {
+  const five = [...files, ...[4, 5].map((version) => ({ ...files[0]!, version, name: `m${version}` }))];
+  expect(() => orderBack(aLedger(...applied(1, 3, 5, 4, 2)), five, { to: 3 })).toThrow(
+    "run migrate down --steps 3, then migrate up --to 3 --allow-out-of-order, which applies 0002_m2 again",
   );
 });
 
