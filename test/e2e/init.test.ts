@@ -264,6 +264,30 @@ test("tables in a folder that is named are pulled, and a folder that does not ex
   });
 });
 
+test("tables in another folder of the project are named, and without questions nothing is written then", async () => {
+  const project = aNewProject({ type: "module" });
+  for (const folder of ["data/shop", "node_modules/other", ".cache", "a/b/deep"])
+    await (await lancedb.connect(join(project.folder, folder))).createTable("books", [{ id: 1 }]);
+  expect(await project.migrate(["init", "--yes"])).toEqual({
+    code: 2,
+    stdout: "",
+    stderr:
+      "found npm, TypeScript, ES modules, tables in data/shop\n" +
+      "there are tables in data/shop and none in .lancedb; run migrate init data/shop --yes, or migrate init .lancedb --yes\n",
+  });
+  expect(existsSync(join(project.folder, "migrate.config.ts"))).toBe(false);
+  expect(await project.migrate(["init", ".lancedb", "--yes"])).toMatchObject({ code: 0 });
+});
+
+test.skipIf(!hasTerminal)("at a terminal, another folder with tables is what Enter chooses", async () => {
+  const project = aNewProject({ type: "module" });
+  await (await lancedb.connect(join(project.folder, "data"))).createTable("books", [{ id: 1 }]);
+  const { code, shown } = await atTerminal(project, "init", /\) /, ["\n", "\n"]);
+  expect(shown).toContain("where are the tables: a folder, s3://… or https://…? (data) ");
+  expect(code).toBe(0);
+  expect(textOf(project, "migrate.config.ts")).toContain('local: { kind: "lance", uri: "data" }');
+});
+
 test("without a terminal, and without --yes, nothing is written", async () => {
   const project = aNewProject();
   expect(await project.migrate(["init"])).toEqual({

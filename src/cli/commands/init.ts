@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { MigrateError } from "../../errors/migrate-error.ts";
+import { shellWord } from "../../schema/text/format-notation.ts";
 import { int64, utf8, vector } from "../../schema/declare/type-builders.ts";
 import { isFolder, type InitChoice, type TablePlace } from "../../scaffold/init/files.ts";
 import type { NextCommand } from "../../scaffold/init/next-commands.ts";
+import type { ProjectSurvey } from "../../scaffold/init/survey.ts";
 import { loadConfig } from "../../session/load-config.ts";
 import { createTable } from "../../steps/index.ts";
 import { defineCommand, withAnySession, withSession, type Context } from "../command/command.ts";
@@ -44,6 +46,7 @@ export const initCommand = defineCommand({
       throw new MigrateError("ERR_USAGE", { problem: "the configuration states where the tables are already" });
     const found = surveyOf(here, config, folder);
     output.progress(describeSurvey(found));
+    if (yes === true) checkPlace(found);
     const choice = yes === true ? choiceFound(found) : await askChoice(found, context, folder !== undefined);
     if (choice.place !== found.place || folder !== undefined) noteMissing(choice.place, output);
     underWay(true);
@@ -62,6 +65,15 @@ export const initCommand = defineCommand({
     return undefined;
   },
 });
+
+/** Which folder is meant is unknown, and a configuration for the wrong one would look as if there were no tables. */
+function checkPlace({ place, elsewhere }: ProjectSurvey): void {
+  if (elsewhere.length === 0) return;
+  const commands = [...elsewhere, place.uri!].map((folder) => `migrate init ${shellWord(folder)} --yes`);
+  throw new MigrateError("ERR_USAGE", {
+    problem: `there are tables in ${elsewhere.join(" and ")} and none in ${place.uri!}; run ${commands.join(", or ")}`,
+  });
+}
 
 /** A folder that does not exist may be a typing error. */
 function noteMissing(place: TablePlace, output: Output): void {

@@ -31,11 +31,16 @@ export async function askChoice(
   isGiven: boolean,
 ): Promise<InitChoice> {
   return await atTerminal(context, async (asking) => {
-    const place = survey.config === undefined && !isGiven ? await askPlace(survey.place, asking) : survey.place;
+    const place = survey.config === undefined && !isGiven ? await askPlace(likelyPlace(survey), asking) : survey.place;
     const first = survey.hasMigrations ? undefined : await askFirst(survey, place, asking);
     const workflow = mayHaveWorkflow(survey) && (await isYes(asking, `write ${workflowPath} for GitHub?`, true));
     return { place, first, workflow };
   });
+}
+
+/** The one other folder with tables, if there are none at the usual place. */
+function likelyPlace({ place, elsewhere }: ProjectSurvey): TablePlace {
+  return elsewhere.length === 1 ? placeAt(elsewhere[0]!) : place;
 }
 
 async function askPlace(found: TablePlace, { untilRight }: Asking): Promise<TablePlace> {

@@ -1,5 +1,5 @@
 /** What `migrate init` finds in a project. Reads files only. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { configNames, type LoadedConfig } from "../../session/load-config.ts";
 import { fileKind, filesIn, lastMigration, type FileKind } from "../file-kind.ts";
@@ -27,6 +27,8 @@ export interface ProjectSurvey {
   readonly place: TablePlace;
   /** The names of the tables there, if that is a folder. */
   readonly tables: readonly string[];
+  /** Other folders of the project with tables, if there are none at that place and nothing is configured. */
+  readonly elsewhere: readonly string[];
   /** The folder of the git repository. */
   readonly repository: string | undefined;
   /** The configuration of another CI service than GitHub's. */
@@ -60,6 +62,8 @@ export function surveyOf(folder: string, config: LoadedConfig | undefined, uri?:
   const migrations = config?.migrations ?? usual;
   const base = config?.folder ?? folder;
   const place = uri === undefined ? placeFound(config) : placeAt(uri);
+  const tables = tablesIn(base, place);
+  const isOpen = config === undefined && uri === undefined && tables.length === 0 && isFolder(place);
   const repository = foldersAbove(folder).find((one) => existsSync(join(one, ".git")));
   const otherCi = repository && otherServices.find((name) => existsSync(join(repository, name)));
   return {
@@ -71,7 +75,8 @@ export function surveyOf(folder: string, config: LoadedConfig | undefined, uri?:
     hasMigrations: lastMigration(resolve(base, migrations)) !== "",
     format: formatterOf(folder),
     place,
-    tables: tablesIn(base, place),
+    tables,
+    elsewhere: isOpen ? foldersWithTables(folder) : [],
     repository,
     otherCi,
   };
@@ -80,7 +85,16 @@ export function surveyOf(folder: string, config: LoadedConfig | undefined, uri?:
 const otherServices = [".gitlab-ci.yml", ".circleci", "azure-pipelines.yml", "bitbucket-pipelines.yml", "Jenkinsfile"];
 
 /** One line for people. */
-export function describeSurvey({ manager, config, kind, folder, place, tables, format }: ProjectSurvey): string {
+export function describeSurvey({
+  manager,
+  config,
+  kind,
+  folder,
+  place,
+  tables,
+  elsewhere,
+  format,
+}: ProjectSurvey): string {
   const isModule = packageAt(folder)?.type === "module";
   const found = [
     manager.name,
@@ -90,6 +104,7 @@ export function describeSurvey({ manager, config, kind, folder, place, tables, f
     ...(tables.length === 0
       ? []
       : [`${tables.length === 1 ? "the table" : "the tables"} ${tables.join(", ")} in ${place.uri}`]),
+    ...(elsewhere.length === 0 ? [] : [`tables in ${elsewhere.join(" and ")}`]),
     ...(config === undefined && place.kind === "rest" && place.uri === undefined
       ? ["an address in MIGRATE_ENDPOINT"]
       : []),
@@ -125,6 +140,22 @@ export function tablesIn(base: string, place: TablePlace): readonly string[] {
   if (!isFolder(place) || place.uri === undefined) return [];
   const names = filesIn(resolve(base, place.uri)).flatMap((file) => /^(.+)\.lance$/.exec(file)?.[1] ?? []);
   return names.filter((name) => !name.startsWith("_migrations"));
+}
+
+/** Folders up to two levels below, by their relative paths, without those of tools. */
+function foldersWithTables(folder: string, below = 2): readonly string[] {
+  const names = filesIn(folder).filter((name) => !/^\.|^node_modules$|\.lance$/.test(name));
+  return names.flatMap((name) => {
+    const path = join(folder, name);
+    if (!isRealFolder(path)) return [];
+    const own = tablesIn(folder, { kind: "lance", uri: name }).length > 0 ? [name] : [];
+    return [...own, ...(below === 1 ? [] : foldersWithTables(path, below - 1).map((one) => `${name}/${one}`))];
+  });
+}
+
+/** Links are left out: they may lead out of the project. */
+function isRealFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** The path from the repository to the project, for messages and workflows; empty if they are the same folder. */
