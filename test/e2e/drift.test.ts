@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { aProject } from "../support/project.ts";
 import { addRows, columnsOf, lancedb } from "../support/tables.ts";
 import { aKeptProject, described, type KeptProject } from "./support/kept.ts";
 
@@ -29,7 +30,7 @@ async function timeOf(table: Awaited<ReturnType<typeof tableOf>>, version: numbe
     .replace(/\.\d+Z$/, "Z");
 }
 
-const ways = "; or let migrate verify --write write a migration that leads there";
+const ways = "; or run migrate verify --write, which writes a migration that leads there";
 
 test.each(described)("names the version in which it came, among many that others write (%s)", async (kept) => {
   const project = await aKeptProject(kept);
@@ -361,4 +362,17 @@ test("flags that belong to --write are refused without it, and beside --ledger",
   const project = await aKeptProject("lance");
   for (const args of [["name"], ["--rename", "people.id:no"], ["--ledger", "--write"]])
     expect(await project.run("verify", ...args)).toMatchObject({ code: 2, stdout: "" });
+});
+
+test("verify names the way to adopt a change by hand, also while migrations are pending", async () => {
+  const project = aProject();
+  project.migration("0001_first.ts", `m.createTable("d", { id: m.int32() }),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await (await (await lancedb.connect(project.database)).openTable("d")).addColumns([{ name: "n", valueSql: "1" }]);
+  const way = "run migrate verify --write, which writes a migration that leads there";
+  expect((await project.migrate(["verify"])).stdout).toContain(`fix that by hand; or ${way}\n`);
+  project.migration("0002_more.ts", `m.addColumn("d", "more", m.utf8()),`);
+  expect((await project.migrate(["verify"])).stdout).toContain(
+    `fix that by hand; or move the files of pending migrations out of the folder and ${way}; then give the pending ones higher numbers\n`,
+  );
 });

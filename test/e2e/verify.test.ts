@@ -80,7 +80,7 @@ test.each(described)("every difference of every table is said, and not just the 
           since: { version: expect.any(Number), time: expect.any(String), orEarlier: false, orLater: false },
         },
       ],
-      hint: "fix that by hand; or let migrate verify --write write a migration that leads there",
+      hint: "fix that by hand; or run migrate verify --write, which writes a migration that leads there",
       doubts: [],
       deferred: [],
     },

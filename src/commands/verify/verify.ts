@@ -81,8 +81,10 @@ function hintFor(
     return areAll("gone", differences)
       ? `${howToFix(differences)}; without one, see migrate repair`
       : "see migrate repair";
-  const mayAdopt = capabilities.describes && pendingFiles(files, state).length === 0;
-  return `${howToFix(differences)}${mayAdopt ? "; or let migrate verify --write write a migration that leads there" : ""}`;
+  const isPending = pendingFiles(files, state).length > 0;
+  // A pending migration may create or rename what is there or gone too early.
+  if (!capabilities.describes || (isPending && !areAll("changed", differences))) return howToFix(differences);
+  return `${howToFix(differences)}; or ${isPending ? "move the files of pending migrations out of the folder and " : ""}run migrate verify --write, which writes a migration that leads there${isPending ? "; then give the pending ones higher numbers" : ""}`;
 }
 
 interface LedgerVerdict {
