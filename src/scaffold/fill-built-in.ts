@@ -8,6 +8,8 @@ import { importLine, layOut, namesIn } from "./print/print-source.ts";
 
 export interface Filling {
   readonly name: string;
+  /** What the comment of `up` states too, a sentence each. */
+  readonly notes?: readonly string[] | undefined;
   readonly steps?: readonly Step[] | undefined;
   readonly down?: readonly Step[] | undefined;
   readonly accepts?: readonly Acceptance[] | undefined;
@@ -33,7 +35,7 @@ export const comments = {
 const placeholder = "What this migration does.";
 
 /** Throws ERR_TEMPLATE_MISSING. */
-export function fillBuiltIn(template: string, { name, steps, down, accepts, replaces, after }: Filling): string {
+export function fillBuiltIn(template: string, { name, notes, steps, down, accepts, replaces, after }: Filling): string {
   if (!existsSync(template)) throw new MigrateError("ERR_TEMPLATE_MISSING", { file: template });
   const text = readFileSync(template, "utf8");
   const at = text.indexOf("/**");
@@ -46,7 +48,9 @@ export function fillBuiltIn(template: string, { name, steps, down, accepts, repl
     ...(accepts === undefined ? [] : [plainExport("accepts", accepts)]),
     ...(replaces === undefined ? [] : [plainExport("replaces", replaces)]),
     ...lists.map((list, index) =>
-      index === 0 ? stepsExport(exported, "up", sentence, list) : stepsExport(exported, "down", comments.down, list),
+      index === 0
+        ? stepsExport(withNotes(exported, notes), "up", sentence, list)
+        : stepsExport(exported, "down", comments.down, list),
     ),
   ].join("\n");
 }
@@ -71,8 +75,22 @@ function stepsExport(exported: string, name: "up" | "down", sentence: string, li
   return head + listAfter(head.slice(head.lastIndexOf("\n") + 1), list);
 }
 
+/** The comment with more sentences: then it has several lines. */
+function withNotes(exported: string, notes: readonly string[] | undefined): string {
+  if (notes === undefined || notes.length === 0) return exported;
+  const lines = [placeholder, ...notesOf(notes)].join("\n *\n * ");
+  return exported.replace(`/** ${placeholder} */`, `/**\n * ${placeholder}\n */`).replace(placeholder, () => lines);
+}
+
 function listAfter(start: string, list: Source): string {
   return `${layOut(list, { indent: 0, used: start.length, tail: 1, prefix: "" })};\n`;
+}
+
+/** Notes as sentences that cannot end the comment in which they are. */
+export function notesOf(notes: readonly string[] = []): readonly string[] {
+  return notes.map(
+    (note) => `${note[0]!.toUpperCase()}${note.slice(1).replaceAll(/\s+/g, " ").replaceAll("*/", "* /")}.`,
+  );
 }
 
 /** The name of a migration as a sentence. */

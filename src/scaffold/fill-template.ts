@@ -3,7 +3,7 @@ import type { Node, SourceFile, VariableDeclaration } from "ts-morph";
 import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import type { Source } from "../schema/text/typescript-source.ts";
 import { valueSource } from "../schema/text/typescript-source.ts";
-import { comments, listOf, packageName, sentenceOf, type Addable, type Filling } from "./fill-built-in.ts";
+import { comments, listOf, packageName, notesOf, sentenceOf, type Addable, type Filling } from "./fill-built-in.ts";
 import { importLine, layOut, namesIn } from "./print/print-source.ts";
 import { Project, SyntaxKind } from "./ts-morph.ts";
 
@@ -18,7 +18,7 @@ export function fillTemplate(file: string, filling: Filling): string {
   }
 }
 
-function filled(file: string, { name, steps, down, accepts, replaces, after }: Filling): string {
+function filled(file: string, { name, notes, steps, down, accepts, replaces, after }: Filling): string {
   const source = new Project({ useInMemoryFileSystem: false }).addSourceFileAtPath(file);
   const up = exportedList(source, "up");
   if (up === undefined)
@@ -28,7 +28,8 @@ function filled(file: string, { name, steps, down, accepts, replaces, after }: F
     });
   const comment = up.getVariableStatementOrThrow().getJsDocs()[0];
   const isAlone = comment?.getTags().length === 0;
-  comment?.setDescription(`${sentenceOf(name)}${isAlone ? "" : "\n"}`);
+  const sentences = [sentenceOf(name), ...notesOf(notes)].join("\n\n");
+  comment?.setDescription(`${sentences}${isAlone ? "" : "\n"}`);
   if (steps === undefined) return source.getFullText();
   return withLists(source, up, {
     up: listOf(steps, after),

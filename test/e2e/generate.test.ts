@@ -304,3 +304,18 @@ test.each([
   expect(ended.stderr).toMatch(/^[^\n]+\n$/);
   expect(filesIn(project)).toEqual(["0001_first.ts"]);
 });
+
+test("a column that is dropped beside a new one is noted, also in the file, unless that was the answer", async () => {
+  const project = aProject();
+  project.migration("0001_first.ts", `m.createTable("d", { id: m.int32(), score: m.utf8() }),`);
+  declare(project, `d: { id: m.int32(), points: m.list(m.utf8()) }`);
+  const note =
+    "the values of d.score are lost: d.points begins with nulls; if a new column replaces it, use renameColumn and retypeColumn with using instead, or fill the new column with backfillColumn before the drop";
+  const { code, stderr } = await project.migrate(["generate", "points"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`note: ${note}\n`) });
+  const text = readFileSync(join(project.folder, "migrations/0002_points.ts"), "utf8");
+  expect(text).toContain(`/**\n * Points.\n *\n * ${note.replace("the", "The")}.\n */\n`);
+  rmSync(join(project.folder, "migrations/0002_points.ts"));
+  const answered = await project.migrate(["generate", "points", "--drop-column", "d.score"]);
+  expect(answered).toMatchObject({ code: 0, stderr: expect.not.stringContaining("begins with nulls") });
+});

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { DiffAnswer } from "../../commands/generate/diff-columns.ts";
 import type { Diff } from "../../commands/generate/diff-tables.ts";
 import { compareDeclared, questionOf } from "../../commands/generate/generate.ts";
+import { lostValues } from "../../commands/generate/lost-values.ts";
 import { loadSchema } from "../../migrations/load-schema.ts";
 import { schemaFile } from "../../scaffold/file-kind.ts";
 import { defineCommand, withAnySession } from "../command/command.ts";
@@ -54,7 +55,8 @@ export const generateCommand = defineCommand({
         output.result(`nothing to do: the migrations lead to the tables that ${schema} declares`);
         return undefined;
       }
-      const written = await writing.write({ name: name ?? nameOf(steps), steps, down, accept });
+      const notes = lostValues(steps, answers);
+      const written = await writing.write({ name: name ?? nameOf(steps), steps, down, accept, notes });
       const { file, lock } = written;
       output.data<"generate">({ file, steps: describeSteps(steps), lock });
       renderWritten(output, [file]);

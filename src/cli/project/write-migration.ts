@@ -22,6 +22,8 @@ export interface Next {
   readonly steps: readonly Step[];
   readonly down?: boolean | undefined;
   readonly accept?: readonly Acceptance[] | undefined;
+  /** What the user should know about the steps: printed, and written into the file. */
+  readonly notes?: readonly string[] | undefined;
 }
 
 /** The session's options, with no migrations if their folder does not exist. */
@@ -55,7 +57,7 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
     /** Throws what is wrong with these steps. */
     checkSteps: async (name: string, steps: readonly Step[]): Promise<void> =>
       void planNext(await linted(), options, place(name), steps),
-    async write({ name: given, steps, down, accept }: Next): Promise<WrittenMigration> {
+    async write({ name: given, steps, down, accept, notes = [] }: Next): Promise<WrittenMigration> {
       const { name } = place(given);
       const existing = steps.length === 0 ? undefined : await linted();
       const planned = existing && planNext(existing, options, place(name), steps);
@@ -69,8 +71,9 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
       const { path, last } = place(name);
       // With the history file, TypeScript checks what is in after(…).
       const after = history === undefined ? undefined : formatVersion(last);
-      const wanted = { project: session.config, name, accepts: accept, history, after };
+      const wanted = { project: session.config, name, notes, accepts: accept, history, after };
       const file = await writeMigration(path, { ...wanted, ...(planned && { steps, down: back?.steps }) });
+      for (const words of notes) output.progress(`note: ${words}`);
       if (back?.isChecked === true)
         output.progress(
           "note: migrate down does not look for rows that block a written down: it loses rows and values that were written since; without a written down, migrate down checks that",
