@@ -5,7 +5,8 @@ import { migrationsBegun } from "../ledger/state/fold.ts";
 import type { Lease } from "../ledger/lease/lease.ts";
 import { deferralDetail, saysDeferred } from "../ledger/state/record.ts";
 import { isHeld } from "../run/execute/migration-progress.ts";
-import { deferralOf, indexWords, isStuck, type Deferral } from "../run/deferral-text.ts";
+import { deferralOf, indexWords, type Deferral } from "../run/deferral-text.ts";
+import { emitDeferred } from "../run/deferred/emit-deferred.ts";
 import { failedBuild, failureWords, type FailedBuild } from "../run/deferred/failed-builds.ts";
 import { findDeferred, reported, type FoundDeferral } from "../run/deferred/find-deferred.ts";
 import { withLease } from "../run/lease/with-lease.ts";
@@ -42,9 +43,7 @@ export async function buildDeferred(context: RunContext): Promise<readonly Defer
     if (isMigrateError(error, "ERR_INTERRUPTED") || isMigrateError(error, "ERR_LEASE_HELD")) return reported(all);
     throw error;
   });
-  for (const one of left)
-    if (!isStuck(one)) emit({ event: "deferred", ...one });
-    else emit({ event: "notIndexed", table: one.table, index: one.index, problem: one.problem });
+  emitDeferred(left, emit);
   return left;
 }
 

@@ -8,7 +8,9 @@ import { checkNothingHalfDone, orderBack, type BackChoice } from "../plan/histor
 import { checkMissing } from "../plan/history/pending.ts";
 import { keepingValues, restoringAfter } from "../plan/assess/blocking-rows.ts";
 import { withBlockers, type Consent } from "../run/check/find-blocking-rows.ts";
-import { blockingChanges } from "../run/check/changes-by-others.ts";
+import { lookAtRestores } from "../run/check/changes-by-others.ts";
+import { deferredAfterwards } from "../run/deferred/emit-deferred.ts";
+import type { Deferral } from "../run/deferral-text.ts";
 import { withMissingCode } from "../run/prepare/missing-code.ts";
 import { recreatedTables } from "../run/check/table-identity.ts";
 import { writeGuard } from "../run/execute/write-guard.ts";
@@ -29,6 +31,8 @@ export interface DownResult {
   readonly reverted: number;
   /** How many migrations are applied now. */
   readonly total: number;
+  /** The indexes that wait until their tables hold enough vectors. Absent if there are none. */
+  readonly deferred?: readonly Deferral[] | undefined;
 }
 
 /**
@@ -52,13 +56,11 @@ async function run(
   const { clock, emit } = context;
   const see: Emit = (event) => emit(event.event === "waiting" ? { ...event, direction: "down" } : event);
   const started = clock.steady();
-  const { changed, total } = await migrate(
-    { ...context, emit: see },
-    agreed === undefined ? downward : downwardAs(agreed),
-    choice,
-  );
+  const toward = agreed === undefined ? downward : downwardAs(agreed);
+  const { changed, total, defers } = await migrate({ ...context, emit: see }, toward, choice);
+  const deferred = defers === true ? await deferredAfterwards(context) : [];
   emit({ event: "finished", reverted: changed, duration: Math.round(clock.steady() - started) });
-  return { reverted: changed, total };
+  return { reverted: changed, total, ...(deferred.length > 0 && { deferred }) };
 }
 
 export const downward: RunDirection<RollbackChoice> = { direction: "down", rules: downRules };
@@ -128,9 +130,9 @@ async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<P
     migrations: plan.migrations.map((one) => restoringAfter(one, one.startedAt ?? starts)),
   };
   const kept = choice.keepAppended === true ? restoring : keepingValues(restoring);
-  const others = [...recreated, ...(await blockingChanges(kept, target))];
+  const { blocking, plan: looked } = await lookAtRestores(kept, target);
   return {
-    plan: explainAdopted(await withBlockers(kept, target, choice, others), state),
+    plan: explainAdopted(await withBlockers(looked, target, choice, [...recreated, ...blocking]), state),
     migrations,
     opening,
     writeGuard: choice.acceptLoss === true ? undefined : writeGuard(target, seen),

@@ -56,6 +56,8 @@ export interface RunResult {
   readonly changed: number;
   /** How many migrations are applied now. */
   readonly total: number;
+  /** Whether the ledger states that indexes are deferred; undefined if the run found nothing to do. */
+  readonly defers?: boolean;
 }
 
 /** When it throws a MigrateError, the ledger records what was done until then. */
@@ -145,7 +147,7 @@ async function executePlanned(
     lastRan: orderBack(state, [], {})[0],
     bound: binding.tables,
   });
-  return { changed, total: direction === "up" ? others + changed : others };
+  return { changed, total: direction === "up" ? others + changed : others, defers: lease.defers() };
 }
 
 function choiceOf<Chosen>({ plan: saved, ...given }: Wanted<Chosen>): Chosen {

@@ -274,3 +274,34 @@ test("a migration can't set the key of the mark", async () => {
     stderr: expect.stringContaining("belongs to lance-migrate"),
   });
 });
+
+test.each(ways)(
+  "on %s, down says that the version that it restores lacks an index that was built since",
+  async (way) => {
+    const project = await aScene(way);
+    project.migration("0001_docs.ts", `${docs} ${flat}`);
+    project.migration("0002_delete.ts", `m.execute("docs", { delete: "id > 100" }),`);
+    expect(await project.migrate(["up", "--accept", "lossy,irreversible"])).toMatchObject({ code: 0 });
+    await addRows(project.database, "docs", rowsFrom(0, 2));
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    expect(await indexesOf(project)).toEqual(["embedding_idx on embedding"]);
+
+    const plan = await project.migrate(["plan", "--down", "--keep-appended"]);
+    expect(plan.stdout).toMatch(
+      /risk: version \d+ of docs lacks index embedding_idx, which was built since: it is deferred again, and migrate up builds it once there are enough vectors\n/,
+    );
+    const down = await project.migrate(["down", "--keep-appended", "--json"]);
+    expect(down).toMatchObject({ code: 0 });
+    const events = down.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { readonly event: string });
+    expect(events.slice(-2)).toMatchObject([
+      { event: "deferred", table: "docs", index: "embedding_idx", vectors: 2, needed: 2 },
+      { event: "finished", reverted: 1 },
+    ]);
+    expect(await indexesOf(project)).toEqual([]);
+    const back = await project.migrate(["plan", "--down", "--to", "0"]);
+    expect(back.stdout).not.toContain("deferred again");
+  },
+);

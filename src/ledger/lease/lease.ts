@@ -32,6 +32,8 @@ export interface Lease {
   release(entries?: readonly LedgerEntry[], next?: number): Promise<void>;
   /** Stops renewing: the lease expires unless it was released. */
   abandon(): void;
+  /** Whether the ledger states that indexes are deferred. */
+  defers(): boolean;
 }
 
 /** If this many epochs are over when their answer arrives, the ledger takes longer to answer than a lease lasts. */
@@ -169,6 +171,7 @@ export async function takeLease(
         }
         if (!isHeld()) throw await lost();
       }),
+    defers: () => chain.defers(),
     recordLate: (entry) => inTurn(() => chain.write([entry], (records) => journal.add(records))),
     isSure: () => isHeld() && !overdue(),
     async release(entries = [], next) {

@@ -12,6 +12,8 @@ export interface Runner {
 }
 
 export interface RecordChain {
+  /** Whether the records state that indexes are deferred. */
+  defers(): boolean;
   /** Returns the record that takes the next epoch. It joins the chain with `began`, once the run has the epoch. */
   begin(entry: LedgerEntry): LedgerRecord;
   /** Makes the following records continue from that one. */
@@ -58,6 +60,7 @@ export function recordChain(
   };
 
   return {
+    defers: () => saysDeferred(deferral) === true,
     begin: (entry) => link(entry, { epoch: epoch + 1, number: 0 }),
     began(record) {
       last = hashOf(record) || last;

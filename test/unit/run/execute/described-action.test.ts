@@ -25,6 +25,7 @@ const calm: Lease = {
   recordLate: async () => {},
   release: async () => {},
   abandon: () => {},
+  defers: () => false,
 };
 
 function plannedOf(action: Action, before: Database): PlannedAction {

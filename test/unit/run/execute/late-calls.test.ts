@@ -28,6 +28,7 @@ async function lookedAt(found: readonly Column[]) {
     recordLate: async () => {},
     release: async () => {},
     abandon: () => {},
+    defers: () => false,
   };
   const migrations = [aMigration(1, [{ kind: "createTable", table: "t", columns }]), retyping];
   const looking = {

@@ -46,6 +46,7 @@ async function acting({ action, before, commits, ...about }: About) {
         recordLate: async () => {},
         release: async () => {},
         abandon: () => {},
+        defers: () => false,
       },
     },
   );

@@ -21,6 +21,7 @@ const held: Lease = {
   recordLate: async () => {},
   release: async () => {},
   abandon: () => {},
+  defers: () => false,
 };
 
 /** A call that fails, and when it has, somebody else holds the lease. */
