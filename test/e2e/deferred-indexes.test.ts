@@ -305,3 +305,22 @@ test.each(ways)(
     expect(back.stdout).not.toContain("deferred again");
   },
 );
+
+test("an index is deferred if its column is retyped to another length, with nulls", async () => {
+  const project = await aScene();
+  project.migration("0001_docs.ts", `${docs} ${flat}`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(project.database, "docs", rowsFrom(0, 3));
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  project.migration("0002_length.ts", `m.retypeColumn("docs", "embedding", m.vector(3), { using: "null" }),`);
+  const words = "index embedding_idx is deferred, because docs.embedding is all null then";
+  expect((await project.migrate(["plan"])).stdout).toContain(`risk: ${words}`);
+  const up = await project.migrate(["up", "--accept", "lossy"]);
+  expect(up).toMatchObject({ code: 0 });
+  expect(up.stderr).toContain(deferred("embedding_idx", "0 vectors", "ivfFlat needs at least 2"));
+  expect(await indexesOf(project)).toEqual([]);
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+  await (await openDocs(project)).update({ valuesSql: { embedding: "make_array(id, id * 2, 3)" } });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await indexesOf(project)).toEqual(["embedding_idx on embedding"]);
+});

@@ -6,8 +6,8 @@ import { formatType } from "../../../schema/data-type.ts";
 import { withMetadataOf } from "../../../schema/metadata.ts";
 import { madeName } from "../../../schema/names.ts";
 import { parsePath } from "../../../schema/path.ts";
-import { findColumn, requireColumn } from "../../../schema/table.ts";
-import { isNull, risksOfExpression } from "../../model/risk.ts";
+import { findColumn, requireColumn, type Table } from "../../../schema/table.ts";
+import { isNull, risksOfExpression, type Risk } from "../../model/risk.ts";
 import { isVectorIndex } from "../../../schema/table-index.ts";
 import { checkMakeable } from "./add-columns.ts";
 import { guardColumn, guardOff, guardOnByHiding } from "../../rewrite/append-guard.ts";
@@ -16,7 +16,7 @@ import { checkIndexes, createIndexes, indexesOn, indexRisks, putBackMetadata } f
 
 export const convertColumn: ActionModel<ConvertColumnAction> = {
   kind: "convertColumn",
-  after: (before, { table, path, type, using }) => {
+  after: (before, { table, path, type }) => {
     const at = parsePath(path);
     const column = requireColumn(table, before.columns, at.slice(0, 1));
     checkNotRead(table, before.columns, at);
@@ -33,19 +33,19 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
     const after = { ...before, columns: [...others, withMetadataOf(column, { ...column, type })] };
     const indexes = indexesOn(before, new Set([column.name]));
     checkIndexes(table, after, indexes);
-    const empty = isNull(using) ? indexes.find(([, index]) => isVectorIndex(index)) : undefined;
-    if (empty !== undefined)
-      throw new MigrateError("ERR_INDEX", {
-        table,
-        name: empty[0],
-        problem: `can't be made again on ${path}, which is all null then; drop it in a step before, and create it when the column has values`,
-      });
     return after;
   },
   needs: ["addColumns", "dropColumns", "alterColumns"],
   rewrites: ({ path }) => new Set(parsePath(path).slice(0, 1)),
-  commits: (action, before) => {
+  commits: (action, before, able) => {
     const { table, path, type, using } = action;
+    const [untrained] = able("setMetadata") ? [] : untrainedIndexes(action, before);
+    if (untrained !== undefined)
+      throw new MigrateError("ERR_INDEX", {
+        table,
+        name: untrained,
+        problem: `can't be made again on ${path}, which is all null then; drop it in a step before, and create it when the column has values`,
+      });
     const after = convertColumn.after(before, action);
     const [name] = parsePath(path);
     const columns = new Set([name!]);
@@ -77,15 +77,33 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
   gives: ({ path, using }) => [{ path: parsePath(path), sql: using }],
   describe: ({ table, path, type, using }) =>
     `recreate ${table}.${path} as ${formatType(type)} from ${using}, as the last column`,
-  risks: ({ table, path, type, using }, before, able) => [
-    ...indexRisks(table, before, new Set(parsePath(path).slice(0, 1)), able),
-    ...(isNull(using)
-      ? [{ kind: "loss" as const, text: `every value of ${table}.${path} is lost: it is null then` }]
-      : []),
-    ...risksOfExpression(`${table}.${path}`, type, using, before),
-    {
-      kind: "writers",
-      text: `appends by others are refused while ${table}.${path} is recreated, and an update of it at the very end may be lost`,
-    },
-  ],
+  risks: (action, before, able) => {
+    const { table, path, type, using } = action;
+    return [
+      ...(isNull(using)
+        ? untrainedIndexes(action, before).map(nullRisk(action))
+        : indexRisks(table, before, new Set(parsePath(path).slice(0, 1)), able)),
+      ...(isNull(using)
+        ? [{ kind: "loss" as const, text: `every value of ${table}.${path} is lost: it is null then` }]
+        : []),
+      ...risksOfExpression(`${table}.${path}`, type, using, before),
+      {
+        kind: "writers",
+        text: `appends by others are refused while ${table}.${path} is recreated, and an update of it at the very end may be lost`,
+      },
+    ];
+  },
 };
+
+/** The vector indexes on a column that is all null afterwards. */
+function untrainedIndexes({ path, using }: ConvertColumnAction, before: Table): readonly string[] {
+  const indexes = isNull(using) ? indexesOn(before, new Set(parsePath(path).slice(0, 1))) : [];
+  return indexes.flatMap(([name, index]) => (isVectorIndex(index) ? [name] : []));
+}
+
+function nullRisk({ table, path }: ConvertColumnAction): (index: string) => Risk {
+  return (index) => ({
+    kind: "deferral",
+    text: `index ${index} is deferred, because ${table}.${path} is all null then: migrate up builds it once there are enough vectors`,
+  });
+}
