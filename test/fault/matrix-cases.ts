@@ -229,6 +229,12 @@ export const matrixCases: Readonly<Record<StepName, readonly MatrixCase[]>> = {
       ],
     },
     {
+      name: "on too few vectors",
+      before: [...before, addColumn(table, "at", vector(2), { as: "make_array(score, score * score)" })],
+      pending: [createIndex(table, "at", ivfFlat({ numPartitions: 100 }))],
+      embeddedOnly: true,
+    },
+    {
       name: "in place of another",
       before: [...before, createIndex(table, "first", fts())],
       pending: [createIndex(table, "first", fts({ stem: false }), { replace: true })],
