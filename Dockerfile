@@ -3,6 +3,11 @@
 #   docker build --tag lance-migrate .
 #   docker run --publish 2333:2333 --volume tables:/data --env MIGRATE_API_KEY lance-migrate [--database NAME]
 #
+# The command: migrate, with the project at /project.
+#
+#   docker build --target command --tag migrate .
+#   docker run --rm --volume ./:/project --env MIGRATE_API_KEY migrate up --target production
+#
 # Networks that need them: --build-arg HTTPS_PROXY=… and --build-arg NPM_CONFIG_REGISTRY=…
 
 FROM node:24-bookworm-slim AS install
@@ -28,11 +33,22 @@ COPY tsconfig.json tsconfig.build.json rolldown.config.ts rolldown.types.config.
 COPY src src
 RUN npm run build
 
-FROM node:24-bookworm-slim
+FROM node:24-bookworm-slim AS base
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json ./
 COPY --from=build /app/dist dist
+
+FROM base AS command
+# So that a configuration and migrations find the package and its engine without an installation of their own.
+RUN ln -s /app /app/node_modules/lance-migrate && ln -s /app/node_modules /node_modules && \
+  mkdir /project && chown node:node /project
+WORKDIR /project
+USER node
+# Node is the first process, and stops at a safe point on SIGTERM.
+ENTRYPOINT ["node", "/app/dist/bin.js"]
+
+FROM base AS service
 # A new volume takes over the owner of the folder that it is mounted on.
 RUN mkdir /data && chown node:node /data
 USER node

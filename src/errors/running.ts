@@ -67,6 +67,10 @@ export const runningErrors = {
       );
     },
   ),
+  ERR_UNFINISHED: failed(
+    (d: { check: string }) =>
+      `code of the project waits for something that never happens, so the command can't go on; what was done until then stays done: see ${d.check}, fix the promise that is never settled, and run the command again`,
+  ),
   ERR_HOOK_REFUSED: refused((d: HookWords) => `${hookWords(d)}; fix the cause and run migrate ${d.direction} again`),
   ERR_HOOK_FAILED: failed(
     (d: HookWords) => `${hookWords(d)}; fix the cause, and run migrate ${d.direction} again for what is left`,

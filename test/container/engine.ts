@@ -16,7 +16,12 @@ import { root, temporaryFolder } from "../support/project.ts";
 export const apiKey = "a-key-that-nobody-may-see";
 
 const label = { "lance-migrate.test": randomUUID() };
-const image = `lance-migrate:test-${Object.values(label)[0]}`;
+/** By the stages of the Dockerfile. */
+const images = {
+  service: `lance-migrate:test-${Object.values(label)[0]}`,
+  command: `lance-migrate-command:test-${Object.values(label)[0]}`,
+};
+const image = images.service;
 const port = 2333;
 
 /** Why no container can run here; undefined where one can. */
@@ -29,9 +34,9 @@ export async function whyNoEngine(): Promise<string | undefined> {
   }
 }
 
-export async function buildImage(): Promise<void> {
+export async function buildImage(stage: keyof typeof images = "service"): Promise<void> {
   try {
-    await GenericContainer.fromDockerfile(root).build(image);
+    await GenericContainer.fromDockerfile(root).withTarget(stage).build(images[stage]);
   } catch (cause) {
     // testcontainers keeps what the engine said to itself.
     throw new Error("the image could not be built; DEBUG=testcontainers:build shows why", { cause });
@@ -45,7 +50,7 @@ export async function cleanUp(): Promise<void> {
     await docker.getContainer(Id).remove({ force: true, v: true });
   const { Volumes } = await docker.listVolumes({ filters });
   for (const { Name } of Volumes) await docker.getVolume(Name).remove();
-  for (const { Id } of await docker.listImages({ filters: { reference: [image] } }))
+  for (const { Id } of await docker.listImages({ filters: { reference: Object.values(images) } }))
     await docker.getImage(Id).remove({ force: true });
 }
 
@@ -112,6 +117,33 @@ export async function serveWithoutKey(): Promise<{ readonly code: number; readon
   const said = await container.logs({ stdout: true, stderr: true });
   await container.remove({ v: true });
   return { code: StatusCode, said: said.toString() };
+}
+
+export interface Commanded {
+  /** Asks it to end and gives it 30 seconds. */
+  stop(): Promise<void>;
+  /** What it has printed until now. */
+  said(): Promise<string>;
+  /** Its exit code, when it has ended. */
+  code(): Promise<number>;
+}
+
+/** Starts a container of the image of the command, with a folder as its project. */
+export async function command(folder: string, ...args: readonly string[]): Promise<Commanded> {
+  const docker = await theEngine();
+  const container = await docker.createContainer({
+    Image: images.command,
+    Labels: label,
+    Cmd: [...args],
+    Tty: true,
+    HostConfig: { Binds: [`${folder}:/project`] },
+  });
+  await container.start();
+  return {
+    stop: async () => void (await container.stop({ t: 30 })),
+    said: async () => (await container.logs({ stdout: true, stderr: true })).toString(),
+    code: async () => ((await container.wait()) as { StatusCode: number }).StatusCode,
+  };
 }
 
 /** What anybody can read in the image: its configuration, and the commands that made it. */

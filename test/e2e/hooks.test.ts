@@ -219,6 +219,25 @@ test("afterRun gets the error of the run, and its own error does not replace it"
   ]);
 });
 
+test("a promise that nothing can settle is an error, and not a success", async () => {
+  const project = aProject("own");
+  const hooks = `{ afterMigration: () => new Promise(() => {}) }`;
+  project.write("migrate.config.ts", `export default { hooks: ${hooks}, leaseSeconds: 1 };`);
+  for (const name of ["0001_a", "0002_b"])
+    project.migration(`${name}.ts`, `m.createTable("${name}", { id: m.int32() })`);
+  const { code, stdout, stderr } = await project.migrate(["up", "--json"]);
+  expect({ code, error: JSON.parse(stdout.trimEnd().split("\n").at(-1)!) }).toMatchObject({
+    code: 1,
+    error: { event: "error", code: "ERR_UNFINISHED" },
+  });
+  expect(stderr).toContain("waits for something that never happens");
+  project.write("migrate.config.ts", `export default { leaseSeconds: 1 };`);
+  expect(await project.migrate(["up"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("1 migration applied") as string,
+  });
+});
+
 test("a hook that is no function, and one that does not exist, are refused", async () => {
   const project = withHooks();
   for (const [hooks, words] of [

@@ -36,6 +36,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_NOTATION: { flag: "rename", text: "a", problem: 'expected ":" at its end', form: "TABLE.COLUMN:NAME" },
   ERR_TEMPLATE_MISSING: { file: "templates/migration.ts" },
   ERR_TEMPLATE_INVALID: { file: "templates/migration.ts", problem: "has no steps" },
+  ERR_UNFINISHED: { check: "migrate status" },
   ERR_HOOK_REFUSED: { hook: "beforeRun", problem, direction: "up", ended: [] },
   ERR_HOOK_FAILED: {
     hook: "afterMigration",
