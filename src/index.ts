@@ -50,7 +50,7 @@ export type { EndedMigration, EndedRun, HookMigration, HookRun, Hooks } from "./
 export { isMigrateError, MigrateError, type ErrorCode, type Outcome } from "./errors/migrate-error.ts";
 export type { Choice } from "./plan/history/pending.ts";
 export { type SessionOptions } from "./session/session.ts";
-export { openMigrator } from "./session/open-migrator.ts";
+export { createMigrator, openMigrator } from "./session/open-migrator.ts";
 export type { Migrator } from "./session/migrator.ts";
 export type { Baseline, BaselineChoice } from "./commands/adopt/baseline.ts";
 export type { DownChoice, DownResult } from "./commands/down.ts";

@@ -24,6 +24,7 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
     "docs/object-stores.md",
     "docs/databases.md",
     "docs/contracts.md",
+    "docs/program.md",
     "docs/hooks.md",
     "docs/telemetry.md",
     "docs/clients.md",

@@ -154,6 +154,12 @@ export async function loadConfig(folder: string, path?: string, loadSeconds?: nu
   };
 }
 
+/** A configuration that is given as an object, with paths relative to `folder`. Throws ERR_CONFIG_INVALID. */
+export function givenConfig(config: unknown, folder: string): LoadedConfig {
+  const file = "the configuration";
+  return { ...parseConfig(config, file), file, folder };
+}
+
 async function importConfig(file: string, loadSeconds?: number): Promise<unknown> {
   const url = pathToFileURL(file).href;
   let module: { default?: unknown };

@@ -15,6 +15,7 @@ import { rehearse, type Rehearsal, type RehearsalChoice } from "../commands/rehe
 import { prune, type KeptPoint, type PruneChoice } from "../commands/prune.ts";
 import { resolve, type Resolution, type ResolveChoice } from "../commands/resolve/resolve.ts";
 import { openScratch } from "../targets/index.ts";
+import type { Config } from "./config.ts";
 import { wordsOf } from "./load-config.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
 import { checkOptions, openSession, requireDatabase, type SessionOptions } from "./session.ts";
@@ -65,8 +66,8 @@ export interface Migrator {
 }
 
 /** See open-migrator.ts. */
-export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrator> {
-  const session = await openSession(wanted);
+export async function openMigrator(wanted: SessionOptions, given?: Config): Promise<Migrator> {
+  const session = await openSession(wanted, given);
   const { options, close } = session;
   /** The verb, which refuses options that `shape` does not accept. Throws ERR_USAGE. */
   const checked =

@@ -17,7 +17,15 @@ import { MigrateError } from "../errors/migrate-error.ts";
 import { migrationsIn, type MigrationSource } from "../migrations/source.ts";
 import type { Contract } from "../plan/assess/contract/contract.ts";
 import { databaseNamed } from "./databases.ts";
-import { configNames, loadConfig, problemInSettings, usualDatabase, type LoadedConfig } from "./load-config.ts";
+import type { Config } from "./config.ts";
+import {
+  configNames,
+  givenConfig,
+  loadConfig,
+  problemInSettings,
+  usualDatabase,
+  type LoadedConfig,
+} from "./load-config.ts";
 import { databasesOf, openTarget, targetNamed, type CheckedDatabase } from "./open-target.ts";
 import type { Emit } from "../run/events.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
@@ -111,11 +119,14 @@ export function requireProject({ isDefault, folder }: LoadedConfig): void {
 }
 
 /** Opens no target, so it needs no credentials. */
+/** `given`: the configuration, if it is not that of a file. */
 export async function openProject(
   wanted: Pick<SessionOptions, "folder" | "config" | "bundle" | "loadSeconds">,
+  given?: Config,
 ): Promise<Project> {
   const here = wanted.folder ?? process.cwd();
-  const config = await loadConfig(here, wanted.config, wanted.loadSeconds);
+  const config =
+    given === undefined ? await loadConfig(here, wanted.config, wanted.loadSeconds) : givenConfig(given, resolve(here));
   usePackagesOf(config.folder);
   const folder = resolve(config.folder, config.migrations);
   if (wanted.bundle === undefined) return { config, folder, migrations: migrationsIn(folder, wanted.loadSeconds) };
@@ -123,9 +134,12 @@ export async function openProject(
   return { config, folder, migrations: migrationsInBundle(resolve(here, wanted.bundle)) };
 }
 
-export async function openSession(wanted: SessionOptions): Promise<Session> {
+/** `given`: the configuration, if it is not that of a file. */
+export async function openSession(wanted: SessionOptions, given?: Config): Promise<Session> {
   checkOptions(wanted, sessionShape);
-  const { config, folder, migrations } = await openProject(wanted);
+  if (given !== undefined && wanted.config !== undefined)
+    throw new MigrateError("ERR_USAGE", { problem: "config can't be used where the configuration itself is given" });
+  const { config, folder, migrations } = await openProject(wanted, given);
   const name = targetNamed(config, wanted.target);
   const { databases } = config.targets[name]!;
   const list = databases === undefined ? undefined : () => databasesOf(config, name, wanted.loadSeconds);

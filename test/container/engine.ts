@@ -34,7 +34,7 @@ export async function whyNoEngine(): Promise<string | undefined> {
   }
 }
 
-export async function buildImage(stage: keyof typeof images = "service"): Promise<void> {
+export async function buildImage(stage: keyof typeof images): Promise<void> {
   try {
     await GenericContainer.fromDockerfile(root).withTarget(stage).build(images[stage]);
   } catch (cause) {

@@ -101,7 +101,7 @@ const kills: readonly (readonly [number, Moment])[] = [
 ];
 
 describe.skipIf(reason !== undefined)("the image", () => {
-  beforeAll(engine.buildImage, 600_000);
+  beforeAll(async () => await engine.buildImage("service"), 600_000);
   afterAll(engine.cleanUp);
 
   test("is healthy by its own check, serves a new volume without being root, and ends well when it is asked to", async () => {

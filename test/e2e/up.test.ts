@@ -422,13 +422,13 @@ describe("an applied file", () => {
     });
     expect(await project.migrate(["status"])).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining("its file is not here"),
+      stdout: expect.stringContaining("its file is not in the folder migrations"),
     });
     project.migration("0003_more.ts", `m.setNullable("documents", "id", true)`);
-    await expectRefused(project, ["up"], "0002_change was applied, but its file is missing");
+    await expectRefused(project, ["up"], "0002_change was applied, but its file is not in the folder migrations");
     expect(await project.migrate(["status", "--check"])).toMatchObject({
       code: 4,
-      stdout: expect.stringContaining("\n0002_change was applied, but its file is missing"),
+      stdout: expect.stringContaining("\n0002_change was applied, but its file is not in the folder migrations"),
     });
   });
 

@@ -68,7 +68,8 @@ function forget(): void {
     Reflect.deleteProperty(stream, "end");
     stream.removeAllListeners("error");
   }
-  for (const event of ["uncaughtException", "unhandledRejection", "warning"]) process.removeAllListeners(event);
+  for (const event of ["uncaughtException", "unhandledRejection", "beforeExit", "warning"])
+    process.removeAllListeners(event);
   Object.assign(console, { log, info, debug });
   for (const name of Object.keys(process.env)) if (!Object.hasOwn(environment, name)) delete process.env[name];
   Object.assign(process.env, environment);

@@ -8,7 +8,7 @@ const names = `
   binary bool date32 date64 decimal128 dictionary duration fixedSizeBinary fixedSizeList float16 float32 float64
   int8 int16 int32 int64 largeBinary largeList largeUtf8 list nullType struct time32 time64 timestamp
   uint8 uint16 uint32 uint64 utf8 vector
-  MigrateError after defineConfig defineSchema isMigrateError openMigrator table`;
+  MigrateError after createMigrator defineConfig defineSchema isMigrateError openMigrator table`;
 
 test("the public API is these names", () => {
   expect(Object.keys(api).toSorted()).toEqual(names.trim().split(/\s+/).toSorted());

@@ -1,0 +1,46 @@
+/** Programs of docs/program.md, as they are there. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createMigrator, type Config } from "lance-migrate";
+import { aProject, root, startNode, temporaryFolder } from "../support/project.ts";
+
+/** The blocks of TypeScript, in their order. */
+const programs = [...readFileSync(join(root, "docs/program.md"), "utf8").matchAll(/```ts\n([^]*?)```/g)].map(
+  ([, text]) => text!,
+);
+
+test("a program with a configuration in code plans and applies, and has nothing to do the second time", async () => {
+  const project = aProject("own");
+  project.migration("0001_documents.ts", `m.createTable("documents", { id: m.int32() })`);
+  project.migration("0002_titles.ts", `m.addColumn("documents", "title", m.utf8())`);
+  project.write("program.ts", programs[0]!);
+  const run = async () => await startNode(["program.ts"], project.folder).finished;
+  expect(await run()).toMatchObject({ code: 0, stdout: "2 pending\n2 applied, 2 in total\n" });
+  expect(await run()).toMatchObject({ code: 0, stdout: "0 pending\n0 applied, 2 in total\n" });
+  // And an error as the page shows it.
+  project.migration("0003_gone.ts", `m.dropColumn("documents", "gone")`);
+  expect(await run()).toMatchObject({ code: 1, stderr: expect.stringMatching(/^ERR_STEP_IMPOSSIBLE /m) as string });
+});
+
+test("a program with the configuration of the project applies up to a migration", async () => {
+  const project = aProject("own");
+  for (const number of [1, 2, 3, 4])
+    project.migration(`000${number}_t.ts`, `m.createTable("t${number}", { id: m.int32() })`);
+  project.write("migrate.config.ts", `export default { targets: { local: { kind: "lance", uri: ".lancedb" } } };`);
+  project.write("program.ts", programs[1]!);
+  expect(await startNode(["program.ts"], project.folder).finished).toMatchObject({ code: 0 });
+  const { stdout } = await project.migrate(["status", "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject({ applied: { length: 3 }, pending: { length: 1 } });
+});
+
+test("what is wrong with a configuration in code is refused", async () => {
+  const folder = temporaryFolder();
+  const wrong = createMigrator({ targets: {} }, { folder });
+  await expect(wrong).rejects.toMatchObject({
+    code: "ERR_CONFIG_INVALID",
+    message: expect.stringContaining("targets must hold") as string,
+  });
+  const both = createMigrator({} as Config, { folder, config: "x" } as object);
+  await expect(both).rejects.toMatchObject({ code: "ERR_USAGE" });
+});
