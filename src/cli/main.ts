@@ -31,8 +31,12 @@ export async function main(args: readonly string[]): Promise<void> {
     process.exit(exitCodeOf(error));
   };
   process.on("uncaughtException", end).on("unhandledRejection", end);
-  // Only when nothing is left that could ever happen: Node would then end with 0 in the middle of the work.
-  process.on("beforeExit", () => end(new MigrateError("ERR_UNFINISHED", { check: "migrate status" })));
+  // Only when nothing is left that could ever happen: Node would then end with 0 in the middle of the work. The first
+  // time, what evaluates files gives up by itself, and names the file (migrations/evaluate.ts).
+  process.once("beforeExit", () => {
+    setImmediate(() => {});
+    process.on("beforeExit", () => end(new MigrateError("ERR_UNFINISHED", { check: "migrate status" })));
+  });
   try {
     process.exitCode = await runCommand(args, (chosen) => (output = chosen));
   } catch (error) {

@@ -1,5 +1,5 @@
 /** The functions of the configuration that a run calls before and after its migrations. */
-import { firstLine, MigrateError } from "../errors/migrate-error.ts";
+import { firstLine, MigrateError, someOf } from "../errors/migrate-error.ts";
 import { formatMigration, type MigrationName } from "../migrations/file-name.ts";
 import type { Direction } from "../plan/compile/compile.ts";
 import type { Clock } from "../time/clock.ts";
@@ -69,7 +69,7 @@ export interface RunHooks {
   /** Throws ERR_HOOK_REFUSED. */
   before(migration: MigrationName): Promise<void>;
   /** Throws ERR_HOOK_FAILED. */
-  after(migration: MigrationName, duration: number): Promise<void>;
+  after(migrations: readonly Pick<EndedMigration, "version" | "name" | "duration">[]): Promise<void>;
 }
 
 interface HookContext {
@@ -89,6 +89,14 @@ export function hooksOf(
   const { hooks, target, database } = placed;
   const place: HookPlace = { target, ...(database !== undefined && { database }), direction, signal };
   const ended: MigrationName[] = [];
+  /** A hook that has ended because the run was asked to stop. */
+  const interrupted = (problem: string) => {
+    const done = ended.length === 0 ? "nothing" : someOf(ended.map(formatMigration));
+    const verb = direction === "up" ? "applied" : "rolled back";
+    return new MigrateError("ERR_INTERRUPTED", {
+      done: `this run has ${verb} ${done} (a hook ended with: ${problem}); run migrate ${direction} to continue`,
+    });
+  };
   /** Calls a hook. `migration`: the one that it is about, if any. */
   const calling = async (
     code: "ERR_HOOK_REFUSED" | "ERR_HOOK_FAILED",
@@ -99,6 +107,7 @@ export function hooksOf(
     try {
       await call();
     } catch (cause) {
+      if (signal?.aborted === true && hook !== "afterRun") throw interrupted(firstLine(cause));
       const about = migration === undefined ? {} : { migration: formatMigration(migration) };
       const details = { hook, problem: firstLine(cause), direction, ended: ended.map(formatMigration), ...about };
       throw new MigrateError(code, details, { cause });
@@ -129,11 +138,16 @@ export function hooksOf(
       const call = () => hooks.beforeMigration?.({ ...place, ...migration });
       await calling("ERR_HOOK_REFUSED", "beforeMigration", call, migration);
     },
-    async after({ version, name }, duration) {
-      const migration = { version, name };
-      ended.push(migration);
-      const call = () => hooks.afterMigration?.({ ...place, ...migration, duration });
-      await calling("ERR_HOOK_FAILED", "afterMigration", call, migration);
+    async after(migrations) {
+      // Those of a group are applied together, whatever a hook does.
+      ended.push(...migrations.map(({ version, name }) => ({ version, name })));
+      const calls = await Promise.allSettled(
+        migrations.map(async (one) => {
+          await calling("ERR_HOOK_FAILED", "afterMigration", () => hooks.afterMigration?.({ ...place, ...one }), one);
+        }),
+      );
+      const failed = calls.find((call) => call.status === "rejected");
+      if (failed !== undefined) throw failed.reason;
     },
   };
 }

@@ -219,6 +219,34 @@ test("afterRun gets the error of the run, and its own error does not replace it"
   ]);
 });
 
+test("a hook that throws because the run was asked to stop interrupts the run", async () => {
+  const project = aProject("own");
+  const hook = `async ({ signal }) => {
+    const open = setInterval(() => {}, 1000);
+    process.kill(process.pid, "SIGTERM");
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    clearInterval(open);
+    throw signal.reason;
+  }`;
+  for (const name of ["0001_a", "0002_b"])
+    project.migration(`${name}.ts`, `m.createTable("${name}", { id: m.int32() })`);
+  for (const [name, applied] of [
+    ["beforeRun", 0],
+    ["beforeMigration", 0],
+    ["afterMigration", 1],
+  ] as const) {
+    project.write("migrate.config.ts", `export default { hooks: { ${name}: ${hook} } };`);
+    expect(await project.migrate(["up", "--wait", "0"]), name).toMatchObject({
+      code: 130,
+      stderr: expect.stringContaining("run migrate up to continue") as string,
+    });
+    const { stdout } = await project.migrate(["status", "--json"]);
+    expect(JSON.parse(stdout), name).toMatchObject({ applied: { length: applied } });
+  }
+  project.write("migrate.config.ts", `export default {};`);
+  expect(await project.migrate(["up", "--wait", "0"])).toMatchObject({ code: 0 });
+});
+
 test("a promise that nothing can settle is an error, and not a success", async () => {
   const project = aProject("own");
   const hooks = `{ afterMigration: () => new Promise(() => {}) }`;

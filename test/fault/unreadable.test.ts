@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { MigrateError } from "../../src/errors/migrate-error.ts";
 import { up } from "../../src/commands/up.ts";
+import type { Hooks } from "../../src/run/hooks.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { columnsOf, int32 } from "../../src/schema/declare/type-builders.ts";
 import { sourceOf } from "../simulate/start-run.ts";
@@ -53,8 +54,8 @@ async function aScene({ way = "a folder", steps = [create] }: Given = {}) {
     table,
     rows: () => rowsOf(folder, "t"),
     append: async (rows: Record<string, unknown>[]) => void (await (await table()).add(rows)),
-    outcome: async (on: Target = target) =>
-      await up(optionsOf(on)).then(
+    outcome: async (on: Target = target, hooks?: Hooks) =>
+      await up({ ...optionsOf(on), hooks: hooks && { hooks, target: "test" } }).then(
         () => "done",
         (error: MigrateError) => `${error.code}: ${error.message}`,
       ),
@@ -138,6 +139,21 @@ test("where others have written since, each run names the version to restore, an
   await (await scene.table()).update({ where: "b is null", values: { b: 2 } });
   expect(await scene.outcome()).toBe("done");
   expect(await scene.rows()).toEqual([{ b: 1 }, { b: 2 }]);
+  await scene.target.close();
+});
+
+test("a hook that refuses the migration does not end the look at what a run before has left", async () => {
+  const scene = await aScene();
+  await scene.outcome(dyingIn(scene));
+  const beforeMigration = () => {
+    throw new Error("not now");
+  };
+  // The table is looked at first, and is brought back.
+  expect(await scene.outcome(scene.target, { beforeMigration })).toMatch(/^ERR_UNREADABLE: .*version 3 was restored/);
+  expect(await scene.rows()).toEqual(all);
+  expect(await scene.outcome(scene.target, { beforeMigration })).not.toBe("done");
+  expect(await scene.outcome()).toMatch(/^ERR_STEP_(WOULD_FAIL|FAILED)/);
+  expect(await scene.rows()).toEqual(all);
   await scene.target.close();
 });
 

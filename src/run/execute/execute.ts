@@ -72,7 +72,9 @@ async function callAfter(
   records: readonly LedgerEntry[],
   { runHooks }: Execution,
 ): Promise<void> {
-  for (const [at, { migration }] of migrations.entries()) await runHooks?.after(migration, records[at]?.duration ?? 0);
+  await runHooks?.after(
+    migrations.map(({ migration: { version, name } }, at) => ({ version, name, duration: records[at]?.duration ?? 0 })),
+  );
 }
 
 /** Ends the epoch before a unit whose beginning is recorded and of which nothing is done. */
@@ -116,15 +118,21 @@ async function executeMigration(
 ): Promise<LedgerEntry> {
   const progress = await beginMigration(given, applied, execution);
   const { planned } = progress;
-  await execution.runHooks?.before(planned.migration).catch(async (error: unknown) => {
-    throw await stopped(progress, planned.actions[0]!, { error, inDoubt: planned.inDoubt });
-  });
-  await keepRestorePoints(progress);
+  // Before anything is recorded: a record that counts the found action as done would end the checks of it.
   await checkFound(progress);
+  await callBefore(progress);
+  await keepRestorePoints(progress);
   for (const [index, action] of planned.actions.entries()) await executeNextAction(progress, action, index === 0);
   await progress.versions.date(execution.target);
   const detail = await newlyDeferred(planned, execution.target);
   return { event: events[planned.direction].end, ...factsNow(progress, planned.units), ...(detail && { detail }) };
+}
+
+async function callBefore(progress: Progress): Promise<void> {
+  const { planned, execution } = progress;
+  await execution.runHooks?.before(planned.migration).catch(async (error: unknown) => {
+    throw await stopped(progress, planned.actions[0]!, { error, inDoubt: planned.inDoubt });
+  });
 }
 
 async function keepRestorePoints(progress: Progress): Promise<void> {

@@ -154,6 +154,9 @@ async function fillWith(
     return code.compute;
   };
   const staging = stagingName(ledger, action, shard);
+  const progress = seldom(clock, (done: number, total?: number) =>
+    emit({ event: "computed", table, path, rows: done, total }),
+  );
   try {
     return await fillColumn(
       action,
@@ -169,7 +172,7 @@ async function fillWith(
         pause,
         // Only those who watch need it.
         count: count && (async (where) => await count(table, where).catch(() => undefined)),
-        progress: seldom(clock, (rows, total) => emit({ event: "computed", table, path, rows, total })),
+        progress: progress.see,
       },
     );
   } catch (cause) {
@@ -178,17 +181,26 @@ async function fillWith(
       done: `${table}.${path} is computed in part; run the same command to continue`,
     });
   } finally {
+    progress.end();
     await code?.close();
   }
 }
 
-/** Passes something on at most once a second. */
-function seldom<Given extends readonly unknown[]>(clock: Clock, emit: (...given: Given) => void): typeof emit {
+/** Passes something on at most once a second, and at the end the last. */
+function seldom<Given extends readonly unknown[]>(clock: Clock, emit: (...given: Given) => void) {
   let next = 0;
-  return (...given) => {
-    if (clock.steady() < next) return;
-    next = clock.steady() + 1_000;
-    emit(...given);
+  let last: Given | undefined;
+  return {
+    see(...given: Given) {
+      last = given;
+      if (clock.steady() < next) return;
+      next = clock.steady() + 1_000;
+      last = undefined;
+      emit(...given);
+    },
+    end() {
+      if (last !== undefined) emit(...last);
+    },
   };
 }
 

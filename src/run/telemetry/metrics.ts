@@ -38,8 +38,9 @@ export function runMetrics({ metrics }: TelemetryApi, attributes: Attributes): R
         migrations.record(event.duration / 1_000 / (("group" in event ? event.group : undefined) ?? 1), attributes);
       if (event.event === "computed") {
         const column = `${event.table}.${event.path}`;
-        // Counted from the beginning of the column.
-        rows.add(Math.max(0, event.rows - (computed.get(column) ?? 0)), {
+        // Counted from the beginning of the column. If it begins again, so does the count.
+        const before = computed.get(column) ?? 0;
+        rows.add(event.rows < before ? event.rows : event.rows - before, {
           ...attributes,
           "db.collection.name": event.table,
         });

@@ -53,6 +53,8 @@ export function runSpans(api: TelemetryApi, name: string, attributes: Attributes
     } else if (event.event === "action") {
       const text = withoutKnownSecrets(event.text);
       const more = { ...migrationAttributes(event), "lance_migrate.action": event.action, "db.query.text": text };
+      // Again, if it is tried again.
+      actions.get(keyOf(event))?.end();
       actions.set(keyOf(event), begin(titleOf(text), more, unit?.context ?? root.context).span);
     } else if (event.event === "done") {
       actions.get(keyOf(event))?.end();
