@@ -147,8 +147,8 @@ export const reviewMutants: readonly Mutant[] = [
     id: "J2",
     does: "believes the newest record although a call came late",
     file: "ledger/journal/journal.ts",
-    find: 'return late ? { ...head, applied: "" } : head;',
-    replace: 'return late && head.epoch < 0 ? { ...head, applied: "" } : head;',
+    find: 'return isSilent ? { ...head, applied: "" } : head;',
+    replace: 'return isSilent && head.epoch < 0 ? { ...head, applied: "" } : head;',
     killedBy: ["unit/ledger/journal/markers-journal.test.ts"],
   },
   {
