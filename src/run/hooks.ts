@@ -8,8 +8,7 @@ import type { Emit, RunEvent } from "./events.ts";
 /** Published in docs/hooks.md. Each is awaited. */
 export interface Hooks {
   /**
-   * Called once it is known that there is something to do, before anything changes. If it throws, the run ends and
-   * changes nothing.
+   * Called when the run has something to do, before anything changes. If it throws, the run ends and changes nothing.
    */
   readonly beforeRun?: (run: HookRun) => unknown;
   /** Called at the end of a run whose `beforeRun` has returned, also if the run has failed. */

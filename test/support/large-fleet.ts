@@ -1,4 +1,4 @@
-/** A report of so many databases: of 20 migrations each, some of them behind, some refused, some unreadable. */
+/** A report of this number of databases: of 20 migrations each, some of them behind, some refused, some unreadable. */
 import type { FleetDatabase, FleetDocument } from "../../src/commands/report/fleet.ts";
 
 export function largeFleet(size: number): FleetDocument {

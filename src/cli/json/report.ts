@@ -84,11 +84,16 @@ const life = z
   })
   .meta({ id: "columnLife", description: "A column, or a field of a struct, from its creation to its end." });
 
-const ofOne = z.strictObject({
+/** What every report begins with. */
+const head = {
   format: z.literal(1),
   target,
   madeAt: time,
   tool: text.describe("The release that made it."),
+};
+
+const ofOne = z.strictObject({
+  ...head,
   migrations: z.array(reportedMigration).describe("Those that ran, in that order, then those that are pending."),
   runs: z.array(run).describe("The newest first."),
   tables: z
@@ -153,10 +158,7 @@ const fleetDatabase = z
   .meta({ id: "fleetDatabase", description: "One of several databases: how far it is, or why that is unknown." });
 
 const ofAll = z.strictObject({
-  format: z.literal(1),
-  target,
-  madeAt: time,
-  tool: text.describe("The release that made it."),
+  ...head,
   databases: z.array(fleetDatabase).describe("In the order of the configuration."),
 });
 

@@ -131,21 +131,21 @@ test("in words, with what may stop it or get lost", () => {
 
 test("a vector index is deferred on nulls and on few rows, or can't be made again", () => {
   const vectors: Table = { columns: columnsOf({ v: vector(8) }), indexes: { near: { path: "v", ...ivfPq() } } };
-  const anew = (using: string): Action => ({ ...convert("v", vector(4)), using }) as Action;
+  const recomputed = (using: string): Action => ({ ...convert("v", vector(4)), using }) as Action;
   for (const using of ["null", " (NULL) "]) {
-    expect(() => commitsOf(anew(using), vectors, () => false)).toThrow(
+    expect(() => commitsOf(recomputed(using), vectors, () => false)).toThrow(
       "index near of t can't be made again on v, which is all null then; drop it in a step before",
     );
-    expect(commitsOf(anew(using), vectors, () => true).at(-1)).toMatchObject({ action: { kind: "createIndex" } });
-    expect(risksOf(anew(using), vectors, () => true)[0]).toEqual({
+    expect(commitsOf(recomputed(using), vectors, () => true).at(-1)).toMatchObject({ action: { kind: "createIndex" } });
+    expect(risksOf(recomputed(using), vectors, () => true)[0]).toEqual({
       kind: "deferral",
       text: "index near is deferred, because t.v is all null then: migrate up builds it once there are enough vectors",
     });
   }
-  expect(() => commitsOf(anew("nullif(v, v)"), vectors, () => false)).not.toThrow();
+  expect(() => commitsOf(recomputed("nullif(v, v)"), vectors, () => false)).not.toThrow();
   const few = "fewer than 256 vectors in t.v would";
   const textsOf = (action: Action, able: boolean) => risksOf(action, vectors, () => able).map(({ text }) => text);
-  for (const action of [anew("other"), retype("v", vector(8, float64()))]) {
+  for (const action of [recomputed("other"), retype("v", vector(8, float64()))]) {
     expect(textsOf(action, true)).toContain(`${few} defer index near: migrate up builds it once there are enough`);
     expect(textsOf(action, false)).toContain(`${few} stop this`);
   }
