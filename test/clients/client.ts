@@ -22,8 +22,15 @@ const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 /** The interpreter of an environment with these packages of Python, which is made unless it is there. */
 export function pythonWith(...packages: readonly string[]): string {
   const folder = installed(packages.join("+"), (place) => {
-    execFileSync("python3", ["-m", "venv", place]);
-    execFileSync(join(place, "bin/pip"), ["install", "--quiet", ...packages]);
+    // Without a pip of its own, which would take as long as a third of the packages.
+    execFileSync("python3", ["-m", "venv", "--without-pip", place]);
+    const python = join(place, "bin/python");
+    const quietly = ["--quiet", "--disable-pip-version-check", "--no-compile"];
+    execFileSync("python3", ["-m", "pip", "--python", python, "install", ...quietly, ...packages]);
+    // Modules are compiled when they are first imported, which most never are.
+    const where = ["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"];
+    const modules = execFileSync(python, where, { encoding: "utf8" }).trim();
+    writeFileSync(join(modules, "sitecustomize.py"), "import sys\nsys.dont_write_bytecode = False\n");
   });
   return join(folder, "bin/python");
 }

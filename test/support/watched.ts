@@ -29,14 +29,31 @@ export function leapingClock(): Clock {
   };
 }
 
+const cutOff = () => {
+  throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "test", problem: "killed" });
+};
+
 /** A process that is gone from that call on, before it or after it. */
 export function killed(at: number, after: boolean): Watch {
-  const cutOff = () => {
-    throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "test", problem: "killed" });
-  };
   return {
     before: (call) => (call > at || (call === at && !after) ? cutOff() : undefined),
     after: (call) => (call === at ? cutOff() : undefined),
+  };
+}
+
+const changing = new Set(["create ledger", "take", "write", "execute"]);
+
+/** Whether such a call can change anything: what others see after any other call is as before it. */
+export function canChange(what: string): boolean {
+  return changing.has(what);
+}
+
+/** A process that is gone after that call of those that can change something. Killed anywhere else, it leaves the same as after one of them. */
+export function killedAfterChange(at: number): Watch {
+  let changes = 0;
+  return {
+    before: () => (changes === at ? cutOff() : undefined),
+    after: (_, what) => (canChange(what) && ++changes === at ? cutOff() : undefined),
   };
 }
 

@@ -16,10 +16,18 @@ import { open as openLance } from "../../../../src/targets/lance/lance.ts";
 import { open as openRest } from "../../../../src/targets/rest/rest.ts";
 import type { Target } from "../../../../src/targets/contract/target.ts";
 import { temporaryFolder } from "../../../support/project.ts";
-import { isLong } from "../../../support/rounds.ts";
+import { isLong, rounds } from "../../../support/rounds.ts";
 import { aService, apiKey } from "../../../support/service.ts";
 import { lancedb } from "../../../support/tables.ts";
-import { killed, leapingClock, optionsFor, watched, writeMigrations, type Watch } from "../../../support/watched.ts";
+import {
+  killed,
+  killedAfterChange,
+  leapingClock,
+  optionsFor,
+  watched,
+  writeMigrations,
+  type Watch,
+} from "../../../support/watched.ts";
 
 /** A run with a position after each step, where a repair may find it. */
 const up = async (options: MigratorOptions, choice = {}) => await upAs(options, { stepByStep: true, ...choice });
@@ -119,17 +127,19 @@ const harms: readonly { readonly what: string; readonly harm: (world: World) => 
   },
 ];
 
-/** Before a call nothing outside is other than after the one before. */
-const sides = isLong ? [false, true] : [true];
+/** Every night before and after every call. For each commit once for each state that a killed process can leave. */
+const killedAt: readonly ((at: number) => Watch)[] = isLong
+  ? [false, true].map((after) => (at) => killed(at, after))
+  : [killedAfterChange];
 
-test.each(harms)("a repair of what $what is killed at every call, and repair and up do the rest", async ({ harm }) => {
+test.each(harms)("a repair of what $what is killed anywhere, and repair and up do the rest", async ({ harm }) => {
   const harmed = await aFolder();
   await up(await harmed.process());
   await harm(harmed);
   for (let at = 1, ended = false; !ended; at++)
-    for (const after of sides) {
+    for (const kill of killedAt) {
       const world = await aFolder(harmed);
-      const end = await repair(await world.process(killed(at, after)), { yes: true }).catch((error: unknown) => error);
+      const end = await repair(await world.process(kill(at)), { yes: true }).catch((error: unknown) => error);
       ended = !(end instanceof Error);
       // Nobody has lost anything: what is recorded at that point is true.
       const { applied } = await status(await world.process());
@@ -190,7 +200,7 @@ test.each(quietHarms)("a ledger that $what is rebuilt from the tables", async ({
 });
 
 test.each([".advanced.", ".applied.0002"])(
-  "a repair of markers, where %s is gone, is killed at every call, and repair and up do the rest",
+  "a repair of markers, where %s is gone, is killed anywhere, and repair and up do the rest",
   async (gone) => {
     const harmed = await aServedFolder();
     await up(await harmed.process());
@@ -198,11 +208,9 @@ test.each([".advanced.", ".applied.0002"])(
     const marker = (await db.tableNames()).find((name) => name.includes(gone))!;
     await db.dropTable(marker);
     for (let at = 1, ended = false; !ended; at++)
-      for (const after of sides) {
+      for (const kill of killedAt) {
         const world = await aServedFolder(harmed);
-        const end = await repair(await world.process(killed(at, after)), { yes: true }).catch(
-          (error: unknown) => error,
-        );
+        const end = await repair(await world.process(kill(at)), { yes: true }).catch((error: unknown) => error);
         ended = !(end instanceof Error);
         expect(await repair(await world.process(), { yes: true })).toMatchObject({ refusal: undefined });
         await up(await world.process());
@@ -216,7 +224,7 @@ test("a run that is killed while it notes new texts of files is no contradiction
     const world = await aServedFolder();
     await up(await world.process());
     writeMigrations(world.folder, [...migrations, [rename("u", "d", "e")]], "// reformatted\n");
-    const end = await up(await world.process(killed(at, true))).catch((error: unknown) => error);
+    const end = await up(await world.process(killedAfterChange(at))).catch((error: unknown) => error);
     ended = !(end instanceof Error);
     expect(await status(await world.process())).toMatchObject({ problem: undefined });
     await up(await world.process());
@@ -308,11 +316,14 @@ test("of two repairs at once one repairs, and the other finds nothing to do", as
   }
 });
 
+/** Every night before each call; for each commit before every third, which are calls of all kinds. */
+const stride = rounds(3, 1);
+
 test("a repair that another finishes first, between any two of its calls, does nothing more", async () => {
   const harmed = await aFolder();
   await up(await harmed.process());
   await harms[0]!.harm(harmed);
-  for (let at = 1, met = true; met; at++) {
+  for (let at = 1, met = true; met; at += stride) {
     const world = await aFolder(harmed);
     met = false;
     const before = async (call: number) => {
@@ -337,7 +348,7 @@ test.each([
   await up(await harmed.process(), { to: 2 });
   const records = await table(harmed, "_migrations");
   await (gone ? records.delete(where) : records.update({ where, values: { by: "nobody" } }));
-  for (let at = 1, met = true; met; at++) {
+  for (let at = 1, met = true; met; at += stride) {
     const world = await aFolder(harmed);
     met = false;
     const before = async (call: number) => {
