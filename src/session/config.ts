@@ -25,6 +25,12 @@ export interface Config {
    */
   readonly types?: string | readonly string[];
   /**
+   * Whether the TypeScript files of `types` have schemas that check new rows too: Standard Schemas.
+   *
+   * @default false
+   */
+  readonly standardSchema?: boolean;
+  /**
    * The name of the ledger's table, at most 60 characters.
    *
    * @default "_migrations"

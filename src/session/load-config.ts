@@ -74,6 +74,7 @@ const configShape: Shape<Config> = {
       return files.every((file) => typeof file === "string" && typesPattern.test(file));
     }, typesProblem),
   ),
+  standardSchema: optional(yesOrNo),
   ledger: optional(
     inOrder(
       text("must be a table's name"),
@@ -192,6 +193,7 @@ function withDefaults(given: Config): Omit<LoadedConfig, "file" | "folder"> {
     // Members may be inherited.
     target: given.target,
     types: given.types,
+    standardSchema: given.standardSchema,
     lint: given.lint,
     hooks: given.hooks,
     schema: given.schema,

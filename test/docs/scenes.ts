@@ -220,6 +220,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await typed(scene);
     await scene.migrate("types", "--out", "src/db.ts");
   },
+  "docs/types.md#checking-new-rows": typed,
   "docs/branches.md#migrate-rebase": async ({ project, migrate }) => {
     const git = (...args: readonly string[]) => {
       const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];

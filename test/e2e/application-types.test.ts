@@ -73,7 +73,8 @@ const call = (type: m.ColumnType) => layOut(typeSource(type.type), { indent: 0, 
 /** The files that an application has, with the packages that it has. */
 function anApplication(migration: string): Project {
   const project = aProject("own");
-  symlinkSync(join(root, "node_modules/@lancedb"), join(project.folder, "node_modules/@lancedb"));
+  for (const name of ["@lancedb", "@standard-schema"])
+    symlinkSync(join(root, "node_modules", name), join(project.folder, "node_modules", name));
   project.write(
     "tsconfig.json",
     strictConfig
@@ -95,7 +96,7 @@ test("a row of every type is in TypeScript what it is when the program runs", as
     types.map(([type], at) => `m.createTable("t${at}", { id: m.int32().notNull(), x: ${call(type)} }),`).join("\n"),
   );
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["types", "--out", "src/db.ts"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["types", "--out", "src/db.ts", "--standard-schema"])).toMatchObject({ code: 0 });
   const db = await lancedb.connect(project.database);
   for (const [at, [type]] of types.entries()) {
     const rows = drawnRows(columnOf(type), 8);
@@ -128,11 +129,20 @@ test("a row of every type is in TypeScript what it is when the program runs", as
   });
   project.write(
     "src/claims.ts",
-    `import type { Tables, Vector } from "./db.ts";
+    `import type { Table } from "@lancedb/lancedb";
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { t0Input, type T0Input, type Tables, type Vector } from "./db.ts";
+export const standard: StandardSchemaV1<T0Input, T0Input> = t0Input;
+export async function added(table: Table, row: T0Input): Promise<void> {
+  const result = t0Input["~standard"].validate(row);
+  if (result.issues === undefined) await table.add([result.value]);
+}
 type Is<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true : [One]) : [One];
 type Has<One, Other> = [One] extends [Other] ? true : [One];
 const right = <Claim extends true>(claim?: Claim): void => void claim;
 export const used: Vector<string> | undefined = undefined;
+right<Is<StandardSchemaV1.InferInput<typeof t0Input>["x"], number | null | undefined>>();
+${types.map((_, at) => `right<Has<Tables["t${at}"], import("./db.ts").T${at}Input>>();`).join("\n")}
 ${claims.join("\n").replace(/Has<Tables\["t(\d+)"\], \{/g, 'Has<NonNullable<Tables["t$1"]["x"]>, {')}
 `,
   );

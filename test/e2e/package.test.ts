@@ -42,6 +42,7 @@ describe("the package", () => {
       "python/prepare_on_ray.py",
       "templates/migration.js",
       "templates/migration.ts",
+      "templates/row-schemas.ts",
     ]);
     // Only people who change the code need the decisions. Screenshots show what blocks of code show too.
     const docs = readdirSync(join(root, "docs")).filter((name) => !["decisions.md", "images"].includes(name));

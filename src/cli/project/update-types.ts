@@ -51,7 +51,7 @@ export async function updateTypes(
     const all = await revisions();
     const files = [
       ...(isKnown ? [historyFile(session.folder, all)] : []),
-      ...typed.map((path) => applicationFile(path, databaseAfter(all))),
+      ...typed.map((path) => applicationFile(path, databaseAfter(all), session.config.standardSchema)),
     ];
     const stale = files.filter((file) => !isWritten(file));
     for (const file of stale) writeTypes(file);
@@ -80,19 +80,25 @@ interface Typed {
 
 /** The oldest file of the application's types, and the revisions up to the one that it describes. */
 export function typedRevisions(session: Session, revisions: readonly SchemaRevision[]): Typed | undefined {
-  const typed = applicationPaths(session).flatMap((path) => revisionsIn(path, revisions) ?? []);
+  const typed = applicationPaths(session).flatMap(
+    (path) => revisionsIn(path, revisions, session.config.standardSchema) ?? [],
+  );
   return typed.toSorted((one, other) => one.revisions.length - other.revisions.length)[0];
 }
 
 /** Undefined if the file does not exist, or describes none of the latest revisions. */
-function revisionsIn(path: string, revisions: readonly SchemaRevision[]): Typed | undefined {
+function revisionsIn(
+  path: string,
+  revisions: readonly SchemaRevision[],
+  standardSchema: boolean | undefined,
+): Typed | undefined {
   try {
     if (!isOurs(path)) return undefined;
     const text = textAt(path);
     // A file may have been written long ago or changed by hand, so only the latest revisions are compared with it.
     for (let back = 0; back < Math.min(mostRevisions, revisions.length); back++) {
       const typed = revisions.slice(0, revisions.length - back);
-      if (applicationFile(path, databaseAfter(typed)).text === text) return { path, revisions: typed };
+      if (applicationFile(path, databaseAfter(typed), standardSchema).text === text) return { path, revisions: typed };
     }
     return undefined;
   } catch (error) {

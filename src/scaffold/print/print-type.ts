@@ -10,7 +10,7 @@ export type TypeSource =
   /** Members, each on a line of its own. */
   | { readonly lines: readonly TypeMember[] };
 
-export type TypeMember = readonly [key: string, type: TypeSource, access?: "readonly" | undefined];
+export type TypeMember = readonly [key: string, type: TypeSource, access?: "readonly" | "optional" | undefined];
 
 /** `used` is how many columns of the first line are taken. One character must fit behind the type. */
 export function layOutType(source: TypeSource, indent: number, used: number): string {
@@ -28,7 +28,7 @@ export function layOutType(source: TypeSource, indent: number, used: number): st
 }
 
 function layOutMember([key, type, access]: TypeMember, indent: number): string {
-  const start = `${access === undefined ? "" : `${access} `}${keyText(key)}: `;
+  const start = `${access === "readonly" ? "readonly " : ""}${keyText(key)}${access === "optional" ? "?" : ""}: `;
   const text = layOutType(type, indent, indent + widthOf(start));
   return text.startsWith("\n") ? `${start.trimEnd()}${text}` : `${start}${text}`;
 }
@@ -43,9 +43,14 @@ function named(source: NamedType, indent: number): string {
     return orNull === true && /^[a-z]/.test(name) ? `\n${pad}| ${name}\n${pad}| null` : flat(source)!;
   }
   if (typeof of === "object" && "lines" in of) return `${name}<${layOutType(of, indent, 0)}>`;
-  if (typeof of === "string" || !("name" in of) || of.of === undefined) return flat(source)!;
+  if (typeof of === "string" || !("name" in of) || !isBroken(of)) return flat(source)!;
   const inside = layOutType(of, indent + 2, indent + 2);
   return block(`${name}<`, [inside], `>${orNull === true ? " | null" : ""}`, indent, "");
+}
+
+/** Whether the formatters break a type at an argument of this form: not at the name of a type, nor at one of these or null. */
+function isBroken({ name, of, orNull }: NamedType): boolean {
+  return orNull === true ? /^[a-z]/.test(name) : of !== undefined;
 }
 
 /** The type on one line; undefined if it must be broken. */

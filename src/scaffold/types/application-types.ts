@@ -6,18 +6,20 @@ import type { Database } from "../../schema/table.ts";
 import { fieldSource, hasArrow, helpers } from "./arrow-source.ts";
 import { layOut, namesIn } from "../print/print-source.ts";
 import { namer } from "../print/type-names.ts";
+import { inputName, inputSource, rowSchemaHelpers } from "./row-schemas.ts";
 import { layOutType, type NamedType, type TypeMember } from "../print/print-type.ts";
 
 /** The beginning of every file that `migrate types` writes. */
 export const writtenMark = "// Written by migrate types; do not edit.";
 
-export function applicationTypes(database: Database): string {
+/** `template` is the text of templates/row-schemas.ts, if schemas that check new rows are wanted. */
+export function applicationTypes(database: Database, template?: string): string {
   const nameOf = namer();
   const tables = [...database].toSorted(([one], [other]) => (one < other ? -1 : 1));
   const named = tables.map(([table, { columns }]) => ({ table, columns, name: nameOf(table) }));
   const known = named.filter(({ columns }) => columns.every(({ type }) => hasArrow(type)));
   // A nested type must not have the name of another table's row type.
-  const inner = namer(known.map(({ name }) => `${name}Row`));
+  const inner = namer(known.flatMap(({ name }) => [`${name}Row`, inputName(name)]));
   const used = new Set<string>();
   const schemas = known.map(({ name, columns }) => {
     const start = `export const ${name.slice(0, 1).toLowerCase()}${name.slice(1)}Schema: SchemaLike = `;
@@ -30,6 +32,7 @@ export function applicationTypes(database: Database): string {
   const body = known.flatMap(({ table, name, columns }, index) => [
     ...rowTypes(`${name}Row`, `A row of ${table}, as @lancedb/lancedb gives it.`, columns, inner),
     schemas[index]!,
+    ...(template === undefined ? [] : inputSource(table, name, columns, inner)),
   ]);
   const left = named.filter((one) => !known.includes(one)).map(({ table }) => leftOut(table));
   const map = known.map(({ table, name }): TypeMember => [table, { name: `${name}Row` }]);
@@ -39,6 +42,7 @@ export function applicationTypes(database: Database): string {
     ...(used.size === 0 ? [] : [`import type { SchemaLike } from "${enginePackage}";\n`]),
     ...(isVector ? [vector] : []),
     ...Object.entries(helpers).flatMap(([name, text]) => (used.has(name) ? [text] : [])),
+    ...(template === undefined || known.length === 0 ? [] : [rowSchemaHelpers(template)]),
     ...body,
     ...left,
     `/** Rows by the names of their tables. */\nexport ${interfaceOf("Tables", map)}`,

@@ -1,10 +1,11 @@
 /** The files of `migrate types`: their content, whether they are up to date, and writing them. */
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
 import type { SchemaRevision } from "../../run/schema-history.ts";
 import type { Database } from "../../schema/table.ts";
+import { packageFolder } from "../package-folder.ts";
 import { applicationTypes, writtenMark } from "./application-types.ts";
 import { historyTypes } from "./history-types.ts";
 import { pythonMark, pythonModels } from "./python-models.ts";
@@ -21,8 +22,14 @@ export function historyFile(migrations: string, revisions: readonly SchemaRevisi
   return { path: join(migrations, historyName), text: historyTypes(revisions) };
 }
 
-export function applicationFile(path: string, database: Database): TypesFile {
-  return { path, text: isPython(path) ? pythonModels(database) : applicationTypes(database) };
+/** With `standardSchema`, a TypeScript file has schemas that check new rows too. */
+export function applicationFile(path: string, database: Database, standardSchema = false): TypesFile {
+  if (isPython(path)) return { path, text: pythonModels(database) };
+  return { path, text: applicationTypes(database, standardSchema ? rowSchemasTemplate() : undefined) };
+}
+
+function rowSchemasTemplate(): string {
+  return readFileSync(join(packageFolder(), "templates/row-schemas.ts"), "utf8");
 }
 
 function isPython(path: string): boolean {

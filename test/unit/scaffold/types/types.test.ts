@@ -66,8 +66,9 @@ test(
     writeFileSync(join(folder, "package.json"), `{ "type": "module" }\n`);
     const drawn = fc.sample(moments, { numRuns: 1, seed: 11 })[0]!;
     writeFileSync(join(folder, "history.d.ts"), historyTypes(revisionsOf(drawn)));
+    const template = readFileSync(join(root, "templates/row-schemas.ts"), "utf8");
     for (const [at, database] of drawn.entries())
-      writeFileSync(join(folder, `db${at + 1}.ts`), applicationTypes(database));
+      writeFileSync(join(folder, `db${at + 1}.ts`), applicationTypes(database, at % 2 === 0 ? template : undefined));
     const before = textsIn(folder);
     writeFileSync(join(folder, "format.json"), `{ "printWidth": 80 }\n`);
     execFileSync(join(root, "node_modules/.bin/oxfmt"), ["-c", "format.json", "."], { cwd: folder });

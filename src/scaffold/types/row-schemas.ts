@@ -1,0 +1,132 @@
+/** Types of new rows, and schemas that check them (templates/row-schemas.ts), as TypeScript source. Pure. */
+import { isFloat, type Column, type DataType } from "../../schema/data-type.ts";
+import { call, valueSource, type Source } from "../../schema/text/typescript-source.ts";
+import { layOut } from "../print/print-source.ts";
+import { layOutType, type NamedType, type TypeMember } from "../print/print-type.ts";
+
+/** Only what is above it belongs into the file of an application. */
+const endOfTemplate = "\n// Everything above is copied";
+
+/** What the types and schemas of new rows need. `template` is the text of templates/row-schemas.ts. */
+export function rowSchemaHelpers(template: string): string {
+  return template.slice(0, template.indexOf(endOfTemplate));
+}
+
+/** The name of the type of new rows; that of the schema begins with a small letter. */
+export function inputName(name: string): string {
+  return `${name}Input`;
+}
+
+/** The type of a new row of `table`, types of the structs in it, and the schema that checks such rows. */
+export function inputSource(
+  table: string,
+  name: string,
+  columns: readonly Column[],
+  nameOf: (text: string) => string,
+): readonly string[] {
+  const type = inputName(name);
+  const given = columns.filter(isGiven);
+  const start = `export const ${type.slice(0, 1).toLowerCase()}${type.slice(1)}: RowSchema<${type}> = `;
+  const source = call("row", ...given.map(fieldSource));
+  return [
+    ...inputTypes(type, `A new row of ${table}, as the client stores it unchanged.`, given, nameOf),
+    `${start}${layOut(source, { indent: 0, used: start.length, tail: 1, prefix: "check." })};\n`,
+  ];
+}
+
+/** The client adds no values to the others. */
+function isGiven({ type, computed }: Column): boolean {
+  if (type.kind === "dictionary") return !type.index.kind.endsWith("64");
+  return computed === undefined && type.kind !== "null";
+}
+
+/** Not interfaces: the client takes rows only if their type can have further members. */
+function inputTypes(
+  name: string,
+  comment: string,
+  columns: readonly Column[],
+  nameOf: (text: string) => string,
+): readonly string[] {
+  const inside: string[] = [];
+  const members = columns.map(({ name: column, type, nullable }): TypeMember => {
+    const value = valueType(type, `${name} ${column}`);
+    return nullable ? [column, { ...value, orNull: true }, "optional"] : [column, value];
+  });
+  const text = `/** ${comment.replaceAll("*/", "*\\/")} */\nexport type ${name} = ${layOutType({ lines: members }, 0, 0)};\n`;
+  return [text, ...inside];
+
+  function valueType(type: DataType, own: string): NamedType {
+    switch (type.kind) {
+      case "struct": {
+        const named = nameOf(own);
+        inside.push(...inputTypes(named, `Of ${name}.`, type.fields.filter(isGiven), nameOf));
+        return { name: named };
+      }
+      case "list":
+      case "fixedSizeList": {
+        const item = valueType(type.item.type, `${own} item`);
+        return { name: "Items", of: { ...item, orNull: type.item.nullable } };
+      }
+      case "dictionary":
+        return valueType(type.value, own);
+      default:
+        return { name: values[type.kind] ?? "number" };
+    }
+  }
+}
+
+function fieldSource({ name, type, nullable }: Column): Source {
+  return call(nullable ? "nullable" : "required", valueSource(name), checkSource(type));
+}
+
+function checkSource(type: DataType): Source {
+  switch (type.kind) {
+    case "struct":
+      return call("struct", ...type.fields.filter(isGiven).map(fieldSource));
+    case "list":
+      return call("list", fieldSource(type.item));
+    case "fixedSizeList": {
+      const length = valueSource(type.length);
+      if (isVector(type)) return call("vector", length, checkSource(type.item.type));
+      return call("fixedSizeList", length, fieldSource(type.item));
+    }
+    case "dictionary":
+      return checkSource(type.value);
+    case "largeUtf8":
+      return call("utf8");
+    case "largeBinary":
+      return call("binary");
+    case "fixedSizeBinary":
+      return call(type.kind, valueSource(type.length));
+    case "decimal128":
+      return call(type.kind, valueSource(type.precision));
+    case "timestamp":
+    case "time32":
+    case "time64":
+      return call(type.kind, valueSource(type.unit));
+    default:
+      return call(type.kind);
+  }
+}
+
+function isVector(type: DataType): boolean {
+  return type.kind === "fixedSizeList" && isFloat(type.item.type);
+}
+
+/** The JavaScript types of values. All others are numbers. */
+const values: Readonly<Partial<Record<DataType["kind"], string>>> = {
+  bool: "boolean",
+  int64: "Int64",
+  uint64: "Int64",
+  time64: "Int64",
+  duration: "Int64",
+  date32: "Moment",
+  date64: "Moment",
+  timestamp: "Moment",
+  utf8: "string",
+  largeUtf8: "string",
+  binary: "Uint8Array",
+  largeBinary: "Uint8Array",
+  fixedSizeBinary: "Uint8Array",
+  decimal128: "Uint32Array",
+};

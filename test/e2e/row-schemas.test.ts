@@ -1,0 +1,328 @@
+/** The schemas of `migrate types --standard-schema`, against what @lancedb/lancedb stores. */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { readFileSync } from "node:fs";
+import { inspect } from "node:util";
+import { expect, test } from "vitest";
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import * as m from "lance-migrate";
+import type { DataType } from "../../src/schema/data-type.ts";
+import { typeSource } from "../../src/schema/text/typescript-source.ts";
+import { layOut } from "../../src/scaffold/print/print-source.ts";
+import { aProject, root, type Project } from "../support/project.ts";
+import { lancedb } from "../support/tables.ts";
+
+const moments = [0, -1, 1000, 86_400_000, 1_700_000_000_000, 1.5, 1_700_000_000_000.123, 0.0005, 9_223_372_036_855];
+const dates = [new Date(0), new Date(1500), new Date("2024-02-29"), new Date(8.64e15), new Date("x")];
+const numbers = [
+  0,
+  -0,
+  1,
+  -1,
+  1.5,
+  127,
+  128,
+  300,
+  65_504,
+  65_536,
+  2 ** 31,
+  2 ** 53,
+  1e6,
+  1e-8,
+  2 ** -24,
+  0.1,
+  1e38,
+  1e40,
+  NaN,
+  Infinity,
+];
+const bigs = [1n, -1n, 300n, 86_400_000_000n, 2n ** 62n, 2n ** 63n, 2n ** 64n - 1n, 2n ** 64n];
+const texts = ["", "a", "1", "true", "é\u0000", "\ud800"];
+const bytes = [
+  new Uint8Array(0),
+  new Uint8Array([1, 2]),
+  Buffer.from("abcd"),
+  new Uint8Array(5),
+  new Uint16Array([300]),
+];
+const decimals = [[150, 0, 0, 0], [2 ** 32 - 1, 2 ** 32 - 1, 2 ** 32 - 1, 2 ** 32 - 1], [0, 0, 0, 1], [150]].map(
+  (words) => new Uint32Array(words),
+);
+const lists = [
+  [],
+  [1, 2],
+  [1, 2, 3],
+  [1, 2, 3, 4],
+  [1, null, 3],
+  [1, NaN, 3],
+  [1, 2, 1e40],
+  ["1", 2, 3],
+  [true, false, null, true],
+  [1n, 2n],
+  ["a", null, "b"],
+  [0.1, 1e-8, 0],
+  [300, 1],
+  [
+    [1, 2],
+    [3, 4],
+  ],
+  [[1, 2]],
+  [new Date(1500), 0.001],
+  [new Uint32Array([1, 0, 0, 0])],
+  new Float32Array([1, 2, 3]),
+  new Float64Array([1, 2, 3]),
+  new Int8Array([1, -2]),
+  new BigInt64Array([1n]),
+  new Set(["a"]),
+  [{ text: "a", at: [1] }, { text: null }],
+];
+const objects = [
+  {},
+  { url: "a", size: 1n },
+  { url: "a" },
+  { url: "a", size: 1, more: { x: ["b"] } },
+  { url: 1 },
+  { url: "a", other: 1 },
+  { flag: true },
+  { flag: null },
+  new Map([["url", "a"]]),
+];
+/** Each is tried with each type. */
+const values: readonly unknown[] = [
+  ...moments,
+  ...dates,
+  ...numbers,
+  ...bigs,
+  ...texts,
+  ...bytes,
+  ...decimals,
+  ...lists,
+  ...objects,
+  true,
+  false,
+];
+
+const int32 = 2 ** 31 - 1;
+const time = 1_700_000_000_000;
+
+/** Types, and values that their schemas have to take. */
+const types: readonly (readonly [type: m.ColumnType, ...takes: readonly unknown[]])[] = [
+  [m.int8(), -128, 127],
+  [m.int16(), -(2 ** 15), 2 ** 15 - 1],
+  [m.int32(), -int32 - 1, int32],
+  [m.uint8(), 0, 255],
+  [m.uint16(), 0, 65_535],
+  [m.uint32(), 0, 2 ** 32 - 1],
+  [m.int64(), 1, -1n, -(2n ** 63n), 2n ** 63n - 1n],
+  [m.uint64(), 1, 0n, 2n ** 64n - 1n],
+  [m.float16(), 0.1, -0, 65_504, 2 ** -24, -Infinity, NaN],
+  [m.float32(), 0.1, -0, 2 ** -149, 3.4028234663852886e38, -Infinity, NaN],
+  [m.float64(), 0.1, 5e-324, 1e308, NaN],
+  [m.date32(), 86_400_000, new Date("2024-02-29"), -86_400_000],
+  [m.date64(), 1, new Date(1500)],
+  [m.time32("s"), 0, 86_399],
+  [m.time32("ms"), 86_399_999],
+  [m.time64("us"), 1, 86_399_999_999n],
+  [m.time64("ns"), 1n, 86_399_999_999_999n],
+  [m.timestamp("s"), 1000, -1000, new Date(5000)],
+  [m.timestamp("ms"), 1, -1, new Date(1500), time],
+  [m.timestamp("us"), 0.001, time + 0.123, new Date(1500), -62_135_596_800_000],
+  [m.timestamp("us", "UTC"), time, new Date(0)],
+  [m.timestamp("ns"), time, 0.000001, new Date(1500)],
+  [m.duration("s"), 1, -1n],
+  [m.duration("ns"), 2n ** 63n - 1n],
+  [m.bool(), true, false],
+  [m.utf8(), "", "é\u0000", "😀"],
+  [m.largeUtf8(), "a"],
+  [m.binary(), new Uint8Array(0), Buffer.from("ab")],
+  [m.largeBinary(), new Uint8Array([1])],
+  [m.fixedSizeBinary(4), Buffer.from("abcd")],
+  [m.decimal128(10, 2), new Uint32Array([150, 0, 0, 0]), new Uint32Array(4).fill(2 ** 32 - 1)],
+  [m.dictionary(m.int32(), m.utf8()), "a", ""],
+  [m.dictionary(m.int8(), m.int64()), 1, 2n],
+  [m.vector(3), [1, 2, 3], new Float32Array([1, 2, 3]), new Set([1, 2, 3])],
+  [m.vector(3, m.float16()), [0.1, -2, 3]],
+  [m.vector(3, m.float64()), [0.1, -2, 3]],
+  [m.fixedSizeList(m.int8(), 2), [1, -2], new Int8Array([1, 2]), [1, null]],
+  [m.fixedSizeList(m.bool(), 4), [true, false, null, true]],
+  [m.fixedSizeList(m.vector(2), 2), [[1, 2], new Float32Array([3, 4])]],
+  [m.list(m.int64()), [], [1, 2n, null], new BigInt64Array([1n])],
+  [m.list(m.float32().notNull()), [], [1, 2.5]],
+  [m.list(m.utf8()), ["a", null, ""]],
+  [m.list(m.timestamp("us")), [new Date(1500), 0.001]],
+  [m.list(m.decimal128(10, 2)), [new Uint32Array([1, 0, 0, 0])]],
+  [m.list(m.dictionary(m.int32(), m.utf8())), ["a", "b", "a"]],
+  [m.list(m.list(m.int8())), [[1], [], null]],
+  [m.list(m.struct({ text: m.utf8(), at: m.list(m.int32()) })), [{ text: "a", at: [1] }, { text: null }, {}, null]],
+  [
+    m.struct({ url: m.utf8(), size: m.int64(), more: m.struct({ x: m.list(m.utf8()) }) }),
+    { url: "a", size: 1 },
+    {},
+    { more: {} },
+  ],
+  [m.struct({ flag: m.bool(), url: m.utf8() }), { flag: true }, { url: "a" }, { flag: false, url: null }],
+];
+
+type Result = StandardSchemaV1.Result<Record<string, unknown>>;
+type Schemas = Readonly<Record<string, { readonly "~standard": { validate(value: unknown): Result } }>>;
+
+const call = (type: m.ColumnType) => layOut(typeSource(type.type), { indent: 0, used: 0, tail: 0, prefix: "m." });
+
+/** A migrated database, and the schemas of new rows that belong to it. */
+async function anApplication(migration: string): Promise<{ readonly project: Project; readonly schemas: Schemas }> {
+  const project = aProject("own");
+  project.migration("0001_start.ts", migration);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["types", "--out", "src/db.ts", "--standard-schema"])).toMatchObject({ code: 0 });
+  const schemas = (await import(pathToFileURL(join(project.folder, "src/db.ts")).href)) as Schemas;
+  return { project, schemas };
+}
+
+test("whatever a schema takes is stored unchanged", async () => {
+  const tables = types.map(([type], at) => `m.createTable("t${at}", { id: m.int32().notNull(), x: ${call(type)} }),`);
+  const { project, schemas } = await anApplication(tables.join("\n"));
+  const db = await lancedb.connect(project.database);
+  const wrong: string[] = [];
+  let stored = 0;
+  for (const [at, [type, ...takes]] of types.entries()) {
+    const tried = [...takes, ...values];
+    const rows = tried.flatMap((x, id) => {
+      const result = schemas[`t${at}Input`]!["~standard"].validate({ id, x });
+      if (!result.issues) return [result.value];
+      if (id < takes.length) wrong.push(`${call(type)}: ${inspect(x)} is not taken: ${result.issues[0]!.message}`);
+      return [];
+    });
+    const table = await db.openTable(`t${at}`);
+    // One by one: next to others, some would be stored as they are by chance.
+    for (const row of rows)
+      await table
+        .add([row])
+        .catch((cause: Error) => wrong.push(`${call(type)}: ${inspect(row)}: ${cause.message.slice(0, 200)}`));
+    const read = (await table.query().toArray()) as readonly { readonly id: number; readonly x: unknown }[];
+    for (const { id, x } of read) {
+      stored++;
+      const [is, was] = [plain(x, type.type), plain(tried[id], type.type)].map((one) => inspect(one, { depth: 9 }));
+      if (is !== was) wrong.push(`${call(type)}: ${inspect(tried[id])} is stored as ${is}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(stored).toBeGreaterThan(300);
+});
+
+/** A value without what does not matter: how a list or a moment is held, and whether an integer is a bigint. */
+function plain(value: unknown, type: DataType): unknown {
+  if (value === null || value === undefined) return null;
+  if (value instanceof Date) return value.getTime();
+  switch (type.kind) {
+    case "int64":
+    case "uint64":
+    case "time64":
+    case "duration":
+      return BigInt(value as number);
+    case "float32":
+      return Math.fround(value as number);
+    case "float16":
+      return new Float16Array([value as number])[0];
+    case "dictionary":
+      return plain(value, type.value);
+    case "list":
+    case "fixedSizeList":
+      return [...(value as Iterable<unknown>)].map((one) => plain(one, type.item.type));
+    case "struct":
+      return Object.fromEntries(
+        type.fields.map(({ name, type }) => [name, plain((value as Record<string, unknown>)[name], type)]),
+      );
+    default:
+      return ArrayBuffer.isView(value)
+        ? [...(value as Uint8Array)]
+        : Object.is(value, -0) && type.kind !== "float64"
+          ? 0
+          : value;
+  }
+}
+
+test("an issue says what is wrong, and where", async () => {
+  const { schemas } = await anApplication(`m.createTable("documents", {
+    id: m.int64().notNull(),
+    text: m.utf8(),
+    source: m.struct({ url: m.utf8().notNull() }),
+    embedding: m.vector(2).notNull(),
+  }),
+  m.addComputedColumn("documents", "length", m.int32(), "length(text)"),`);
+  const issuesOf = (row: unknown) =>
+    schemas["documentsInput"]!["~standard"].validate(row).issues?.map(
+      ({ message, path }) => `${path!.join(".")}: ${message}`,
+    );
+  const row = { id: 1, embedding: [1, 2] };
+  expect(issuesOf(row)).toBeUndefined();
+  expect(issuesOf({ ...row, text: undefined, length: null, source: null })).toBeUndefined();
+  expect(issuesOf({ text: 1, source: { url: null, other: 1 }, length: 3 })).toEqual([
+    "length: is not a column of new rows",
+    "id: must not be null",
+    "text: must be a string without lone surrogates",
+    "source.other: is not a column of new rows",
+    "source.url: must not be null",
+    "embedding: must not be null",
+  ]);
+  expect(issuesOf({ id: 1, embedding: [1, "2"] })).toEqual(["embedding.1: must be a number that float32 can hold"]);
+  expect(issuesOf({ id: 1, embedding: [1] })).toEqual(["embedding: must be 2 numbers"]);
+  expect(issuesOf([])).toEqual([": must be an object"]);
+});
+
+test("a row that was read can be added again", async () => {
+  const { project, schemas } = await anApplication(`m.createTable("documents", {
+    id: m.int64().notNull(),
+    source: m.struct({ url: m.utf8(), tags: m.list(m.utf8()) }),
+    embedding: m.vector(2),
+  }),`);
+  const table = await (await lancedb.connect(project.database)).openTable("documents");
+  const add = async (row: unknown) => {
+    const result = schemas["documentsInput"]!["~standard"].validate(row);
+    if (result.issues) throw new Error(inspect(result.issues));
+    await table.add([result.value]);
+  };
+  await add({ id: 1, source: { url: "a", tags: ["b"] }, embedding: [1, 2] });
+  for (const row of (await table.query().toArray()) as readonly unknown[]) await add(row);
+  const rows = (await table.query().toArray()) as readonly unknown[];
+  expect(
+    rows.map((row) => JSON.stringify(row, (_, value: unknown) => (typeof value === "bigint" ? Number(value) : value))),
+  ).toEqual(
+    Array.from({ length: 2 }, () => JSON.stringify({ id: 1, source: { url: "a", tags: ["b"] }, embedding: [1, 2] })),
+  );
+});
+
+/** Rows of the table in docs/types.md: type, value given, value stored. */
+const changed: readonly (readonly [column: string, type: m.ColumnType, given: unknown, stored: unknown])[] = [
+  ["`int8` | `128` | `-128`", m.int8(), 128, -128],
+  ['`int32` | `"x"` | `0`', m.int32(), "x", 0],
+  ["`float16` | `0.00000001` | `-Infinity`", m.float16(), 0.00000001, -Infinity],
+  ["`vector(3)` | `[1, 2]` | `[1, 2, null]`", m.vector(3), [1, 2], [1, 2, null]],
+  ["`vector(3)` | `[1, 2, 3, 4]` | `[1, 2, 3]`", m.vector(3), [1, 2, 3, 4], [1, 2, 3]],
+  ["`date32` | `1500` | `0`", m.date32(), 1500, 0],
+  [
+    '`timestamp("ns")` | `new Date("2300-01-01")` | a moment in 1715',
+    m.timestamp("ns"),
+    new Date("2300-01-01"),
+    new Date("1715"),
+  ],
+  ['`bool` | `"true"` | `false`', m.bool(), "true", false],
+];
+
+test("the client stores other values than the documentation's, and the schemas refuse these", async () => {
+  const tables = changed.map(
+    ([, type], at) => `m.createTable("t${at}", { id: m.int32().notNull(), x: ${call(type)} }),`,
+  );
+  const { project, schemas } = await anApplication(tables.join("\n"));
+  const db = await lancedb.connect(project.database);
+  const page = readFileSync(join(root, "docs/types.md"), "utf8");
+  for (const [at, [line, type, x, stored]] of changed.entries()) {
+    expect(page).toContain(`\n| ${line} |\n`);
+    expect(schemas[`t${at}Input`]!["~standard"].validate({ id: 1, x }).issues).toHaveLength(1);
+    const table = await db.openTable(`t${at}`);
+    await table.add([{ id: 1, x }]);
+    const [row] = (await table.query().toArray()) as readonly { readonly x: unknown }[];
+    const read = plain(row!.x, type.type);
+    if (stored instanceof Date) expect(new Date(read as number).getUTCFullYear()).toBe(stored.getUTCFullYear());
+    else expect(read, line).toEqual(plain(stored, type.type));
+  }
+});
