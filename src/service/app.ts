@@ -11,7 +11,7 @@ import { jsonType, streamType } from "../wire/content-types.ts";
 import { boundConnections } from "./connections.ts";
 import { checkContentType, checked } from "./work/check-request.ts";
 import { createGuard, type GuardOptions } from "./authenticate.ts";
-import { documentOf, openApiOptions, pathSchema } from "./openapi.ts";
+import { openApiOptions, pathSchema } from "./openapi.ts";
 import { createOutsiders, errorBody } from "./outsiders.ts";
 import { createServiceLog, pathOf, requestIdOf, type Log } from "./request-log.ts";
 import { checkDataFolder, type DataFolder } from "./tables/data-folder.ts";
@@ -173,7 +173,7 @@ function addServiceRoute(app: FastifyInstance, route: ServiceRoute): void {
     method: "GET",
     exposeHeadRoute: true, // load balancers use it
     url: route.path,
-    schema: { document: documentOf(route) } as object,
+    schema: { route } as object,
     handler: async (_, reply) => {
       const answer = route.answerFrom(() => app.swagger());
       return await reply.type(jsonType).send(JSON.stringify(answer));
@@ -187,7 +187,7 @@ function addRoute(app: FastifyInstance, route: Route, place: number, perform: Pe
   app.route({
     method: route.method,
     url: route.path,
-    schema: { params: pathSchema(route.path), querystring: route.query, document: documentOf(route) } as object,
+    schema: { params: pathSchema(route.path), querystring: route.query, route } as object,
     onRequest: async (request) => checkContentType(request, route.accepts),
     handler: async (request, reply) => {
       const { params, query, body } = request as unknown as Pick<Job, "params" | "query" | "body">;

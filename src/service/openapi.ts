@@ -17,8 +17,11 @@ export const openApiOptions: SwaggerOptions = {
     components: { securitySchemes: { apiKey: { type: "apiKey", name: "x-api-key", in: "header" } } },
     security: [{ apiKey: [] }],
   },
-  // `documentOf` has already written the complete document of each route.
-  transform: ({ schema, url }) => ({ schema: (schema as { readonly document?: object }).document ?? {}, url }),
+  // Called when the document is asked for, which few starts of a service lead to.
+  transform({ schema, url }) {
+    const { route } = schema as { readonly route?: DescribedRoute };
+    return { schema: route === undefined ? {} : documentOf(route), url };
+  },
 };
 
 export const errorAnswer = z.object({
@@ -30,7 +33,7 @@ export const errorAnswer = z.object({
 const binary = { type: "string", format: "binary" };
 
 /** The part of the document about a route, as @fastify/swagger takes it. */
-export function documentOf(route: DescribedRoute): object {
+function documentOf(route: DescribedRoute): object {
   const params = pathSchema(route.path);
   return {
     tags: [route.group],
