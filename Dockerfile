@@ -14,24 +14,27 @@ FROM node:24-bookworm-slim AS install
 ARG NPM_CONFIG_REGISTRY
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Without scripts: ours would build sources that are not here yet, the package node's would fetch a second Node.
-RUN npm ci --ignore-scripts && npm cache clean --force
+# Leaves a package.json that needs just the packages that are its arguments. Most others are for tests.
+ENV ONLY='const { writeFileSync } = require("node:fs"); \
+  const { dependencies, devDependencies, peerDependencies, peerDependenciesMeta, ...rest } = require("./package.json"); \
+  const all = { ...dependencies, ...devDependencies }; \
+  const wanted = Object.fromEntries(process.argv.slice(1).map((name) => [name, all[name]])); \
+  writeFileSync("package.json", JSON.stringify({ ...rest, dependencies: wanted }));'
+# In the versions of the lock file. Without scripts: ours would build sources that are not here yet.
+ENV INSTALL="npm install --ignore-scripts --no-audit --no-fund --cache /tmp/npm"
 
 FROM install AS dependencies
-# What the service needs, in the versions of the lock file. To the package these are optional peers, and what is not needed
-# is a dev dependency. What LanceDB brings along to compute embeddings is more than half of all, and the service computes none.
-RUN npm pkg set "dependencies=$(node --print 'const { dependencies, devDependencies } = require("./package.json"); \
-    const all = { ...dependencies, ...devDependencies }; \
-    const names = ["@fastify/swagger", "@lancedb/lancedb", "fastify", "workerpool"]; \
-    JSON.stringify(Object.fromEntries(names.map((name) => [name, all[name]])))')" --json && \
-  npm pkg delete devDependencies peerDependencies peerDependenciesMeta && \
-  npm prune --ignore-scripts && cd node_modules && \
-  rm -rf @huggingface @img onnxruntime-common onnxruntime-node onnxruntime-web openai sharp
+# What the service needs. To the package these are optional peers. What LanceDB brings along to compute embeddings is more
+# than half of all, and the service computes none.
+RUN node --eval "$ONLY" @fastify/swagger @lancedb/lancedb fastify workerpool && $INSTALL && cd node_modules && \
+  rm -rf /tmp/npm @huggingface @img onnxruntime-common onnxruntime-node onnxruntime-web openai sharp
 
 FROM install AS build
-COPY tsconfig.json tsconfig.build.json rolldown.config.ts rolldown.types.config.ts ./
+# What the command is bundled from, and what bundles it.
+RUN node --eval "$ONLY" apache-arrow flatbuffers rolldown string-width undici yargs zod && $INSTALL && rm -rf /tmp/npm
+COPY tsconfig.json rolldown.config.ts ./
 COPY src src
-RUN npm run build
+RUN npm run build:code
 
 FROM node:24-bookworm-slim AS base
 WORKDIR /app
