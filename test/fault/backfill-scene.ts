@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
+import { bundled } from "../support/bundled.ts";
 import { aProject, startNode, type Project, type Running } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
 import { serveProcess } from "../support/serve.ts";
@@ -40,7 +41,7 @@ export async function aScene(
   documents: number,
   { change = "backfill", serve = async (data) => (await serveProcess(data)).url }: Setting = {},
 ): Promise<Scene> {
-  const { migrate, start, ...rest } = aProject("own");
+  const { migrate, start, ...rest } = aProject();
   const key = { MIGRATE_API_KEY: apiKey };
   const project: Project = { ...rest, migrate: (args) => migrate(args, key), start: (args) => start(args, key) };
   let { database } = project;
@@ -67,10 +68,10 @@ export async function aScene(
   return { project, database };
 }
 
-const writer = fileURLToPath(new URL("document-writer.ts", import.meta.url));
+const writer = await bundled(fileURLToPath(new URL("document-writer.ts", import.meta.url)));
 
 /** Milliseconds after each write of an application: with short ones, most of the work of a test is theirs. */
-const pause = rounds(100, 20);
+const pause = rounds(200, 20);
 
 /** Starts an application that writes documents. Which `models` it knows is described there; none if absent. */
 export async function startWriter(

@@ -3,10 +3,11 @@ import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, type TestContext } from "vitest";
 import { aProject, type Finished, type Project } from "../support/project.ts";
+import { rounds } from "../support/rounds.ts";
 import { serveProcess } from "../support/serve.ts";
 import { apiKey } from "../support/service.ts";
 import { mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
-import { lancedb } from "../support/tables.ts";
+import { addNumbers, lancedb } from "../support/tables.ts";
 
 const rows = 500_000;
 const kilobyte = 1024;
@@ -20,7 +21,7 @@ interface Scene {
 /** A project whose database, with a table of many rows, lies on a small disk; a test is skipped where there can be none. */
 async function aSmallScene({ skip }: TestContext, pending: string): Promise<Scene> {
   const project = aProject();
-  const disk = mountSmallDisk(project.database, 64);
+  const disk = mountSmallDisk(project.database, 32);
   if (typeof disk === "string") {
     console.log(`skipped: ${disk}`);
     skip(disk);
@@ -32,13 +33,7 @@ async function aSmallScene({ skip }: TestContext, pending: string): Promise<Scen
   );
   project.migration("0001_big.ts", `m.createTable("big", { id: m.int32().notNull() })`);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  const table = await (await lancedb.connect(project.database)).openTable("big");
-  await table.add(
-    lancedb.makeArrowTable(
-      Array.from({ length: rows }, (_, id) => ({ id })),
-      { schema: await table.schema() },
-    ),
-  );
+  await addNumbers(project.database, "big", rows, { id: (row) => row });
   project.migration("0002_pending.ts", pending);
   return { project, disk };
 }
@@ -71,7 +66,7 @@ test.for([
   {
     what: "creating tables",
     pending: `m.createTable("one", { id: m.int32() }), m.createTable("two", { id: m.int32() })`,
-    step: 24 * kilobyte,
+    step: rounds(64, 24) * kilobyte,
   },
 ])(
   "a disk that is full in the middle of $what stops the run with one sentence, and the next one finishes when there is space",

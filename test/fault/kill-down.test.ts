@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { aProject, type Project } from "../support/project.ts";
 import { killAt, killMoments, newestRecord } from "../support/kill-moments.ts";
 import { rounds } from "../support/rounds.ts";
-import { columnsOf, lancedb } from "../support/tables.ts";
+import { addNumbers, columnsOf, lancedb } from "../support/tables.ts";
 
 const kills = rounds(6, 50);
 const rows = 200_000;
@@ -50,9 +50,7 @@ test(`a down killed at ${kills} random moments is gone on with by the next one, 
   const origin = aProject();
   writeFirst(origin);
   expect(await origin.migrate(["up"])).toMatchObject({ code: 0 });
-  const table = await (await lancedb.connect(origin.database)).openTable("big");
-  const values = Array.from({ length: rows }, (_, id) => ({ id, a: id, b: -id }));
-  await table.add(lancedb.makeArrowTable(values, { schema: await table.schema() }));
+  await addNumbers(origin.database, "big", rows, { id: (row) => row, a: (row) => row, b: (row) => -row });
   writePending(origin);
   expect(await origin.migrate(["up"])).toMatchObject({ code: 0 });
   for (let kill = -1; kill < kills; kill++) {

@@ -1,19 +1,17 @@
-/** A project whose migrations take their time over a table of five million rows, and a check of every value. */
+/** A project whose migrations take their time over a table of many rows, and a check of every value. */
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { expect } from "vitest";
 import { aProject, type Project, type Running } from "../support/project.ts";
+import { rounds } from "../support/rounds.ts";
 import { aService, apiKey } from "../support/service.ts";
-import { columnsOf, lancedb } from "../support/tables.ts";
+import { addNumbers, columnsOf, lancedb } from "../support/tables.ts";
 
 /** Who works on the folder: the embedded engine, or a service whose dialect it is. */
 export type Way = "embedded" | "service" | "namespace";
 
-/** That of the engine, which takes no other. */
-const arrow = createRequire(import.meta.url)("apache-arrow") as typeof import("apache-arrow");
 const fragments = 5;
-const rowsInEach = 1_000_000;
+const rowsInEach = rounds(200_000, 1_000_000);
 
 export interface Scene {
   /** A project with the filled table and four pending migrations. */
@@ -112,21 +110,14 @@ function writePending(project: Project): void {
   project.migration("0005_tighten.ts", `m.setNullable("big", "d", false), m.createTable("small", { id: m.int32() }),`);
 }
 
-async function fill(project: Project): Promise<void> {
-  const table = await (await lancedb.connect(project.database)).openTable("big");
-  const schema = await table.schema();
-  for (let fragment = 0; fragment < fragments; fragment++) {
-    // As whole columns: a million rows as objects take seconds.
-    const column = (value: (id: number) => number) =>
-      arrow.makeVector(Int32Array.from({ length: rowsInEach }, (_, index) => value(fragment * rowsInEach + index)));
-    const columns = {
-      id: column((id) => id),
-      a: column((id) => id),
-      b: column((id) => -id),
-      c: column((id) => id % 1000),
-    };
-    await table.add(new arrow.Table(schema, columns));
-  }
+async function fill({ database }: Project): Promise<void> {
+  for (let first = 0; first < fragments * rowsInEach; first += rowsInEach)
+    await addNumbers(database, "big", rowsInEach, {
+      id: (row) => first + row,
+      a: (row) => first + row,
+      b: (row) => -(first + row),
+      c: (row) => (first + row) % 1000,
+    });
 }
 
 async function wrongRows(project: Project): Promise<number> {

@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { aProject, startNode, type Project } from "../support/project.ts";
-import { columnsOf, lancedb, rowsOf } from "../support/tables.ts";
+import { addNumbers, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
 
 const application = fileURLToPath(new URL("second-engine.ts", import.meta.url));
 const rows = 200_000;
@@ -37,13 +37,8 @@ test(
       `m.createTable("people", { id: m.int32().notNull(), value: m.int32().notNull(), label: m.int32().notNull() })`,
     );
     expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-    const table = await (await lancedb.connect(project.database)).openTable("people");
-    await table.add(
-      lancedb.makeArrowTable(
-        Array.from({ length: rows }, (_, id) => ({ id, value: id * 2, label: id % 100 })),
-        { schema: await table.schema() },
-      ),
-    );
+    const columns = { id: (row: number) => row, value: (row: number) => row * 2, label: (row: number) => row % 100 };
+    await addNumbers(project.database, "people", rows, columns);
     const beside = startNode([application, project.database, "people"], project.folder);
     onTestFinished(() => void beside.process.kill("SIGKILL"));
     let heard = "";

@@ -2,16 +2,17 @@
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { bundled } from "../support/bundled.ts";
 import { aProject, startNode, type Project, type Running } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
 import { lancedb } from "../support/tables.ts";
 
-const appender = fileURLToPath(new URL("appender.ts", import.meta.url));
-const appenders = 4;
+const appender = await bundled(fileURLToPath(new URL("appender.ts", import.meta.url)));
+const appenders = rounds(2, 4);
 /** docs/faults.md says what came of the fifty. */
 const times = rounds(1, 50);
 /** Milliseconds after each append: without, they keep both cores of a small machine busy, and the retype waiting. */
-const pause = rounds(5, 0);
+const pause = rounds(20, 0);
 
 interface Said {
   readonly acknowledged: readonly number[];
@@ -68,7 +69,7 @@ test.each([
     step: 'm.retypeColumn("people", "value", m.float64(), { using: "value" })',
   },
 ])(
-  `four applications append while $column is retyped, ${times} rounds: nothing that was acknowledged is lost`,
+  `${appenders} applications append while $column is retyped, ${times} rounds: nothing that was acknowledged is lost`,
   async ({ type, holdsNull, step }) => {
     let [acknowledged, refused] = [0, 0];
     const seconds: number[] = [];
