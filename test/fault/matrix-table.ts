@@ -3,11 +3,14 @@ import { matrixTargets, type Verdict } from "./matrix.ts";
 
 export function matrixTable(verdicts: readonly Verdict[]): string {
   const kinds = [...new Set(verdicts.map(({ kind }) => kind))];
-  const cell = ({ killed, converged, longest, refused }: Verdict) =>
-    killed === 0 && refused !== undefined ? "not supported" : `${converged} of ${killed}, ${longest.toFixed(1)}`;
+  const cell = (verdict: Verdict | undefined) => {
+    if (verdict === undefined) return "not tried";
+    const { killed, converged, longest, refused } = verdict;
+    return killed === 0 && refused !== undefined ? "not supported" : `${converged} of ${killed}, ${longest.toFixed(1)}`;
+  };
   const lines = kinds.map((kind) => {
     const cells = matrixTargets.map((target) =>
-      cell(verdicts.find((one) => one.kind === kind && one.target === target)!),
+      cell(verdicts.find((one) => one.kind === kind && one.target === target)),
     );
     return `| \`${kind}\` | ${cells.join(" | ")} |`;
   });
