@@ -17,10 +17,10 @@ import { addRows, columnsOf, rowsOf, versionsOf } from "../support/tables.ts";
 
 /** Requests of hundreds of runs take longer than a short lease: with those it is the default, 30 s. */
 const leaseSeconds = Number(process.env["MIGRATE_CROWD"] ?? 0) > 50 ? 30 : 5;
-const kills = 3;
+const kills = rounds(1, 3);
 /** An odd number: each swaps two names. */
 const migrations = 9;
-const usual = rounds(10, 40);
+const usual = rounds(6, 40);
 
 test.each(["namespace", "service"] as const)(
   "of many runs at once on one service each migration is applied by one, and a killed holder is followed in time, in the dialect %s",
@@ -143,7 +143,7 @@ async function killHolders(
     const holder = await holderOf(data);
     const victim = holder === undefined || killed.has(holder.pid) ? undefined : alive.get(holder.pid);
     if (victim === undefined) {
-      await pause(20);
+      await pause(50);
       continue;
     }
     await pause(150 * chance.next());

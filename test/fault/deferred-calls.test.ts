@@ -25,7 +25,7 @@ import { killed, leapingClock, optionsFor, watched, writeMigrations, type Watch 
 const index = createIndex("docs", "at", ivfFlat({ numPartitions: 2 }));
 const docs = createTable("docs", { id: int64(), at: vector(2) });
 
-const every = rounds(3, 1);
+const every = rounds(8, 1);
 
 async function optionsOn(data: string, migrations: string, watch: Watch = {}) {
   const target = await openLance({ kind: "lance", uri: data }, { name: "here", folder: data });
@@ -57,7 +57,7 @@ test.each<[string, readonly object[]]>([
     await up(await optionsOn(origin, migrations));
     await (await (await lancedb.connect(origin)).openTable("docs")).delete("true");
     for (const after of [false, true])
-      for (let call = 1, isDone = false; !isDone; call += every) {
+      for (let call = after ? 1 + (every >> 1) : 1, isDone = false; !isDone; call += every) {
         const data = temporaryFolder();
         cpSync(origin, data, { recursive: true });
         const dying = down(await optionsOn(data, migrations, killed(call, after)));

@@ -26,7 +26,7 @@ import type { Step } from "../../src/steps/registry.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { temporaryFolder, temporaryFolderOfFile } from "../support/project.ts";
-import { rounds } from "../support/rounds.ts";
+import { isLong, rounds } from "../support/rounds.ts";
 import { lancedb } from "../support/tables.ts";
 
 const steps: Readonly<Record<string, readonly Step[]>> = {
@@ -181,8 +181,13 @@ async function idsIn(table: Table | undefined): Promise<readonly number[]> {
 }
 
 const moments: readonly Moment[] = ["after the plan", "before the call", "after the call"];
-const cases = Object.keys(steps).flatMap((step) =>
-  Object.keys(writes).flatMap((write) => moments.map((moment) => [write, moment, step] as const)),
+const cases = Object.keys(steps).flatMap((step, one) =>
+  Object.keys(writes).flatMap((write, two) =>
+    moments
+      // For each commit, each two of a step, a write and a moment meet once.
+      .filter((_, three) => isLong || (one + two + three) % 3 === 0)
+      .map((moment) => [write, moment, step] as const),
+  ),
 );
 
 test.each(cases)("%s %s is kept or reported: %s", async (write, moment, step) => {
@@ -327,7 +332,7 @@ test("a run that was overtaken while it recorded the end releases nothing that t
 });
 
 test("of writes at any moment none is lost silently", async () => {
-  for (let round = 0; round < rounds(36, 180); round++) {
+  for (let round = 0; round < rounds(9, 180); round++) {
     const step = Object.keys(steps)[round % Object.keys(steps).length]!;
     const { options, open } = await aWorld(steps[step]!);
     const ids: number[] = [];

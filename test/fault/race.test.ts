@@ -5,7 +5,7 @@ import { aProject, ownMigrations, root } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
 import { columnsOf, rowsOf } from "../support/tables.ts";
 
-const races = rounds(3, 20);
+const races = rounds(1, 20);
 const runners = 8;
 
 test(`of ${runners} runs started at one instant each migration is applied by one, and all end with 0, ${races} times`, async () => {

@@ -18,6 +18,8 @@ import {
 } from "./backfill-scene.ts";
 
 const kills = rounds(4, 50);
+/** Of `up` in one change. Each run that follows a killed one waits for its lease. */
+const mostOfUp = rounds(3, Infinity);
 const lease = ["--lease", "1"];
 
 interface Outcome {
@@ -37,9 +39,9 @@ async function isSwitched(project: Project): Promise<boolean> {
   return (await columnsIn(project)).includes("embedding_old");
 }
 
-/** Until the names of the columns are switched or the run is over. */
+/** Until the names of the columns are switched or the run is over, which is a second later at least. */
 async function switched({ process }: Running, project: Project): Promise<void> {
-  while (process.exitCode === null && !(await isSwitched(project))) await sleep(5);
+  while (process.exitCode === null && !(await isSwitched(project))) await sleep(100);
 }
 
 /** Whether it was killed before it had ended. */
@@ -57,7 +59,10 @@ async function changeModel(way: "lance" | "namespace", round: number): Promise<O
     service = started;
     return started.url;
   };
-  const scene = await aScene(way, 1_000 + Math.floor(Math.random() * rounds(1, 3_000)), { change: "reembed", serve });
+  const scene = await aScene(way, rounds(500, 1_000) + Math.floor(Math.random() * rounds(1, 3_000)), {
+    change: "reembed",
+    serve,
+  });
   const { project } = scene;
   const killed = { prepare: 0, up: 0, switched: 0 };
   const old = await Promise.all([1_000_000, 2_000_000].map((first) => startWriter(scene, first, ["old"])));
@@ -75,7 +80,10 @@ async function changeModel(way: "lance" | "namespace", round: number): Promise<O
   for (let time = 0; !isOver; time++) {
     const running = project.start(["up", ...lease]);
     if (time % 2 === 1) await Promise.race([switched(running, project), sleep(20_000)]);
-    await Promise.race([running.finished, sleep(Math.random() * (1_500 + 1_500 * time))]);
+    if (killed.up === mostOfUp) await running.finished;
+    // After the switch it waits for writers for a second.
+    const most = time % 2 === 1 ? 1_500 : 1_500 + 1_500 * time;
+    await Promise.race([running.finished, sleep(Math.random() * most)]);
     if (await kill(running)) {
       killed.up++;
       if (await isSwitched(project)) killed.switched++;
