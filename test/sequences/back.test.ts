@@ -5,7 +5,7 @@ import { beginning, drafts } from "./draw.ts";
 import { rounds } from "../support/rounds.ts";
 import type { Counts } from "./walk.ts";
 
-const sequences = rounds(96, 1_020);
+const sequences = rounds(60, 1_020);
 
 test(`of ${sequences} migrations each is rolled back as its plan promised`, { timeout: 600_000 }, async () => {
   const counts: Counts = new Map();

@@ -19,7 +19,7 @@ import * as fc from "../support/fast-check.ts";
 import { rounds } from "../support/rounds.ts";
 import { answered, schemaPair, type Pair } from "../support/schema-pairs.ts";
 
-const pairs = rounds(120, 10_000);
+const pairs = rounds(60, 10_000);
 
 /** In any order, at every depth. */
 function written(columns: readonly Column[]): readonly string[] {

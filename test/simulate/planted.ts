@@ -68,7 +68,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "an epoch is taken by a plain append",
-    29,
+    45,
     "ledger/journal/rows-journal.ts",
     "return await table.insertIfAbsent(toRow(record));",
     "await table.insert([toRow(record)]);\n        return true;",
@@ -89,7 +89,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "the ledger forgets what a dead holder was at",
-    13,
+    34,
     "ledger/state/fold.ts",
     "if (!fold.isReleased) doubt(fold, fold.next);",
     "",
@@ -250,7 +250,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a run goes on where its own way back would have been",
-    242,
+    279,
     "plan/history/migration-run.ts",
     "startedAt: known.reversal?.tables };",
     "startedAt: known.reversal?.tables, done: 0 };",
@@ -285,7 +285,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a kept version is released before the ledger says that it is no longer needed",
-    915,
+    985,
     "run/execute/execute.ts",
     "await lease.record(records);\n      await releaseUnneeded(",
     "await releaseRestorePoints(unit, execution.target, execution.ledger, lease.epoch());\n      await lease.record(records);\n      await releaseUnneeded(",
