@@ -68,5 +68,5 @@ export async function withAllRefusals(
   const limited = guards?.maxRewriteBytes === undefined ? undefined : await costs(plan, target);
   const refused = guards === undefined ? plan : withRefusals(plan, guards, accept, limited);
   const checked = await withKnownFailures(await withMissingCode(refused, context), target, isFirstTried);
-  return contracts === undefined ? checked : withContracts(checked, await contracts());
+  return contracts === undefined ? checked : withContracts(checked, await contracts(), "up");
 }

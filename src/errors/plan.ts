@@ -18,13 +18,14 @@ export const planErrors = {
   ERR_CONTRACT: refused(
     (
       d: StepPlace & {
+        direction: "up" | "down";
         /** Beginning with the application and its release. */
         broken: readonly string[];
         /** The steps that do the same without breaking these releases. The command prints them below. */
         sequence: readonly string[];
       },
     ) =>
-      `${at(d)} would break a release that still runs: ${d.broken.join("; ")}; migrate plan shows the steps that would not, or remove the contract of a release that no longer runs`,
+      `${d.direction === "up" ? at(d) : `the rollback of ${at(d)}`} would break a release that still runs: ${d.broken.join("; ")}; migrate plan${d.direction === "up" ? "" : " --down"} shows the steps that would not, or remove the contract of a release that no longer runs`,
   ),
   ERR_CONTRACT_INVALID: usage((d: { file: string; problem: string }) => `the contract ${d.file}: ${d.problem}`),
 } as const;

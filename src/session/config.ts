@@ -79,8 +79,8 @@ export interface TargetSettings {
   /** What migrations may do there. */
   readonly guards?: Guards;
   /**
-   * Paths of the contracts of the releases that run there, and of folders with contracts. `migrate up` refuses what breaks
-   * one of them.
+   * Paths of the contracts of the releases that run there, and of folders with contracts. `migrate up` and
+   * `migrate down` refuse what breaks one of them.
    */
   readonly contracts?: string | readonly string[];
   /**

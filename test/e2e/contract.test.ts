@@ -227,6 +227,42 @@ test("a push and a saved plan are refused too, and a rehearsal reports it", asyn
   expect(await columnsOf(project.database, "documents")).toEqual(["id: int32 not null", "title: utf8"]);
 });
 
+test("a rollback that breaks a release is refused until the release has stopped", async () => {
+  const project = withContracts();
+  project.migration("0002_headline.ts", `m.addColumn("documents", "headline", m.utf8())`);
+  expect(await project.migrate(["up", "--contract", "1.json"])).toMatchObject({ code: 2 });
+  contract(project, "1", "title", ["title"]);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  // Release 1 uses only what the rollback leaves.
+  contract(project, "2", "headline", ["title", "headline"]);
+  const wayOut = [
+    "  1. Deploy a release that works with the tables before and after the rollback. Stop search 2, and remove its contract.",
+    "  2. Roll back.",
+  ].join("\n");
+  const planned = await project.migrate(["plan", "--down"]);
+  expect(planned.stdout).toContain(
+    "breaks search 2, which reads and writes documents.headline, which is dropped; instead:",
+  );
+  const columns = ["id: int32 not null", "title: utf8", "headline: utf8"];
+  for (const args of [["down"], ["down", "--accept-loss"], ["plan", "--down", "--out", "back.json"]])
+    expect(await project.migrate(args)).toEqual({
+      code: 4,
+      stdout: "",
+      stderr:
+        "the rollback of 0002_headline.ts, step 1 (addColumn) would break a release that still runs: " +
+        "search 2 reads and writes documents.headline, which is dropped; " +
+        `migrate plan --down shows the steps that would not, or remove the contract of a release that no longer runs\n${wayOut}\n`,
+    });
+  expect(await columnsOf(project.database, "documents")).toEqual(columns);
+  rmSync(join(project.folder, "contracts/2.json"));
+  expect(await project.migrate(["plan", "--down", "--out", "back.json"])).toMatchObject({ code: 0 });
+  contract(project, "3", "headline", []);
+  expect(await project.migrate(["down", "--plan", "back.json"])).toMatchObject({ code: 4 });
+  rmSync(join(project.folder, "contracts/3.json"));
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  expect(await columnsOf(project.database, "documents")).toEqual(columns.slice(0, 2));
+});
+
 describe("migrate contract", () => {
   const written = (project: Project) => JSON.parse(readFileSync(join(project.folder, "contract.json"), "utf8"));
   const names = ["--application", "search", "--release", "1.4.0"];

@@ -8,7 +8,15 @@ import type { Plan } from "../../plan/make-plan.ts";
 import { survey } from "../../run/prepare/estimate.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
 import { defineCommand, withSession, type Context } from "../command/command.ts";
-import { bundleFlags, leaseFlags, switchFlag, textFlag, versionFlag, wholeFlag } from "../command/flags.ts";
+import {
+  bundleFlags,
+  contractFlags,
+  leaseFlags,
+  switchFlag,
+  textFlag,
+  versionFlag,
+  wholeFlag,
+} from "../command/flags.ts";
 import { readPlan } from "../input/plan-file.ts";
 import { atTerminal, canAsk, isYes } from "../input/prompt.ts";
 import { runEvents } from "../render/events.ts";
@@ -38,6 +46,7 @@ export const downCommand = defineCommand({
     "keep-appended": switchFlag("after an old version is restored, insert the rows again that were added since then"),
     plan: textFlag("run exactly the plan that migrate plan --down --out saved in this file", { value: "FILE" }),
     ...bundleFlags,
+    ...contractFlags,
     ...leaseFlags,
   },
   conflicts: [

@@ -61,7 +61,7 @@ export const planCommand = defineCommand({
     ["steps", "to"],
     ["accept-loss", "keep-appended"],
     ["format", "json"],
-    ["down", "allow-out-of-order", "accept", "step-by-step", "contract"],
+    ["down", "allow-out-of-order", "accept", "step-by-step"],
   ],
   async run(context) {
     const other = (["steps", "accept-loss", "keep-appended"] as const).find(

@@ -88,7 +88,8 @@ export function checkRefusals(plan: Plan, target: string, command?: "migrate up"
       });
     if (refusal?.reason === "contract") {
       const broken = refusal.broken.map(({ application, release, problem }) => `${application} ${release} ${problem}`);
-      throw new MigrateError("ERR_CONTRACT", { ...place, broken, sequence: refusal.sequence });
+      const { direction } = migrations.find((one) => one.actions.includes(actions[index]!))!;
+      throw new MigrateError("ERR_CONTRACT", { ...place, direction, broken, sequence: refusal.sequence });
     }
     if (refusal?.reason === "forbidden") throw new MigrateError("ERR_FORBIDDEN", { ...place, ...refusal, target });
   }

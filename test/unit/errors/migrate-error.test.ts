@@ -119,6 +119,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_PLAN_INVALID: { file: "plan.json", problem: "is no saved plan" },
   ERR_PLAN_STALE: { changed: "files", problem: "0003_widen_ids.ts was changed", hint: "make a new one" },
   ERR_CONTRACT: {
+    direction: "up",
     ...place,
     broken: ["search 1.4.0 reads documents.title, which is dropped"],
     sequence: ["Deploy a release that neither reads nor writes documents.title.", "Run this migration."],
@@ -215,7 +216,7 @@ test.each(codes)("%s is one sentence without holes", (code) => {
 const unsaid: Partial<Record<ErrorCode, readonly string[]>> = {
   ERR_REQUEST: ["status", "code"],
   ERR_PLAN_STALE: ["changed"],
-  ERR_CONTRACT: ["sequence"],
+  ERR_CONTRACT: ["sequence", "direction"],
 };
 
 test.each(codes)("%s says every detail that it is given", (code) => {

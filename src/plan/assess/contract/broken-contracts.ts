@@ -5,6 +5,7 @@ import { refAfter, rewrites } from "../../../actions/apply-action.ts";
 import type { Risk } from "../../../actions/model/risk.ts";
 import { formatPath, isWithin, parsePath } from "../../../schema/path.ts";
 import { columnsWithin, findColumn, type Table, type Tables } from "../../../schema/table.ts";
+import type { Direction } from "../../compile/compile.ts";
 import type { Plan, PlannedAction } from "../../make-plan.ts";
 import type { BrokenContract } from "../../refusal.ts";
 import {
@@ -17,33 +18,35 @@ import {
   type NeededColumn,
   type Use,
 } from "./contract.ts";
-import { sequenceFor } from "./sequence.ts";
+import { sequenceBack, sequenceFor } from "./sequence.ts";
 
 /**
- * Adds the refusal to each action that breaks a contract, and a risk to those that break one only in part. Throws
- * ERR_CONTRACT_INVALID for a contract that describes neither the tables now nor those after the plan.
+ * Adds the refusal to each action of this direction that breaks a contract, and a risk to those that break one only in
+ * part. Throws ERR_CONTRACT_INVALID for a contract that describes neither the tables now nor those after the plan.
  */
-export function withContracts(plan: Plan, contracts: readonly Contract[]): Plan {
+export function withContracts(plan: Plan, contracts: readonly Contract[], direction: Direction): Plan {
   if (contracts.length === 0 || plan.migrations.length === 0) return plan;
   checkDescribed(plan, contracts);
   const migrations = plan.migrations.map((planned) => {
-    if (planned.direction !== "up") return planned;
+    // What finishes a rollback that has begun was checked when it began.
+    if (planned.direction !== direction) return planned;
     const actions = planned.actions.map((one, index) => {
       // An action that stopped between two of its commits has broken what it breaks.
       const isBegun = index === 0 && planned.midway !== undefined;
-      return isBegun || one.refusal?.reason === "failure" ? one : withBreaks(one, contracts);
+      return isBegun || one.refusal?.reason === "failure" ? one : withBreaks(one, contracts, direction);
     });
     return { ...planned, actions };
   });
   return { ...plan, migrations };
 }
 
-function withBreaks(planned: PlannedAction, contracts: readonly Contract[]): PlannedAction {
+function withBreaks(planned: PlannedAction, contracts: readonly Contract[], direction: Direction): PlannedAction {
   const broken = breaksOf(planned, contracts);
   if (broken.length === 0) return { ...planned, risks: [...planned.risks, ...risksOf(planned, contracts)] };
   const isBreaking = (action: Action, before: Tables, after: Tables) =>
     breaksOf({ action, before, after }, contracts).length > 0;
-  const sequence = sequenceFor(planned, namesOf(broken), isBreaking);
+  const releases = namesOf(broken);
+  const sequence = direction === "up" ? sequenceFor(planned, releases, isBreaking) : sequenceBack(releases);
   return { ...planned, refusal: { reason: "contract", broken, sequence } };
 }
 

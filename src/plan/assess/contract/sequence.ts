@@ -27,7 +27,7 @@ export function sequenceFor(
   isBreaking: IsBreaking,
 ): readonly string[] {
   const table = before.get(action.table)!;
-  const leave = `Stop ${releases.join(" and ")}, and remove ${releases.length === 1 ? "its contract" : "their contracts"}.`;
+  const leave = leaving(releases);
   switch (action.kind) {
     case "alterColumns":
       return forAlteration(action.table, table, breakingOf(action, before, isBreaking), leave);
@@ -50,6 +50,18 @@ export function sequenceFor(
     default:
       return [`Deploy a release that does not use ${action.table}. ${leave}`, "Run this migration."];
   }
+}
+
+/** The sequence for a rollback that breaks these releases. */
+export function sequenceBack(releases: readonly string[]): readonly string[] {
+  return [
+    `Deploy a release that works with the tables before and after the rollback. ${leaving(releases)}`,
+    "Roll back.",
+  ];
+}
+
+function leaving(releases: readonly string[]): string {
+  return `Stop ${releases.join(" and ")}, and remove ${releases.length === 1 ? "its contract" : "their contracts"}.`;
 }
 
 /** The first alteration that breaks a contract by itself; the first of all if none does. */

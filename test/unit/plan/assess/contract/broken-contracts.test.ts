@@ -25,8 +25,8 @@ import {
 } from "lance-migrate";
 import { expect, test } from "vitest";
 import { foldLedger } from "../../../../../src/ledger/state/fold.ts";
-import { withContracts } from "../../../../../src/plan/assess/contract/broken-contracts.ts";
-import { parseContract, type TableDocument } from "../../../../../src/plan/assess/contract/contract.ts";
+import { withContracts as withContractsOf } from "../../../../../src/plan/assess/contract/broken-contracts.ts";
+import { parseContract, type Contract, type TableDocument } from "../../../../../src/plan/assess/contract/contract.ts";
 import { checkRefusals } from "../../../../../src/plan/assess/guards.ts";
 import { makePlan, type Plan } from "../../../../../src/plan/make-plan.ts";
 import { aMigration } from "../../../../simulate/history.ts";
@@ -44,6 +44,8 @@ const created = createTable("documents", {
 
 const namespace = abilitiesOf("namespace");
 const able = { ...namespace, actions: { ...namespace.actions, addField: true as const } };
+
+const withContracts = (plan: Plan, contracts: readonly Contract[]) => withContractsOf(plan, contracts, "up");
 
 function planOf(steps: readonly Step[], base: readonly Step[] = [created]): Plan {
   const [first, second] = [aMigration(1, base), aMigration(2, steps)];
