@@ -18,7 +18,6 @@ class LongestFirst extends BaseSequencer {
 }
 
 export default defineConfig({
-  resolve: { alias: { "lance-migrate": fileURLToPath(new URL("./src/index.ts", import.meta.url)) } },
   test: {
     include: ["test/**/*.test.ts"],
     exclude: ["test/pylance/**"],
@@ -26,6 +25,10 @@ export default defineConfig({
     // The files of a worker share its modules, and the processes of test/support/shared-process.ts: loading them for each
     // file took a minute of the unit tests alone. Nothing may be left in them that another file could notice.
     isolate: false,
+    // Node loads everything itself, as it does for users. Vitest asks its main process for each module again each time that
+    // it is imported, and tests import thousands of migrations.
+    experimental: { viteModuleRunner: false },
+    execArgv: ["--import", fileURLToPath(new URL("./test/support/own-package.ts", import.meta.url))],
     // More than a small machine has cores: the long tests wait for leases to run out.
     maxWorkers: 4,
     // Real engines and processes on machines of two cores: a limit that only a hanging test meets.
