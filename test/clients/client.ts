@@ -1,7 +1,6 @@
 /** A version of LanceDB's client, installed in a folder of its own and at work in a process of its own. */
 import { execFileSync, spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -16,8 +15,9 @@ export interface Task {
 
 export type Answer = { readonly value: unknown } | { readonly error: string };
 
-const cache = join(tmpdir(), "lance-migrate-clients");
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+/** Of all runs of the tests: an installation takes longer than most tests. */
+const cache = script("../.cache");
 
 /** The interpreter of an environment with these packages of Python, which is made unless it is there. */
 export function pythonWith(...packages: readonly string[]): string {

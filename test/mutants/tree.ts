@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
-const left = new Set(["node_modules", ".git", "dist", ".lancedb"]);
+const left = new Set(["node_modules", ".git", "dist", ".lancedb", "test/.cache"]);
 
 export interface Verdict {
   readonly outcome: "passed" | "failed" | "late";
