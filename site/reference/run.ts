@@ -9,3 +9,5 @@ for (const [path, { is, must }] of await referenceFiles()) {
   writeFileSync(join(root, path), must);
   console.log(`wrote ${path}`);
 }
+// The process in which the commands have run waits for more.
+process.exit();
