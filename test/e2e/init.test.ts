@@ -5,15 +5,13 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, root, runCommand, temporaryFolder, type Project } from "../support/project.ts";
 import { addRows, columnsOf, lancedb } from "../support/tables.ts";
+import { initializedPackage } from "./support/npm-init.ts";
 import { atTerminal, hasTerminal } from "./support/terminal.ts";
 
 /** A project with nothing but a package.json, in which the package and the engine are installed. */
 function aNewProject(more: object = {}): Project {
   const project = aProject();
-  project.write("package.json", "{}");
-  execFileSync("npm", ["init", "-y"], { cwd: project.folder, stdio: "ignore" });
-  const known = JSON.parse(textOf(project, "package.json")) as object;
-  project.write("package.json", JSON.stringify({ ...known, ...more }));
+  project.write("package.json", JSON.stringify({ ...initializedPackage(), ...more }));
   for (const name of ["migrations", ".lancedb"]) rmSync(join(project.folder, name), { recursive: true });
   symlinkSync(join(root, "node_modules/@lancedb"), join(project.folder, "node_modules/@lancedb"));
   return project;

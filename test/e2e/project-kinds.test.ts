@@ -1,23 +1,17 @@
 /** Projects of other kinds than an ES module in TypeScript: what is written there can be loaded, checked and applied. */
-import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { strictConfig, typeProblems } from "../support/type-check.ts";
 import { aProject, runCommand, type Project } from "../support/project.ts";
 import { columnsOf } from "../support/tables.ts";
+import { initializedPackage } from "./support/npm-init.ts";
 
 /** As `npm init -y` makes it, with more in its package.json. */
 function anInitialized(more: object): Project {
   const project = aProject();
-  project.write("package.json", "{}");
-  execFileSync("npm", ["init", "-y"], { cwd: project.folder, stdio: "ignore" });
-  project.write("package.json", JSON.stringify({ ...packageOf(project), ...more }));
+  project.write("package.json", JSON.stringify({ ...initializedPackage(), ...more }));
   return project;
-}
-
-function packageOf({ folder }: Project): object {
-  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as object;
 }
 
 const textOf = ({ folder }: Project, file: string) => readFileSync(join(folder, file), "utf8");
