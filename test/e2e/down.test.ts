@@ -1,5 +1,6 @@
 /** Taking migrations back with the built command, on the engine and over HTTP: schema and rows are compared by value. */
 import { expect, test } from "vitest";
+import { isLong } from "../support/rounds.ts";
 import { addRows, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
 
@@ -27,7 +28,7 @@ const others = {
   setMetadata: `m.setMetadata("documents", "id", { unit: "s" }),`,
 };
 
-const cases = [
+const allCases = [
   ...(["lance", "namespace", "service"] as const).flatMap((way) =>
     Object.entries(altering).map(([kind, steps]) => ({ way, kind, steps })),
   ),
@@ -35,6 +36,14 @@ const cases = [
     Object.entries(others).map(([kind, steps]) => ({ way, kind, steps })),
   ),
 ];
+
+/** A service takes the same calls for each kind in all its dialects, so for each commit one of them gets some kinds. */
+const ofEachCommit = {
+  lance: [...Object.keys(altering), ...Object.keys(others)],
+  namespace: ["alterColumns", "setMetadata"],
+  service: ["retypeColumn"],
+};
+const cases = isLong ? allCases : allCases.filter(({ way, kind }) => ofEachCommit[way].includes(kind));
 
 test.each(cases)("$kind up, down and up again, on $way", async ({ way, kind, steps }) => {
   const project = await aProjectOn(way);
@@ -106,7 +115,7 @@ async function widened(way: Way) {
   return project;
 }
 
-const newRow = { headline: "three", score: 0.5, source: { url: "c", fetched: 3 }, note: null };
+const newRow = { headline: "three", score: 0.5, source: { url: "c", fetched: 3 } };
 
 test.each<{ what: string; row: object; words: string; accepted: boolean }>([
   {
@@ -138,7 +147,9 @@ test.each<{ what: string; row: object; words: string; accepted: boolean }>([
     accepted: true,
   },
 ])("$what stops it before anything is changed", async ({ row, words, accepted }) => {
-  for (const way of ["lance", "namespace"] as const) {
+  // A service counts all of them with one call, as the last shows for each commit.
+  const isOnBoth = isLong || "note" in row;
+  for (const way of isOnBoth ? (["lance", "namespace"] as const) : (["lance"] as const)) {
     const project = await widened(way);
     await addRows(project.data, "documents", [row as Record<string, unknown>]);
     const before = await seen(project.data);

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, test, vi } from "vitest";
+import { isLong } from "../support/rounds.ts";
 import { aProxy, type Fate } from "../support/proxy.ts";
 import { aService, apiKey } from "../support/service.ts";
 import { lancedb } from "../support/tables.ts";
@@ -13,6 +14,9 @@ import { manyProjects } from "./support/many-projects.ts";
 vi.setConfig({ maxConcurrency: 3 });
 
 const { project } = manyProjects("own");
+const { project: inSharedProcess } = manyProjects();
+/** All commands meet these limits in the same code; for each commit one that reads and one that writes do. */
+const ofEachCommit = (...commands: readonly string[]) => (isLong ? commands : commands.slice(0, 2));
 const module = (up: string) => `import * as m from "lance-migrate";\n\nexport const up = ${up};\n`;
 const files = { "migrations/0001_documents.ts": module(`[m.createTable("documents", { id: m.int32() })]`) };
 const config = (text: string) => ({ ...files, "migrate.config.ts": `export default ${text};\n` });
@@ -40,15 +44,16 @@ interface Limit {
   readonly says: RegExp;
 }
 
+/** A process of its own shows that nothing keeps it alive; what is refused at once has nothing that could. */
 const limits: readonly Limit[] = [
-  ...["status", "up", "plan", "history", "doctor"].map((command) => ({
+  ...ofEachCommit("status", "up", "plan", "history", "doctor").map((command) => ({
     title: `an object store that never answers, ${command}`,
     files: targets(store({ answerSeconds: 0.5 })),
     args: [command],
     code: 6,
     says: /^target cloud can't be reached: the object store gave no answer within 0\.5 s$/m,
   })),
-  ...["status", "up", "up --dry-run", "plan", "history"].map((command) => ({
+  ...ofEachCommit("status", "up", "up --dry-run", "plan", "history").map((command) => ({
     title: `--timeout before an object store that never answers, ${command}`,
     files: targets(store()),
     args: [...command.split(" "), "--timeout", "0.5"],
@@ -97,6 +102,9 @@ const limits: readonly Limit[] = [
     code: 130,
     says: /^not done within 0\.5 s/m,
   },
+];
+
+const refused: readonly Limit[] = [
   {
     title: "a timeout that is none",
     files,
@@ -154,7 +162,7 @@ async function interruptedBefore(command: string, signal: "SIGINT" | "SIGTERM") 
 }
 
 describe("a command before a service that never answers", () => {
-  test.each(["status", "up", "plan", "history", "verify", "repair --yes", "doctor"])(
+  test.each(ofEachCommit("status", "up", "plan", "history", "verify", "repair --yes", "doctor"))(
     "is ended by Ctrl-C within seconds, %s",
     async (command) => {
       const { code, stdout, stderr } = await interruptedBefore(command, "SIGINT");
@@ -168,6 +176,11 @@ describe("a command before a service that never answers", () => {
   test("is ended by SIGTERM too", async () => {
     expect(await interruptedBefore("status", "SIGTERM")).toMatchObject({ code: 130 });
   });
+});
+
+test.each(refused)("$title is refused", async ({ files, args, code, says }) => {
+  const finished = await inSharedProcess(files).migrate(args, proxyless);
+  expect(finished).toMatchObject({ code, stderr: expect.stringMatching(says) });
 });
 
 describe("a run that has just asked for the lease", () => {
@@ -220,7 +233,7 @@ test("a run whose time is over and that is told to end once more still ends at i
 });
 
 test("within its time a run is done as without", async () => {
-  const where = project(files);
+  const where = inSharedProcess(files);
   expect(await where.migrate(["up", "--timeout", "60", "--load-timeout", "60", "--quiet"])).toMatchObject({ code: 0 });
   expect((await where.migrate(["up", "--timeout", "60"])).stdout).toBe("nothing to do\n");
 });
@@ -245,7 +258,7 @@ test("a run whose time is over stops at a safe point, and the next one goes on",
 test.each(["up", "repair --yes", "baseline", "down --to 0"])(
   "--lease is what the ledger records about the run, %s",
   async (command) => {
-    const where = project(files);
+    const where = inSharedProcess(files);
     if (command !== "up") await where.migrate(["up"]);
     if (command === "repair --yes" || command === "baseline")
       await (await lancedb.connect(join(where.folder, ".lancedb"))).dropTable("_migrations");
@@ -263,7 +276,7 @@ test("an object store without credentials says how to give them", async () => {
     Object.keys(process.env).flatMap((name) => (name.startsWith("AWS_") ? [[name, ""]] : [])),
   );
   const none = { AWS_EC2_METADATA_DISABLED: "true", AWS_CONFIG_FILE: "none", AWS_SHARED_CREDENTIALS_FILE: "none" };
-  expect(await project(targets(target)).migrate(["status"], { ...given, ...none })).toMatchObject({
+  expect(await inSharedProcess(targets(target)).migrate(["status"], { ...given, ...none })).toMatchObject({
     code: 6,
     stderr:
       "target cloud can't be reached: no AWS credentials were found; set aws_access_key_id and aws_secret_access_key in storageOptions, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY\n",

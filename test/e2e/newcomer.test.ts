@@ -159,6 +159,8 @@ test.for(isLong ? all : all.slice(0, 4))(
     );
 
     expect(await applying(writes)).toBe("1\n");
+    // What differs between package managers is how they install and start something, and all of that has been done.
+    if (!isLong && manager !== "npm") return;
     const steps = "--add-column documents.language:utf8 --rename documents.text:body";
     expect(await migrate(`new add_language ${steps}`)).toContain(`wrote migrations/0002_add_language.${kind}\n`);
     expect(await migrate("plan")).toContain("0002_add_language");

@@ -177,7 +177,9 @@ describe.skipIf(why !== undefined)("in a browser", () => {
     writeFileSync(large, reportPage(largeReport(1_000, 200)));
     // In the time of the processor: other tests run on the same machine.
     const seconds: number[] = [];
-    for (const _ of [1, 2])
+    const isFast = () => seconds.length > 0 && seconds.slice(-2).every((one) => one < 2);
+    // A second attempt, if the first was slow.
+    for (let attempt = 1; attempt <= 2 && !isFast(); attempt++)
       await withPage({}, large, async (page, processorSeconds) => {
         await page.waitForFunction("performance.getEntriesByName('first-contentful-paint').length > 0");
         seconds.push(await processorSeconds());
@@ -189,7 +191,7 @@ describe.skipIf(why !== undefined)("in a browser", () => {
         expect(await shown(page, "#history code")).toEqual(["0987_change_987"]);
       });
     // Until the page is painted, and for a search.
-    expect(Math.min(seconds[0]!, seconds[2]!)).toBeLessThan(2);
-    expect(Math.min(seconds[1]!, seconds[3]!)).toBeLessThan(2);
+    expect(Math.min(seconds[0]!, seconds[2] ?? Infinity)).toBeLessThan(2);
+    expect(Math.min(seconds[1]!, seconds[3] ?? Infinity)).toBeLessThan(2);
   });
 });

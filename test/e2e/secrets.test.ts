@@ -73,7 +73,7 @@ const leaks = ({ texts }: Pick<Shown, "texts">, secrets: readonly string[]) =>
 
 /** Whoever calls: each command, and a program that uses the library. */
 const callers = [...names, "library"];
-const waysOfEach = rounds(2, 4);
+const waysOfEach = rounds(1, 4);
 /** How many of them a scene has on average. */
 const perScene = (callers.length * waysOfEach) / settings.length;
 
@@ -145,8 +145,9 @@ test("a key that is typed is in no title of a process once it speaks", async () 
     expect(leaks({ texts }, [plainKey])).toEqual([]);
   }
   const mistakes = [["--api-key", plainKey], [`--apikey=${plainKey}`], ["--api-key"], ["--", "--api-key", plainKey]];
-  // Each command with one of these, or with all.
-  for (const [at, name] of names.entries())
+  // All commands have their arguments read by the same code, so for each commit two try each of these.
+  const tried = isLong ? names : names.slice(0, 2 * mistakes.length);
+  for (const [at, name] of tried.entries())
     for (const typed of isLong ? mistakes : [mistakes[at % mistakes.length]!]) {
       const shown = await where.run(name, [name, ...invocations[name]!, ...typed, "extra"], {});
       expect(leaks(shown, [plainKey])).toEqual([]);

@@ -18,8 +18,16 @@ function base64(secret: string, before: number): string {
   return padded.toString("base64").slice(Math.ceil((before * 8) / 6), Math.floor((padded.length * 8) / 6));
 }
 
+const known = new Map<string, readonly string[]>();
+
 /** A text as servers, programs and logs write it; also what is left of one that was cut. */
 export function formsOf(secret: string): readonly string[] {
+  const forms = known.get(secret) ?? makeForms(secret);
+  known.set(secret, forms);
+  return forms;
+}
+
+function makeForms(secret: string): readonly string[] {
   const pieces = [0, Math.floor((secret.length - 12) / 2), secret.length - 12]
     .filter((from) => from >= 0)
     .map((from) => secret.slice(from, from + 12));
