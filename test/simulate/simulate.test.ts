@@ -64,7 +64,7 @@ test.each(["embedded", "namespace"] as const)(
   { timeout: 300_000 },
   async (model) => {
     const fixed = () => ({ model, ...severalCommits });
-    const wanted = { scenario: fixed, first: 1, schedules: rounds(40, 2_000), mostViolations: 3 };
+    const wanted = { scenario: fixed, first: 1, schedules: rounds(30, 2_000), mostViolations: 3 };
     const { violations } = await simulate(wanted);
     expect(violations).toEqual([]);
   },
@@ -127,11 +127,13 @@ test("npm run simulate -- --help lists every option", async () => {
   ]);
 });
 
-test("an interrupted simulation is resumed by the same command, and each schedule is run once", async () => {
+test("npm run simulate runs as many schedules as are asked for, each once, also when it is interrupted and run again", async () => {
   const state = join(temporaryFolder(), "state.json");
-  const args = [program, "--schedules", "6", "--jobs", "3", "--state", state];
+  const args = [program, "--schedules", "5", "--jobs", "4", "--state", state];
   const whole = await startNode(args, root).finished;
-  expect(whole).toMatchObject({ code: 0, stdout: expect.stringContaining("6 schedules, 0 violations") });
+  // Fewer parts than jobs.
+  const summary = /^5 schedules, 0 violations, \d+ s on 3 cores, \d+ a second$/m;
+  expect(whole).toMatchObject({ code: 0, stdout: expect.stringMatching(summary) });
   const again = await startNode(args, root).finished;
   expect(countsIn(again.stdout)).toBe(countsIn(whole.stdout));
 
@@ -144,19 +146,12 @@ test("an interrupted simulation is resumed by the same command, and each schedul
   expect(countsIn(resumed.stdout)).toBe(countsIn(whole.stdout));
 
   const other = await startNode(args.with(2, "40"), root).finished;
-  expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining("--schedules 6") });
+  expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining("--schedules 5") });
 });
 
 function countsIn(stdout: string): string | undefined {
   return stdout.split("\n").find((line) => line.includes("run"));
 }
-
-test("npm run simulate runs as many schedules as are asked for, also fewer than there are cores", async () => {
-  const args = [program, "--schedules", "5", "--jobs", "4"];
-  const { code, stdout } = await startNode(args, root).finished;
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/^5 schedules, 0 violations, \d+ s on 3 cores, \d+ a second$/m);
-});
 
 test("a seed always draws the same schedule", async () => {
   const traceOf = async (seed: number): Promise<readonly string[]> => {
