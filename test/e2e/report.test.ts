@@ -1,5 +1,5 @@
 /** The page of `migrate report`, in a real browser. */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -14,7 +14,7 @@ import {
   type PageChoice,
 } from "../support/browser.ts";
 import { largeReport } from "../support/large-report.ts";
-import { temporaryFolderOfFile } from "../support/project.ts";
+import { temporaryFolder, temporaryFolderOfFile } from "../support/project.ts";
 import { addRows, lancedb } from "../support/tables.ts";
 import { manyProjects, type SmallProject } from "./support/many-projects.ts";
 
@@ -77,6 +77,30 @@ test("the command overwrites its own page, and no other file", async () => {
   expect(readdirSync(past.folder)).toContain("report.html");
 });
 
+test("--open opens the page with the user's program, and states the path if there is none", async () => {
+  const tools = temporaryFolder();
+  const opened = join(tools, "opened");
+  writeFileSync(
+    join(tools, "xdg-open"),
+    `#!/bin/sh\nprintf %s "$1" > ${opened}.part && mv ${opened}.part ${opened}\n`,
+    {
+      mode: 0o755,
+    },
+  );
+  const open = async (PATH: string) => await past.migrate(["report", "--open"], { PATH, TMPDIR: tools });
+  const { code, stdout, stderr } = await open(`${tools}:/usr/bin:/bin`);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const [path] = stdout.split(": ");
+  await expect.poll(() => existsSync(opened) && readFileSync(opened, "utf8")).toBe(path);
+  expect(readFileSync(path!, "utf8")).toContain("0001_documents");
+  // The page is written all the same.
+  const without = await open("/nowhere");
+  expect(without.code).toBe(0);
+  const [other] = without.stdout.split(": ");
+  expect(without.stderr).toBe(`xdg-open can't be started; open ${other} in a browser\n`);
+  expect(existsSync(other!)).toBe(true);
+});
+
 describe.skipIf(why !== undefined)("in a browser", () => {
   let browser: Browser;
   const folder = temporaryFolderOfFile();
@@ -126,6 +150,20 @@ describe.skipIf(why !== undefined)("in a browser", () => {
       );
       await column.getByRole("link", { name: "0002_headlines" }).click();
       await page.locator("[id='0002'] .body").waitFor();
+    });
+  });
+
+  test("on paper, all tables are open", async () => {
+    await withPage({}, file, async (page) => {
+      const columns = async () => await shown(page, ".column .label code");
+      await page.emulateMedia({ media: "print" });
+      await page.locator("details.table").evaluateAll((all) => all.forEach((one) => one.removeAttribute("open")));
+      expect(await columns()).toEqual([]);
+      await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+      expect(await columns()).toEqual(["id", "headline", shownHostile, "n", "id"]);
+      expect(await shown(page, "input, button")).toEqual([]);
+      // It is printed on white paper, whatever the screen shows.
+      expect(await page.evaluate("getComputedStyle(document.documentElement).colorScheme")).toBe("light");
     });
   });
 
