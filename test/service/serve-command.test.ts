@@ -5,15 +5,14 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { onTestFinished, expect, test } from "vitest";
-import { root, temporaryFolder } from "../support/project.ts";
+import { compiled, root, runCommand, temporaryFolder } from "../support/project.ts";
 
 const key = "sk-live-4711-never-shown";
 
 /** `migrate serve` as a process, with its key in the environment. */
-function serve(args: readonly string[], environment: Record<string, string> = { MIGRATE_API_KEY: key }) {
-  const { MIGRATE_API_KEY: _, ...inherited } = process.env;
-  const child = spawn(process.execPath, [join(root, "src/cli/bin.ts"), "serve", ...args], {
-    env: { ...inherited, ...environment },
+function serve(args: readonly string[]) {
+  const child = spawn(process.execPath, [join(root, "dist/bin.js"), "serve", ...args], {
+    env: { ...process.env, ...compiled, MIGRATE_API_KEY: key },
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   const errors = text(child.stderr);
@@ -114,8 +113,9 @@ test.each<{ what: string; args: string[]; environment?: Record<string, string>; 
   { what: "a configuration", args: ["--data", ".", "-c", "migrate.config.ts"], error: /takes no --config\n/ },
   { what: "a time to load it", args: ["--data", ".", "--load-timeout", "5"], error: /takes no --load-timeout\n/ },
   { what: "a folder that is a file", args: ["--data", import.meta.filename], error: /is a file/ },
-])("with $what it does not start", async ({ args, environment, error }) => {
-  const { code, errors } = await serve(args, environment).end();
-  expect([code, errors]).toEqual([2, expect.stringMatching(error)]);
-  for (const secret of [key, "s3cret7"]) expect(errors).not.toContain(secret);
+])("with $what it does not start", async ({ args, environment = { MIGRATE_API_KEY: key }, error }) => {
+  const asked = { folder: temporaryFolder(), args: ["serve", ...args], env: environment };
+  const { code, stderr } = await runCommand(asked, "shared");
+  expect([code, stderr]).toEqual([2, expect.stringMatching(error)]);
+  for (const secret of [key, "s3cret7"]) expect(stderr).not.toContain(secret);
 });

@@ -1,8 +1,9 @@
-/** Loading is left to Node, so these tests run it: the test runner would compile the files itself, and take more. */
+/** Loading is left to Node, which these tests run in. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
+import type { MigrateError } from "../../../src/errors/migrate-error.ts";
 import { loadMigration } from "../../../src/migrations/load.ts";
 import { listMigrations } from "../../../src/migrations/list-files.ts";
 import type { Step } from "../../../src/steps/registry.ts";
@@ -28,10 +29,25 @@ const script = `
     loaded.push(await loadMigration(file).catch(({ code, message, details }) => ({ code, message, details })));
   console.log(JSON.stringify(loaded));`;
 
-/** What Node makes of a folder of files. */
-async function load(files: Readonly<Record<string, string>>): Promise<readonly Loaded[]> {
+function aFolder(files: Readonly<Record<string, string>>): string {
   const folder = temporaryFolder();
   for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+  return folder;
+}
+
+/** What Node makes of a folder of files. */
+async function load(files: Readonly<Record<string, string>>): Promise<readonly Loaded[]> {
+  const loaded: unknown[] = [];
+  for (const file of listMigrations(aFolder(files)))
+    loaded.push(
+      await loadMigration(file).catch(({ code, message, details }: MigrateError) => ({ code, message, details })),
+    );
+  return JSON.parse(JSON.stringify(loaded)) as readonly Loaded[];
+}
+
+/** The same in a process that ends when it has nothing left to do. */
+async function loadInOwnProcess(files: Readonly<Record<string, string>>): Promise<readonly Loaded[]> {
+  const folder = aFolder(files);
   const { stdout, stderr } = await startNode(["--input-type=module", "-e", script, folder], folder).finished;
   if (stdout === "") throw new Error(stderr);
   return JSON.parse(stdout) as readonly Loaded[];
@@ -145,7 +161,6 @@ test.each([
     / \(line 3\)$/,
   ],
   ["a throw in what it imports", `import ${throwing};`, /^elsewhere$/],
-  ["an await that never ends", "await new Promise(() => {});", /^it awaits something that never comes$/],
   ["a throw of no error", 'throw "a text";', /^a text$/],
   ["a missing import", 'import "./nowhere.ts";\nexport const up = [];', /Cannot find module/],
   [
@@ -165,6 +180,12 @@ test.each([
     code: "ERR_FILE_UNREADABLE",
     details: { file: "0001_a.ts", problem: expect.stringMatching(problem) },
   });
+});
+
+test("a file with an await that never ends says what is wrong", async () => {
+  expect(await loadInOwnProcess({ ...module, "0001_a.ts": "await new Promise(() => {});" })).toMatchObject([
+    { code: "ERR_FILE_UNREADABLE", details: { file: "0001_a.ts", problem: "it awaits something that never comes" } },
+  ]);
 });
 
 test.each([

@@ -91,7 +91,7 @@ const branches = fc.record({
   theirs: drafts,
 });
 
-const pairs = rounds(700, 2_000);
+const pairs = rounds(350, 2_000);
 
 test(`${pairs} pairs of branches go by the same columns wherever they stand, and lead to the same where the order does not matter`, () => {
   const seen = { refused: 0, rewritten: 0, apart: 0, same: 0 };
@@ -134,7 +134,7 @@ test(`${pairs} pairs of branches go by the same columns wherever they stand, and
     { numRuns: pairs },
   );
   // Each of them often enough to be sure of something.
-  for (const [what, times] of Object.entries(seen)) expect(times, what).toBeGreaterThan(40);
+  for (const [what, times] of Object.entries(seen)) expect(times, what).toBeGreaterThan(rounds(20, 40));
 });
 
 describe("what a branch is told", () => {

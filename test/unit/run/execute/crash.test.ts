@@ -8,6 +8,7 @@ import { history, status } from "../../../../src/commands/status.ts";
 import type { MigratorOptions } from "../../../../src/run/run-context.ts";
 import { aMemoryDatabase, type Fate } from "../../../support/memory-database.ts";
 import { temporaryFolder } from "../../../support/project.ts";
+import { isLong, rounds } from "../../../support/rounds.ts";
 
 /** A run that makes each call by itself: how often each took effect can be counted. Groups: group-crash.test.ts. */
 const up = async (options: MigratorOptions) => await upAs(options, { stepByStep: true });
@@ -61,7 +62,7 @@ test("however often and wherever runs are killed, the next one does just what is
       expect(database.tables()).toEqual(undisturbed.tables());
       expect(await status(database.aProcess())).toMatchObject({ pending: [], holder: undefined });
     }),
-    { numRuns: 40 },
+    { numRuns: rounds(25, 100) },
   );
 });
 
@@ -69,6 +70,14 @@ const thereAndBack = stepsOf([
   [0, 0, 0, 0],
   [1, 3, 1, 2, 2],
 ]);
+
+/** A process that is killed before a call leaves what it leaves after the one before. */
+const sidesOfKills = isLong ? [false, true] : [true];
+/**
+ * One that is stopped may see after it what it did not see before. For each commit before some calls and after others, three
+ * in a row, so that it meets each call of an action on both sides in some action.
+ */
+const sidesOfStops = (at: number) => (isLong ? [false, true] : [Math.floor(at / 3) % 2 === 0]);
 
 test("a migration that goes there and back is killed at every call in turn and done once", async () => {
   const folder = temporaryFolder();
@@ -78,7 +87,7 @@ test("a migration that goes there and back is killed at every call in turn and d
   const calls = undisturbed.calls();
   expect(calls).toBeGreaterThan(60);
   for (let at = 1; at <= calls; at++)
-    for (const after of [false, true]) {
+    for (const after of sidesOfKills) {
       const database = aMemoryDatabase(folder);
       await up(database.aProcess({ at, after })).catch(() => {});
       await up(database.aProcess());
@@ -119,7 +128,7 @@ test("a run that is stopped anywhere for longer than its lease does nothing that
       expect(database.tables()).toEqual(undisturbed.tables());
       expect(await status(database.aProcess())).toMatchObject({ pending: [], holder: undefined });
     }),
-    { numRuns: 40 },
+    { numRuns: rounds(25, 100) },
   );
 });
 
@@ -135,7 +144,7 @@ test.each([
   const calls = undisturbed.calls();
   expect(calls).toBeGreaterThan(60);
   for (let at = 1; at <= calls; at++)
-    for (const after of [false, true]) {
+    for (const after of sidesOfStops(at)) {
       const database = aMemoryDatabase(folder);
       const other = kill === undefined ? undefined : { at: kill, after };
       const meanwhile = async () => {
@@ -187,7 +196,7 @@ test("two runs that stop each other anywhere do every step once", async () => {
       expect(database.tables()).toEqual(undisturbed.tables());
       expect(await status(database.aProcess())).toMatchObject({ pending: [], holder: undefined });
     }),
-    { numRuns: 40 },
+    { numRuns: rounds(25, 100) },
   );
 });
 
@@ -201,6 +210,6 @@ test("no two records of a ledger ever have the same place", async () => {
       const places = (await history(database.aProcess())).map(({ epoch, number }) => `${epoch}.${number}`);
       expect(new Set(places).size).toBe(places.length);
     }),
-    { numRuns: 20 },
+    { numRuns: rounds(15, 50) },
   );
 });

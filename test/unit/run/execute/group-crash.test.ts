@@ -21,7 +21,7 @@ import type { Carry } from "../../../simulate/target/carry.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import { migrationsIn } from "../../../../src/migrations/source.ts";
-import { rounds } from "../../../support/rounds.ts";
+import { isLong, rounds } from "../../../support/rounds.ts";
 
 type Step = Readonly<Record<string, unknown>>;
 
@@ -188,8 +188,10 @@ test.each([
   await up(undisturbed.aProcess());
   const calls = undisturbed.calls();
   expect(calls).toBeGreaterThan(20);
+  // A process that is killed before a call leaves what it leaves after the one before; one that is stopped may see more.
+  const sides = isLong || stops ? [false, true] : [true];
   for (let at = 1; at <= calls; at++)
-    for (const after of [false, true]) {
+    for (const after of sides) {
       const killed = await database();
       const meanwhile = async () => {
         await killed.oversleep();
@@ -456,6 +458,6 @@ test("a group in doubt stays in doubt while a half-done migration before it runs
   };
   const undisturbed = await killedTwice(Infinity);
   expect(undisturbed).toMatchObject({ end: "well", left: { again: "well", made: [1, 1, 1, 1] } });
-  for (let at = 1; at <= undisturbed.calls; at++)
+  for (let at = 1; at <= undisturbed.calls; at += rounds(2, 1))
     expect({ at, ...(await killedTwice(at)).left }).toEqual({ at, ...undisturbed.left });
 });

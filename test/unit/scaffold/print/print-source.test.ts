@@ -10,6 +10,7 @@ import type { Step } from "../../../../src/steps/registry.ts";
 import { anyColumns, anyType } from "../../../support/drawn-tables.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { root, temporaryFolder } from "../../../support/project.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 /** Any step whose texts are made of these. */
 function stepOf(unit: "binary" | "grapheme-ascii"): fc.Arbitrary<Step> {
@@ -70,7 +71,7 @@ function stepOf(unit: "binary" | "grapheme-ascii"): fc.Arbitrary<Step> {
   ) as fc.Arbitrary<Step>;
 }
 
-const files = 300;
+const files = rounds(100, 300);
 
 const plain = (one: unknown): unknown => JSON.parse(JSON.stringify(one));
 
