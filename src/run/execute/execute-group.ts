@@ -53,9 +53,9 @@ export async function executeGroup(
   };
   const migrations = group.migrations.map(({ migration: { version, name } }) => ({ version, name }));
   emit({ event: "group", migrations, calls: group.calls.length });
-  for (const { migration } of group.migrations)
-    await execution.runHooks?.before(migration).catch(async (error: unknown) => {
-      throw await stopped(progress, group.calls[0]!, error, false);
+  for (const planned of group.migrations)
+    await execution.runHooks?.before(planned.migration).catch(async (error: unknown) => {
+      throw await stopped(progress, planned, error, false);
     });
   await makeCalls(progress);
   await versions.date(target);
@@ -87,9 +87,10 @@ async function makeCalls(progress: GroupProgress): Promise<void> {
   if (first !== undefined)
     throw await stopped(
       progress,
-      first.call,
+      first.call.last,
       first.failed.error,
       failures.some(({ failed }) => failed.inDoubt),
+      first.call,
     );
   if (left.length > 0) throw await interrupted(progress);
 }
@@ -137,33 +138,50 @@ function elapsed({ execution, started }: GroupProgress): number {
   return Math.round(execution.clock.steady() - started);
 }
 
-/** The error that the run ends with. It is recorded here if the ledger may be written. */
-async function stopped(progress: GroupProgress, call: GroupCall, cause: unknown, inDoubt: boolean): Promise<unknown> {
-  const { group, execution, applied, done } = progress;
-  const { target, emit } = execution;
-  const { migration, direction, total } = call.last;
+/**
+ * The error that the run ends with. It is recorded here if the ledger may be written. `call`: the one that failed; undefined
+ * if a hook did.
+ */
+async function stopped(
+  progress: GroupProgress,
+  planned: PlannedMigration,
+  cause: unknown,
+  inDoubt: boolean,
+  call?: GroupCall,
+): Promise<unknown> {
+  const { emit } = progress.execution;
+  const { migration, direction, total } = planned;
   if (isHeld(cause)) {
     const { version, name } = migration;
+    const { applied } = progress;
     emit({ event: "left", version, name, direction, isTakenOver: isTakenOver(cause), applied, done: 0, total });
     return cause;
   }
+  const { error, detail } =
+    isStated(cause) || call === undefined
+      ? { error: cause, detail: (cause as Error).message }
+      : failureOf(progress, call, cause, inDoubt);
+  await release(progress, planned, { event: "failed", detail }, inDoubt).catch(() => {});
+  return error;
+}
+
+function failureOf(progress: GroupProgress, call: GroupCall, cause: unknown, inDoubt: boolean) {
+  const { group, execution, applied, done } = progress;
   const { text, action } = call.action;
   const [first, last] = [call.first, call.last].map((planned) => formatMigration(planned.migration));
   const details = {
     text,
     table: action.table,
     migrations: first === last ? last! : `${first} to ${last}`,
-    problem: target.explain(cause),
+    problem: execution.target.explain(cause),
     applied,
     ...partOf(group, done),
     isBegun: isBegun(progress, inDoubt),
   };
   const back = details.isBegun ? {} : lastRanIn(execution);
-  const error = isStated(cause) ? cause : new MigrateError("ERR_GROUP_FAILED", { ...details, ...back }, { cause });
   // What `down` would roll back changes, so it is not recorded.
-  const detail = isStated(cause) ? cause.message : new MigrateError("ERR_GROUP_FAILED", details).message;
-  await release(progress, call.last, { event: "failed", detail }, inDoubt).catch(() => {});
-  return error;
+  const detail = new MigrateError("ERR_GROUP_FAILED", details).message;
+  return { error: new MigrateError("ERR_GROUP_FAILED", { ...details, ...back }, { cause }), detail };
 }
 
 async function interrupted(progress: GroupProgress): Promise<MigrateError> {
