@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, type Project } from "../support/project.ts";
 import { addRows, belongingsOf, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
+import { casesInTurn, rounds } from "../support/rounds.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
+
+const inTurn = casesInTurn();
 
 const texts = ["one", "two", "three", null, "five"];
 
@@ -58,7 +61,7 @@ const complete = [3, 3, 5, null, 4];
 
 const ways = ["lance", "namespace"] as const;
 
-test.each(ways)("SQL computes the values in pages instead of code, on %s", async (way) => {
+test.each(inTurn(ways))("SQL computes the values in pages instead of code, on %s", async (way) => {
   const project = await aScene({ with: { sql: "nofunc(text)" } }, lengthsOf(), way);
   // On a service, it is not tried in advance.
   const code = way === "lance" ? 4 : 1;
@@ -74,7 +77,7 @@ test.each(ways)("SQL computes the values in pages instead of code, on %s", async
   expect(await columnsOf(project.database, "docs")).toHaveLength(3);
 });
 
-test.each(ways)(
+test.each(inTurn(ways))(
   "up computes the values of a column, leaves nothing behind, and down restores the table, on %s",
   async (way) => {
     const project = await aScene({}, lengthsOf(), way);
@@ -96,7 +99,7 @@ test.each(ways)(
   },
 );
 
-test.each(ways)(
+test.each(inTurn(ways))(
   "reembedColumn switches to the values and the index that it has prepared, and down switches back, on %s",
   async (way) => {
     const project = await aScene({}, lengthsOf(), way);
@@ -145,7 +148,7 @@ test("values that are there stay, and so do rows for which `where` does not hold
   expect(await lengthsIn(project)).toEqual([3, -1, null, null, 4]);
 });
 
-test.each(ways)(
+test.each(inTurn(ways))(
   "if the code fails for a row, up names it, and the next run computes only what is missing, on %s",
   async (way) => {
     const fails = `if (rows.some(({ text }) => text === "five")) throw new Error("five is too long");`;
@@ -190,41 +193,47 @@ test("rows that an interrupted run left null are computed again by the next one"
   expect(await lengthsIn(project)).toEqual(complete);
 });
 
-test.each([
-  ["m.list(m.float32())", "[id, id / 2]"],
-  ["m.list(m.int64())", "[id, 7]"],
+const valuesOfTypes = [
   ["m.vector(2)", "Float32Array.of(id, 0.5)"],
-  ["m.vector(2, m.float64())", "Float64Array.of(id, 0.1)"],
   ["m.struct({ a: m.float32(), b: m.utf8() })", '{ a: id, b: "x" }'],
   ['m.timestamp("ms")', '"2026-11-25T20:00:00.000Z"'],
-])("values of %s are the same if they are merged by the next run", async (type, value) => {
-  const code = (stops: boolean) => `let calls = 0;
+  ["m.list(m.float32())", "[id, id / 2]"],
+  ["m.list(m.int64())", "[id, 7]"],
+  ["m.vector(2, m.float64())", "Float64Array.of(id, 0.1)"],
+] as const;
+
+// For each commit, one vector, one struct and one type whose values are written as text.
+test.each(valuesOfTypes.slice(0, rounds(3, valuesOfTypes.length)))(
+  "values of %s are the same if they are merged by the next run",
+  async (type, value) => {
+    const code = (stops: boolean) => `let calls = 0;
 export default async function (rows: { text: string }[]) {
   if (${stops} && ++calls > 2) throw new Error("enough");
   return rows.map(({ text }) => { const id = text.length; return ${value}; });
 }
 `;
-  const databases = [];
-  for (const stops of [false, true]) {
-    const project = aProject();
-    const rows = ["a", "bb", "ccc", "dddd"].map((text, id) => ({ id, text }));
-    project.migration("0001_docs.ts", `m.createTable("docs", { id: m.int64().notNull(), text: m.utf8() }),`);
-    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-    await addRows(project.database, "docs", rows);
-    project.write("code.ts", code(stops));
-    const options = { from: ["text"], key: "id", with: "./code.ts", version: "1", batch: 1, concurrency: 1 };
-    const steps = `m.addColumn("docs", "made", ${type}), m.backfillColumn("docs", "made", ${JSON.stringify(options)}),`;
-    project.migration("0002_made.ts", steps);
-    expect(await project.migrate(["up"])).toMatchObject({ code: stops ? 1 : 0 });
-    if (stops) {
-      project.write("code.ts", code(false));
+    const databases = [];
+    for (const stops of [false, true]) {
+      const project = aProject();
+      const rows = ["a", "bb", "ccc", "dddd"].map((text, id) => ({ id, text }));
+      project.migration("0001_docs.ts", `m.createTable("docs", { id: m.int64().notNull(), text: m.utf8() }),`);
       expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+      await addRows(project.database, "docs", rows);
+      project.write("code.ts", code(stops));
+      const options = { from: ["text"], key: "id", with: "./code.ts", version: "1", batch: 1, concurrency: 1 };
+      const steps = `m.addColumn("docs", "made", ${type}), m.backfillColumn("docs", "made", ${JSON.stringify(options)}),`;
+      project.migration("0002_made.ts", steps);
+      expect(await project.migrate(["up"])).toMatchObject({ code: stops ? 1 : 0 });
+      if (stops) {
+        project.write("code.ts", code(false));
+        expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+      }
+      const found = await rowsOf(project.database, "docs");
+      databases.push(found.toSorted((one, other) => Number(one["id"]) - Number(other["id"])));
     }
-    const found = await rowsOf(project.database, "docs");
-    databases.push(found.toSorted((one, other) => Number(one["id"]) - Number(other["id"])));
-  }
-  expect(databases[1]).toEqual(databases[0]);
-});
+    expect(databases[1]).toEqual(databases[0]);
+  },
+);
 
 test("rows for which the code fails can stay null: up reports how many", async () => {
   const fails = `if (rows.some(({ text }) => text === "five")) throw new Error("five is too long");`;

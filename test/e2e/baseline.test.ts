@@ -3,7 +3,10 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { addRows, lancedb, versionsOf } from "../support/tables.ts";
+import { casesInTurn } from "../support/rounds.ts";
 import { aKeptProject, described, dropLedger, everywhere, type KeptProject } from "./support/kept.ts";
+
+const inTurn = casesInTurn();
 
 /** Tables as migrations up to one of them leave them, and nothing that says so. */
 async function withoutLedger(kept: KeptProject): Promise<KeptProject> {
@@ -53,7 +56,7 @@ test.each(everywhere)("marks all that are pending, and everything goes on from t
   expect(await project.run("up")).toMatchObject({ code: 0 });
 });
 
-test.each(everywhere)("with --to marks those, and what it finds marked already stays (%s)", async (kept) => {
+test.each(inTurn(everywhere))("with --to marks those, and what it finds marked already stays (%s)", async (kept) => {
   const project = await withoutLedger(await aKeptProject(kept, 3));
   expect(await project.run("baseline", "--to", "1")).toMatchObject({
     code: 4,
@@ -68,26 +71,29 @@ test.each(everywhere)("with --to marks those, and what it finds marked already s
   expect(await project.run("up")).toMatchObject({ code: 0, stdout: expect.stringMatching(/^applied 0004_wider/) });
 });
 
-test.each(described)("what differs is said, with the place in history where the tables are (%s)", async (kept) => {
-  const project = await withoutLedger(await aKeptProject(kept, 2));
-  const before = await versionsOf(project.data);
-  expect(await project.run("baseline")).toEqual({
-    code: 4,
-    stdout: "",
-    stderr:
-      "nothing is marked: the tables are not as 0004_wider leaves them: table people: column id is int32 instead of int64, column full_name is missing, column name (utf8) was not expected; table places: column label is missing, column title (utf8) was not expected; they are as they were after 0002_places: migrate baseline --to 0002\n",
-  });
-  const people = await (await lancedb.connect(project.data)).openTable("people");
-  await people.addColumns([{ name: "age", valueSql: "1" }]);
-  expect(await project.run("baseline", "--to", "2")).toMatchObject({
-    code: 4,
-    stderr:
-      "nothing is marked: the tables are not as 0002_places leaves them: table people: column age (int64 not null) was not expected; fix that by hand; or change the migrations until they lead there\n",
-  });
-  expect(Object.keys(await versionsOf(project.data))).toEqual(Object.keys(before));
-});
+test.each(inTurn(described))(
+  "what differs is said, with the place in history where the tables are (%s)",
+  async (kept) => {
+    const project = await withoutLedger(await aKeptProject(kept, 2));
+    const before = await versionsOf(project.data);
+    expect(await project.run("baseline")).toEqual({
+      code: 4,
+      stdout: "",
+      stderr:
+        "nothing is marked: the tables are not as 0004_wider leaves them: table people: column id is int32 instead of int64, column full_name is missing, column name (utf8) was not expected; table places: column label is missing, column title (utf8) was not expected; they are as they were after 0002_places: migrate baseline --to 0002\n",
+    });
+    const people = await (await lancedb.connect(project.data)).openTable("people");
+    await people.addColumns([{ name: "age", valueSql: "1" }]);
+    expect(await project.run("baseline", "--to", "2")).toMatchObject({
+      code: 4,
+      stderr:
+        "nothing is marked: the tables are not as 0002_places leaves them: table people: column age (int64 not null) was not expected; fix that by hand; or change the migrations until they lead there\n",
+    });
+    expect(Object.keys(await versionsOf(project.data))).toEqual(Object.keys(before));
+  },
+);
 
-test.each(described)("tables that are not there are made by up (%s)", async (kept) => {
+test.each(inTurn(described))("tables that are not there are made by up (%s)", async (kept) => {
   const project = await aKeptProject(kept, 0);
   expect(await project.run("baseline")).toMatchObject({
     code: 4,
@@ -95,7 +101,7 @@ test.each(described)("tables that are not there are made by up (%s)", async (kep
   });
 });
 
-test.each(everywhere)("what is wrong with --to is said (%s)", async (kept) => {
+test.each(inTurn(everywhere))("what is wrong with --to is said (%s)", async (kept) => {
   const project = await aKeptProject(kept, 1);
   expect(await project.run("baseline", "--to", "9")).toMatchObject({
     code: 2,

@@ -2,7 +2,10 @@
 import { expect, test } from "vitest";
 import type { Project } from "../support/project.ts";
 import { addRows, lancedb } from "../support/tables.ts";
+import { casesInTurn } from "../support/rounds.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
+
+const inTurn = casesInTurn();
 
 const ways: readonly Way[] = ["lance", "namespace"];
 
@@ -48,46 +51,52 @@ async function metadataOf(project: Project, column: string): Promise<Readonly<Re
   return Object.fromEntries(fields.find(({ name }) => name === column)!.metadata);
 }
 
-test.each(ways)("on %s, one up makes all of a new database, and a later one builds its indexes", async (way) => {
-  const project = await aScene(way);
-  project.migration("0001_docs.ts", `${docs} ${flat}`);
-  project.migration(
-    "0002_model.ts",
-    `m.reembedColumn("docs", "embedding", { type: m.vector(3), from: ["text"], key: "id", with: "./embed.ts", version: "2", index: m.ivfPq({ numSubVectors: 1 }) }),`,
-  );
-  const first = await project.migrate(["up"]);
-  expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining("2 migrations applied") });
-  expect(first.stderr).toContain(deferred("embedding_idx", "0 vectors", "ivfFlat needs at least 2"));
-  expect(first.stderr).toContain(deferred("embedding_idx_2", "0 vectors", "ivfPq needs at least 256"));
-  expect(await indexesOf(project)).toEqual([]);
-  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+test.each(inTurn(ways))(
+  "on %s, one up makes all of a new database, and a later one builds its indexes",
+  async (way) => {
+    const project = await aScene(way);
+    project.migration("0001_docs.ts", `${docs} ${flat}`);
+    project.migration(
+      "0002_model.ts",
+      `m.reembedColumn("docs", "embedding", { type: m.vector(3), from: ["text"], key: "id", with: "./embed.ts", version: "2", index: m.ivfPq({ numSubVectors: 1 }) }),`,
+    );
+    const first = await project.migrate(["up"]);
+    expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining("2 migrations applied") });
+    expect(first.stderr).toContain(deferred("embedding_idx", "0 vectors", "ivfFlat needs at least 2"));
+    expect(first.stderr).toContain(deferred("embedding_idx_2", "0 vectors", "ivfPq needs at least 256"));
+    expect(await indexesOf(project)).toEqual([]);
+    expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
 
-  const idle = await project.migrate(["up"]);
-  expect(idle).toMatchObject({ code: 0, stdout: "nothing to do\n" });
-  expect(idle.stderr).toContain(deferred("embedding_idx_2", "0 vectors", "ivfPq needs at least 256"));
+    const idle = await project.migrate(["up"]);
+    expect(idle).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+    expect(idle.stderr).toContain(deferred("embedding_idx_2", "0 vectors", "ivfPq needs at least 256"));
 
-  const rows = rowsFrom(0, 255).map(({ embedding, ...row }) => ({
-    ...row,
-    embedding: embedding.slice(0, 3),
-    embedding_old: embedding,
-  }));
-  await addRows(project.database, "docs", rows);
-  const some = await project.migrate(["up"]);
-  expect(some).toMatchObject({ code: 0, stdout: expect.stringMatching(/^built index embedding_idx of docs \(.*\)\n/) });
-  expect(some.stderr).toContain(deferred("embedding_idx_2", "255 vectors", "ivfPq needs at least 256"));
-  expect(await indexesOf(project)).toEqual(["embedding_idx on embedding_old"]);
+    const rows = rowsFrom(0, 255).map(({ embedding, ...row }) => ({
+      ...row,
+      embedding: embedding.slice(0, 3),
+      embedding_old: embedding,
+    }));
+    await addRows(project.database, "docs", rows);
+    const some = await project.migrate(["up"]);
+    expect(some).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^built index embedding_idx of docs \(.*\)\n/),
+    });
+    expect(some.stderr).toContain(deferred("embedding_idx_2", "255 vectors", "ivfPq needs at least 256"));
+    expect(await indexesOf(project)).toEqual(["embedding_idx on embedding_old"]);
 
-  await addRows(project.database, "docs", [{ ...rows[0]!, id: 255 }]);
-  const all = await project.migrate(["up"]);
-  expect(all.stdout).toMatch(/^built index embedding_idx_2 of docs/);
-  expect(all.stderr).not.toContain("deferred");
-  expect(await indexesOf(project)).toEqual(["embedding_idx on embedding_old", "embedding_idx_2 on embedding"]);
-  expect(await metadataOf(project, "embedding")).toEqual({});
-  const search = (await openDocs(project)).search([1, 2, 3]) as InstanceType<typeof lancedb.VectorQuery>;
-  expect(await search.column("embedding").explainPlan()).toContain("ANN");
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: "nothing to do\n", stderr: "" });
-  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
-});
+    await addRows(project.database, "docs", [{ ...rows[0]!, id: 255 }]);
+    const all = await project.migrate(["up"]);
+    expect(all.stdout).toMatch(/^built index embedding_idx_2 of docs/);
+    expect(all.stderr).not.toContain("deferred");
+    expect(await indexesOf(project)).toEqual(["embedding_idx on embedding_old", "embedding_idx_2 on embedding"]);
+    expect(await metadataOf(project, "embedding")).toEqual({});
+    const search = (await openDocs(project)).search([1, 2, 3]) as InstanceType<typeof lancedb.VectorQuery>;
+    expect(await search.column("embedding").explainPlan()).toContain("ANN");
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: "nothing to do\n", stderr: "" });
+    expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+  },
+);
 
 test("plan, status and verify name what is deferred, and exit with 0", async () => {
   const project = await aScene();
@@ -169,7 +178,7 @@ test.each<[string, string, readonly string[]]>([
   expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: "nothing to do\n", stderr: "" });
 });
 
-test.each(ways)("on %s, down removes a deferred index, and one that an up has built since", async (way) => {
+test.each(inTurn(ways))("on %s, down removes a deferred index, and one that an up has built since", async (way) => {
   const project = await aScene(way);
   project.migration("0001_docs.ts", docs);
   project.migration("0002_index.ts", flat);
@@ -275,7 +284,7 @@ test("a migration can't set the key of the mark", async () => {
   });
 });
 
-test.each(ways)(
+test.each(inTurn(ways))(
   "on %s, down says that the version that it restores lacks an index that was built since",
   async (way) => {
     const project = await aScene(way);

@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject } from "../support/project.ts";
 import { addRows, columnsOf, lancedb } from "../support/tables.ts";
+import { casesInTurn } from "../support/rounds.ts";
 import { aKeptProject, described, type KeptProject } from "./support/kept.ts";
+
+const inTurn = casesInTurn();
 
 async function tableOf({ data }: KeptProject, name: string) {
   return await (await lancedb.connect(data)).openTable(name);
@@ -50,7 +53,7 @@ test.each(described)("names the version in which it came, among many that others
   });
 });
 
-test.each(described)("of what came, went and came again it names the last time (%s)", async (kept) => {
+test.each(inTurn(described))("of what came, went and came again it names the last time (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   const people = await tableOf(project, "people");
   await people.addColumns([{ name: "age", valueSql: "id + 1" }]);
@@ -103,7 +106,7 @@ test("of drift that is older than the versions that are looked at one by one it 
   );
 });
 
-test.each(described)("where that version was cleaned up it says so (%s)", async (kept) => {
+test.each(inTurn(described))("where that version was cleaned up it says so (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   const people = await tableOf(project, "people");
   await people.addColumns([{ name: "age", valueSql: "1" }]);
@@ -116,7 +119,7 @@ test.each(described)("where that version was cleaned up it says so (%s)", async 
   );
 });
 
-test.each(described)("after a baseline it goes by the time of that (%s)", async (kept) => {
+test.each(inTurn(described))("after a baseline it goes by the time of that (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   const db = await lancedb.connect(project.data);
   await db.dropTable("_migrations");
@@ -207,7 +210,7 @@ test.each(described)("what was changed is adopted, marked here and run elsewhere
     expect(await columnsOf(other.data, name)).toEqual(await columnsOf(project.data, name));
 });
 
-test.each(described)("tables that are gone, and that came back, are adopted as that (%s)", async (kept) => {
+test.each(inTurn(described))("tables that are gone, and that came back, are adopted as that (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   project.migration("0005_less.ts", `m.dropTable("people")`);
   expect(await project.run("up", "--accept", "lossy,irreversible")).toMatchObject({ code: 0 });
@@ -246,7 +249,7 @@ test("a table that --rename-table says was renamed is adopted as renamed", async
   );
 });
 
-test.each(described)(
+test.each(inTurn(described))(
   "a table that was renamed to a name of no migration is not adopted as dropped (%s)",
   async (kept) => {
     const project = await aKeptProject(kept);
@@ -273,7 +276,7 @@ test.each(described)(
   },
 );
 
-test.each(described)(
+test.each(inTurn(described))(
   "a table that is gone beside others that are unlike it is adopted as dropped (%s)",
   async (kept) => {
     const project = await aKeptProject(kept);
@@ -285,37 +288,40 @@ test.each(described)(
   },
 );
 
-test.each(described)("of a column that was added not null the values for elsewhere are said (%s)", async (kept) => {
-  const project = await aKeptProject(kept);
-  const people = await tableOf(project, "people");
-  await people.addColumns([{ name: "age", valueSql: "1" }]);
-  await (await tableOf(project, "places")).addColumns([{ name: "note", valueSql: "cast(null as string)" }]);
-  expect(await project.run("verify", "--write")).toEqual({
-    code: 4,
-    stdout: expect.stringContaining("people: column age (int64 not null) was not expected\n"),
-    stderr:
-      "no steps lead there: people.age is new and not null, and its values in existing rows are unknown: run the same command with --add-column 'people.age:int64 not null as SQL', with an expression such as 0 or upper(title) in place of SQL\n",
-  });
-  const said = ["--add-column", "people.age:int64 not null as id"];
-  for (const [wrong, words] of [
-    [["--add-column", "people.age:int32 not null as id"], "no table that is there is to get it as int32 not null"],
-    [[...said, ...said], "the values of people.age are given twice"],
-  ] as const)
-    expect(await project.run("verify", "--write", ...wrong)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining(words),
+test.each(inTurn(described))(
+  "of a column that was added not null the values for elsewhere are said (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept);
+    const people = await tableOf(project, "people");
+    await people.addColumns([{ name: "age", valueSql: "1" }]);
+    await (await tableOf(project, "places")).addColumns([{ name: "note", valueSql: "cast(null as string)" }]);
+    expect(await project.run("verify", "--write")).toEqual({
+      code: 4,
+      stdout: expect.stringContaining("people: column age (int64 not null) was not expected\n"),
+      stderr:
+        "no steps lead there: people.age is new and not null, and its values in existing rows are unknown: run the same command with --add-column 'people.age:int64 not null as SQL', with an expression such as 0 or upper(title) in place of SQL\n",
     });
-  expect(await project.run("verify", "aged", "--write", ...said)).toMatchObject({ code: 0 });
-  expect(stepsOf(project, "0005_aged.ts")).toBe(
-    `export const up: readonly Step[] = [\n  addColumn("people", "age", int64().notNull(), { as: "id" }),\n  addColumn("places", "note", utf8()),\n];\n`,
-  );
-  expect(await project.run("baseline")).toMatchObject({ code: 0 });
-  expect(await project.run("verify")).toMatchObject({ code: 0 });
-  expect(await project.run("verify", "--write", ...said)).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("--add-column people.age answers nothing"),
-  });
-});
+    const said = ["--add-column", "people.age:int64 not null as id"];
+    for (const [wrong, words] of [
+      [["--add-column", "people.age:int32 not null as id"], "no table that is there is to get it as int32 not null"],
+      [[...said, ...said], "the values of people.age are given twice"],
+    ] as const)
+      expect(await project.run("verify", "--write", ...wrong)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(words),
+      });
+    expect(await project.run("verify", "aged", "--write", ...said)).toMatchObject({ code: 0 });
+    expect(stepsOf(project, "0005_aged.ts")).toBe(
+      `export const up: readonly Step[] = [\n  addColumn("people", "age", int64().notNull(), { as: "id" }),\n  addColumn("places", "note", utf8()),\n];\n`,
+    );
+    expect(await project.run("baseline")).toMatchObject({ code: 0 });
+    expect(await project.run("verify")).toMatchObject({ code: 0 });
+    expect(await project.run("verify", "--write", ...said)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--add-column people.age answers nothing"),
+    });
+  },
+);
 
 test("a column that was dropped and made again is the last one, and is said to be recreated", async () => {
   const project = await aKeptProject("lance");

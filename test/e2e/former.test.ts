@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { checksumOf, shortHash } from "../../src/migrations/checksum.ts";
 import * as m from "lance-migrate";
 import { columnsOf } from "../support/tables.ts";
+import { rounds } from "../support/rounds.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
 
 const steps = {
@@ -33,9 +34,10 @@ async function aProject(way: Way) {
   return { ...project, run, remove, migration };
 }
 
-const ways: readonly Way[] = ["lance", "namespace", "service"];
+/** Where the ledger has rows, and where it has markers; namespace has rows too. */
+const ways: readonly Way[] = ["lance", "service", "namespace"];
 
-describe.each(ways)("on %s", (way) => {
+describe.each(ways.slice(0, rounds(2, 3)))("on %s", (way) => {
   test("what ran before it was renumbered is known again, and what came in runs after it", async () => {
     const { migration, run, remove, data } = await aProject(way);
     migration("0001_documents.ts", steps.documents);

@@ -279,11 +279,12 @@ test("tables in another folder of the project are named, and without questions n
 
 test.skipIf(!hasTerminal)("at a terminal, another folder with tables is what Enter chooses", async () => {
   const project = aNewProject({ type: "module" });
+  project.write("index.js", "");
   await (await lancedb.connect(join(project.folder, "data"))).createTable("books", [{ id: 1 }]);
   const { code, shown } = await atTerminal(project, "init", /\) /, ["\n", "\n"]);
   expect(shown).toContain("where are the tables: a folder, s3://… or https://…? (data) ");
   expect(code).toBe(0);
-  expect(textOf(project, "migrate.config.ts")).toContain('local: { kind: "lance", uri: "data" }');
+  expect(textOf(project, "migrate.config.js")).toContain('local: { kind: "lance", uri: "data" }');
 });
 
 test("without a terminal, and without --yes, nothing is written", async () => {
@@ -300,13 +301,14 @@ test.skipIf(!hasTerminal)(
   "at a terminal, it asks where the tables are, for the first table and about a workflow",
   async () => {
     const project = aNewProject({ type: "module" });
+    project.write("index.js", "");
     inGit(project);
     const lines = ["data\n", "bad name\n", "books\n", "perhaps\n", "n\n"];
     const { code, shown } = await atTerminal(project, "init", /\) /, lines);
     expect(shown).toContain("bad name may hold only letters");
     expect(shown).toContain("answer y or n");
     expect(code).toBe(0);
-    expect(textOf(project, "migrate.config.ts")).toContain('local: { kind: "lance", uri: "data" }');
+    expect(textOf(project, "migrate.config.js")).toContain('local: { kind: "lance", uri: "data" }');
     expect(textOf(project, ".gitignore")).toContain("data/\n");
     expect(existsSync(join(project.folder, ".github"))).toBe(false);
     expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
@@ -316,14 +318,15 @@ test.skipIf(!hasTerminal)(
 
 test.skipIf(!hasTerminal)("at a terminal, Enter takes what fits what is found, and tables are pulled", async () => {
   const project = aNewProject({ type: "module" });
+  project.write("index.js", "");
   inGit(project);
   await project.migrate(["init", "--yes"]);
   await project.migrate(["up"]);
-  for (const file of ["migrations", "migrate.config.ts", ".github", ".lancedb/_migrations.lance"])
+  for (const file of ["migrations", "migrate.config.js", ".github", ".lancedb/_migrations.lance"])
     rmSync(join(project.folder, file), { recursive: true });
   const { code, shown } = await atTerminal(project, "init", /\) /, ["\n", "\n", "\n"]);
   expect(shown).toContain("write the first migration from the 1 table in .lancedb? (Y/n)");
   expect(code).toBe(0);
-  expect(existsSync(join(project.folder, "migrations/0001_adopt.ts"))).toBe(true);
+  expect(existsSync(join(project.folder, "migrations/0001_adopt.js"))).toBe(true);
   expect(existsSync(join(project.folder, ".github/workflows/migrate.yml"))).toBe(true);
 });

@@ -16,10 +16,10 @@ function npm(project: string, ...args: readonly string[]): string {
   return execFileSync("npm", [...args, ...usual], { cwd: project, encoding: "utf8" });
 }
 
-function projectIn(name: string): string {
+function projectIn(name: string, dependencies = {}): string {
   const project = join(folder, name);
   mkdirSync(project);
-  writeFileSync(join(project, "package.json"), `{ "type": "module" }`);
+  writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module", dependencies }));
   return project;
 }
 
@@ -107,8 +107,7 @@ export const unknown = after("0001", renameColumn("documents", "nix", "key"));
 });
 
 test("an application with the engine gets no second one", () => {
-  const project = projectIn("application");
-  npm(project, "install", "--package-lock-only", "@lancedb/lancedb@0.39.0");
+  const project = projectIn("application", { "@lancedb/lancedb": "0.39.0" });
   npm(project, "install", "--package-lock-only", tarball);
   const { packages } = JSON.parse(readFileSync(join(project, "package-lock.json"), "utf8")) as {
     packages: Readonly<Record<string, { readonly dev?: boolean }>>;
@@ -118,8 +117,7 @@ test("an application with the engine gets no second one", () => {
 });
 
 test("an engine that is too old or too new is refused when it is installed", () => {
-  const project = projectIn("old-application");
-  npm(project, "install", "--package-lock-only", "@lancedb/lancedb@0.38.0");
+  const project = projectIn("old-application", { "@lancedb/lancedb": "0.38.0" });
   expect(() => npm(project, "install", "--package-lock-only", tarball)).toThrow();
 });
 

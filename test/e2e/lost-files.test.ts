@@ -1,8 +1,11 @@
 /** Migrations whose files are gone, were edited, or were replaced after they had run. */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { casesInTurn } from "../support/rounds.ts";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aKeptProject, everywhere, forgetAfter, type Kept, type KeptProject } from "./support/kept.ts";
+
+const inTurn = casesInTurn();
 
 const fileOf = ({ folder }: KeptProject, name: string) => join(folder, "migrations", name);
 const without = (project: KeptProject, name: string) => rmSync(fileOf(project, name));
@@ -31,16 +34,19 @@ test.each(everywhere)("a killed run's migration without a file is seen by status
   expect(JSON.parse(stdout)).toMatchObject({ begun: [{ version: 4, done: 0 }] });
 });
 
-test.each(everywhere)("status --check fails for an applied file that does something else now (%s)", async (kept) => {
-  const project = await aKeptProject(kept);
-  project.migration("0003_names.ts", `m.renameColumn("people", "name", "title")`);
-  const problem = "0003_names.ts was changed after it was applied: ";
-  expect(await project.run("up")).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
-  expect(await project.run("status", "--check")).toMatchObject({ code: 4, stdout: expect.stringContaining(problem) });
-  const { stdout } = await project.run("status", "--json");
-  const changed = { version: 3, name: "names", problem: expect.stringContaining(problem) };
-  expect(JSON.parse(stdout)).toMatchObject({ changed: [changed] });
-});
+test.each(inTurn(everywhere))(
+  "status --check fails for an applied file that does something else now (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept);
+    project.migration("0003_names.ts", `m.renameColumn("people", "name", "title")`);
+    const problem = "0003_names.ts was changed after it was applied: ";
+    expect(await project.run("up")).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
+    expect(await project.run("status", "--check")).toMatchObject({ code: 4, stdout: expect.stringContaining(problem) });
+    const { stdout } = await project.run("status", "--json");
+    const changed = { version: 3, name: "names", problem: expect.stringContaining(problem) };
+    expect(JSON.parse(stdout)).toMatchObject({ changed: [changed] });
+  },
+);
 
 test("status --check passes for an applied file with other text and the same steps", async () => {
   const project = await aKeptProject("lance");
@@ -58,40 +64,46 @@ test("status --check fails for an applied file that can't be loaded", async () =
   });
 });
 
-test.each(everywhere)("up and status list applied migrations without a file, and succeed (%s)", async (kept) => {
-  const project = await aKeptProject(kept);
-  without(project, "0003_names.ts");
-  without(project, "0004_wider.ts");
-  expect(await project.run("up")).toMatchObject({
-    code: 0,
-    stdout: "nothing to do\n",
-    stderr: expect.stringContaining("applied here without a file: 0003_names, 0004_wider"),
-  });
-  const { stdout } = await project.run("up", "--json");
-  const missing = [
-    { version: 3, name: "names" },
-    { version: 4, name: "wider" },
-  ];
-  expect(
-    stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as unknown),
-  ).toContainEqual({
-    event: "missing",
-    migrations: missing,
-  });
-  expect(await project.run("status", "--check")).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/0004_wider .*\s+its file is not in the folder migrations/),
-  });
-});
+test.each(inTurn(everywhere))(
+  "up and status list applied migrations without a file, and succeed (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept);
+    without(project, "0003_names.ts");
+    without(project, "0004_wider.ts");
+    expect(await project.run("up")).toMatchObject({
+      code: 0,
+      stdout: "nothing to do\n",
+      stderr: expect.stringContaining("applied here without a file: 0003_names, 0004_wider"),
+    });
+    const { stdout } = await project.run("up", "--json");
+    const missing = [
+      { version: 3, name: "names" },
+      { version: 4, name: "wider" },
+    ];
+    expect(
+      stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as unknown),
+    ).toContainEqual({
+      event: "missing",
+      migrations: missing,
+    });
+    expect(await project.run("status", "--check")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/0004_wider .*\s+its file is not in the folder migrations/),
+    });
+  },
+);
 
-test.each(everywhere)("a new file under a used number is called that, and not a changed one (%s)", async (kept) => {
-  const project = await aKeptProject(kept);
-  without(project, "0004_wider.ts");
-  project.migration("0004_other.ts", `m.renameColumn("people", "full_name", "called")`);
-  const words = "number 4 was used by 0004_wider, which is applied here and has no file";
-  expect(await project.run("up")).toMatchObject({ code: 4, stderr: expect.stringContaining(words) });
-  expect(await project.run("status", "--check")).toMatchObject({ code: 4, stdout: expect.stringContaining(words) });
-});
+test.each(inTurn(everywhere))(
+  "a new file under a used number is called that, and not a changed one (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept);
+    without(project, "0004_wider.ts");
+    project.migration("0004_other.ts", `m.renameColumn("people", "full_name", "called")`);
+    const words = "number 4 was used by 0004_wider, which is applied here and has no file";
+    expect(await project.run("up")).toMatchObject({ code: 4, stderr: expect.stringContaining(words) });
+    expect(await project.run("status", "--check")).toMatchObject({ code: 4, stdout: expect.stringContaining(words) });
+  },
+);

@@ -53,19 +53,26 @@ const files = {
 
 describe("with nothing pending", () => {
   let applied: SmallProject;
+  const known = new Map<string, Promise<readonly Load[]>>();
+  /** Several tests look at the same run. */
+  function loadsOnce(command: string): Promise<readonly Load[]> {
+    const loads = known.get(command) ?? loadsOf(applied, [command]);
+    known.set(command, loads);
+    return loads;
+  }
   beforeAll(async () => {
     applied = project(files);
     expect(await applied.migrate(["up"])).toMatchObject({ code: 0 });
   });
 
   test.each(["up", "plan", "status", "history"])("%s evaluates no migration", async (command) => {
-    const loads = await loadsOf(applied, [command]);
+    const loads = await loadsOnce(command);
     expect(loads.length).toBeGreaterThan(0);
     expect(migrationsIn(loads)).toEqual([]);
   });
 
   test.each(["up", "status", "history"])("%s asks for no package but the engine", async (command) => {
-    expect(packagesAskedFor(await loadsOf(applied, [command]))).toEqual(["@lancedb/lancedb"]);
+    expect(packagesAskedFor(await loadsOnce(command))).toEqual(["@lancedb/lancedb"]);
   });
 
   test("up loads no zod", async () => {
@@ -80,14 +87,14 @@ describe("with nothing pending", () => {
   test.each(["up", "status", "history"])(
     "%s loads the engine's binding, without its JavaScript and Arrow",
     async (command) => {
-      const loads = await loadsOf(applied, [command]);
+      const loads = await loadsOnce(command);
       const asking = loads.map(({ parent }) => parent).filter((parent) => parent.includes("/node_modules/"));
       expect([...new Set(asking)]).toEqual([expect.stringMatching(/\/@lancedb\/lancedb\/dist\/native\.js$/)]);
     },
   );
 
   test("up loads nothing that only other commands need", async () => {
-    const loads = await loadsOf(applied, ["up"]);
+    const loads = await loadsOnce("up");
     const heavy =
       /\/node_modules\/(ts-morph|@ts-morph|typescript|undici|yargs|zod|fastify|@fastify)\/|create-migration|arrow-schema/;
     expect(loads.map(({ url }) => url).filter((url) => heavy.test(url))).toEqual([]);

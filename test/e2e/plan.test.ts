@@ -8,6 +8,7 @@ import { aProject } from "../support/project.ts";
 import { aProxy } from "../support/proxy.ts";
 import { aService } from "../support/service.ts";
 import { addRows } from "../support/tables.ts";
+import { rounds } from "../support/rounds.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
 
 const create = `m.createTable("documents", { id: m.int64().notNull(), title: m.utf8(), score: m.float64(), v: m.vector(4) }),`;
@@ -165,43 +166,48 @@ test("a migration that rewrites more than the target allows is refused", async (
   expect(await migrate(["up"])).toMatchObject({ code: 0 });
 });
 
-test.each([
+const retypes = [
+  ["lance", "renamed", "narrow"],
+  ["namespace", "wide", "wide"],
   ["lance", "narrow", "narrow"],
   ["lance", "wide", "wide"],
-  ["lance", "renamed", "narrow"],
   ["namespace", "narrow", "narrow"],
-  ["namespace", "wide", "wide"],
-] as const)("on %s a retype of the column %s is predicted by its own values", async (way, name, column) => {
-  const { migrate, migration, data } = await aProjectOn(way);
-  const run = (args: readonly string[]) => migrate(args, key);
-  migration(
-    "0001_create.ts",
-    `m.createTable("t", { id: m.int64(), narrow: m.utf8(), wide: m.utf8(), note: m.utf8(), tag: m.utf8() }),`,
-  );
-  expect(await run(["up"])).toMatchObject({ code: 0 });
-  // Random, so that compression hardly makes files smaller.
-  const text = (length: number) => randomBytes(length).toString("base64").slice(0, length);
-  await addRows(
-    data,
-    "t",
-    Array.from({ length: 4_000 }, (_, id) => ({
-      id: BigInt(id),
-      narrow: text(20),
-      wide: text(4_000),
-      note: null,
-      tag: null,
-    })),
-  );
-  const renaming = name === column ? "" : `m.renameColumn("t", "${column}", "${name}"),`;
-  migration("0002_retype.ts", `${renaming} m.retypeColumn("t", "${name}", m.largeUtf8()),`);
-  const { stdout } = await run(["plan", "--json"]);
-  const predicted = planDocumentShape.parse(JSON.parse(stdout)).totals!.bytes!;
-  const before = bytesOfFiles(data);
-  expect(await run(["up"])).toMatchObject({ code: 0 });
-  const ratio = predicted / (bytesOfFiles(data) - before);
-  expect(ratio).toBeGreaterThan(0.5);
-  expect(ratio).toBeLessThan(2);
-});
+] as const;
+
+test.each(retypes.slice(0, rounds(2, retypes.length)))(
+  "on %s a retype of the column %s is predicted by its own values",
+  async (way, name, column) => {
+    const { migrate, migration, data } = await aProjectOn(way);
+    const run = (args: readonly string[]) => migrate(args, key);
+    migration(
+      "0001_create.ts",
+      `m.createTable("t", { id: m.int64(), narrow: m.utf8(), wide: m.utf8(), note: m.utf8(), tag: m.utf8() }),`,
+    );
+    expect(await run(["up"])).toMatchObject({ code: 0 });
+    // Random, so that compression hardly makes files smaller.
+    const text = (length: number) => randomBytes(length).toString("base64").slice(0, length);
+    await addRows(
+      data,
+      "t",
+      Array.from({ length: 4_000 }, (_, id) => ({
+        id: BigInt(id),
+        narrow: text(20),
+        wide: text(4_000),
+        note: null,
+        tag: null,
+      })),
+    );
+    const renaming = name === column ? "" : `m.renameColumn("t", "${column}", "${name}"),`;
+    migration("0002_retype.ts", `${renaming} m.retypeColumn("t", "${name}", m.largeUtf8()),`);
+    const { stdout } = await run(["plan", "--json"]);
+    const predicted = planDocumentShape.parse(JSON.parse(stdout)).totals!.bytes!;
+    const before = bytesOfFiles(data);
+    expect(await run(["up"])).toMatchObject({ code: 0 });
+    const ratio = predicted / (bytesOfFiles(data) - before);
+    expect(ratio).toBeGreaterThan(0.5);
+    expect(ratio).toBeLessThan(2);
+  },
+);
 
 /** Of the data of t. */
 function bytesOfFiles(database: string): number {

@@ -2,7 +2,10 @@
 import { expect, test } from "vitest";
 import type { Project } from "../support/project.ts";
 import { addRows, lancedb, rowsOf } from "../support/tables.ts";
+import { casesInTurn } from "../support/rounds.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
+
+const inTurn = casesInTurn();
 
 const poor = `m.ivfPq({ distanceType: "cosine", numPartitions: 1, numSubVectors: 2, numBits: 4 })`;
 const good = `m.ivfFlat({ distanceType: "cosine", numPartitions: 1 })`;
@@ -30,7 +33,7 @@ async function indexesOf({ database }: Project): Promise<readonly string[]> {
   return (await docs.listIndices()).map(({ name }) => name);
 }
 
-test.each(["lance", "namespace"] as const)(
+test.each(inTurn(["lance", "namespace"] as const))(
   "on %s, an index with too low a recall does not stay in the place of another: that has its parameters again",
   async (way) => {
     const project = await aScene(way);
@@ -59,7 +62,7 @@ test.each(["lance", "namespace"] as const)(
   },
 );
 
-test.each(["lance", "namespace"] as const)(
+test.each(inTurn(["lance", "namespace"] as const))(
   "on %s, an index with too low a recall is dropped again, and the error says the recall and what to change",
   async (way) => {
     const project = await aScene(way);

@@ -3,6 +3,7 @@ import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { columnsOf, lancedb, versionsOf } from "../support/tables.ts";
+import { casesInTurn } from "../support/rounds.ts";
 import {
   aKeptProject,
   changeRecord,
@@ -12,6 +13,8 @@ import {
   everywhere,
   type KeptProject,
 } from "./support/kept.ts";
+
+const inTurn = casesInTurn();
 
 const wide = { people: ["id: int64", "full_name: utf8"], places: ["id: int32", "label: utf8"] };
 
@@ -29,33 +32,43 @@ async function goesOn(project: KeptProject, says: string): Promise<void> {
     expect(await project.run(...args)).toMatchObject({ code: 0 });
 }
 
-test.each(everywhere)("where all is well there is nothing to repair, and nothing is changed (%s)", async (kept) => {
-  const project = await aKeptProject(kept, 3);
-  const before = await versionsOf(project.data);
-  for (const args of [["repair"], ["repair", "--yes"]])
-    expect(await project.run(...args)).toMatchObject({ code: 0, stdout: "nothing needs to be repaired\n", stderr: "" });
-  expect(await versionsOf(project.data)).toEqual(before);
-});
+test.each(inTurn(everywhere))(
+  "where all is well there is nothing to repair, and nothing is changed (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept, 3);
+    const before = await versionsOf(project.data);
+    for (const args of [["repair"], ["repair", "--yes"]])
+      expect(await project.run(...args)).toMatchObject({
+        code: 0,
+        stdout: "nothing needs to be repaired\n",
+        stderr: "",
+      });
+    expect(await versionsOf(project.data)).toEqual(before);
+  },
+);
 
-test.each(described)("a ledger that is lost is rebuilt from the tables, and only when told to (%s)", async (kept) => {
-  const project = await aKeptProject(kept, 3);
-  await dropLedger(project);
-  const before = await versionsOf(project.data);
-  const explained = await project.run("repair");
-  expect(explained).toMatchObject({ code: 4, stderr: "" });
-  expect(explained.stdout).toContain("tables that they make are there: people, places");
-  expect(explained.stdout).toContain("the tables are as they were after 0003_names");
-  expect(explained.stdout).toContain("nothing was changed; migrate repair --yes does it");
-  expect(await versionsOf(project.data)).toEqual(before);
-  expect(await project.run("repair", "--yes")).toMatchObject({ code: 0, stdout: expect.stringContaining("done;") });
-  expect(await project.run("status", "--check")).toMatchObject({
-    code: 3,
-    stdout: expect.stringContaining("3 migrations applied, 1 pending"),
-  });
-  await goesOn(project, "applied 0004_wider");
-});
+test.each(inTurn(described))(
+  "a ledger that is lost is rebuilt from the tables, and only when told to (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept, 3);
+    await dropLedger(project);
+    const before = await versionsOf(project.data);
+    const explained = await project.run("repair");
+    expect(explained).toMatchObject({ code: 4, stderr: "" });
+    expect(explained.stdout).toContain("tables that they make are there: people, places");
+    expect(explained.stdout).toContain("the tables are as they were after 0003_names");
+    expect(explained.stdout).toContain("nothing was changed; migrate repair --yes does it");
+    expect(await versionsOf(project.data)).toEqual(before);
+    expect(await project.run("repair", "--yes")).toMatchObject({ code: 0, stdout: expect.stringContaining("done;") });
+    expect(await project.run("status", "--check")).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining("3 migrations applied, 1 pending"),
+    });
+    await goesOn(project, "applied 0004_wider");
+  },
+);
 
-test.each(described)(
+test.each(inTurn(described))(
   "a ledger that is lost in the middle of a migration is rebuilt so that it continues there (%s)",
   async (kept) => {
     const project = await aKeptProject(kept, 2);
@@ -70,7 +83,7 @@ test.each(described)(
   },
 );
 
-test.each(described)("tables that were put back from a backup are found where they are (%s)", async (kept) => {
+test.each(inTurn(described))("tables that were put back from a backup are found where they are (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   const people = await (await lancedb.connect(project.data)).openTable("people");
   // A retype of a nullable column takes three commits.
@@ -84,7 +97,7 @@ test.each(described)("tables that were put back from a backup are found where th
   await goesOn(project, "applied 0004_wider");
 });
 
-test.each(described)("a ledger that knows less than the tables show learns it (%s)", async (kept) => {
+test.each(inTurn(described))("a ledger that knows less than the tables show learns it (%s)", async (kept) => {
   const project = await aKeptProject(kept, 3);
   const people = await (await lancedb.connect(project.data)).openTable("people");
   await people.alterColumns([{ path: "id", dataType: "int64" }]);
@@ -117,7 +130,7 @@ test.each(everywhere)(
   },
 );
 
-test.each(described)(
+test.each(inTurn(described))(
   "a record of what was applied that was taken away is made good from the tables (%s)",
   async (kept) => {
     const project = await aKeptProject(kept);
@@ -168,37 +181,44 @@ test("a ledger of markers that is lost can't be rebuilt, and that is said", asyn
   expect(await versionsOf(project.data)).toEqual(before);
 });
 
-test.each(described)("a ledger that can't be read says how to be rid of it, and that helps (%s)", async (kept) => {
-  const project = await aKeptProject(kept, 3);
-  const db = await lancedb.connect(project.data);
-  await (await db.openTable("_migrations")).dropColumns(["checksum"]);
-  for (const args of [["up"], ["repair"], ["verify", "--ledger"]])
-    expect(await project.run(...args)).toMatchObject({
-      code: 4,
-      stderr: expect.stringMatching(
-        /column checksum is not as .* move the folder _migrations\.lance out of the database's folder, or drop the table where there is no such folder, then run migrate repair\n$/,
-      ),
-    });
-  if (kept === "lance") renameSync(join(project.data, "_migrations.lance"), join(project.folder, "_migrations.lance"));
-  else await dropLedger(project);
-  expect(await project.run("repair", "--yes")).toMatchObject({ code: 0 });
-  await goesOn(project, "applied 0004_wider");
-});
+test.each(inTurn(described))(
+  "a ledger that can't be read says how to be rid of it, and that helps (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept, 3);
+    const db = await lancedb.connect(project.data);
+    await (await db.openTable("_migrations")).dropColumns(["checksum"]);
+    for (const args of [["up"], ["repair"], ["verify", "--ledger"]])
+      expect(await project.run(...args)).toMatchObject({
+        code: 4,
+        stderr: expect.stringMatching(
+          /column checksum is not as .* move the folder _migrations\.lance out of the database's folder, or drop the table where there is no such folder, then run migrate repair\n$/,
+        ),
+      });
+    if (kept === "lance")
+      renameSync(join(project.data, "_migrations.lance"), join(project.folder, "_migrations.lance"));
+    else await dropLedger(project);
+    expect(await project.run("repair", "--yes")).toMatchObject({ code: 0 });
+    await goesOn(project, "applied 0004_wider");
+  },
+);
 
-test.each(described)("tables that were nowhere in history are refused, with the nearest place (%s)", async (kept) => {
-  const project = await aKeptProject(kept);
-  const people = await (await lancedb.connect(project.data)).openTable("people");
-  await people.alterColumns([{ path: "full_name", rename: "called" }]);
-  await dropLedger(project);
-  const before = await versionsOf(project.data);
-  const { code, stderr } = await project.run("repair", "--yes");
-  expect(code).toBe(4);
-  expect(stderr).toContain("nearest is after 0004_wider");
-  expect(stderr).toContain("table people: column full_name is missing, column called (utf8) was not expected");
-  expect(await versionsOf(project.data)).toEqual(before);
-});
+test.each(inTurn(described))(
+  "tables that were nowhere in history are refused, with the nearest place (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept);
+    const people = await (await lancedb.connect(project.data)).openTable("people");
+    await people.alterColumns([{ path: "full_name", rename: "called" }]);
+    await dropLedger(project);
+    const before = await versionsOf(project.data);
+    const { code, stderr } = await project.run("repair", "--yes");
+    expect(code).toBe(4);
+    expect(stderr).toContain("nearest is after 0004_wider");
+    expect(stderr).toContain("table people: column full_name is missing, column called (utf8) was not expected");
+    expect(await versionsOf(project.data)).toEqual(before);
+  },
+);
 
-test.each(described)("a table that is gone is to be brought back, and no other dropped (%s)", async (kept) => {
+test.each(inTurn(described))("a table that is gone is to be brought back, and no other dropped (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   await (await lancedb.connect(project.data)).dropTable("people");
   const known = await project.run("repair", "--yes");
@@ -218,17 +238,20 @@ test.each(described)("a table that is gone is to be brought back, and no other d
   });
 });
 
-test.each(described)("a table that others made where a step is to create one is in the way (%s)", async (kept) => {
-  const project = await aKeptProject(kept);
-  project.migration("0005_tags.ts", `m.createTable("tags", { id: m.int32(), tag: m.utf8() })`);
-  await (await lancedb.connect(project.data)).createTable("tags", [{ id: 1 }]);
-  expect(await project.run("repair")).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining(
-      "the nearest is what the ledger records, where table tags: it exists, but should not; drop table tags if it is not needed, or remove the step that creates it, then",
-    ),
-  });
-});
+test.each(inTurn(described))(
+  "a table that others made where a step is to create one is in the way (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept);
+    project.migration("0005_tags.ts", `m.createTable("tags", { id: m.int32(), tag: m.utf8() })`);
+    await (await lancedb.connect(project.data)).createTable("tags", [{ id: 1 }]);
+    expect(await project.run("repair")).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining(
+        "the nearest is what the ledger records, where table tags: it exists, but should not; drop table tags if it is not needed, or remove the step that creates it, then",
+      ),
+    });
+  },
+);
 
 test("a table that others made is in the way of a step too where none can be described", async () => {
   const project = await aKeptProject("service");
@@ -252,7 +275,7 @@ test("a table that is gone where none can be described is to be brought back", a
   });
 });
 
-test.each(described)("where several places fit nothing is done until one is chosen (%s)", async (kept) => {
+test.each(inTurn(described))("where several places fit nothing is done until one is chosen (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   project.migration("0005_back.ts", `m.retypeColumn("people", "id", m.int32())`);
   project.migration("0006_again.ts", `m.retypeColumn("people", "id", m.int64())`);
@@ -286,7 +309,7 @@ test.each([
     expect(await project.run(...args, "--to", to)).toEqual({ code: 2, stdout: "", stderr: `${says}\n` });
 });
 
-test.each(described)(
+test.each(inTurn(described))(
   "a place that was chosen is taken or refused, though nothing needs to be repaired (%s)",
   async (kept) => {
     const project = await aKeptProject(kept);
@@ -358,7 +381,7 @@ test("with --json what is seen, and what is to be done about it, is one document
   ]);
 });
 
-test.each(described)("damage to the newest record is acknowledged too, not written over (%s)", async (kept) => {
+test.each(inTurn(described))("damage to the newest record is acknowledged too, not written over (%s)", async (kept) => {
   const project = await aKeptProject(kept, 3);
   const table = await (await lancedb.connect(project.data)).openTable("_migrations");
   const places = await table.query().select(["epoch", "number"]).toArray();

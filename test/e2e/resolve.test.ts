@@ -3,8 +3,11 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { versionsOf } from "../support/tables.ts";
+import { casesInTurn } from "../support/rounds.ts";
 import { atTerminal, hasTerminal } from "./support/terminal.ts";
 import { aKeptProject, described, everywhere, forgetAfter, type KeptProject } from "./support/kept.ts";
+
+const inTurn = casesInTurn();
 
 const remove = ({ folder }: KeptProject, name: string) => rmSync(join(folder, "migrations", name));
 const json = ({ stdout }: { readonly stdout: string }): unknown => JSON.parse(stdout);
@@ -25,16 +28,19 @@ async function userTables({ data }: KeptProject): Promise<unknown> {
   return versions.filter(([table]) => !table.startsWith("_migrations"));
 }
 
-test.each(everywhere)("without --yes and a terminal it says what it would mark, and ends with 4 (%s)", async (kept) => {
-  const project = await aReplaced(kept, sameResult);
-  const before = await project.run("history", "--json");
-  const shown = await project.run("resolve", "--reverted", "0004");
-  expect(shown).toMatchObject({ code: 4, stderr: "" });
-  expect(shown.stdout).toContain("0004_wider is applied here; its file is not in the folder migrations");
-  expect(shown.stdout).toContain("0004_other will be pending");
-  expect(shown.stdout).toContain("nothing was changed; migrate resolve --reverted 0004_wider --yes marks it");
-  expect(await project.run("history", "--json")).toEqual(before);
-});
+test.each(inTurn(everywhere))(
+  "without --yes and a terminal it says what it would mark, and ends with 4 (%s)",
+  async (kept) => {
+    const project = await aReplaced(kept, sameResult);
+    const before = await project.run("history", "--json");
+    const shown = await project.run("resolve", "--reverted", "0004");
+    expect(shown).toMatchObject({ code: 4, stderr: "" });
+    expect(shown.stdout).toContain("0004_wider is applied here; its file is not in the folder migrations");
+    expect(shown.stdout).toContain("0004_other will be pending");
+    expect(shown.stdout).toContain("nothing was changed; migrate resolve --reverted 0004_wider --yes marks it");
+    expect(await project.run("history", "--json")).toEqual(before);
+  },
+);
 
 test.each(everywhere)(
   "a migration marked as reverted frees its number, and the record says by whom (%s)",
@@ -57,7 +63,7 @@ test.each(everywhere)(
   },
 );
 
-test.each(described)("what a lost migration left can be adopted as drift afterwards (%s)", async (kept) => {
+test.each(inTurn(described))("what a lost migration left can be adopted as drift afterwards (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   remove(project, "0004_wider.ts");
   const marked = await project.run("resolve", "--reverted", "0004_wider", "--yes");
@@ -69,7 +75,7 @@ test.each(described)("what a lost migration left can be adopted as drift afterwa
     expect(await project.run(...args)).toMatchObject({ code: 0 });
 });
 
-test.each(everywhere)("a file that leads to the tables as they are is marked as adopted (%s)", async (kept) => {
+test.each(inTurn(everywhere))("a file that leads to the tables as they are is marked as adopted (%s)", async (kept) => {
   const project = await aReplaced(kept, sameResult);
   const before = await userTables(project);
   const marked = await project.run("resolve", "--adopted", "0004_other", "--yes", "--json");
@@ -90,7 +96,7 @@ test.each(everywhere)("a file that leads to the tables as they are is marked as 
     expect(await project.run(...args)).toMatchObject({ code: 0 });
 });
 
-test.each(everywhere)("an edited file below others is adopted in its place among them (%s)", async (kept) => {
+test.each(inTurn(everywhere))("an edited file below others is adopted in its place among them (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   project.migration(
     "0001_people.ts",
@@ -104,7 +110,7 @@ test.each(everywhere)("an edited file below others is adopted in its place among
   expect(await project.run("up")).toMatchObject({ code: 0 });
 });
 
-test.each(described)("a file that leads elsewhere is not adopted (%s)", async (kept) => {
+test.each(inTurn(described))("a file that leads elsewhere is not adopted (%s)", async (kept) => {
   const project = await aReplaced(kept, `m.renameColumn("people", "full_name", "called")`);
   const before = await project.run("history", "--json");
   expect(await project.run("resolve", "--adopted", "4", "--yes")).toMatchObject({
@@ -116,7 +122,7 @@ test.each(described)("a file that leads elsewhere is not adopted (%s)", async (k
   expect(await project.run("history", "--json")).toEqual(before);
 });
 
-test.each(everywhere)(
+test.each(inTurn(everywhere))(
   "a migration in which a run was killed is marked as reverted, and up goes on (%s)",
   async (kept) => {
     const project = await aKeptProject(kept);
@@ -133,7 +139,7 @@ test.each(everywhere)(
   },
 );
 
-test.each(everywhere)("a migration that others are built on is not marked as reverted (%s)", async (kept) => {
+test.each(inTurn(everywhere))("a migration that others are built on is not marked as reverted (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   expect(await project.run("resolve", "--reverted", "1", "--yes")).toMatchObject({
     code: 4,
@@ -157,24 +163,27 @@ test("what is not there is not resolved, and what is asked for must be clear", a
     });
 });
 
-test.each(everywhere)("a name that begins like that of the migration is another migration's (%s)", async (kept) => {
-  const project = await aKeptProject(kept);
-  for (const as of ["--reverted", "--adopted"])
-    expect(await project.run("resolve", as, "0004_wider_ids", "--yes")).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/0004_wider_ids: under that number .* has 0004_wider$/m),
+test.each(inTurn(everywhere))(
+  "a name that begins like that of the migration is another migration's (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept);
+    for (const as of ["--reverted", "--adopted"])
+      expect(await project.run("resolve", as, "0004_wider_ids", "--yes")).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/0004_wider_ids: under that number .* has 0004_wider$/m),
+      });
+    remove(project, "0004_wider.ts");
+    project.migration("0004_wider_ids.ts", `m.createTable("more", { id: m.int32() })`);
+    expect(await project.run("resolve", "--reverted", "4")).toMatchObject({
+      code: 4,
+      stdout: expect.stringContaining("0004_wider is applied here; its file is not in the folder migrations"),
     });
-  remove(project, "0004_wider.ts");
-  project.migration("0004_wider_ids.ts", `m.createTable("more", { id: m.int32() })`);
-  expect(await project.run("resolve", "--reverted", "4")).toMatchObject({
-    code: 4,
-    stdout: expect.stringContaining("0004_wider is applied here; its file is not in the folder migrations"),
-  });
-  expect(await project.run("up")).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining("number 4 was used by 0004_wider, which is applied here"),
-  });
-});
+    expect(await project.run("up")).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("number 4 was used by 0004_wider, which is applied here"),
+    });
+  },
+);
 
 test.each(everywhere)("a migration is found by a name for which a marker has no room (%s)", async (kept) => {
   const project = await aKeptProject(kept);

@@ -5,6 +5,9 @@ import { aProject, ownMigrations, root, type Project } from "../support/project.
 import { aProxy, type Passed } from "../support/proxy.ts";
 import { aService, apiKey } from "../support/service.ts";
 import { addRows, columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
+import { casesInTurn } from "../support/rounds.ts";
+
+const inTurn = casesInTurn();
 
 type Dialect = "service" | "namespace";
 
@@ -52,7 +55,7 @@ test("the same migrations leave the same tables on the engine and on a service o
   }
 });
 
-test.each(["service", "namespace"] as const)(
+test.each(inTurn(["service", "namespace"] as const))(
   "rows that an application writes between migrations are kept, in the dialect %s",
   async (dialect) => {
     const service = await aService();
@@ -127,7 +130,7 @@ test("eight that start at once on one service apply each migration once", async 
   expect(applied.toSorted()).toEqual(ownMigrations.map((file) => `applied ${file.replace(".ts", "")}`));
 });
 
-test.each(["service", "namespace"] as const)(
+test.each(inTurn(["service", "namespace"] as const))(
   "an edited file, a table changed by hand and a number below an applied one are refused, in the dialect %s",
   async (dialect) => {
     const service = await aService();
@@ -176,7 +179,7 @@ test.each(["service", "namespace"] as const)(
   },
 );
 
-test.each(["service", "namespace"] as const)(
+test.each(inTurn(["service", "namespace"] as const))(
   "a run whose service goes away ends with 6 and says how far it got, and the next one goes on, in the dialect %s",
   async (dialect) => {
     const service = await aService();

@@ -2,6 +2,7 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { lancedb, versionsOf } from "../support/tables.ts";
+import { casesInTurn } from "../support/rounds.ts";
 import {
   aKeptProject,
   changeRecord,
@@ -12,7 +13,9 @@ import {
   everywhere,
 } from "./support/kept.ts";
 
-test.each(everywhere)("all is well after up, and nothing is changed by looking (%s)", async (kept) => {
+const inTurn = casesInTurn();
+
+test.each(inTurn(everywhere))("all is well after up, and nothing is changed by looking (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   const before = await versionsOf(project.data);
   const tables = await project.run("verify");
@@ -48,7 +51,7 @@ test.each(everywhere)("a record that was changed is named (%s)", async (kept) =>
   });
 });
 
-test.each(described)("every difference of every table is said, and not just the first (%s)", async (kept) => {
+test.each(inTurn(described))("every difference of every table is said, and not just the first (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   const db = await lancedb.connect(project.data);
   const people = await db.openTable("people");
@@ -87,7 +90,7 @@ test.each(described)("every difference of every table is said, and not just the 
   });
 });
 
-test.each(everywhere)("a table that is gone, and one that is there too early, are said (%s)", async (kept) => {
+test.each(inTurn(everywhere))("a table that is gone, and one that is there too early, are said (%s)", async (kept) => {
   const project = await aKeptProject(kept, 1);
   const db = await lancedb.connect(project.data);
   await db.dropTable("people");
@@ -103,7 +106,7 @@ test.each(everywhere)("a table that is gone, and one that is there too early, ar
   expect(stdout).toContain(`2 tables of here are not as the ledger records; ${hint}\n`);
 });
 
-test.each(everywhere)("a ledger that says less than its newest record is not planned by (%s)", async (kept) => {
+test.each(inTurn(everywhere))("a ledger that says less than its newest record is not planned by (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   await dropApplied(project, kept, 3);
   const problem =
@@ -142,23 +145,26 @@ test.each<{ readonly what: string; readonly where: string; readonly values?: Rec
   });
 });
 
-test.each(everywhere)("a holder that was never heard of again is said to have lost its lease (%s)", async (kept) => {
-  const project = await aKeptProject(kept);
-  const db = await lancedb.connect(project.data);
-  if (kept === "service") await db.dropTable((await db.tableNames()).find((name) => name.includes(".released"))!);
-  else await (await db.openTable("_migrations")).delete("event = 'released'");
-  // A lease of this project is five seconds.
-  await setTimeout(5_500);
-  for (const command of ["status", "repair"])
-    expect(await project.run(command)).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(
-        / holds the lease, last heard of \d+ seconds? ago by this clock: its lease has run out, and the next run that has something to do takes over\n/,
-      ),
-    });
-});
+test.each(inTurn(everywhere))(
+  "a holder that was never heard of again is said to have lost its lease (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept);
+    const db = await lancedb.connect(project.data);
+    if (kept === "service") await db.dropTable((await db.tableNames()).find((name) => name.includes(".released"))!);
+    else await (await db.openTable("_migrations")).delete("event = 'released'");
+    // A lease of this project is five seconds.
+    await setTimeout(5_500);
+    for (const command of ["status", "repair"])
+      expect(await project.run(command)).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(
+          / holds the lease, last heard of \d+ seconds? ago by this clock: its lease has run out, and the next run that has something to do takes over\n/,
+        ),
+      });
+  },
+);
 
-test.each(everywhere)("a ledger that is gone is noticed (%s)", async (kept) => {
+test.each(inTurn(everywhere))("a ledger that is gone is noticed (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   await dropLedger(project);
   expect(await project.run("verify")).toMatchObject({
@@ -169,7 +175,7 @@ test.each(everywhere)("a ledger that is gone is noticed (%s)", async (kept) => {
   });
 });
 
-test.each(described)("a table that was put back to an older version is noticed (%s)", async (kept) => {
+test.each(inTurn(described))("a table that was put back to an older version is noticed (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   const people = await (await lancedb.connect(project.data)).openTable("people");
   // A retype of a nullable column takes three commits.
@@ -193,7 +199,7 @@ test("with --json the findings are one document", async () => {
   });
 });
 
-test.each(everywhere)(
+test.each(inTurn(everywhere))(
   "a ledger that nobody has written is not called checked, nor one that was lost (%s)",
   async (kept) => {
     const project = await aKeptProject(kept, 0);

@@ -14,6 +14,7 @@ import {
   type Answering,
   type Served,
 } from "./servers.ts";
+import { isLong } from "../support/rounds.ts";
 import { freePort } from "../support/ports.ts";
 
 const { project } = manyProjects();
@@ -121,8 +122,11 @@ const more: readonly Pick<Bad, "title" | "answer" | "says" | "given">[] = [
   },
 ];
 
+/** The client itself is held against all answers in bad-answers.test.ts, so for each commit a third shows their sentences. */
+const answered = [...more, ...answers.filter((_, at) => isLong || at % 3 === 0)];
+
 describe.concurrent("a service that answers", () => {
-  test.each(inTurn([...answers, ...more]))("$title ends with 6", async ({ args, answer, says, given }) => {
+  test.each(inTurn(answered))("$title ends with 6", async ({ args, answer, says, given }) => {
     const { url } = await serve(answer);
     const where = project(cloud({ endpoint: url, ...given }));
     await expectRefused(where, { args, code: 6, says });

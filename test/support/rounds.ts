@@ -5,3 +5,12 @@ export const isLong = process.env["MIGRATE_LONG"] === "1";
 export function rounds(few: number, all: number): number {
   return isLong ? all : few;
 }
+
+/**
+ * Which cases a test tries that all take the same way through the code: with `MIGRATE_LONG=1` all, and otherwise one. The
+ * first test of a file has the first, the second the next, and so on, so that a file tries all of them.
+ */
+export function casesInTurn(): <Case>(cases: readonly Case[]) => readonly Case[] {
+  let turn = 0;
+  return (cases) => (isLong ? cases : [cases[turn++ % cases.length]!]);
+}
