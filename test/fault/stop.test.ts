@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { rounds } from "../support/rounds.ts";
 import { drawnChance } from "../support/kill-moments.ts";
-import { aScene, begun, key } from "./scene.ts";
+import { aScene, begun, key, leaseSeconds } from "./scene.ts";
 
 // The machine of a holder was suspended: its lease ran out, another run took over, and then it wakes.
 test.each([
@@ -23,7 +23,8 @@ test.each([
       sleeper.process.kill("SIGSTOP");
       const other = project.start(["up"], key);
       // Half of them wake while the other run is still at it.
-      const wakes = stop % 2 === 0 ? other.finished : pause(1_300 + scene.duration * chance.next());
+      const wakes =
+        stop % 2 === 0 ? other.finished : pause(leaseSeconds * 1_000 + 300 + scene.duration * chance.next());
       await wakes;
       sleeper.process.kill("SIGCONT");
       const [slept, took] = await Promise.all([sleeper.finished, other.finished]);
