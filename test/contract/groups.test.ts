@@ -165,7 +165,7 @@ test("groups leave the same tables, rows and ledger as one migration after the o
       expect(await contentsOf(together)).toEqual(await contentsOf(alone));
       for (const one of [together, alone]) await one.target.close();
     }),
-    { numRuns: rounds(10, 200) },
+    { numRuns: rounds(6, 200) },
   );
   expect(groups).toBeGreaterThan(2);
   console.log(`${groups} histories with groups, of ${grouped} among ${all} migrations`);

@@ -12,6 +12,7 @@ import { memoryTables } from "../simulate/target/memory-tables.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { valuesToIpc } from "../../src/wire/rows/encode-rows.ts";
 import { temporaryFolder } from "../support/project.ts";
+import { isLong } from "../support/rounds.ts";
 
 const columns = columnsOf({ id: int32(), a: int32(), b: int32(), s: struct({ x: int32() }) });
 const others = columnsOf({ x: utf8(), a: utf8(), y: utf8() });
@@ -198,11 +199,15 @@ async function outcome(open: () => Promise<Others>, isFilled: boolean, name: str
   }
 }
 
-const cases = Object.keys(meanwhile).flatMap((name) => Object.keys(late).map((call) => [call, name] as const));
+/** For each commit on a table with rows or on one without, in turn, so that each call and each act of others meets both. */
+const filled = (turn: number) => (isLong ? [true, false] : [turn % 2 === 0]);
+const cases = Object.keys(meanwhile).flatMap((name, row) =>
+  Object.keys(late).map((call, column) => [call, name, filled(row + column)] as const),
+);
 
 // Nullability of columns that are nullable is no change, which the engine commits all the same.
-test.each(cases)("%s after %s", async (call, name) => {
-  for (const isFilled of [true, false]) {
+test.each(cases)("%s after %s", async (call, name, both) => {
+  for (const isFilled of both) {
     const [engine, memory] = [
       await outcome(onEngine, isFilled, name, late[call]!),
       await outcome(inMemory, isFilled, name, late[call]!),
