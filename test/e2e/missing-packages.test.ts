@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } f
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { root, startNode, temporaryFolder, type Finished } from "../support/project.ts";
+import { rounds } from "../support/rounds.ts";
 
 const files = {
   "package.json": `{ "type": "module" }`,
@@ -61,24 +62,36 @@ test.each([
   });
 });
 
-test.each([
-  { lock: "pnpm-lock.yaml", install: "pnpm add @lancedb/lancedb@0.39" },
+/** The first two differ in more than a word: Yarn installs no peers, and a lock file may be in a folder above. */
+const locks = [
   { lock: "yarn.lock", install: "yarn add @lancedb/lancedb@0.39 apache-arrow@18.1.0" },
+  { lock: "../pnpm-lock.yaml", install: "pnpm add @lancedb/lancedb@0.39" },
+  { lock: "pnpm-lock.yaml", install: "pnpm add @lancedb/lancedb@0.39" },
   { lock: "bun.lock", install: "bun add @lancedb/lancedb@0.39" },
   { lock: "deno.lock", install: "deno add npm:@lancedb/lancedb@0.39" },
-  { lock: "../pnpm-lock.yaml", install: "pnpm add @lancedb/lancedb@0.39" },
-])("with $lock, the command is that of its package manager", async ({ lock, install }) => {
-  const { code, stderr } = await alone({ [lock]: "" }).migrate("up");
-  expect([code, stderr]).toEqual([2, expect.stringContaining(`; run: ${install}\n`)]);
-});
+];
 
-test.each(["0.38.0", "0.40.0", "0.390.1", "1.39.0"])("the engine's version %s is refused", async (version) => {
-  const { code, stdout, stderr } = await alone(engine(version, "")).migrate("up", "--json");
-  expect(stdout).toContain('"ERR_ENGINE_VERSION"');
-  const says = `@lancedb/lancedb ${version} is installed in `;
-  expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
-  expect(stderr).toContain("lance-migrate works with 0.39; run: npm install @lancedb/lancedb@0.39");
-});
+test.each(locks.slice(0, rounds(2, locks.length)))(
+  "with $lock, the command is that of its package manager",
+  async ({ lock, install }) => {
+    const { code, stderr } = await alone({ [lock]: "" }).migrate("up");
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`; run: ${install}\n`)]);
+  },
+);
+
+/** One that is too old, and one that only begins like the right one. */
+const wrongVersions = ["0.38.0", "0.390.1", "0.40.0", "1.39.0"];
+
+test.each(wrongVersions.slice(0, rounds(2, wrongVersions.length)))(
+  "the engine's version %s is refused",
+  async (version) => {
+    const { code, stdout, stderr } = await alone(engine(version, "")).migrate("up", "--json");
+    expect(stdout).toContain('"ERR_ENGINE_VERSION"');
+    const says = `@lancedb/lancedb ${version} is installed in `;
+    expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
+    expect(stderr).toContain("lance-migrate works with 0.39; run: npm install @lancedb/lancedb@0.39");
+  },
+);
 
 test("an engine without its native part is reported as such", async () => {
   const broken = engine("0.39.1", `throw new Error("Cannot find native binding. npm has a bug");`);

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { aProject, type Project, type Running } from "../support/project.ts";
 import { columnsOf, versionsOf } from "../support/tables.ts";
+import { rounds } from "../support/rounds.ts";
 import { applied, documents } from "./support/documents.ts";
 
 const many = 60;
@@ -101,15 +102,15 @@ describe("a reader that goes away", () => {
     expect(code).toBe(0);
   });
 
-  test.each([[["--help"]], [["status"]], [["history"]], [["plan"]], [["status", "--json"]]])(
-    "gets no stack from migrate %j",
-    async (args) => {
-      const project = await manyRenames();
-      const running = project.start(args);
-      running.process.stdout!.destroy();
-      expect((await running.finished).stderr).toBe("");
-    },
-  );
+  // Text and JSON are written by one function each, whatever the command.
+  const printing = [[["status"]], [["status", "--json"]], [["--help"]], [["history"]], [["plan"]]] as const;
+
+  test.each(printing.slice(0, rounds(2, printing.length)))("gets no stack from migrate %j", async (args) => {
+    const project = await manyRenames();
+    const running = project.start(args);
+    running.process.stdout!.destroy();
+    expect((await running.finished).stderr).toBe("");
+  });
 });
 
 describe("a migration file", () => {
