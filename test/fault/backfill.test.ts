@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { rounds } from "../support/rounds.ts";
 import { aScene, batch, computing, concurrency, ended, paidFor, startWriter, wrong } from "./backfill-scene.ts";
 
-const kills = rounds(4, 50);
-const documents = rounds(600, 20_000);
+const kills = rounds(3, 50);
+const documents = rounds(400, 20_000);
 
 test.each(["lance", "namespace"] as const)(
   `a run that computes a column is killed at ${kills} random moments beside writers: each value is of its row's text, no write is lost, and little is computed twice, on %s`,

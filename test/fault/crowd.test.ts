@@ -19,8 +19,8 @@ import { addRows, columnsOf, rowsOf, versionsOf } from "../support/tables.ts";
 const leaseSeconds = Number(process.env["MIGRATE_CROWD"] ?? 0) > 50 ? 30 : 5;
 const kills = rounds(1, 3);
 /** An odd number: each swaps two names. */
-const migrations = 9;
-const usual = rounds(6, 40);
+const migrations = rounds(5, 9);
+const usual = rounds(5, 40);
 
 test.each(["namespace", "service"] as const)(
   "of many runs at once on one service each migration is applied by one, and a killed holder is followed in time, in the dialect %s",

@@ -23,7 +23,7 @@ const lossy: ReadonlySet<string> = new Set([
   "a dropped column",
   "values recreated, which no look at the columns tells",
 ]);
-const every = rounds(24, 1);
+const every = rounds(36, 1);
 /** Before a call the tables are as after the one before it. */
 const places = isLong ? (["before", "after"] as const) : (["after"] as const);
 
@@ -54,7 +54,7 @@ test.each(Object.entries(cases).map(([kind, steps], index) => [kind, steps, inde
   "%s is rolled back wherever the run is killed",
   async (kind, steps, index) => {
     // Each case is killed at other calls.
-    const first = isLong ? 1 : 1 + 4 * index;
+    const first = isLong ? 1 : 1 + 6 * index;
     const project = aProject();
     project.write("migrate.config.ts", "export default { leaseSeconds: 1 };\n");
     project.migration(

@@ -17,9 +17,9 @@ import {
   type Said,
 } from "./backfill-scene.ts";
 
-const kills = rounds(4, 50);
+const kills = rounds(3, 50);
 /** Of `up` in one change. Each run that follows a killed one waits for its lease. */
-const mostOfUp = rounds(3, Infinity);
+const mostOfUp = rounds(2, Infinity);
 const lease = ["--lease", "1"];
 
 interface Outcome {
@@ -59,14 +59,14 @@ async function changeModel(way: "lance" | "namespace", round: number): Promise<O
     service = started;
     return started.url;
   };
-  const scene = await aScene(way, rounds(500, 1_000) + Math.floor(Math.random() * rounds(1, 3_000)), {
+  const scene = await aScene(way, rounds(300, 1_000) + Math.floor(Math.random() * rounds(1, 3_000)), {
     change: "reembed",
     serve,
   });
   const { project } = scene;
   const killed = { prepare: 0, up: 0, switched: 0 };
   const old = await Promise.all([1_000_000, 2_000_000].map((first) => startWriter(scene, first, ["old"])));
-  for (let time = 0; time < 3; time++) {
+  for (let time = 0; time < rounds(2, 3); time++) {
     const before = paidFor(project).length;
     const running = project.start(["prepare", ...lease]);
     if (time === 0) await computing(running, project, before);

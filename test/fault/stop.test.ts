@@ -21,12 +21,12 @@ async function removeLateGuard({ database, migrate }: Project): Promise<void> {
 
 // The machine of a holder was suspended: its lease ran out, another run took over, and then it wakes.
 test.each([
-  { way: "embedded", stops: rounds(2, 12) },
-  { way: "namespace", stops: rounds(1, 6) },
-  { way: "service", stops: rounds(1, 6) },
+  { way: "embedded", first: 0, stops: rounds(1, 12) },
+  { way: "namespace", first: 1, stops: rounds(1, 6) },
+  { way: "service", first: 0, stops: rounds(1, 6) },
 ] as const)(
   "a run stopped at $stops random moments for longer than its lease spoils nothing when it wakes ($way)",
-  async ({ way, stops }) => {
+  async ({ way, stops, first }) => {
     const scene = await aScene(way);
     const { chance, words } = drawnChance();
     const codes = new Map<number | null, number>();
@@ -39,7 +39,7 @@ test.each([
       const other = project.start(["up"], key);
       // Half of them wake while the other run is still at it.
       const wakes =
-        stop % 2 === 0 ? other.finished : pause(leaseSeconds * 1_000 + 300 + scene.duration * chance.next());
+        (first + stop) % 2 === 0 ? other.finished : pause(leaseSeconds * 1_000 + 300 + scene.duration * chance.next());
       await wakes;
       sleeper.process.kill("SIGCONT");
       const [slept, took] = await Promise.all([sleeper.finished, other.finished]);
