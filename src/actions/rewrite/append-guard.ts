@@ -44,6 +44,12 @@ export function guardOnByHiding(
   return [{ action: hide, undo }, { action: guardOn(table), undo: [show, ...undo] }, { action: show }];
 }
 
+/** What to do if a table differs from what it should be by the guard column; undefined if it does not. */
+export function guardHint(differences: readonly string[]): string | undefined {
+  if (!differences.some((text) => text.includes(name))) return undefined;
+  return `a run that was suspended has added ${name} late, and the table refuses appends while it is there; drop this column, then run it again`;
+}
+
 /** Whether a name is the temporary name of a hidden column. */
 export function isHidden(column: string): boolean {
   return column.startsWith(hidden);

@@ -3,6 +3,7 @@ import { MigrateError } from "../../errors/migrate-error.ts";
 import { dependsOnFound } from "../../actions/apply-action.ts";
 import { change, sameTable, sameTables, type Table, type Tables } from "../../schema/table.ts";
 import { statesBetween } from "../commits/commits.ts";
+import { guardHint } from "../../actions/rewrite/append-guard.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "../make-plan.ts";
 import { differencesOf, howToFix } from "../history/table-drift.ts";
 import { unseenOf } from "../compile/unseen-effects.ts";
@@ -140,5 +141,5 @@ function drift(table: string, expected: Table | undefined, found: Table | undefi
     gone: `${way}, then run it again`,
     changed: "someone has changed it by hand; change it back, then run it again",
   };
-  return new MigrateError("ERR_DRIFT", { table, differences, hint: hint ?? hints[kind] });
+  return new MigrateError("ERR_DRIFT", { table, differences, hint: hint ?? guardHint(differences) ?? hints[kind] });
 }

@@ -22,6 +22,7 @@ import { columnPaths, differences, findColumn, sameTable, type Table } from "../
 import type { Target } from "../../targets/contract/target.ts";
 import { sendAction } from "./send-action.ts";
 import type { ActionRef, Emit } from "../events.ts";
+import { guardHint } from "../../actions/rewrite/append-guard.ts";
 import { hasColumns } from "../check/probe-columns.ts";
 
 /** An action of a migration, and its place there. */
@@ -57,7 +58,9 @@ export async function checkLateCalls(
     throw new MigrateError("ERR_DRIFT", {
       table,
       differences: words,
-      hint: "a call of a run that was stopped may have come after another had taken over; put it back, then run migrate up again",
+      hint:
+        guardHint(words) ??
+        "a call of a run that was stopped may have come after another had taken over; put it back, then run migrate up again",
     });
   };
   const checked: LateCall[] = [];

@@ -1,3 +1,4 @@
+import { guardColumn } from "../../../../src/actions/rewrite/append-guard.ts";
 import { createTable, int32, int64, renameColumn, retypeColumn, setNullable, utf8, type Step } from "lance-migrate";
 import * as fc from "../../../support/fast-check.ts";
 import { expect, test } from "vitest";
@@ -219,6 +220,18 @@ test.each([
     found: { columns: [{ name: "id", type: { kind: "int32" }, nullable: true } as const] },
     differences: ["column title is missing"],
     hint: putBack,
+  },
+  {
+    what: "the column that keeps appends out, which came late",
+    found: {
+      columns: [
+        { name: "id", type: { kind: "int32" }, nullable: true } as const,
+        { name: "title", type: { kind: "utf8" }, nullable: true } as const,
+        guardColumn,
+      ],
+    },
+    differences: ["column _lance_migrate_guard (int8 not null) was not expected"],
+    hint: "a run that was suspended has added _lance_migrate_guard late, and the table refuses appends while it is there; drop this column, then run it again",
   },
 ])("$what is drift, in doubt or not, and the differences are named", ({ found, differences, hint }) => {
   for (const inDoubt of [[], [2]]) {
