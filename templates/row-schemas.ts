@@ -25,7 +25,7 @@ export type Int64 = bigint | number;
 export type Moment = Date | number;
 
 /** An array, a typed array, or a list of a row that was read. */
-export type Items<Item> = Iterable<Item> & object;
+export type Items<Item> = object & Iterable<Item> & { readonly length: number };
 
 type Path = readonly (string | number)[];
 /** Adds an issue. */
@@ -39,6 +39,7 @@ interface Field {
   readonly nullable: boolean;
 }
 
+const mostIssues = 100;
 const day = 86_400;
 const units = { s: 1, ms: 1e3, us: 1e6, ns: 1e9 };
 type Unit = keyof typeof units;
@@ -70,13 +71,34 @@ function bigInteger(least: bigint, most: bigint): Check {
   };
 }
 
-/** The client stores another number, or infinity, for a finite number beyond the limits. */
-function float(kind: string, most: number, least: number): Check {
-  return must(`a number that ${kind} can hold`, (value) => {
+/** The client stores infinity for a finite number that is too large. */
+function float32(): Check {
+  const most = 3.4028234663852886e38;
+  return must("a number that float32 can hold", (value) => {
     if (typeof value !== "number") return false;
-    const size = Math.abs(value);
-    return size === 0 || !Number.isFinite(size) || isWithin(size, least, most);
+    return !Number.isFinite(value) || isWithin(value, -most, most);
   });
+}
+
+/** The nearest value of a float16: the client rounds some numbers to half of their size. */
+function float16(): Check {
+  return (value, path, report) => {
+    const half = typeof value === "number" ? nearestHalf(value) : NaN;
+    const isRight = !Number.isFinite(value) || Math.abs(half) <= 65_504;
+    return typeof value === "number" && isRight
+      ? half
+      : report("must be a number that float16 can hold", path);
+  };
+}
+
+function nearestHalf(value: number): number {
+  if (value === 0 || !Number.isFinite(value)) return value;
+  const exponent = Math.floor(Math.log2(Math.abs(value)));
+  const step = 2 ** (Math.max(exponent, -14) - 10);
+  const steps = value / step;
+  const down = Math.floor(steps);
+  const isUp = steps - down > 0.5 || (steps - down === 0.5 && down % 2 !== 0);
+  return (isUp ? down + 1 : down) * step;
 }
 
 /** Milliseconds since 1970, of which the client stores `count` units. */
@@ -115,19 +137,26 @@ function isLessThan(limit: bigint, value: bigint): boolean {
 function items(
   what: string,
   item: Field,
-  isRight: (items: readonly unknown[]) => boolean,
+  isLength: (length: number) => boolean = () => true,
 ): Check {
   return (value, path, report) => {
-    const all =
-      typeof value === "object" && value !== null && Symbol.iterator in value
-        ? [...(value as Items<unknown>)]
-        : undefined;
-    if (all === undefined || !isRight(all))
+    if (!isList(value) || !isLength(value.length))
       return report(`must be ${what}`, path);
-    return all.map((one, index) =>
+    return [...value].map((one, index) =>
       checked(item, one, [...path, index], report),
     );
   };
+}
+
+/** The lists of the client's rows have toArray. */
+function isList(value: unknown): value is Items<unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const isTyped = ArrayBuffer.isView(value) && !(value instanceof DataView);
+  return Array.isArray(value) || isTyped || hasMethod(value, "toArray");
+}
+
+function hasMethod(value: object, name: "toArray" | "toJSON"): boolean {
+  return typeof (value as Record<string, unknown>)[name] === "function";
 }
 
 function checked(
@@ -141,33 +170,48 @@ function checked(
   return field.nullable ? null : report("must not be null", path);
 }
 
-function objectOf(fields: readonly Field[]): Check {
+/** Any other object would be stored without what it holds. */
+function fieldsOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  // The structs and rows that the client gives have toJSON.
+  const plain: unknown =
+    !isPlain(value) && hasMethod(value, "toJSON")
+      ? (value as { toJSON(): unknown }).toJSON()
+      : value;
+  if (typeof plain !== "object" || plain === null || !isPlain(plain))
+    return undefined;
+  return new Map<string, unknown>(Object.entries(plain));
+}
+
+function isPlain(value: object): boolean {
+  const above: unknown = Object.getPrototypeOf(value);
+  if (Array.isArray(value)) return false;
+  return above === null || Object.getPrototypeOf(above) === null;
+}
+
+/** Other fields that are left out become null. */
+function objectOf(
+  mayBeLeftOut: (check: Check) => boolean,
+  fields: readonly Field[],
+): Check {
+  const names = new Set(fields.map(({ name }) => name));
   return (value, path, report) => {
-    if (
-      typeof value !== "object" ||
-      value === null ||
-      Symbol.iterator in value ||
-      value instanceof Date
-    )
-      return report("must be an object", path);
-    const given = new Map<string, unknown>(Object.entries(value));
-    const names = new Set(fields.map(({ name }) => name));
+    const given = fieldsOf(value);
+    if (given === undefined) return report("must be a plain object", path);
     for (const [name, one] of given)
       if (!names.has(name) && one !== undefined && one !== null)
         report("is not a column of new rows", [...path, name]);
-    const all = fields.map(
-      (field) =>
-        [
-          field.name,
-          checked(field, given.get(field.name), [...path, field.name], report),
-          field.check,
-        ] as const,
-    );
-    // The client refuses a batch in which all values of a bool are null, unless they are left out.
-    const known = all.filter(
-      ([, one, check]) => one !== null || check !== bool,
-    );
-    return Object.fromEntries(known.length > 0 ? known : all);
+    const all = fields.map((field) => {
+      const { name } = field;
+      const one = checked(field, given.get(name), [...path, name], report);
+      // The client would take what every object has under this name.
+      const isNeeded = name in {} || !mayBeLeftOut(field.check);
+      return { name, one, isKept: isNeeded || given.get(name) !== undefined };
+    });
+    // An empty struct would be stored as null.
+    const isEmpty = all.every(({ one }) => one === null);
+    const kept = all.filter(({ isKept }) => isKept || isEmpty);
+    return Object.fromEntries(kept.map(({ name, one }) => [name, one]));
   };
 }
 
@@ -179,13 +223,17 @@ const text: Check = must(
 
 const check = {
   row<Row>(...fields: readonly Field[]): RowSchema<Row> {
-    const ofFields = objectOf(fields);
+    const ofFields = objectOf(() => true, fields);
     const validate = (value: unknown): RowResult<Row> => {
       const issues: RowIssue[] = [];
       const report = (message: string, path: Path) =>
-        void issues.push({ message, path });
-      const row = ofFields(value, [], report);
-      return issues.length > 0 ? { issues } : { value: row as Row };
+        void (issues.length < mostIssues && issues.push({ message, path }));
+      try {
+        const row = ofFields(value, [], report);
+        return issues.length > 0 ? { issues } : { value: row as Row };
+      } catch (error) {
+        return { issues: [{ message: `can't be read: ${error}`, path: [] }] };
+      }
     };
     return { "~standard": { version: 1, vendor: "lance-migrate", validate } };
   },
@@ -199,22 +247,24 @@ const check = {
     check,
     nullable: true,
   }),
-  struct: (...fields: readonly Field[]): Check => objectOf(fields),
-  list: (item: Field): Check =>
-    items("an iterable of values", item, () => true),
+  /** The client refuses a batch in which all values of a bool are null, unless they are left out. */
+  struct: (...fields: readonly Field[]): Check =>
+    objectOf((check) => check === bool, fields),
+  /** In a list, the client takes a bool that is left out for false. */
+  structInList: (...fields: readonly Field[]): Check =>
+    objectOf(() => false, fields),
+  list: (item: Field): Check => items("a list", item),
   fixedSizeList: (length: number, item: Field): Check =>
-    items(
-      `an iterable of ${length} values`,
-      item,
-      (all) => all.length === length,
-    ),
-  /** The engine refuses NaN in a vector. A null in one is stored, and no search finds the row. */
-  vector: (length: number, item: Check): Check =>
-    items(
-      `${length} numbers`,
-      { name: "item", check: item, nullable: false },
-      (all) => all.length === length && !all.some((one) => Number.isNaN(one)),
-    ),
+    items(`a list of ${length} values`, item, (given) => given === length),
+  /** The engine refuses NaN in a vector. No search finds the row of a vector with a null. */
+  vector(length: number, item: Check): Check {
+    const number: Check = (value, path, report) =>
+      Number.isNaN(value)
+        ? report("must not be NaN", path)
+        : item(value, path, report);
+    const field = { name: "item", check: number, nullable: false };
+    return items(`${length} numbers`, field, (given) => given === length);
+  },
   int8: (): Check => integer(-(2 ** 7), 2 ** 7 - 1),
   int16: (): Check => integer(-(2 ** 15), 2 ** 15 - 1),
   int32: (): Check => integer(-(2 ** 31), 2 ** 31 - 1),
@@ -223,8 +273,8 @@ const check = {
   uint32: (): Check => integer(0, 2 ** 32 - 1),
   int64: (): Check => bigInteger(-(2n ** 63n), 2n ** 63n - 1n),
   uint64: (): Check => bigInteger(0n, 2n ** 64n - 1n),
-  float16: (): Check => float("float16", 65_504, 2 ** -24),
-  float32: (): Check => float("float32", 3.4028234663852886e38, 0),
+  float16,
+  float32,
   float64: (): Check => must("a number", (value) => typeof value === "number"),
   bool: (): Check => bool,
   utf8: (): Check => text,

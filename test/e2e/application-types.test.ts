@@ -81,6 +81,7 @@ function anApplication(migration: string): Project {
       .replace(`"declaration":true`, `"declaration":true,"isolatedDeclarations":true`)
       .replace("**/*.ts", "src/*.ts"),
   );
+  project.write("migrate.config.ts", "export default { standardSchema: true };\n");
   project.migration("0001_start.ts", migration);
   return project;
 }
@@ -96,7 +97,7 @@ test("a row of every type is in TypeScript what it is when the program runs", as
     types.map(([type], at) => `m.createTable("t${at}", { id: m.int32().notNull(), x: ${call(type)} }),`).join("\n"),
   );
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["types", "--out", "src/db.ts", "--standard-schema"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["types", "--out", "src/db.ts"])).toMatchObject({ code: 0 });
   const db = await lancedb.connect(project.database);
   for (const [at, [type]] of types.entries()) {
     const rows = drawnRows(columnOf(type), 8);

@@ -28,7 +28,6 @@ export const typesCommand = defineCommand({
     ["migrate types", "update the types that migrations are checked with"],
     ["migrate types --out src/db.ts", "also write the application's row types"],
     ["migrate types --out app/models.py", "write models for a Python application"],
-    ["migrate types --out src/db.ts --standard-schema", "also write schemas that check new rows"],
     ["migrate types --check", "in CI: exit with 3 if a file is out of date"],
   ],
   exits: { pending: "with --check: a file is missing or out of date" },
@@ -42,11 +41,10 @@ export const typesCommand = defineCommand({
         value: "FILE",
       },
     ),
-    "standard-schema": switchFlag("also write schemas that check new rows, in the TypeScript file"),
   },
   async run(context) {
     const { flags, output, underWay } = context;
-    const { check, out, "standard-schema": standardSchema } = flags;
+    const { check, out } = flags;
     return await withAnySession(context, async (session) => {
       const { folder: migrations } = session;
       // --out takes precedence over the configuration.
@@ -56,9 +54,7 @@ export const typesCommand = defineCommand({
       const revisions = await schemaRevisions(authoring(session));
       const files = [
         historyFile(migrations, revisions),
-        ...paths.map((path) =>
-          applicationFile(path, databaseAfter(revisions), standardSchema ?? session.config.standardSchema),
-        ),
+        ...paths.map((path) => applicationFile(path, databaseAfter(revisions), session.config.standardSchema)),
       ];
       const stale = files.filter((one) => !isWritten(one));
       for (const { path } of stale) checkOurs(path);

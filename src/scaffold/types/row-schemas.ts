@@ -27,17 +27,32 @@ export function inputSource(
   const type = inputName(name);
   const given = columns.filter(isGiven);
   const start = `export const ${type.slice(0, 1).toLowerCase()}${type.slice(1)}: RowSchema<${type}> = `;
-  const source = call("row", ...given.map(fieldSource));
+  const source = call("row", ...given.map((column) => fieldSource(column, false)));
   return [
     ...inputTypes(type, `A new row of ${table}, as the client stores it unchanged.`, given, nameOf),
     `${start}${layOut(source, { indent: 0, used: start.length, tail: 1, prefix: "check." })};\n`,
   ];
 }
 
-/** The client adds no values to the others. */
+/** The client can't add values to the others. */
 function isGiven({ type, computed }: Column): boolean {
-  if (type.kind === "dictionary") return !type.index.kind.endsWith("64");
-  return computed === undefined && type.kind !== "null";
+  return computed === undefined && canBeGiven(type);
+}
+
+function canBeGiven(type: DataType): boolean {
+  switch (type.kind) {
+    case "null":
+      return false;
+    case "dictionary":
+      return !type.index.kind.endsWith("64") && canBeGiven(type.value);
+    case "list":
+    case "fixedSizeList":
+      return canBeGiven(type.item.type);
+    case "struct":
+      return type.fields.some(isGiven);
+    default:
+      return true;
+  }
 }
 
 /** Not interfaces: the client takes rows only if their type can have further members. */
@@ -75,23 +90,25 @@ function inputTypes(
   }
 }
 
-function fieldSource({ name, type, nullable }: Column): Source {
-  return call(nullable ? "nullable" : "required", valueSource(name), checkSource(type));
+function fieldSource({ name, type, nullable }: Column, isInList: boolean): Source {
+  return call(nullable ? "nullable" : "required", valueSource(name), checkSource(type, isInList));
 }
 
-function checkSource(type: DataType): Source {
+function checkSource(type: DataType, isInList: boolean): Source {
   switch (type.kind) {
-    case "struct":
-      return call("struct", ...type.fields.filter(isGiven).map(fieldSource));
+    case "struct": {
+      const fields = type.fields.filter(isGiven).map((field) => fieldSource(field, isInList));
+      return call(isInList ? "structInList" : "struct", ...fields);
+    }
     case "list":
-      return call("list", fieldSource(type.item));
+      return call("list", fieldSource(type.item, true));
     case "fixedSizeList": {
       const length = valueSource(type.length);
-      if (isVector(type)) return call("vector", length, checkSource(type.item.type));
-      return call("fixedSizeList", length, fieldSource(type.item));
+      if (isVector(type)) return call("vector", length, checkSource(type.item.type, true));
+      return call("fixedSizeList", length, fieldSource(type.item, true));
     }
     case "dictionary":
-      return checkSource(type.value);
+      return checkSource(type.value, isInList);
     case "largeUtf8":
       return call("utf8");
     case "largeBinary":
