@@ -180,7 +180,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a run that goes on at a commit that leads back does not record it",
-    1472,
+    undefined,
     "run/execute/multi-commit-action.ts",
     "const leads = at > (recorded?.commit ?? 0) && leadsBack(commits, at) && !onlyReads(commit.action);",
     "const leads =\n    !run.isResumed && at > (recorded?.commit ?? 0) && leadsBack(commits, at) && !onlyReads(commit.action);",
