@@ -215,6 +215,9 @@ function objectOf(
   };
 }
 
+/** Where a struct is left out and another row has one, the client stores values that nobody gave. */
+const structs = new WeakSet<Check>();
+
 const bool: Check = must("a boolean", (value) => typeof value === "boolean");
 const text: Check = must(
   "a string without lone surrogates",
@@ -223,7 +226,7 @@ const text: Check = must(
 
 const check = {
   row<Row>(...fields: readonly Field[]): RowSchema<Row> {
-    const ofFields = objectOf(() => true, fields);
+    const ofFields = objectOf((check) => !structs.has(check), fields);
     const validate = (value: unknown): RowResult<Row> => {
       const issues: RowIssue[] = [];
       const report = (message: string, path: Path) =>
@@ -248,8 +251,11 @@ const check = {
     nullable: true,
   }),
   /** The client refuses a batch in which all values of a bool are null, unless they are left out. */
-  struct: (...fields: readonly Field[]): Check =>
-    objectOf((check) => check === bool, fields),
+  struct(...fields: readonly Field[]): Check {
+    const struct = objectOf((check) => check === bool, fields);
+    structs.add(struct);
+    return struct;
+  },
   /** In a list, the client takes a bool that is left out for false. */
   structInList: (...fields: readonly Field[]): Check =>
     objectOf(() => false, fields),
