@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { aProject, startNode, type Project } from "../support/project.ts";
-import { columnsOf, rowsOf } from "../support/tables.ts";
+import { addRows, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
 
 const created = `m.createTable("documents", { id: m.int32().notNull(), title: m.utf8() })`;
 const rename = `m.renameColumn("documents", "title", "headline")`;
@@ -261,6 +261,42 @@ test("a rollback that breaks a release is refused until the release has stopped"
   rmSync(join(project.folder, "contracts/3.json"));
   expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
   expect(await columnsOf(project.database, "documents")).toEqual(columns.slice(0, 2));
+});
+
+test("a rollback that restores old values is refused, and one that restores only rows is not", async () => {
+  const project = withContracts();
+  project.write("contracts/README.md", "The releases that run.");
+  project.migration("0002_prices.ts", `m.addColumn("documents", "price", m.float64())`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(project.database, "documents", [{ id: 1, title: "a", price: 5 }]);
+  const lossy = (name: string, step: string) => {
+    const head = `import * as m from "lance-migrate";\nexport const accepts = ["lossy"];\n`;
+    project.write(`migrations/${name}`, `${head}export const up = [${step}];\n`);
+  };
+  lossy("0003_cents.ts", `m.retypeColumn("documents", "price", m.float64(), { using: "price * 100" })`);
+  lossy("0004_titles.ts", `m.execute("documents", { update: { title: "'b'" } })`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const documents = { reads: { price: "float64" }, writes: { id: "int32 not null", title: "utf8" }, appends: true };
+  const contract = { format: 1, application: "search", release: "2", tables: { documents } };
+  project.write("contracts/2.json", JSON.stringify(contract));
+  const held = await (await lancedb.connect(project.database)).openTable("documents");
+  const { stdout } = await project.migrate(["plan", "--down"]);
+  expect(stdout).toContain(
+    "search 2 writes to documents: where it has the table open already, that is refused until it calls checkoutLatest or opens it again",
+  );
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  const written = [() => held.add([{ id: 2 }]), () => held.update({ where: "id = 1", values: { title: "c" } })];
+  for (const write of written)
+    await expect(write()).rejects.toThrow("transaction is incompatible with concurrent transaction Restore");
+  await held.checkoutLatest();
+  await held.add([{ id: 2 }]);
+  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining(
+      "search 2 reads documents.price, which gets its values from before the migration back",
+    ),
+  });
+  expect(await rowsOf(project.database, "documents")).toMatchObject([{ id: 1, title: "a", price: 500 }, { id: 2 }]);
 });
 
 describe("migrate contract", () => {

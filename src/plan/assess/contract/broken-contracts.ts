@@ -2,8 +2,9 @@
 import { MigrateError } from "../../../errors/migrate-error.ts";
 import type { Action } from "../../../actions/model/action.ts";
 import { refAfter, rewrites } from "../../../actions/apply-action.ts";
+import { follow, followValues } from "../../../actions/follow.ts";
 import type { Risk } from "../../../actions/model/risk.ts";
-import { formatPath, isWithin, parsePath } from "../../../schema/path.ts";
+import { formatPath, isWithin, parsePath, type Path } from "../../../schema/path.ts";
 import { columnsWithin, findColumn, type Table, type Tables } from "../../../schema/table.ts";
 import type { Direction } from "../../compile/compile.ts";
 import type { Plan, PlannedAction } from "../../make-plan.ts";
@@ -22,14 +23,15 @@ import { sequenceBack, sequenceFor } from "./sequence.ts";
 
 /**
  * Adds the refusal to each action of this direction that breaks a contract, and a risk to those that break one only in
- * part. Throws ERR_CONTRACT_INVALID for a contract that describes neither the tables now nor those after the plan.
+ * part. Throws ERR_CONTRACT_INVALID for a contract that describes neither the tables now nor those after the plan; a
+ * rollback does not, because the release may need tables of migrations that it knows nothing of.
  */
 export function withContracts(plan: Plan, contracts: readonly Contract[], direction: Direction): Plan {
   if (contracts.length === 0 || plan.migrations.length === 0) return plan;
-  checkDescribed(plan, contracts);
+  if (direction === "up") checkDescribed(plan, contracts);
   const migrations = plan.migrations.map((planned) => {
     // What finishes a rollback that has begun was checked when it began.
-    if (planned.direction !== direction) return planned;
+    if (planned.startedAt !== undefined) return planned;
     const actions = planned.actions.map((one, index) => {
       // An action that stopped between two of its commits has broken what it breaks.
       const isBegun = index === 0 && planned.midway !== undefined;
@@ -55,7 +57,7 @@ function namesOf(broken: readonly BrokenContract[]): readonly string[] {
   return [...new Set(broken.map(({ application, release }) => `${application} ${release}`))];
 }
 
-type Step = Pick<PlannedAction, "action" | "before" | "after">;
+type Step = Pick<PlannedAction, "action" | "before" | "after" | "undoes">;
 
 /** The contracts that hold before an action and not after it. */
 export function breaksOf(step: Step, contracts: readonly Contract[]): readonly BrokenContract[] {
@@ -86,21 +88,41 @@ function problemsOf(step: Step, name: string, needed: ContractTable): readonly s
 }
 
 /** Why an application can't use a column after an action as it could before, beginning with the column. */
-function problemOfUse({ action, before, after }: Step, table: string, column: NeededColumn, use: Use): string[] {
+function problemOfUse(step: Step, table: string, column: NeededColumn, use: Use): string[] {
+  const { action, before, after } = step;
   const { path } = column;
   if (problemOfColumn(before.get(table), column, use) !== undefined) return [];
   const place = placeOf(table, path);
-  // By their paths, because another column may have got the name.
   for (const inner of pathsWithin(findColumn(before.get(table)!.columns, path)!, column)) {
-    const now = refAfter({ table, path: inner }, action)?.path;
-    if (now === undefined) return [`${placeOf(table, inner)}, which is dropped`];
-    if (formatPath(now) !== formatPath(inner)) return [`${placeOf(table, inner)}, which ${movedTo(action, now)}`];
+    const problem = problemOfPath(step, table, inner);
+    if (problem !== undefined) return [`${placeOf(table, inner)}, which ${problem}`];
   }
   const problem = problemOfColumn(after.get(table), column, use);
   if (problem !== undefined) return [`${place}, which then ${problem}`];
+  if (getsOldValues(step, table, path)) return [`${place}, which gets its values from before the migration back`];
   // Also one with the same type: until it is open again, a table takes values for the old column, and loses them. And
   // the rewrite may hide the column from readers for a moment.
   return rewritten(action, table).has(path[0]!) ? [`${place}, which is rewritten`] : [];
+}
+
+/** Why an action takes a column away. Another column may have got its name. */
+function problemOfPath({ action, after, undoes }: Step, table: string, path: Path): string | undefined {
+  if (undoes !== undefined) {
+    if (findColumn(after.get(table)!.columns, path) === undefined) return "then does not exist";
+    const now = follow({ table, path }, undoes)?.path;
+    if (now === undefined) return "gets the values of a column that the migration dropped";
+    return formatPath(now) === formatPath(path) ? undefined : `gets the values that are in ${formatPath(now)} now`;
+  }
+  const now = refAfter({ table, path }, action)?.path;
+  if (now === undefined) return "is dropped";
+  return formatPath(now) === formatPath(path) ? undefined : movedTo(action, now);
+}
+
+/** Whether an action restores a version of the table in which the column had not been cast or rebuilt. */
+function getsOldValues({ undoes }: Step, table: string, path: Path): boolean {
+  if (undoes === undefined) return false;
+  const values = followValues({ table, path }, undoes);
+  return values === undefined || values.casts.length > 0;
 }
 
 function movedTo(action: Action, path: readonly string[]): string {
@@ -129,21 +151,32 @@ function uses({ reads, writes }: ContractTable, column: string): boolean {
 }
 
 /** What applications notice of an action that breaks no contract. */
-function risksOf({ action: { table }, before, after }: Step, contracts: readonly Contract[]): readonly Risk[] {
+function risksOf({ action: { table }, before, after, undoes }: Step, contracts: readonly Contract[]): readonly Risk[] {
   const [was, now] = [before.get(table), after.get(table)];
   if (was === undefined || now === undefined) return [];
   return contracts.flatMap(({ application, release, tables }) => {
     const needed = tables.get(table);
-    return needed === undefined ? [] : risksOfUses(`${application} ${release}`, table, needed, was, now);
+    return needed === undefined
+      ? []
+      : risksOfUses(`${application} ${release}`, table, needed, was, now, undoes !== undefined);
   });
 }
 
-function risksOfUses(name: string, table: string, needed: ContractTable, was: Table, now: Table): readonly Risk[] {
+function risksOfUses(
+  name: string,
+  table: string,
+  needed: ContractTable,
+  was: Table,
+  now: Table,
+  isRestored: boolean,
+): readonly Risk[] {
   const risks: Risk[] = [];
-  if (needed.appends && becomesStrict(was, now))
+  // The engine refuses each write that began before a restore, and an append that lacks the column.
+  const isRefused = isRestored ? needed.appends || needed.writes.length > 0 : needed.appends && becomesStrict(was, now);
+  if (isRefused)
     risks.push({
       kind: "writers",
-      text: `${name} appends to ${table}: where it has the table open already, that is refused until it calls checkoutLatest or opens it again`,
+      text: `${name} ${isRestored ? "writes" : "appends"} to ${table}: where it has the table open already, that is refused until it calls checkoutLatest or opens it again`,
     });
   for (const [index, one] of Object.entries(was.indexes ?? {}))
     if (one !== null && now.indexes?.[index] === null && isRead(needed, one.path))
