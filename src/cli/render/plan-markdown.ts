@@ -102,7 +102,7 @@ function alertsOf(plan: PlanDocument): readonly (readonly string[])[] {
         : [
             `- ${nameOf(migration)} is **refused**: ${short(text)}: ${short(refusalText(refusal))}`,
             ...sequenceOf(refusal).map((step) => `  ${prose(step)}`),
-          ].join("\n> "),
+          ].join("\n"),
     ),
   );
   const blocks = blocked === undefined ? [] : [...blocked.problems, blocked.hint].map((words) => `- ${short(words)}`);
@@ -115,9 +115,10 @@ function alertsOf(plan: PlanDocument): readonly (readonly string[])[] {
   ];
 }
 
-function alert(kind: string, lines: readonly string[]): readonly (readonly string[])[] {
-  const shown = fitting([...new Set(lines)], budgets.refusals, "- and $ more");
-  return lines.length === 0 ? [] : [[`[!${kind}]`, ...shown].map((line) => `> ${line}`)];
+/** `items`: each may have several lines. */
+function alert(kind: string, items: readonly string[]): readonly (readonly string[])[] {
+  const shown = fitting([...new Set(items)], budgets.refusals, "- and $ more").flatMap((item) => item.split("\n"));
+  return items.length === 0 ? [] : [[`[!${kind}]`, ...shown].map((line) => `> ${line}`)];
 }
 
 /** One row per migration, the most dangerous first. */

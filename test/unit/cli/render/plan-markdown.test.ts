@@ -35,7 +35,9 @@ const totals = { migrations: 1, actions: 1, ...cost };
 function shown(plan: Partial<PlanDocument>, more: Partial<typeof about> = {}): string {
   const document = { target: "production", direction: "up", totals, ...plan } as const;
   expect(planDocumentShape.safeParse(document)).toMatchObject({ success: true });
-  return planMarkdown(document, { ...about, ...more }).join("\n");
+  const lines = planMarkdown(document, { ...about, ...more });
+  expect(lines.filter((line) => line.includes("\n"))).toEqual([]);
+  return lines.join("\n");
 }
 
 const names = (text: string) =>
@@ -90,6 +92,18 @@ test("a long plan is shorter than a comment may be, and its details are cut firs
   expect(text).toMatch(/\n`migrate plan --verbose` also shows the steps of \d+ more\.\n\n<\/details>\n/);
   expect(shown({ pending: hostile }).length).toBeLessThan(60_000);
   expect(names(shown({ pending: hostile })).length).toBeGreaterThan(0);
+});
+
+test("what breaks a release is shown with the steps that would not, one in each line", () => {
+  const broken = [{ application: "search", release: "1.4.0", problem: "reads t.c, which is dropped" }];
+  const sequence = ["Deploy one that does not.", "Run this migration."];
+  const refusal = { reason: "contract" as const, broken, sequence };
+  const text = shown({ pending: [migration(1, [{ refusal }])] });
+  expect(text).toContain(
+    "\n> - `0001_change_c1` is **refused**: change t.c1: breaks search 1.4.0, which reads t.c, which is dropped\n" +
+      ">   1. Deploy one that does not.\n>   2. Run this migration.\n\n",
+  );
+  expect(renderedMarkdown(text).tags).toContain("ol");
 });
 
 test("the calls of a group are shown once, before its migrations", () => {
