@@ -144,15 +144,17 @@ export async function openSession(wanted: SessionOptions, given?: Config): Promi
   const { databases } = config.targets[name]!;
   const list = databases === undefined ? undefined : () => databasesOf(config, name, wanted.loadSeconds);
   const paths = contractPaths(config, name, wanted);
-  // Read at most once, however many databases there are.
-  let contracts: Promise<readonly Contract[]> | undefined;
+  const isSeveral = list !== undefined && wanted.database === undefined;
+  // Read for each plan, because releases start meanwhile; once for all of several databases, of which there may be many.
+  let forAll: Promise<readonly Contract[]> | undefined;
+  const contracts = async () => await (isSeveral ? (forAll ??= readContracts(paths)) : readContracts(paths));
   const open = async (database?: CheckedDatabase): Promise<MigratorOptions> => ({
     target: await openTarget(config, name, database),
     migrations,
     ledger: config.ledger,
     folder: config.folder,
     guards: config.targets[name]!.guards ?? {},
-    contracts: paths.length === 0 ? undefined : async () => await (contracts ??= readContracts(paths)),
+    contracts: paths.length === 0 ? undefined : contracts,
     lease: {
       duration: milliseconds(wanted.leaseSeconds ?? config.leaseSeconds),
       patience: milliseconds(wanted.waitSeconds ?? config.waitSeconds),
@@ -169,7 +171,7 @@ export async function openSession(wanted: SessionOptions, given?: Config): Promi
     folder,
     target: name,
     options,
-    databases: list === undefined || wanted.database !== undefined ? undefined : { list, open },
+    databases: isSeveral ? { list, open } : undefined,
     close: () => options.target.close(),
   };
 }

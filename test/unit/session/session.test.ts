@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { openMigrator, type Choice } from "lance-migrate";
 import { bundleText } from "../../../src/migrations/bundle/bundle.ts";
 import { checksumOf, textHash } from "../../../src/migrations/checksum.ts";
+import { openSession } from "../../../src/session/session.ts";
 import { temporaryFolder } from "../../support/project.ts";
 import { addRows, lancedb } from "../../support/tables.ts";
 
@@ -70,6 +71,59 @@ test("what stands in the way of a rollback is in its plan, and what is kept can 
   await migrator.prune({ yes: true });
   expect(await migrator.prune()).toEqual([]);
   await migrator.close();
+});
+
+/** A project with an empty folder of contracts, and what writes the contract of a release into it. */
+function withContracts(settings: string) {
+  const folder = temporaryFolder();
+  for (const inner of ["migrations", "contracts"]) mkdirSync(join(folder, inner));
+  writeFileSync(
+    join(folder, "migrate.config.ts"),
+    `export default { targets: { here: { kind: "lance", contracts: "contracts", ${settings} } } };\n`,
+  );
+  return {
+    folder,
+    starts(release: string) {
+      const tables = { notes: { reads: { body: "utf8" } } };
+      const text = JSON.stringify({ format: 1, application: "search", release, tables });
+      writeFileSync(join(folder, "contracts", `${release}.json`), text);
+    },
+  };
+}
+
+test("the contract of a release that starts between a plan and its run counts", async () => {
+  const { folder, starts } = withContracts(`uri: "data"`);
+  const steps = ["m.createTable('notes', { id: m.int32() })", "m.addColumn('notes', 'body', m.utf8())"];
+  for (const [at, step] of steps.entries())
+    writeFileSync(
+      join(folder, "migrations", `000${at + 1}_notes.ts`),
+      `import * as m from "lance-migrate";\nexport const up = [${step}];\n`,
+    );
+  const migrator = await openMigrator({ folder });
+  await migrator.up();
+  expect((await migrator.planDown()).migrations).toHaveLength(1);
+  starts("2");
+  await expect(migrator.down()).rejects.toMatchObject({ code: "ERR_CONTRACT" });
+  expect((await migrator.status()).applied).toHaveLength(2);
+  await migrator.close();
+});
+
+test("the contracts of a target with several databases are read once for all, and again for one", async () => {
+  const { folder, starts } = withContracts(`uri: "data/{database}", databases: ["a", "b"]`);
+  starts("1");
+  const several = await openSession({ folder });
+  const one = await openSession({ folder, database: "a" });
+  const { list, open } = several.databases!;
+  const releases: string[][] = [];
+  for (const database of await list()) {
+    const options = [await open(database), one.options];
+    for (const { contracts } of options) releases.push((await contracts!()).map(({ release }) => release));
+    await options[0]!.target.close();
+    starts("2");
+  }
+  expect(releases).toEqual([["1"], ["1"], ["1"], ["1", "2"]]);
+  await several.close();
+  await one.close();
 });
 
 test("migrations whose tables are there are marked as applied, and a misspelt choice marks none", async () => {
