@@ -34,7 +34,7 @@ export const downCommand = defineCommand({
   ],
   exits: {
     failed: "something failed, or writes of others were or may have been lost",
-    refused: "nothing was changed: rows block the rollback, or you did not agree to it",
+    refused: "nothing was changed: rows block the rollback, it breaks a contract, or you did not agree to it",
   },
   stopping: "stopping at the next safe point; the next migrate down resumes where this one stopped",
   flags: {
