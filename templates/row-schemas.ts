@@ -215,10 +215,12 @@ function objectOf(
   };
 }
 
-/** Where a struct is left out and another row has one, the client stores values that nobody gave. */
+/**
+ * A struct is never left out, and has all its fields: where another row has one, the client would store values that nobody
+ * gave, and a search would fail where all rows lack a field.
+ */
 const structs = new WeakSet<Check>();
 
-const bool: Check = must("a boolean", (value) => typeof value === "boolean");
 const text: Check = must(
   "a string without lone surrogates",
   (value) => typeof value === "string" && !/\p{Surrogate}/u.test(value),
@@ -250,15 +252,11 @@ const check = {
     check,
     nullable: true,
   }),
-  /** The client refuses a batch in which all values of a bool are null, unless they are left out. */
   struct(...fields: readonly Field[]): Check {
-    const struct = objectOf((check) => check === bool, fields);
+    const struct = objectOf(() => false, fields);
     structs.add(struct);
     return struct;
   },
-  /** In a list, the client takes a bool that is left out for false. */
-  structInList: (...fields: readonly Field[]): Check =>
-    objectOf(() => false, fields),
   list: (item: Field): Check => items("a list", item),
   fixedSizeList: (length: number, item: Field): Check =>
     items(`a list of ${length} values`, item, (given) => given === length),
@@ -282,7 +280,7 @@ const check = {
   float16,
   float32,
   float64: (): Check => must("a number", (value) => typeof value === "number"),
-  bool: (): Check => bool,
+  bool: (): Check => must("a boolean", (value) => typeof value === "boolean"),
   utf8: (): Check => text,
   binary: (): Check => bytes("", () => true),
   fixedSizeBinary: (length: number): Check =>

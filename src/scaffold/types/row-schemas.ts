@@ -27,7 +27,7 @@ export function inputSource(
   const type = inputName(name);
   const given = columns.filter(isGiven);
   const start = `export const ${type.slice(0, 1).toLowerCase()}${type.slice(1)}: RowSchema<${type}> = `;
-  const source = call("row", ...given.map((column) => fieldSource(column, false)));
+  const source = call("row", ...given.map(fieldSource));
   return [
     ...inputTypes(type, `A new row of ${table}, as the client stores it unchanged.`, given, nameOf),
     `${start}${layOut(source, { indent: 0, used: start.length, tail: 1, prefix: "check." })};\n`,
@@ -90,25 +90,23 @@ function inputTypes(
   }
 }
 
-function fieldSource({ name, type, nullable }: Column, isInList: boolean): Source {
-  return call(nullable ? "nullable" : "required", valueSource(name), checkSource(type, isInList));
+function fieldSource({ name, type, nullable }: Column): Source {
+  return call(nullable ? "nullable" : "required", valueSource(name), checkSource(type));
 }
 
-function checkSource(type: DataType, isInList: boolean): Source {
+function checkSource(type: DataType): Source {
   switch (type.kind) {
-    case "struct": {
-      const fields = type.fields.filter(isGiven).map((field) => fieldSource(field, isInList));
-      return call(isInList ? "structInList" : "struct", ...fields);
-    }
+    case "struct":
+      return call("struct", ...type.fields.filter(isGiven).map(fieldSource));
     case "list":
-      return call("list", fieldSource(type.item, true));
+      return call("list", fieldSource(type.item));
     case "fixedSizeList": {
       const length = valueSource(type.length);
-      if (isVector(type)) return call("vector", length, checkSource(type.item.type, true));
-      return call("fixedSizeList", length, fieldSource(type.item, true));
+      if (isVector(type)) return call("vector", length, checkSource(type.item.type));
+      return call("fixedSizeList", length, fieldSource(type.item));
     }
     case "dictionary":
-      return checkSource(type.value, isInList);
+      return checkSource(type.value);
     case "largeUtf8":
       return call("utf8");
     case "largeBinary":
