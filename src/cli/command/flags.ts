@@ -143,7 +143,7 @@ export const leaseFlags = {
 /** The flags of a command that runs on all databases of a target. */
 export const databasesFlags = {
   concurrency: wholeFlag("how many databases to work on at a time, of a target with several (8)", 1, 1000),
-  canaries: wholeFlag("how many databases must succeed before the others begin (1)", 0),
+  canaries: wholeFlag("how many databases must succeed before the others begin (1 for up, 0 for status)", 0),
   "max-failures": wholeFlag("begin no other database after this many have failed", 1),
 };
 

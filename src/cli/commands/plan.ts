@@ -54,7 +54,7 @@ export const planCommand = defineCommand({
     ["migrate plan --format markdown", "in CI: write a comment for the pull request"],
     ["migrate plan --out plan.json", "save the plan, for migrate up --plan plan.json"],
   ],
-  exits: { refused: "up or down would refuse to run" },
+  exits: { refused: "up or down would fail, or rows block it" },
   flags,
   conflicts: [
     ["plan", "to", "steps", "accept", "allow-out-of-order", "accept-loss", "keep-appended", "step-by-step", "out"],

@@ -57,6 +57,7 @@ function drift(found: ReportedDrift): HTMLElement {
 function wayBack(report: ReportDocument): HTMLElement {
   const { noReturn } = report;
   if (lastRan(report) === undefined) return tile("plain", "Way back", "nothing ran");
-  if (noReturn === undefined) return tile("good", "Way back", "all the way", "each migration can be rolled back");
+  if (noReturn === undefined)
+    return tile("good", "Way back", "all the way", "each migration has a way back, if rows and drift do not block it");
   return tile("warn", "Way back", ["down to ", linkTo(noReturn.version)], "this one can't be rolled back");
 }
