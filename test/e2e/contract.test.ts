@@ -373,6 +373,22 @@ describe("migrate contract", () => {
     expect(written(project).tables.documents.reads).toHaveProperty("lang", "utf8");
   });
 
+  test("a new column that it leaves out is named as new, and other changes do not make it out of date", async () => {
+    const project = aProject();
+    project.migration("0001_documents.ts", created);
+    expect(await project.migrate(["contract", ...names])).toMatchObject({ code: 0 });
+    project.migration("0002_more.ts", `m.createTable("more", { id: m.int32() })`);
+    expect(await project.migrate(["contract", "--check"])).toMatchObject({ code: 0 });
+    expect(await project.migrate(["contract", "--all"])).toMatchObject({ stdout: "wrote contract.json\n" });
+    project.migration("0003_lang.ts", `m.addColumn("documents", "lang", m.utf8()), m.dropColumn("documents", "title")`);
+    expect(await project.migrate(["contract"])).toMatchObject({
+      code: 0,
+      stderr:
+        "removed, since the tables do not have it: documents.title\n" +
+        "left out, and new since 0002_more: documents.lang; add what this release uses to the file\n",
+    });
+  });
+
   test("is refused without names, and to overwrite what is no contract", async () => {
     const project = aProject();
     project.migration("0001_documents.ts", created);

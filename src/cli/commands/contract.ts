@@ -2,9 +2,9 @@ import { resolve } from "node:path";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
-import { parseContract, type ContractDocument } from "../../plan/assess/contract/contract.ts";
+import { parseContract, placeOf, type ContractDocument } from "../../plan/assess/contract/contract.ts";
 import { writeContract } from "../../plan/assess/contract/write-contract.ts";
-import { databaseAfter, schemaRevisions } from "../../run/schema-history.ts";
+import { databaseAfter, schemaRevisions, type SchemaRevision } from "../../run/schema-history.ts";
 import { jsonAt } from "../../session/contracts.ts";
 import { defineCommand, withAnySession } from "../command/command.ts";
 import { switchFlag, textFlag } from "../command/flags.ts";
@@ -57,7 +57,7 @@ export const contractCommand = defineCommand({
       const { document, gone, left } = writeContract(named, databaseAfter(typed), all === true ? undefined : before);
       const text = `${JSON.stringify(document, null, 2)}\n`;
       // Neither the layout nor the number of later migrations matters to those who read it.
-      const isCurrent = before !== undefined && JSON.stringify(before) === JSON.stringify(document);
+      const isCurrent = before !== undefined && statedIn(before) === statedIn(document);
       if (check === true) {
         output.data<"contract">({ file: shown, stale: !isCurrent });
         if (isCurrent) output.result(`equal: ${shown} is up to date`);
@@ -75,11 +75,34 @@ export const contractCommand = defineCommand({
       if (isCurrent) output.result(`nothing to do: ${shown} is up to date`);
       else renderWritten(output, [path]);
       if (gone.length > 0) output.progress(`removed, since the tables do not have it: ${gone.join(", ")}`);
-      if (left.length > 0) output.progress(`left out as before: ${left.join(", ")}; --all writes everything`);
+      const known = placesBefore(before, revisions);
+      const added = left.filter((place) => known?.has(place) === false);
+      const same = left.filter((place) => !added.includes(place));
+      if (added.length > 0)
+        output.progress(
+          `left out, and new since ${before!.migrations}: ${added.join(", ")}; add what this release uses to the file`,
+        );
+      if (same.length > 0) output.progress(`left out as before: ${same.join(", ")}; --all writes everything`);
       return undefined;
     });
   },
 });
+
+/** What a contract states about tables: a migration that changes none of these does not make it out of date. */
+function statedIn(contract: ContractDocument): string {
+  return JSON.stringify({ ...contract, migrations: undefined });
+}
+
+/** The tables and columns when the contract was written; undefined if it does not state when. */
+function placesBefore(
+  before: ContractDocument | undefined,
+  revisions: readonly SchemaRevision[],
+): ReadonlySet<string> | undefined {
+  const at = revisions.findIndex((revision) => formatMigration(revision) === before?.migrations);
+  if (at === -1) return undefined;
+  const tables = [...databaseAfter(revisions.slice(0, at + 1))];
+  return new Set(tables.flatMap(([name, { columns }]) => [name, ...columns.map((one) => placeOf(name, [one.name]))]));
+}
 
 /** Throws ERR_CONTRACT_INVALID, also for a file that is no contract. */
 function contractAt(path: string): ContractDocument {
