@@ -134,6 +134,7 @@ function isLessThan(limit: bigint, value: bigint): boolean {
   return value < limit && value > -limit;
 }
 
+/** `isLength`: whether a list may have this many values. */
 function items(
   what: string,
   item: Field,

@@ -218,7 +218,7 @@ test.each(inTurn(described))(
   },
 );
 
-test.each(inTurn(described))("a table that is gone is to be brought back, and no other dropped (%s)", async (kept) => {
+test.each(inTurn(described))("a table that is gone must be brought back, and no other dropped (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   await (await lancedb.connect(project.data)).dropTable("people");
   const known = await project.run("repair", "--yes");
@@ -265,7 +265,7 @@ test("a table that others made is in the way of a step too where none can be des
   });
 });
 
-test("a table that is gone where none can be described is to be brought back", async () => {
+test("a table that is gone where none can be described must be brought back", async () => {
   const project = await aKeptProject("service");
   await changeRecord(project, "service", "1.2");
   await (await lancedb.connect(project.data)).dropTable("people");

@@ -93,7 +93,7 @@ test("--open opens the page with the user's program, and states the path if ther
   const [path] = stdout.split(": ");
   await expect.poll(() => existsSync(opened) && readFileSync(opened, "utf8")).toBe(path);
   expect(readFileSync(path!, "utf8")).toContain("0001_documents");
-  // The page is written all the same.
+  // The page is written anyway.
   const without = await open("/nowhere");
   expect(without.code).toBe(0);
   const [other] = without.stdout.split(": ");

@@ -239,7 +239,7 @@ async function killInTurn(scene: Scene, place: Place, first: number, every: numb
   // crowd, the number of calls is not known.
   const known = callsOf(scene, place);
   const last = every === 1 || scene.crowded ? Infinity : known;
-  // A run with fewer calls is killed at one of them all the same.
+  // A run with fewer calls is killed at one of them anyway.
   for (let call = 1 + ((first - 1) % known); call <= last; call += every) {
     const { name, target } = scene;
     const where = `${verdict.kind} (${name}), ${target}, ${place} call ${call}`;
