@@ -1,12 +1,13 @@
 /** Generates types for an application: of rows as @lancedb/lancedb returns them, and Arrow schemas. Pure. */
 import { enginePackage } from "../../engine/package/engine-package.ts";
-import type { Column, DataType } from "../../schema/data-type.ts";
+import type { Column } from "../../schema/data-type.ts";
 import { call } from "../../schema/text/typescript-source.ts";
 import type { Database } from "../../schema/table.ts";
 import { fieldSource, hasArrow, helpers } from "./arrow-source.ts";
 import { layOut, namesIn } from "../print/print-source.ts";
 import { namer } from "../print/type-names.ts";
 import { inputName, inputSource, rowSchemaHelpers } from "./row-schemas.ts";
+import { rowTypes, type RowForm } from "./row-types.ts";
 import { layOutType, type NamedType, type TypeMember } from "../print/print-type.ts";
 
 /** The beginning of every file that `migrate types` writes. */
@@ -30,7 +31,7 @@ export function applicationTypes(database: Database, template?: string): string 
     return `${start}${layOut(source, { indent: 0, used: start.length, tail: 1, prefix: "" })};\n`;
   });
   const body = known.flatMap(({ table, name, columns }, index) => [
-    ...rowTypes(`${name}Row`, `A row of ${table}, as @lancedb/lancedb gives it.`, columns, inner),
+    ...rowTypes(readRow, `${name}Row`, `A row of ${table}, as @lancedb/lancedb gives it.`, columns, inner),
     schemas[index]!,
     ...(template === undefined ? [] : inputSource(table, name, columns, inner)),
   ]);
@@ -45,7 +46,7 @@ export function applicationTypes(database: Database, template?: string): string 
     ...(template === undefined || known.length === 0 ? [] : [rowSchemaHelpers(template)]),
     ...body,
     ...left,
-    `/** Rows by the names of their tables. */\nexport ${interfaceOf("Tables", map)}`,
+    `/** Rows by the names of their tables. */\nexport ${interfaceOf("Tables", map)}\n`,
   ].join("\n");
 }
 
@@ -63,64 +64,38 @@ function leftOut(table: string): string {
   return `// ${table} is left out: it holds a largeList, and the JavaScript client opens no such table.\n`;
 }
 
-/** The type of a row, and a type of its own for every struct in it. */
-function rowTypes(
-  name: string,
-  comment: string,
-  columns: readonly Column[],
-  nameOf: (text: string) => string,
-): readonly string[] {
-  const inside: string[] = [];
-  const members = columns.map((column): TypeMember => {
-    const own = `${name} ${column.name}`;
-    // The engine refuses other values than its own in a computed column.
-    const access = column.computed === undefined ? undefined : "readonly";
-    return [column.name, nullableType(column, valueType(column.type, own)), access];
-  });
-  const written = `/** ${comment.replaceAll("*/", "*\\/")} */\nexport ${interfaceOf(name, members)}`;
-  return [written, ...inside];
-
-  /** The JavaScript type of a value (test/e2e/application-types.test.ts). */
-  function valueType(type: DataType, own: string): NamedType {
-    switch (type.kind) {
-      case "struct": {
-        const named = nameOf(own);
-        inside.push(...rowTypes(named, `Of ${name}.`, type.fields, nameOf));
-        return { name: named };
-      }
-      case "list":
-      case "largeList":
-      case "fixedSizeList":
-        return { name: "Vector", of: valueType(type.item.type, `${own} item`) };
-      case "dictionary":
-        // Reading such a value throws, because apache-arrow looks it up with a number as key.
-        return type.index.kind.endsWith("64") ? { name: "never" } : valueType(type.value, own);
-      default:
-        return { name: values[type.kind] ?? "number" };
-    }
-  }
-}
+/** Rows as the client gives them (test/e2e/application-types.test.ts). */
+const readRow: RowForm = {
+  declare: interfaceOf,
+  has: () => true,
+  // The engine refuses other values than its own in a computed column.
+  member: (column, value) => [
+    column.name,
+    nullableType(column, value),
+    column.computed === undefined ? undefined : "readonly",
+  ],
+  list: (_, value) => ({ name: "Vector", of: value }),
+  // Dates and timestamps are milliseconds.
+  values: {
+    null: "null",
+    bool: "boolean",
+    int64: "bigint",
+    uint64: "bigint",
+    time64: "bigint",
+    duration: "bigint",
+    utf8: "string",
+    largeUtf8: "string",
+    binary: "Uint8Array",
+    largeBinary: "Uint8Array",
+    fixedSizeBinary: "Uint8Array",
+    decimal128: "Uint32Array",
+  },
+};
 
 function nullableType({ nullable }: Column, source: NamedType): NamedType {
   return nullable && !["null", "never"].includes(source.name) ? { ...source, orNull: true } : source;
 }
 
 function interfaceOf(name: string, members: readonly TypeMember[]): string {
-  return `interface ${name} ${layOutType({ lines: members }, 0, 0)}\n`;
+  return `interface ${name} ${layOutType({ lines: members }, 0, 0)}`;
 }
-
-/** The JavaScript types of values. All others are numbers; dates and timestamps are milliseconds. */
-const values: Readonly<Partial<Record<DataType["kind"], string>>> = {
-  null: "null",
-  bool: "boolean",
-  int64: "bigint",
-  uint64: "bigint",
-  time64: "bigint",
-  duration: "bigint",
-  utf8: "string",
-  largeUtf8: "string",
-  binary: "Uint8Array",
-  largeBinary: "Uint8Array",
-  fixedSizeBinary: "Uint8Array",
-  decimal128: "Uint32Array",
-};

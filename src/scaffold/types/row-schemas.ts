@@ -2,7 +2,8 @@
 import { isFloat, type Column, type DataType } from "../../schema/data-type.ts";
 import { call, valueSource, type Source } from "../../schema/text/typescript-source.ts";
 import { layOut } from "../print/print-source.ts";
-import { layOutType, type NamedType, type TypeMember } from "../print/print-type.ts";
+import { layOutType } from "../print/print-type.ts";
+import { rowTypes, type RowForm } from "./row-types.ts";
 
 /** Only what is above it belongs into the file of an application. */
 const endOfTemplate = "\n// Everything above is copied";
@@ -25,11 +26,10 @@ export function inputSource(
   nameOf: (text: string) => string,
 ): readonly string[] {
   const type = inputName(name);
-  const given = columns.filter(isGiven);
   const start = `export const ${type.slice(0, 1).toLowerCase()}${type.slice(1)}: RowSchema<${type}> = `;
-  const source = call("row", ...given.map(fieldSource));
+  const source = call("row", ...columns.filter(isGiven).map(fieldSource));
   return [
-    ...inputTypes(type, `A new row of ${table}, as the client stores it unchanged.`, given, nameOf),
+    ...rowTypes(newRow, type, `A new row of ${table}, as the client stores it unchanged.`, columns, nameOf),
     `${start}${layOut(source, { indent: 0, used: start.length, tail: 1, prefix: "check." })};\n`,
   ];
 }
@@ -55,40 +55,29 @@ function canBeGiven(type: DataType): boolean {
   }
 }
 
-/** Not interfaces: the client takes rows only if their type can have further members. */
-function inputTypes(
-  name: string,
-  comment: string,
-  columns: readonly Column[],
-  nameOf: (text: string) => string,
-): readonly string[] {
-  const inside: string[] = [];
-  const members = columns.map(({ name: column, type, nullable }): TypeMember => {
-    const value = valueType(type, `${name} ${column}`);
-    return nullable ? [column, { ...value, orNull: true }, "optional"] : [column, value];
-  });
-  const text = `/** ${comment.replaceAll("*/", "*\\/")} */\nexport type ${name} = ${layOutType({ lines: members }, 0, 0)};\n`;
-  return [text, ...inside];
-
-  function valueType(type: DataType, own: string): NamedType {
-    switch (type.kind) {
-      case "struct": {
-        const named = nameOf(own);
-        inside.push(...inputTypes(named, `Of ${name}.`, type.fields.filter(isGiven), nameOf));
-        return { name: named };
-      }
-      case "list":
-      case "fixedSizeList": {
-        const item = valueType(type.item.type, `${own} item`);
-        return { name: "Items", of: { ...item, orNull: type.item.nullable } };
-      }
-      case "dictionary":
-        return valueType(type.value, own);
-      default:
-        return { name: values[type.kind] ?? "number" };
-    }
-  }
-}
+const newRow: RowForm = {
+  // Not interfaces: the client takes rows only if their type can have further members.
+  declare: (name, members) => `type ${name} = ${layOutType({ lines: members }, 0, 0)};`,
+  has: isGiven,
+  member: ({ name, nullable }, value) => (nullable ? [name, { ...value, orNull: true }, "optional"] : [name, value]),
+  list: (item, value) => ({ name: "Items", of: { ...value, orNull: item.nullable } }),
+  values: {
+    bool: "boolean",
+    int64: "Int64",
+    uint64: "Int64",
+    time64: "Int64",
+    duration: "Int64",
+    date32: "Moment",
+    date64: "Moment",
+    timestamp: "Moment",
+    utf8: "string",
+    largeUtf8: "string",
+    binary: "Uint8Array",
+    largeBinary: "Uint8Array",
+    fixedSizeBinary: "Uint8Array",
+    decimal128: "Uint32Array",
+  },
+};
 
 function fieldSource({ name, type, nullable }: Column): Source {
   return call(nullable ? "nullable" : "required", valueSource(name), checkSource(type));
@@ -127,21 +116,3 @@ function checkSource(type: DataType): Source {
 function isVector(type: DataType): boolean {
   return type.kind === "fixedSizeList" && isFloat(type.item.type);
 }
-
-/** The JavaScript types of values. All others are numbers. */
-const values: Readonly<Partial<Record<DataType["kind"], string>>> = {
-  bool: "boolean",
-  int64: "Int64",
-  uint64: "Int64",
-  time64: "Int64",
-  duration: "Int64",
-  date32: "Moment",
-  date64: "Moment",
-  timestamp: "Moment",
-  utf8: "string",
-  largeUtf8: "string",
-  binary: "Uint8Array",
-  largeBinary: "Uint8Array",
-  fixedSizeBinary: "Uint8Array",
-  decimal128: "Uint32Array",
-};
