@@ -190,11 +190,8 @@ function isPlain(value: object): boolean {
   return above === null || Object.getPrototypeOf(above) === null;
 }
 
-/** Other fields that are left out become null. */
-function objectOf(
-  mayBeLeftOut: (check: Check) => boolean,
-  fields: readonly Field[],
-): Check {
+/** A column may be left out of a row; what is left out of a struct becomes null. */
+function objectOf(kind: "row" | "struct", fields: readonly Field[]): Check {
   const names = new Set(fields.map(({ name }) => name));
   return (value, path, report) => {
     const given = fieldsOf(value);
@@ -206,7 +203,8 @@ function objectOf(
       const { name } = field;
       const one = checked(field, given.get(name), [...path, name], report);
       // The client would take what every object has under this name.
-      const isNeeded = name in {} || !mayBeLeftOut(field.check);
+      const isNeeded =
+        name in {} || kind === "struct" || structs.has(field.check);
       return { name, one, isKept: isNeeded || given.get(name) !== undefined };
     });
     // An empty struct would be stored as null.
@@ -229,7 +227,7 @@ const text: Check = must(
 
 const check = {
   row<Row>(...fields: readonly Field[]): RowSchema<Row> {
-    const ofFields = objectOf((check) => !structs.has(check), fields);
+    const ofFields = objectOf("row", fields);
     const validate = (value: unknown): RowResult<Row> => {
       const issues: RowIssue[] = [];
       const report = (message: string, path: Path) =>
@@ -254,7 +252,7 @@ const check = {
     nullable: true,
   }),
   struct(...fields: readonly Field[]): Check {
-    const struct = objectOf(() => false, fields);
+    const struct = objectOf("struct", fields);
     structs.add(struct);
     return struct;
   },
