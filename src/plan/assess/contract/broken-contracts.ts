@@ -61,7 +61,7 @@ type Step = Pick<PlannedAction, "action" | "before" | "after" | "undoes">;
 
 /** The contracts that hold before an action and not after it. */
 export function breaksOf(step: Step, contracts: readonly Contract[]): readonly BrokenContract[] {
-  return contracts.flatMap(({ application, release, tables }) =>
+  const broken = contracts.flatMap(({ application, release, tables }) =>
     [...tables].flatMap(([name, needed]) =>
       // Only the tables that the action touches are there.
       step.before.get(name) === undefined
@@ -69,6 +69,13 @@ export function breaksOf(step: Step, contracts: readonly Contract[]): readonly B
         : problemsOf(step, name, needed).map((problem) => ({ application, release, problem })),
     ),
   );
+  return withoutRepeats(broken);
+}
+
+/** A release may have several contracts, such as one in the folder and a copy that is given by a flag. */
+function withoutRepeats<Value>(values: readonly Value[]): readonly Value[] {
+  const texts = values.map((value) => JSON.stringify(value));
+  return values.filter((_, index) => texts.indexOf(texts[index]!) === index);
 }
 
 function problemsOf(step: Step, name: string, needed: ContractTable): readonly string[] {
@@ -154,12 +161,13 @@ function uses({ reads, writes }: ContractTable, column: string): boolean {
 function risksOf({ action: { table }, before, after, undoes }: Step, contracts: readonly Contract[]): readonly Risk[] {
   const [was, now] = [before.get(table), after.get(table)];
   if (was === undefined || now === undefined) return [];
-  return contracts.flatMap(({ application, release, tables }) => {
+  const risks = contracts.flatMap(({ application, release, tables }) => {
     const needed = tables.get(table);
     return needed === undefined
       ? []
       : risksOfUses(`${application} ${release}`, table, needed, was, now, undoes !== undefined);
   });
+  return withoutRepeats(risks);
 }
 
 function risksOfUses(

@@ -232,6 +232,17 @@ test("an action that has failed is not refused for another reason, and consent d
   expect(only!.actions[0]!.refusal).toEqual({ reason: "failure", problem: "no" });
 });
 
+test("a release with two equal contracts is named once, in refusals and in risks", () => {
+  const twice = [contractOf(whole), contractOf(whole)];
+  const of = (step: Step) => withContracts(planOf([step]), twice).migrations[0]!.actions[0]!;
+  const { refusal } = of(renameColumn("documents", "title", "headline"));
+  const once = { application: "search", release: "1.4.0" };
+  const problem = "reads and writes documents.title, which is renamed to headline";
+  expect(refusal).toMatchObject({ reason: "contract", broken: [{ ...once, problem }] });
+  const twins = of(addColumn("documents", "other", vector(2))).risks.filter(({ kind }) => kind === "readers");
+  expect(twins).toHaveLength(1);
+});
+
 test("an action that stopped half-way is finished", () => {
   const plan = planOf([renameColumn("documents", "title", "headline"), dropColumn("documents", "price")]);
   const [migration] = plan.migrations;
