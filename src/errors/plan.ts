@@ -27,5 +27,12 @@ export const planErrors = {
     ) =>
       `${d.direction === "up" ? at(d) : `the rollback of ${at(d)}`} would break a release that still runs: ${d.broken.join("; ")}; migrate plan${d.direction === "up" ? "" : " --down"} shows the steps that would not, or remove the contract of a release that no longer runs`,
   ),
+  ERR_CONTRACT_MISSING: usage(
+    /** `target`: the one whose setting names the path; undefined if it was given for this run. */
+    (d: { path: string; target: string | undefined }) =>
+      d.target === undefined
+        ? `the contract ${d.path} does not exist; correct its path, or leave it out`
+        : `${d.path} does not exist, but the setting contracts of target ${d.target} names it; create that folder, which may be empty, or correct the setting`,
+  ),
   ERR_CONTRACT_INVALID: usage((d: { file: string; problem: string }) => `the contract ${d.file}: ${d.problem}`),
 } as const;

@@ -4,15 +4,24 @@ import { join, relative } from "node:path";
 import { fileReason, MigrateError } from "../errors/migrate-error.ts";
 import { parseContract, type Contract } from "../plan/assess/contract/contract.ts";
 
-/** `paths`: of files, and of folders of which all .json files are read. Throws ERR_CONTRACT_INVALID. */
-export function readContracts(paths: readonly string[]): readonly Contract[] {
-  const files = [...new Set(paths.flatMap(filesAt))];
+/** Where contracts are: a file, or a folder of which all .json files are read. */
+export interface ContractPlace {
+  readonly path: string;
+  /** The target whose setting names it; undefined if it was given for this run. */
+  readonly target: string | undefined;
+}
+
+/** Throws ERR_CONTRACT_INVALID, ERR_CONTRACT_MISSING. */
+export function readContracts(places: readonly ContractPlace[]): readonly Contract[] {
+  const files = [...new Set(places.flatMap(filesAt))];
   return files.map((path) => parseContract(jsonAt(path), shown(path)));
 }
 
-/** A folder that is missing is refused too: a misspelled one would protect nothing. */
-function filesAt(path: string): readonly string[] {
-  return attempt(path, () => statSync(path).isDirectory()) ? filesIn(path) : [path];
+/** A place that is missing is refused: a misspelled one would protect nothing. */
+function filesAt({ path, target }: ContractPlace): readonly string[] {
+  const found = attempt(path, () => statSync(path, { throwIfNoEntry: false }));
+  if (found === undefined) throw new MigrateError("ERR_CONTRACT_MISSING", { path: shown(path), target });
+  return found.isDirectory() ? filesIn(path) : [path];
 }
 
 /** Links are followed. Hidden names are left out: Kubernetes keeps the targets of its links under them. */

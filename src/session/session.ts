@@ -18,6 +18,7 @@ import { migrationsIn, type MigrationSource } from "../migrations/source.ts";
 import type { Contract } from "../plan/assess/contract/contract.ts";
 import { databaseNamed } from "./databases.ts";
 import type { Config } from "./config.ts";
+import type { ContractPlace } from "./contracts.ts";
 import {
   configNames,
   givenConfig,
@@ -143,18 +144,18 @@ export async function openSession(wanted: SessionOptions, given?: Config): Promi
   const name = targetNamed(config, wanted.target);
   const { databases } = config.targets[name]!;
   const list = databases === undefined ? undefined : () => databasesOf(config, name, wanted.loadSeconds);
-  const paths = contractPaths(config, name, wanted);
+  const places = contractPlaces(config, name, wanted);
   const isSeveral = list !== undefined && wanted.database === undefined;
   // Read for each plan, because releases start meanwhile; once for all of several databases, of which there may be many.
   let forAll: Promise<readonly Contract[]> | undefined;
-  const contracts = async () => await (isSeveral ? (forAll ??= readContracts(paths)) : readContracts(paths));
+  const contracts = async () => await (isSeveral ? (forAll ??= readContracts(places)) : readContracts(places));
   const open = async (database?: CheckedDatabase): Promise<MigratorOptions> => ({
     target: await openTarget(config, name, database),
     migrations,
     ledger: config.ledger,
     folder: config.folder,
     guards: config.targets[name]!.guards ?? {},
-    contracts: paths.length === 0 ? undefined : contracts,
+    contracts: places.length === 0 ? undefined : contracts,
     lease: {
       duration: milliseconds(wanted.leaseSeconds ?? config.leaseSeconds),
       patience: milliseconds(wanted.waitSeconds ?? config.waitSeconds),
@@ -176,19 +177,22 @@ export async function openSession(wanted: SessionOptions, given?: Config): Promi
   };
 }
 
-async function readContracts(paths: readonly string[]): Promise<readonly Contract[]> {
+async function readContracts(places: readonly ContractPlace[]): Promise<readonly Contract[]> {
   // Most runs have nothing to do, and read none.
-  return (await import("./contracts.ts")).readContracts(paths);
+  return (await import("./contracts.ts")).readContracts(places);
 }
 
-/** The paths of the contracts that are configured or given. */
-function contractPaths(
+/** Where the contracts are that are configured or given. */
+function contractPlaces(
   { targets, folder }: LoadedConfig,
   target: string,
   { contracts = [], folder: here = process.cwd() }: SessionOptions,
-): readonly string[] {
+): readonly ContractPlace[] {
   const configured = [targets[target]!.contracts ?? []].flat();
-  return [...configured.map((path) => resolve(folder, path)), ...contracts.map((path) => resolve(here, path))];
+  return [
+    ...configured.map((path) => ({ path: resolve(folder, path), target })),
+    ...contracts.map((path) => ({ path: resolve(here, path), target: undefined })),
+  ];
 }
 
 /** Throws ERR_USAGE, ERR_DATABASE_UNKNOWN. `list`: undefined if the target is one database. */

@@ -124,6 +124,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
     broken: ["search 1.4.0 reads documents.title, which is dropped"],
     sequence: ["Deploy a release that neither reads nor writes documents.title.", "Run this migration."],
   },
+  ERR_CONTRACT_MISSING: { path: "contracts/production", target: "production" },
   ERR_CONTRACT_INVALID: { file: "contracts/search.json", problem: "is not JSON" },
   ERR_REWRITE: { ...place, target: "local", bytes: 512, limit: 64 },
   ERR_BACK_ORDER: {

@@ -4,6 +4,8 @@ import { expect, test } from "vitest";
 import { readContracts } from "../../../src/session/contracts.ts";
 import { temporaryFolder } from "../../support/project.ts";
 
+const readAt = (...paths: readonly string[]) => readContracts(paths.map((path) => ({ path, target: undefined })));
+
 const contract = (release: string) =>
   JSON.stringify({ format: 1, application: "search", release, tables: { documents: {} } });
 
@@ -19,16 +21,34 @@ test("reads all contracts in a folder, through links and with a byte order mark,
   const elsewhere = temporaryFolder();
   writeFileSync(join(elsewhere, "c.json"), contract("c"));
   symlinkSync(elsewhere, join(folder, "linked"));
-  const releases = readContracts([folder, join(folder, "b.json")]).map(({ release }) => release);
+  const releases = readAt(folder, join(folder, "b.json")).map(({ release }) => release);
   expect(releases).toEqual(["a", "b", "c"]);
 });
 
 test.each<[string, string, string]>([
-  ["missing", "", "can't be read: ENOENT: no such file or directory"],
   ["wrong.json", "{", "is not JSON"],
   ["empty.json", "[]", "must be an object"],
 ])("refuses %s", (name, text, problem) => {
   const folder = temporaryFolder();
-  if (text !== "") writeFileSync(join(folder, name), text);
-  expect(() => readContracts([join(folder, name)])).toThrow(`${name}: ${problem}`);
+  writeFileSync(join(folder, name), text);
+  expect(() => readAt(join(folder, name))).toThrow(`${name}: ${problem}`);
+});
+
+test.each<[string, string | undefined, string]>([
+  [
+    "the target names it",
+    "production",
+    "contracts does not exist, but the setting contracts of target production names it; create that folder, which may be empty, or correct the setting",
+  ],
+  ["it was given", undefined, "does not exist; correct its path, or leave it out"],
+])("a folder that is missing is refused, with the way out if %s", (_, target, problem) => {
+  const place = { path: join(temporaryFolder(), "contracts"), target };
+  expect(() => readContracts([place])).toThrow(expect.objectContaining({ code: "ERR_CONTRACT_MISSING" }));
+  expect(() => readContracts([place])).toThrow(problem);
+});
+
+test("a broken link in a folder is refused as a file that can't be read", () => {
+  const folder = temporaryFolder();
+  symlinkSync("gone.json", join(folder, "a.json"));
+  expect(() => readAt(folder)).toThrow("a.json: can't be read: ENOENT: no such file or directory");
 });
