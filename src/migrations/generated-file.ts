@@ -16,14 +16,19 @@ export function readGenerated(path: string, code: Code): string | undefined {
 export function writeGenerated(path: string, text: string, code: Code): void {
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}`);
   orRefused(path, code, "written", () => {
-    mkdirSync(dirname(path), { recursive: true });
     try {
-      writeFileSync(draft, text, { flag: "wx" });
+      writeIntoFolder(draft, text, "wx");
       renameSync(draft, path);
     } finally {
       rmSync(draft, { force: true });
     }
   });
+}
+
+/** Creates the folder of the file, too. */
+export function writeIntoFolder(path: string, text: string, flag: "w" | "wx" = "w"): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text, { flag });
 }
 
 function orRefused<Result>(path: string, code: Code, done: "read" | "written", work: () => Result): Result {

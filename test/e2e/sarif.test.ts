@@ -98,10 +98,12 @@ test("without findings, the file has none, and states each rule as the documenta
   expect(rules).toEqual(rows);
 });
 
-test("a file that cannot be written is named", async () => {
-  const { migrate } = project({ "migrations/0001_documents.ts": documents });
-  expect(await migrate(["lint", "--sarif", "none/lint.sarif"])).toMatchObject({
+test("the folder of the file is created, and a file that cannot be written is named", async () => {
+  const { folder, migrate } = project({ "migrations/0001_documents.ts": documents });
+  expect(await migrate(["lint", "--sarif", "made/here/lint.sarif"])).toMatchObject({ code: 0 });
+  expect(JSON.parse(readFileSync(join(folder, "made/here/lint.sarif"), "utf8"))).toMatchObject({ version: "2.1.0" });
+  expect(await migrate(["lint", "--sarif", "migrations/0001_documents.ts/lint.sarif"])).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/^--sarif can't be written: ENOENT/),
+    stderr: expect.stringMatching(/^--sarif can't be written: (ENOTDIR|EEXIST)/),
   });
 });

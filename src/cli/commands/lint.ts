@@ -1,9 +1,9 @@
-import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { count, firstLine, MigrateError } from "../../errors/migrate-error.ts";
 import { findingsOf, noRule, ruleIds, type LintFinding, type Findings } from "../../commands/lint/findings.ts";
 import { lint, type LintResult } from "../../commands/lint/lint.ts";
 import { revisionOf } from "../../commands/lint/plan-what-works.ts";
+import { writeIntoFolder } from "../../migrations/generated-file.ts";
 import { lockName } from "../../migrations/schema-lock.ts";
 import type { SchemaRevision } from "../../run/schema-history.ts";
 import { otherTargets } from "../../session/open-target.ts";
@@ -123,7 +123,7 @@ function lineOf({ file, line, column, severity, rule, message }: LintFinding): L
 /** Throws ERR_USAGE. */
 function writeSarif(file: string, findings: readonly LintFinding[]): void {
   try {
-    writeFileSync(file, `${JSON.stringify(cleaned(sarifLog(findings)), undefined, 2)}\n`);
+    writeIntoFolder(file, `${JSON.stringify(cleaned(sarifLog(findings)), undefined, 2)}\n`);
   } catch (cause) {
     throw new MigrateError("ERR_USAGE", { problem: `--sarif can't be written: ${firstLine(cause)}` }, { cause });
   }

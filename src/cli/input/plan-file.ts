@@ -1,6 +1,7 @@
 /** Reads and writes saved plans. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { firstLine, MigrateError } from "../../errors/migrate-error.ts";
+import { writeIntoFolder } from "../../migrations/generated-file.ts";
 import { parseSavedPlan, type SavedPlan } from "../../plan/assess/saved-plan.ts";
 
 /** Throws ERR_PLAN_INVALID. */
@@ -18,7 +19,7 @@ export function readPlan(file: string): SavedPlan {
 /** Throws ERR_USAGE. */
 export function writePlan(file: string, plan: SavedPlan): void {
   try {
-    writeFileSync(file, `${JSON.stringify(plan, undefined, 2)}\n`);
+    writeIntoFolder(file, `${JSON.stringify(plan, undefined, 2)}\n`);
   } catch (cause) {
     throw new MigrateError("ERR_USAGE", { problem: `the plan can't be written: ${firstLine(cause)}` }, { cause });
   }

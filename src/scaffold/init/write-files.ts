@@ -1,7 +1,8 @@
 /** Writes the files of `migrate init` that are no migrations, and never overwrites one. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join, relative } from "node:path";
 import { fileReason, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { writeIntoFolder } from "../../migrations/generated-file.ts";
 import { formatDraft } from "../format-draft.ts";
 import { configText, gitignoreText, isFolder, workflowPath, workflowText, type InitChoice } from "./files.ts";
 import { placeInRepository, type ProjectSurvey } from "./survey.ts";
@@ -51,8 +52,7 @@ export function writeFiles(survey: ProjectSurvey, { place, workflow }: InitChoic
 
 function writeText(path: string, text: string, flag: "wx" | "w"): void {
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text, { flag });
+    writeIntoFolder(path, text, flag);
   } catch (cause) {
     const problem = `${relative(process.cwd(), path)} can't be written: ${fileReason(cause)}`;
     throw new MigrateError("ERR_USAGE", { problem }, { cause });
