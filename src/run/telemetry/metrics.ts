@@ -26,13 +26,14 @@ export function runMetrics({ metrics }: TelemetryApi, attributes: Attributes): R
   const started = performance.now();
   let waiting: number | undefined;
   const computed = new Map<string, number>();
+  const recordWait = (error: Attributes) => {
+    if (waiting !== undefined) waits.record((performance.now() - waiting) / 1_000, { ...attributes, ...error });
+    waiting = undefined;
+  };
   return {
     see(event) {
       if (event.event === "waiting") waiting ??= performance.now();
-      if (event.event === "taking" && waiting !== undefined) {
-        waits.record((performance.now() - waiting) / 1_000, attributes);
-        waiting = undefined;
-      }
+      if (event.event === "taking") recordWait({});
       if (event.event === "applied" || event.event === "reverted")
         // The duration of a group is that of all its migrations.
         migrations.record(event.duration / 1_000 / (("group" in event ? event.group : undefined) ?? 1), attributes);
@@ -49,6 +50,8 @@ export function runMetrics({ metrics }: TelemetryApi, attributes: Attributes): R
     },
     end(type) {
       const error = type === undefined ? {} : { "error.type": type };
+      // After the wait there was nothing to do, or the run has given up.
+      recordWait(error);
       runs.record((performance.now() - started) / 1_000, { ...attributes, ...error });
     },
   };
