@@ -1,5 +1,6 @@
 /** The command line: takes flags, and ends the process with an exit code. */
 import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
+import { isCodeAwaited } from "../migrations/evaluate.ts";
 import { flushTelemetry, hasTelemetry } from "../run/telemetry/telemetry.ts";
 import { keepSecret } from "../secrets/redact.ts";
 import { refusedFlags, type Command } from "./command/command.ts";
@@ -31,11 +32,11 @@ export async function main(args: readonly string[]): Promise<void> {
     process.exit(exitCodeOf(error));
   };
   process.on("uncaughtException", end).on("unhandledRejection", end);
-  // Only when nothing is left that could ever happen: Node would then end with 0 in the middle of the work. The first
-  // time, what evaluates files gives up by itself, and names the file (migrations/evaluate.ts).
-  process.once("beforeExit", () => {
-    setImmediate(() => {});
-    process.on("beforeExit", () => end(new MigrateError("ERR_UNFINISHED", { check: "migrate status" })));
+  // Only when nothing is left that could ever happen: Node would then end with 0 in the middle of the work. What runs
+  // code of the project gives up by itself, and names the file or the hook (migrations/evaluate.ts).
+  process.on("beforeExit", () => {
+    if (isCodeAwaited()) setImmediate(() => {});
+    else end(new MigrateError("ERR_UNFINISHED", { check: "migrate status" }));
   });
   try {
     process.exitCode = await runCommand(args, (chosen) => (output = chosen));

@@ -72,9 +72,13 @@ export const runningErrors = {
       `code of the project waits for something that never happens, so the command can't go on; what was done until then stays done: see ${d.check}, fix the promise that is never settled, and run the command again`,
   ),
   ERR_HOOK_REFUSED: refused((d: HookWords) => `${hookWords(d)}; fix the cause and run migrate ${d.direction} again`),
-  ERR_HOOK_FAILED: failed(
-    (d: HookWords) => `${hookWords(d)}; fix the cause, and run migrate ${d.direction} again for what is left`,
-  ),
+  ERR_HOOK_FAILED: failed((d: HookWords & { left: number }) => {
+    const next =
+      d.left === 0
+        ? `and nothing of this run is left; fix the cause, and do by hand what the hook would have done: migrate ${d.direction} does not call it again for what is ${d.direction === "up" ? "applied" : "rolled back"}`
+        : `and ${count(d.left, "migration")} ${d.left === 1 ? "is" : "are"} left; fix the cause, and run migrate ${d.direction} again for what is left`;
+    return `${hookWords(d)}, ${next}`;
+  }),
   ERR_PREPARE_FAILED: failed(
     (d: StepPlace & { problem: string }) =>
       `${at(d)} could not be prepared: ${d.problem}; fix the cause and run migrate prepare again`,

@@ -1,4 +1,4 @@
-/** Evaluates modules of the user: migrations, the configuration, the schema. */
+/** Runs code of the user: evaluates migrations, the configuration and the schema, and calls functions of these. */
 import { fileURLToPath } from "node:url";
 import { firstLine } from "../errors/migrate-error.ts";
 
@@ -7,9 +7,22 @@ export async function evaluate(url: string, seconds?: number): Promise<unknown> 
   return await settled(() => import(url), seconds);
 }
 
+/** The code of the user that is awaited now: how each gives up. */
+const awaited = new Set<() => void>();
+
+/** Whether code of the user is awaited that gives up by itself when nothing is left that could settle its promise. */
+export function isCodeAwaited(): boolean {
+  return awaited.size > 0;
+}
+
+function giveUpAll(): void {
+  for (const giveUp of awaited) giveUp();
+}
+
 /**
  * Runs code of the user. Throws if it awaits a promise that never settles: Node would exit with 0, or wait forever if
- * something else keeps the process alive. Code that computes endlessly can't be stopped from here.
+ * something else keeps the process alive. Code that computes endlessly can't be stopped from here. `seconds`: Infinity
+ * for code that may take any time.
  */
 export async function settled<Result>(code: () => Promise<Result>, seconds = 60): Promise<Result> {
   let giveUp = () => {};
@@ -17,14 +30,16 @@ export async function settled<Result>(code: () => Promise<Result>, seconds = 60)
   const stuck = new Promise<never>((_, reject) => {
     const late = `it was not evaluated within ${seconds} s (--load-timeout)`;
     giveUp = () => reject(new Error("it awaits something that never comes"));
-    timer = setTimeout(() => reject(new Error(late)), seconds * 1000);
-    timer.unref();
+    if (Number.isFinite(seconds)) timer = setTimeout(() => reject(new Error(late)), seconds * 1000).unref();
   });
-  process.once("beforeExit", giveUp);
+  // One listener for all, because Node warns of many.
+  if (awaited.size === 0) process.on("beforeExit", giveUpAll);
+  awaited.add(giveUp);
   try {
     return await Promise.race([code(), stuck]);
   } finally {
-    process.off("beforeExit", giveUp);
+    awaited.delete(giveUp);
+    if (awaited.size === 0) process.off("beforeExit", giveUpAll);
     clearTimeout(timer);
   }
 }

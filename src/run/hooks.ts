@@ -1,6 +1,7 @@
 /** The functions of the configuration that a run calls before and after its migrations. */
 import { firstLine, MigrateError, someOf } from "../errors/migrate-error.ts";
 import { formatMigration, type MigrationName } from "../migrations/file-name.ts";
+import { settled } from "../migrations/evaluate.ts";
 import type { Direction } from "../plan/compile/compile.ts";
 import type { Clock } from "../time/clock.ts";
 import type { Emit, RunEvent } from "./events.ts";
@@ -104,11 +105,12 @@ export function hooksOf(
     migration?: MigrationName,
   ) => {
     try {
-      await call();
+      await settled(async () => await call(), Infinity);
     } catch (cause) {
       if (signal?.aborted === true && hook !== "afterRun") throw interrupted(firstLine(cause));
       const about = migration === undefined ? {} : { migration: formatMigration(migration) };
-      const details = { hook, problem: firstLine(cause), direction, ended: ended.map(formatMigration), ...about };
+      const left = migrations.length - ended.length;
+      const details = { hook, problem: firstLine(cause), direction, ended: ended.map(formatMigration), left, ...about };
       throw new MigrateError(code, details, { cause });
     }
   };

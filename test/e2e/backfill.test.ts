@@ -264,6 +264,16 @@ test("a key that is not unique is refused before anything is computed", async ()
   expect(await lengthsIn(project)).toEqual(complete);
 });
 
+test("a module that awaits what never comes is named, and the run leaves the lease free", async () => {
+  const project = await aScene({ with: "./code/stuck.ts" });
+  project.write("code/stuck.ts", "await new Promise(() => {});\nexport default () => [];\n");
+  const failed = await project.start(["up"]).finished;
+  expect(failed).toMatchObject({ code: 1 });
+  expect(failed.stderr).toContain("(backfillColumn) failed: ./code/stuck.ts: it awaits something that never comes");
+  backfill(project);
+  expect(await project.migrate(["up", "--wait", "0"])).toMatchObject({ code: 0 });
+});
+
 test.each([
   ["./code/none.ts", 4, "would fail: there is no file ./code/none.ts"],
   ["./code/bare.ts", 1, "failed: ./code/bare.ts: its default export is no function"],

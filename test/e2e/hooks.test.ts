@@ -114,7 +114,7 @@ const cases: Readonly<Record<string, Refused>> = {
     code: 1,
     name: "ERR_HOOK_FAILED",
     error:
-      "the hook afterMigration failed for 0001_documents: the pager is off; this run has applied 0001_documents; fix the cause, and run migrate up again for what is left",
+      "the hook afterMigration failed for 0001_documents: the pager is off; this run has applied 0001_documents, and 1 migration is left; fix the cause, and run migrate up again for what is left",
     applied: 1,
     called: ["beforeRun", "beforeMigration", "afterMigration", "afterRun"],
   },
@@ -122,7 +122,7 @@ const cases: Readonly<Record<string, Refused>> = {
     code: 1,
     name: "ERR_HOOK_FAILED",
     error:
-      "the hook afterMigration failed for 0002_views: the pager is off; this run has applied 0001_documents, 0002_views; fix the cause, and run migrate up again for what is left",
+      "the hook afterMigration failed for 0002_views: the pager is off; this run has applied 0001_documents, 0002_views, and nothing of this run is left; fix the cause, and do by hand what the hook would have done: migrate up does not call it again for what is applied",
     applied: 2,
     called: ["beforeRun", "beforeMigration", "afterMigration", "beforeMigration", "afterMigration", "afterRun"],
   },
@@ -130,7 +130,7 @@ const cases: Readonly<Record<string, Refused>> = {
     code: 1,
     name: "ERR_HOOK_FAILED",
     error:
-      "the hook afterRun failed: the pager is off; this run has applied 0001_documents, 0002_views; fix the cause, and run migrate up again for what is left",
+      "the hook afterRun failed: the pager is off; this run has applied 0001_documents, 0002_views, and nothing of this run is left; fix the cause, and do by hand what the hook would have done: migrate up does not call it again for what is applied",
     applied: 2,
     called: ["beforeRun", "beforeMigration", "afterMigration", "beforeMigration", "afterMigration", "afterRun"],
   },
@@ -247,23 +247,54 @@ test("a hook that throws because the run was asked to stop interrupts the run", 
   expect(await project.migrate(["up", "--wait", "0"])).toMatchObject({ code: 0 });
 });
 
-test("a promise that nothing can settle is an error, and not a success", async () => {
+/** Two migrations, and a hook that returns a promise that nothing can settle. */
+function withStuckHook(settings = ""): Project {
   const project = aProject("own");
-  const hooks = `{ afterMigration: () => new Promise(() => {}) }`;
-  project.write("migrate.config.ts", `export default { hooks: ${hooks}, leaseSeconds: 1 };`);
+  const hooks = `{ afterMigration: ({ database }) => database === "acme" ? undefined : new Promise(() => {}) }`;
+  project.write("migrate.config.ts", `export default { hooks: ${hooks}, ${settings} };`);
   for (const name of ["0001_a", "0002_b"])
     project.migration(`${name}.ts`, `m.createTable("${name}", { id: m.int32() })`);
+  return project;
+}
+
+test("a hook with a promise that nothing can settle fails, and leaves the lease free", async () => {
+  const project = withStuckHook();
+  const { code, stdout } = await project.migrate(["up", "--json"]);
+  expect({ code, error: JSON.parse(stdout.trimEnd().split("\n").at(-1)!) }).toEqual({
+    code: 1,
+    error: {
+      event: "error",
+      code: "ERR_HOOK_FAILED",
+      message:
+        "the hook afterMigration failed for 0001_a: it awaits something that never comes; this run has applied 0001_a, and 1 migration is left; fix the cause, and run migrate up again for what is left",
+    },
+  });
+  project.write("migrate.config.ts", `export default {};`);
+  expect(await project.migrate(["up", "--wait", "0"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("1 migration applied") as string,
+  });
+});
+
+test("of several databases, those whose hook can't end are named, and the others are migrated", async () => {
+  const tenants = `{ kind: "lance", uri: "tenants/{database}", databases: ["acme", "globex", "initech"] }`;
+  const project = withStuckHook(`targets: { tenants: ${tenants} }`);
+  const { code, stdout, stderr } = await project.migrate(["up"]);
+  expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringContaining("acme") as string });
+  for (const database of ["globex", "initech"])
+    expect(stdout + stderr).toMatch(new RegExp(`${database}.*the hook afterMigration failed for 0001_a: it awaits`));
+});
+
+test("a wait for what can never happen is an error, and not a success", async () => {
+  const project = withStuckHook();
+  const broken = `Promise.allSettled = () => new Promise(() => {});`;
+  project.write("migrate.config.ts", `${broken} export default { hooks: { afterMigration() {} } };`);
   const { code, stdout, stderr } = await project.migrate(["up", "--json"]);
   expect({ code, error: JSON.parse(stdout.trimEnd().split("\n").at(-1)!) }).toMatchObject({
     code: 1,
     error: { event: "error", code: "ERR_UNFINISHED" },
   });
   expect(stderr).toContain("waits for something that never happens");
-  project.write("migrate.config.ts", `export default { leaseSeconds: 1 };`);
-  expect(await project.migrate(["up"])).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining("1 migration applied") as string,
-  });
 });
 
 test("a hook that is no function, and one that does not exist, are refused", async () => {

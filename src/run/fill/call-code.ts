@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import { firstLine } from "../../errors/migrate-error.ts";
 import type { FillColumnAction } from "../../actions/model/action.ts";
 import type { Computation } from "../../actions/model/computation.ts";
+import { evaluate } from "../../migrations/evaluate.ts";
 import { isFloat, type Column } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import type { RowValues } from "../../schema/row-values.ts";
@@ -56,7 +57,8 @@ export function sampleCode({ table, path }: FillColumnAction, columns: readonly 
 async function importCode(path: string, { folder }: CodeContext): Promise<Raw> {
   let module: { readonly default?: unknown };
   try {
-    module = (await import(pathToFileURL(resolve(folder, path)).href)) as typeof module;
+    // Loading a model may take any time.
+    module = (await evaluate(pathToFileURL(resolve(folder, path)).href, Infinity)) as typeof module;
   } catch (error) {
     throw codeFailed(path, `: ${firstLine(error)}`);
   }

@@ -44,6 +44,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
     problem,
     direction: "down",
     ended: ["0004_views", "0003_widen"],
+    left: 0,
   },
   ERR_FORMAT: { problem: "prettier --write ended with 2: [error] no parser could be inferred" },
   ERR_FILE_EXISTS: { file },
