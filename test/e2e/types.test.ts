@@ -32,10 +32,16 @@ test("it writes what is missing or stale, and says nothing is to do where all is
   });
   expect(existsSync(join(project.folder, "src"))).toBe(false);
   expect(await migrate(["types"])).toEqual({ code: 0, stdout: "wrote migrations/history.d.ts\n", stderr: "" });
-  expect(await migrate(["types", "--out", "src/db.ts"])).toMatchObject({ code: 0, stdout: "wrote src/db.ts\n" });
+  expect(await migrate(["types", "--out", "src/db.ts"])).toEqual({
+    code: 0,
+    stdout: "wrote src/db.ts\n",
+    stderr: `note: types --check looks at src/db.ts only with --out; to change that, add types: "src/db.ts" to the configuration\n`,
+  });
+  // Stated once.
   expect(await migrate(["types", "--out", "src/db.ts"])).toMatchObject({
     code: 0,
     stdout: "nothing to do: migrations/history.d.ts and src/db.ts are up to date\n",
+    stderr: "",
   });
   project.migration("0002_titles.ts", `m.renameColumn("documents", "title", "headline")`);
   expect(await migrate(["types", "--out", "src/db.ts", "--check", "--json"])).toMatchObject({
@@ -80,6 +86,16 @@ export {};
   project.write("src/db.ts", textOf(project, "src/db.ts").replaceAll("\n", "\r\n"));
   expect(await migrate(["types", "--out", "src/db.ts", "--check"])).toMatchObject({ code: 0 });
   expect(await migrate(["up"])).toMatchObject({ code: 0 });
+});
+
+test("a file that the configuration names is created without a note", async () => {
+  const project = withDocuments();
+  project.write("migrate.config.ts", `export default { types: ["src/db.ts", "src/other.ts"] };`);
+  expect(await project.migrate(["types", "--out", "./src/db.ts"])).toEqual({
+    code: 0,
+    stdout: "wrote migrations/history.d.ts\nwrote src/db.ts\n",
+    stderr: "",
+  });
 });
 
 test("it writes over nothing that it did not write, and into no place where migrations are", async () => {

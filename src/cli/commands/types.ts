@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 import { typesPattern } from "../../session/load-config.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { databaseAfter, schemaRevisions } from "../../run/schema-history.ts";
@@ -11,6 +11,7 @@ import {
   writeTypes,
   type TypesFile,
 } from "../../scaffold/types/types-file.ts";
+import type { Session } from "../../session/session.ts";
 import { defineCommand, withAnySession } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { patternFlag, switchFlag } from "../command/flags.ts";
@@ -59,6 +60,7 @@ export const typesCommand = defineCommand({
       const stale = files.filter((one) => !isWritten(one));
       for (const { path } of stale) checkOurs(path);
       if (check === true) return report(files, stale, out, output);
+      const created = out === undefined || existsSync(out) ? undefined : resolve(out);
       underWay(true);
       for (const one of stale) writeTypes(one);
       output.data<"types">({ files: files.map(placeOf), written: stale.map(placeOf) });
@@ -66,6 +68,7 @@ export const typesCommand = defineCommand({
         output,
         stale.map(({ path }) => path),
       );
+      if (created !== undefined) noteUnnamed(created, session, output);
       if (stale.length === 0) output.result(`nothing to do: ${listOf(files)} up to date`);
       return undefined;
     });
@@ -91,6 +94,15 @@ function report(
   const next = `migrate types${out === undefined ? "" : ` --out ${out}`}`;
   output.problem(`${words.join(", ")}; ${next} writes ${stale.length === 1 ? "it" : "them"}`);
   return "pending";
+}
+
+/** Printed once, when the file is created: other commands look only at files that the setting names. */
+function noteUnnamed(path: string, session: Session, output: Output): void {
+  if (applicationPaths(session).includes(path)) return;
+  const setting = `types: ${JSON.stringify(relative(session.config.folder, path).replaceAll("\\", "/"))}`;
+  output.progress(
+    `note: types --check looks at ${shownPath(path)} only with --out; to change that, add ${setting} to the configuration`,
+  );
 }
 
 function placeOf({ path }: TypesFile): string {
