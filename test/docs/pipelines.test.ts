@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { runAction } from "../action/runner.ts";
 import { serve } from "../rest/servers.ts";
 import { aProject, root, type Project } from "../support/project.ts";
+import { addRows } from "../support/tables.ts";
 import { allBlocks, at } from "./blocks.ts";
 
 const pipelines = allBlocks().filter(({ page, language }) => page === "docs/ci.md" && language === "yaml");
@@ -14,14 +15,9 @@ const action = "./node_modules/lance-migrate";
 
 test.each(pipelines.map((block) => [at(block), block.text]))("%s", async (_, text) => {
   const project = await aProjectInCi();
-  const { url, seen } = await serve((response) => response.writeHead(201).end("{}"));
-  const env = {
-    GITHUB_API_URL: url,
-    CI_API_V4_URL: url,
-    CI_PROJECT_ID: "3",
-    CI_MERGE_REQUEST_IID: "7",
-    COMMENT_TOKEN: "glpat-0123456789",
-  };
+  const { url } = await serve((response) => response.writeHead(201).end("{}"));
+  const { notes, env: gitlab } = await aMergeRequest();
+  const env = { GITHUB_API_URL: url, ...gitlab };
   const steps = stepsIn(parse(text));
   expect(steps.length).toBeGreaterThan(3);
   for (const { command, inputs } of steps) {
@@ -41,16 +37,87 @@ test.each(pipelines.map((block) => [at(block), block.text]))("%s", async (_, tex
   // Without the approved plan, nothing would be applied there.
   const status = await runIn(project, "npx migrate status --target production --json", env);
   expect(JSON.parse(status.log)).toMatchObject({ pending: [] });
-  if (!text.includes("curl")) return;
-  const { path, headers, body } = seen[0]!;
-  expect({ path, token: headers["private-token"] }).toEqual({
-    path: "/projects/3/merge_requests/7/notes",
-    token: "glpat-0123456789",
-  });
-  expect(new URLSearchParams(body.toString()).get("body")).toMatch(
-    /^<!-- lance-migrate production up -->\n### 1 migration for `production`\n[^]*<\/sub>\n$/,
-  );
+  if (text.includes("curl")) expect(notes.map(({ body }) => body)).toEqual([planOf(1)]);
 });
+
+const planOf = (count: number) =>
+  expect.stringMatching(
+    new RegExp(`^<!-- lance-migrate production up -->\n### ${count} migrations? for \`production\`\n[^]*</sub>\n$`),
+  ) as string;
+
+test("the GitLab job edits its own note, wherever that is among others", async () => {
+  const text = pipelines.map((block) => block.text).find((one) => one.includes("curl"))!;
+  const [{ command }] = stepsIn((parse(text) as { comment: unknown }).comment) as [PipelineStep];
+  const project = await aProjectInCi();
+  const { notes, env } = await aMergeRequest();
+  // People can write such a first line, too, and a token of a maintainer could edit what they have written.
+  const others = Array.from({ length: 130 }, (_, id) => ({
+    id,
+    author: 5,
+    body: `<!-- lance-migrate production up -->\n${id}`,
+  }));
+  notes.push(...others, { id: 130, author: bot, body: "<!-- lance-migrate staging up -->\r\nof another target" });
+  expect(await runIn(project, command, env)).toMatchObject({ isSuccess: true });
+  expect(notes.slice(131)).toEqual([{ id: 131, author: bot, body: planOf(1) }]);
+  expect(await project.migrate(["new", "more", "--add-column", "documents.n:int32"])).toMatchObject({ code: 0 });
+  expect(await runIn(project, command, env)).toMatchObject({ isSuccess: true });
+  expect(notes.slice(131)).toEqual([{ id: 131, author: bot, body: planOf(2) }]);
+  expect(notes.slice(0, 130)).toEqual(others);
+  // A plan that is known to fail is written, and fails the job.
+  expect(await project.migrate(["up", "--target", "production"])).toMatchObject({ code: 0 });
+  await addRows(join(project.folder, "production"), "documents", [{ id: 1n, n: null }]);
+  project.write(
+    "migrations/0003_required.ts",
+    `import * as m from "lance-migrate";\nexport const up = [m.setNullable("documents", "n", false)];`,
+  );
+  expect(await runIn(project, command, env)).toMatchObject({ isSuccess: false });
+  expect(notes.slice(131)).toEqual([
+    { id: 131, author: bot, body: expect.stringContaining("is **refused**: ") as string },
+  ]);
+  // Without a plan, the note stays.
+  const before = [...notes];
+  project.write("migrate.config.ts", "export default 1;");
+  expect(await runIn(project, command, env)).toMatchObject({
+    isSuccess: false,
+    log: expect.not.stringContaining("curl") as string,
+  });
+  expect(notes).toEqual(before);
+});
+
+const bot = 42;
+
+interface Note {
+  readonly id: number;
+  readonly author: number;
+  readonly body: string;
+}
+
+/** A merge request of GitLab with its notes, the oldest first, and the variables of a job (https://docs.gitlab.com/api/notes/). */
+async function aMergeRequest() {
+  const notes: Note[] = [];
+  const { url } = await serve((response, { method, path, headers, body }) => {
+    const reply = (status: number, value: unknown) => response.writeHead(status).end(JSON.stringify(value));
+    const { pathname, searchParams } = new URL(path, "http://gitlab");
+    const [of, id] = pathname.split(/(?<=\/notes)\//);
+    const text = new URLSearchParams(body.toString()).get("body");
+    const shown = ({ author, ...note }: Note) => ({ ...note, author: { id: author } });
+    if (headers["private-token"] !== "glpat-0123456789") return reply(401, {});
+    if (pathname === "/user") return reply(200, { id: bot });
+    if (of !== "/projects/3/merge_requests/7/notes") return reply(404, {});
+    if (method === "GET") {
+      const [size, page] = ["per_page", "page"].map((name) => Number(searchParams.get(name)));
+      const sorted = searchParams.get("sort") === "asc" ? notes : notes.toReversed();
+      return reply(200, sorted.slice((page! - 1) * size!, page! * size!).map(shown));
+    }
+    if (!text) return reply(400, {});
+    const note = { id: id === undefined ? notes.length : Number(id), author: bot, body: text };
+    if (method !== (id === undefined ? "POST" : "PUT") || note.id > notes.length) return reply(404, {});
+    notes[note.id] = note;
+    return reply(id === undefined ? 201 : 200, shown(note));
+  });
+  const env = { CI_API_V4_URL: url, CI_PROJECT_ID: "3", CI_MERGE_REQUEST_IID: "7", COMMENT_TOKEN: "glpat-0123456789" };
+  return { notes, env };
+}
 
 interface PipelineStep {
   /** Of a shell, or the folder of the action. */
@@ -58,10 +125,10 @@ interface PipelineStep {
   readonly inputs?: Readonly<Record<string, string>>;
 }
 
-/** The commands (`run` of GitHub, `script` of GitLab) and the uses of our action, at any depth. */
+/** The commands (`run` of GitHub, `script` of GitLab, whose lines share a shell) and the uses of our action, at any depth. */
 function stepsIn(value: unknown, key = ""): readonly PipelineStep[] {
-  if (typeof value === "string")
-    return (key === "run" || key === "script") && /\b(migrate|curl) /.test(value) ? [{ command: value }] : [];
+  if (key === "script") return stepsIn((value as readonly string[]).join("\n"), "run");
+  if (typeof value === "string") return key === "run" && /\b(migrate|curl) /.test(value) ? [{ command: value }] : [];
   if (Array.isArray(value)) return value.flatMap((item) => stepsIn(item, key));
   const object = Object(value) as Readonly<Record<string, unknown>>;
   if (object["uses"] === action)
