@@ -5,7 +5,7 @@ import { groupInDoubt, migrationsInDoubt, type LedgerState } from "../ledger/sta
 import { formatMigration, type MigrationName } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
 import { checkNothingHalfDone, orderBack, type BackChoice } from "../plan/history/select-rollback.ts";
-import { withContracts } from "../plan/assess/contract/broken-contracts.ts";
+import { checkContracts } from "../plan/assess/contract/check-contracts.ts";
 import { checkMissing } from "../plan/history/pending.ts";
 import { keepingValues, restoringAfter } from "../plan/assess/blocking-rows.ts";
 import { withBlockers, type Consent } from "../run/check/find-blocking-rows.ts";
@@ -96,7 +96,7 @@ function downRules(choice: RollbackChoice, context: RunContext, files: readonly 
     plan: (input) => planBack(input, choice),
     async withRefusals(plan) {
       const checked = await withMissingCode(plan, context);
-      return context.contracts === undefined ? checked : withContracts(checked, await context.contracts(), "down");
+      return context.contracts === undefined ? checked : checkContracts(checked, await context.contracts(), "down");
     },
   };
 }

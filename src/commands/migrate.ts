@@ -109,6 +109,7 @@ interface PreparedRun
 async function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Promise<RunResult> {
   const { plan } = run.planned;
   context.emit(plannedEvent(plan, run.direction));
+  if (plan.contracts !== undefined) context.emit({ event: "contracts", ...plan.contracts });
   const migrations = plan.migrations.map(({ migration: { version, name } }) => ({ version, name }));
   const runHooks = hooksOf(context, run.direction, migrations);
   const work = async () => await executePlanned({ ...context, runHooks }, run, lease);

@@ -12,7 +12,7 @@ import {
   pendingFiles,
   type RunChoice,
 } from "../plan/history/pending.ts";
-import { withContracts } from "../plan/assess/contract/broken-contracts.ts";
+import { checkContracts } from "../plan/assess/contract/check-contracts.ts";
 import { acceptedOf, withRefusals } from "../plan/assess/guards.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import { countingOnce } from "../run/prepare/count-once.ts";
@@ -68,5 +68,7 @@ export async function withAllRefusals(
   const limited = guards?.maxRewriteBytes === undefined ? undefined : await costs(plan, target);
   const refused = guards === undefined ? plan : withRefusals(plan, guards, accept, limited);
   const checked = await withKnownFailures(await withMissingCode(refused, context), target, isFirstTried);
-  return contracts === undefined ? checked : withContracts(checked, await contracts(), "up");
+  if (contracts === undefined) return checked;
+  const found = await contracts();
+  return checkContracts(checked, found, "up");
 }

@@ -20,6 +20,7 @@ import { downRun, upRun, type MigrationRun } from "./history/migration-run.ts";
 import { replayEach, withPlace } from "./history/replay.ts";
 import { lineagesOf, type Lineage } from "../actions/follow.ts";
 import { explainIrreversible, rollbackOf } from "./rollback/rollback.ts";
+import type { CheckedContracts } from "./checked-contracts.ts";
 import type { Refusal } from "./refusal.ts";
 import { unseenOf } from "./compile/unseen-effects.ts";
 import { commitsOfBegun } from "./commits/commit-progress.ts";
@@ -82,6 +83,8 @@ export interface Plan {
   readonly putBack?: ReadonlyMap<string, number> | undefined;
   /** The rows that block the rollback, as text, and how to continue. A plan with this field is refused. */
   readonly blocked?: { readonly problems: readonly string[]; readonly hint: string } | undefined;
+  /** Undefined if no contracts are configured or given. */
+  readonly contracts?: CheckedContracts | undefined;
 }
 
 export interface PlanInput {

@@ -1,5 +1,6 @@
 /** The events that a run emits. The library prints nothing; the command line renders them. */
 import type { MigrationName } from "../migrations/file-name.ts";
+import type { CheckedContracts } from "../plan/checked-contracts.ts";
 import type { Direction } from "../plan/compile/compile.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import type { Deferral } from "./deferral-text.ts";
@@ -15,6 +16,8 @@ export type RunEvent =
       readonly actions: number;
       readonly risks: readonly Pick<Risk, "kind" | "text">[];
     }
+  /** The contracts that the plan was checked against. Absent if none are configured or given. */
+  | ({ readonly event: "contracts" } & CheckedContracts)
   /** What the rollback loses or puts back, or has lost, with the user's consent; as text. */
   | { readonly event: "accepted"; readonly words: string }
   /** A migration that ran under other names is recorded under its own name from now on. */

@@ -6,7 +6,7 @@ import type { Runner } from "../ledger/lease/record-chain.ts";
 import type { Journal } from "../ledger/journal/journal.ts";
 import { journalOf } from "../ledger/journal/open-journal.ts";
 import { loadedOnce, type MigrationSource } from "../migrations/source.ts";
-import type { Contract } from "../plan/assess/contract/contract.ts";
+import type { FoundContracts } from "../plan/assess/contract/check-contracts.ts";
 import type { Guards } from "../plan/assess/guards.ts";
 import type { Target } from "../targets/contract/target.ts";
 import type { Emit } from "./events.ts";
@@ -31,7 +31,7 @@ export interface MigratorOptions {
   /** If absent, migrations may lose anything. */
   readonly guards?: Guards | undefined;
   /** Reads the contracts of the releases that run. Called only if something is pending; there are none when absent. */
-  readonly contracts?: (() => Promise<readonly Contract[]>) | undefined;
+  readonly contracts?: (() => Promise<FoundContracts>) | undefined;
   readonly hooks?: PlacedHooks | undefined;
   /** How telemetry names the database; a run without it is not reported. */
   readonly telemetry?: { readonly target: string; readonly database?: string | undefined } | undefined;

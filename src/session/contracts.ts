@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileReason, MigrateError } from "../errors/migrate-error.ts";
-import { parseContract, type Contract } from "../plan/assess/contract/contract.ts";
+import type { FoundContracts } from "../plan/assess/contract/check-contracts.ts";
+import { parseContract } from "../plan/assess/contract/contract.ts";
 
 /** Where contracts are: a file, or a folder of which all .json files are read. */
 export interface ContractPlace {
@@ -12,9 +13,13 @@ export interface ContractPlace {
 }
 
 /** Throws ERR_CONTRACT_INVALID, ERR_CONTRACT_MISSING. */
-export function readContracts(places: readonly ContractPlace[]): readonly Contract[] {
-  const files = [...new Set(places.flatMap(filesAt))];
-  return files.map((path) => parseContract(jsonAt(path), shown(path)));
+export function readContracts(places: readonly ContractPlace[]): FoundContracts {
+  const found = places.map((place) => ({ place, files: filesAt(place) }));
+  const files = [...new Set(found.flatMap((one) => one.files))];
+  return {
+    contracts: files.map((path) => parseContract(jsonAt(path), shown(path))),
+    empty: found.filter((one) => one.files.length === 0).map(({ place }) => shown(place.path)),
+  };
 }
 
 /** A place that is missing is refused: a misspelled one would protect nothing. */

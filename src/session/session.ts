@@ -15,7 +15,7 @@ import {
 import { usePackagesOf } from "../engine/package/installed-packages.ts";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { migrationsIn, type MigrationSource } from "../migrations/source.ts";
-import type { Contract } from "../plan/assess/contract/contract.ts";
+import type { FoundContracts } from "../plan/assess/contract/check-contracts.ts";
 import { databaseNamed } from "./databases.ts";
 import type { Config } from "./config.ts";
 import type { ContractPlace } from "./contracts.ts";
@@ -147,7 +147,7 @@ export async function openSession(wanted: SessionOptions, given?: Config): Promi
   const places = contractPlaces(config, name, wanted);
   const isSeveral = list !== undefined && wanted.database === undefined;
   // Read for each plan, because releases start meanwhile; once for all of several databases, of which there may be many.
-  let forAll: Promise<readonly Contract[]> | undefined;
+  let forAll: Promise<FoundContracts> | undefined;
   const contracts = async () => await (isSeveral ? (forAll ??= readContracts(places)) : readContracts(places));
   const open = async (database?: CheckedDatabase): Promise<MigratorOptions> => ({
     target: await openTarget(config, name, database),
@@ -177,7 +177,7 @@ export async function openSession(wanted: SessionOptions, given?: Config): Promi
   };
 }
 
-async function readContracts(places: readonly ContractPlace[]): Promise<readonly Contract[]> {
+async function readContracts(places: readonly ContractPlace[]): Promise<FoundContracts> {
   // Most runs have nothing to do, and read none.
   return (await import("./contracts.ts")).readContracts(places);
 }

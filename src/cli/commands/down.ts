@@ -6,6 +6,7 @@ import { checkRefusals } from "../../plan/assess/guards.ts";
 import { planDocument } from "../../plan/assess/plan-document.ts";
 import type { Plan } from "../../plan/make-plan.ts";
 import { survey } from "../../run/prepare/estimate.ts";
+import type { RunEvent } from "../../run/events.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
 import { defineCommand, withSession, type Context } from "../command/command.ts";
 import {
@@ -59,7 +60,8 @@ export const downCommand = defineCommand({
     const plan = context.flags.plan === undefined ? undefined : readPlan(context.flags.plan);
     if (context.flags["dry-run"] === true)
       return await showPlan({ ...context, flags: { ...context.flags, down: true } });
-    const emit = runEvents(context, (event) => {
+    const asks = plan === undefined && context.flags.yes !== true && !context.output.json && canAsk();
+    const see = runEvents(context, (event) => {
       const { output } = context;
       output.data<"down">(event);
       if (event.event === "reverted")
@@ -70,7 +72,9 @@ export const downCommand = defineCommand({
         );
     });
     const choice = { steps, to, acceptLoss, keepAppended };
-    const asks = plan === undefined && context.flags.yes !== true && !context.output.json && canAsk();
+    // The plan that the user agrees to has stated them.
+    const isKnown = (event: RunEvent) => asks && event.event === "contracts";
+    const emit = Object.assign((event: RunEvent) => isKnown(event) || see(event), { end: see.end });
     return await withSession(
       context,
       async ({ options }) => {

@@ -30,13 +30,18 @@ export async function upAll(
   const { target } = session;
   // A saved plan is for the tables of one database.
   if (choice.plan !== undefined) throw new MigrateError("ERR_DATABASE_NEEDED", { target });
+  // They are the same for all databases.
+  let areContractsShown = false;
   const report = databasesReport<UpResult>(context, resultWords, (result) => result);
   const untried = await onAllDatabases(session, (options) => up(options, choice), limits, {
     ...report,
     underWay,
     emit(event, database) {
       output.data<"up">({ database, ...event });
-      if (output.verbose || !details.has(event.event))
+      if (event.event === "contracts") {
+        if (!areContractsShown) renderEvent(event, output);
+        areContractsShown = true;
+      } else if (output.verbose || !details.has(event.event))
         renderEvent(event, { ...output, progress: (line) => output.progress([`${database}: `, line].flat()) });
     },
   });

@@ -1,5 +1,6 @@
 /** The events of runs, as `migrate up --json` and others print them. */
 import { z } from "zod";
+import { contractName } from "../../plan/assess/plan-document.ts";
 import {
   deferral,
   measuredRecall,
@@ -51,6 +52,11 @@ const most = z.discriminatedUnion("event", [
     actions: whole,
     risks,
   }),
+  event(
+    "contracts",
+    "The releases whose contracts were checked, if contracts are configured or given; `notes` has what protects nothing, such as an empty folder.",
+    { releases: z.array(contractName), notes: texts },
+  ),
   event("preparing", "`migrate prepare` begins with a column.", column),
   event(
     "hookFailed",

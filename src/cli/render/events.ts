@@ -1,11 +1,13 @@
 /** Renders events as text. */
 import { count, someOf } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
+import type { CheckedRelease } from "../../plan/checked-contracts.ts";
 import type { Emit, RunEvent } from "../../run/events.ts";
 import { deferralText } from "../../run/deferral-text.ts";
 import { describeRecall } from "../../run/recall/describe-recall.ts";
 import type { Context, Events } from "../command/command.ts";
 import type { Output } from "../command/output.ts";
+import { releaseNames } from "./contracts.ts";
 import { showProgress } from "./progress.ts";
 import { renderDuration } from "./times.ts";
 
@@ -42,6 +44,11 @@ export function renderEvent(event: RunEvent, output: Output): void {
   for (const line of progressLines(event)) output.progress(line);
 }
 
+/** Of none, the notes state why. */
+function contractLines(releases: readonly CheckedRelease[]): readonly string[] {
+  return releases.length === 0 ? [] : [`contracts: ${releaseNames(releases)}`];
+}
+
 function progressLines(event: RunEvent): readonly string[] {
   switch (event.event) {
     case "planned": {
@@ -52,6 +59,8 @@ function progressLines(event: RunEvent): readonly string[] {
       const losses = risks.filter(({ kind }) => kind === "loss").map(({ text }) => `note: ${text}`);
       return [`${what}, ${count(actions, "action")}${which}`, ...losses];
     }
+    case "contracts":
+      return [...contractLines(event.releases), ...event.notes.map((words) => `note: ${words}`)];
     case "accepted":
       return [`note: ${event.words}`];
     case "recognised":

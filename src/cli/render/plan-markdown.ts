@@ -8,12 +8,14 @@ import {
   aboutBack,
   numbered,
   refusalText,
+  refusedByContract,
   renderComputed,
   renderCost,
   rowsNow,
   sequenceOf,
   wayBackOf,
 } from "./plan.ts";
+import { releaseNames } from "./contracts.ts";
 import { renderTime } from "./times.ts";
 
 type Migration = ReturnType<typeof migrationsOf>[number];
@@ -49,7 +51,14 @@ export function planMarkdown(plan: PlanDocument, about: PlanAbout): readonly str
   const migrations = migrationsOf(plan);
   const sub = `<sub>${footer(plan, about)}</sub>`;
   if (migrations.length === 0)
-    return [marker, `Nothing to ${direction === "up" ? "apply to" : "roll back on"} ${code(where)}.`, "", sub];
+    return [
+      marker,
+      `Nothing to ${direction === "up" ? "apply to" : "roll back on"} ${code(where)}.`,
+      "",
+      ...alertsOf(plan).flatMap((lines) => [...lines, ""]),
+      ...contractLines(plan),
+      sub,
+    ];
   return [
     marker,
     heading(plan, where),
@@ -59,6 +68,7 @@ export function planMarkdown(plan: PlanDocument, about: PlanAbout): readonly str
     "",
     totalLine(plan),
     "",
+    ...contractLines(plan),
     ...stepsOf(plan),
     "",
     sub,
@@ -94,7 +104,7 @@ function losesData({ risks }: Action): boolean {
 
 /** What must be decided before this plan can run, and what is lost. */
 function alertsOf(plan: PlanDocument): readonly (readonly string[])[] {
-  const { blocked, accepted = [] } = plan;
+  const { blocked, accepted = [], contracts } = plan;
   const refusals = migrationsOf(plan).flatMap((migration) =>
     migration.actions.flatMap(({ refusal, text }) =>
       refusal === undefined
@@ -111,6 +121,10 @@ function alertsOf(plan: PlanDocument): readonly (readonly string[])[] {
     ...alert(
       "WARNING",
       accepted.map((words) => `- ${short(words)}`),
+    ),
+    ...alert(
+      "NOTE",
+      (contracts?.notes ?? []).map((words) => `- ${short(words)}`),
     ),
   ];
 }
@@ -192,8 +206,14 @@ function computedIn({ computed }: Cost): readonly string[] {
   return computed === undefined ? [] : [renderComputed(computed)];
 }
 
-function totalLine({ totals }: PlanDocument): string {
-  return totals === undefined ? "" : `In total: ${prose([renderCost(totals), ...computedIn(totals)].join("; "))}.`;
+function totalLine({ totals, contracts }: PlanDocument): string {
+  if (totals === undefined) return "";
+  const parts = [renderCost(totals), ...computedIn(totals), ...refusedByContract(contracts)];
+  return `In total: ${prose(parts.join("; "))}.`;
+}
+
+function contractLines({ contracts }: PlanDocument): readonly string[] {
+  return contracts === undefined ? [] : [`Contracts: ${short(releaseNames(contracts.releases))}.`, ""];
 }
 
 /** All steps with their calls, folded. */

@@ -5,6 +5,7 @@ import { totalOf } from "../../plan/assess/cost.ts";
 import { migrationsOf, type DocumentGroup, type PlanDocument } from "../../plan/assess/plan-document.ts";
 import type { Refusal } from "../../plan/refusal.ts";
 import type { Output } from "../command/output.ts";
+import { releaseNames } from "./contracts.ts";
 import { renderDuration } from "./times.ts";
 import { withoutKnownSecrets } from "../../secrets/redact.ts";
 
@@ -29,10 +30,27 @@ export function renderPlan(plan: PlanDocument, output: Output): void {
   if (plan.stepByStep === true)
     output.result("a saved plan runs its migrations one by one; migrate up without it runs some of them as a group");
   for (const words of plan.accepted ?? []) output.result({ style: "yellow", text: words });
-  if (plan.totals === undefined || migrations.length === 0) return;
-  const { migrations: all, actions, ...cost } = plan.totals;
-  output.result(`${count(all, "migration")}, ${count(actions, "action")}: ${renderCost(cost)}`);
+  if (migrations.length > 0) renderTotals(plan, output);
+  renderContracts(plan, output);
+}
+
+function renderTotals({ totals, contracts }: PlanDocument, output: Output): void {
+  if (totals === undefined) return;
+  const { migrations, actions, ...cost } = totals;
+  const about = [renderCost(cost), ...refusedByContract(contracts)].join("; ");
+  output.result(`${count(migrations, "migration")}, ${count(actions, "action")}: ${about}`);
   if (actions > 1 && cost.computed !== undefined) output.result(renderComputed(cost.computed));
+}
+
+function renderContracts({ contracts }: PlanDocument, output: Output): void {
+  if (contracts === undefined) return;
+  output.result(`contracts: ${releaseNames(contracts.releases)}`);
+  for (const words of contracts.notes) output.progress(`note: ${words}`);
+}
+
+/** Why `up` or `down` would not run the plan, although its costs are stated. */
+export function refusedByContract(contracts: PlanDocument["contracts"]): readonly string[] {
+  return contracts === undefined || contracts.refused === 0 ? [] : [`${contracts.refused} refused by a contract`];
 }
 
 /** What leads to the declared schema: no migration has these actions, and nothing is kept for a way back. */

@@ -1,6 +1,7 @@
 /** The plan as one JSON document for programs. Its shape is published with those of the other commands (cli/json). Pure. */
 import { z } from "zod";
 import { stepHash } from "../../migrations/checksum.ts";
+import type { CheckedContracts } from "../checked-contracts.ts";
 import { costShape, totalOf, type ActionEstimate, type Survey } from "./cost.ts";
 import type { Direction } from "../compile/compile.ts";
 import { callsLeft, type GroupedPlan, type MigrationGroup } from "../group/group-migrations.ts";
@@ -94,6 +95,11 @@ const plannedGroup = z
   })
   .meta({ id: "group" });
 
+/** The names of a release, and the file of its contract. */
+export const contractName = z
+  .object({ application: text, release: text, file: text.describe("Its path.") })
+  .meta({ id: "contractName" });
+
 export const planDocumentShape = z
   .object({
     target: text,
@@ -127,6 +133,14 @@ export const planDocumentShape = z
       .describe(
         "With the direction down: the rows that block the rollback, so that it is refused, and how to proceed.",
       ),
+    contracts: z
+      .object({
+        releases: z.array(contractName).describe("Those whose contracts were checked."),
+        notes: z.array(text).describe("What protects nothing, such as an empty folder."),
+        refused: whole.describe("How many migrations are refused, because they break a contract."),
+      })
+      .optional()
+      .describe("If contracts are configured or given."),
     totals: z.object({ migrations: whole, actions: whole, ...costShape.shape }).optional(),
   })
   .meta({ id: "plan" });
@@ -143,7 +157,7 @@ export function migrationsOf({ pending, reverting }: PlanDocument): readonly Doc
 
 /** `survey`: the estimates for the plan's actions, if the target was asked. */
 export function planDocument(
-  { migrations, groups = [], accepted = [], blocked }: GroupedPlan,
+  { migrations, groups = [], accepted = [], blocked, contracts }: GroupedPlan,
   target: string,
   direction: Direction,
   survey?: Survey,
@@ -160,12 +174,21 @@ export function planDocument(
     ...(groups.length > 0 && { groups: groups.map((group) => ofGroup(group, survey)) }),
     ...(accepted.length > 0 && { accepted: [...accepted] }),
     ...(blocked && { blocked: { ...blocked, problems: [...blocked.problems] } }),
+    ...(contracts && { contracts: { ...ofContracts(contracts), refused: migrations.filter(breaksContract).length } }),
     totals: survey && {
       migrations: migrations.length,
       actions: actions.length,
       ...totalOf(executed.map((one) => survey.get(one)!.cost)),
     },
   };
+}
+
+function ofContracts({ releases, notes }: CheckedContracts) {
+  return { releases: [...releases], notes: [...notes] };
+}
+
+function breaksContract({ actions }: PlannedMigration): boolean {
+  return actions.some(({ refusal: refused }) => refused?.reason === "contract");
 }
 
 function versionsOf({ migrations }: MigrationGroup): number[] {

@@ -21,7 +21,7 @@ test("reads all contracts in a folder, through links and with a byte order mark,
   const elsewhere = temporaryFolder();
   writeFileSync(join(elsewhere, "c.json"), contract("c"));
   symlinkSync(elsewhere, join(folder, "linked"));
-  const releases = readAt(folder, join(folder, "b.json")).map(({ release }) => release);
+  const releases = readAt(folder, join(folder, "b.json")).contracts.map(({ release }) => release);
   expect(releases).toEqual(["a", "b", "c"]);
 });
 

@@ -117,7 +117,7 @@ test("the contracts of a target with several databases are read once for all, an
   const releases: string[][] = [];
   for (const database of await list()) {
     const options = [await open(database), one.options];
-    for (const { contracts } of options) releases.push((await contracts!()).map(({ release }) => release));
+    for (const { contracts } of options) releases.push((await contracts!()).contracts.map(({ release }) => release));
     await options[0]!.target.close();
     starts("2");
   }
