@@ -22,17 +22,20 @@ export interface UpResult {
 
 /**
  * Applies pending migrations. When it throws a MigrateError, the ledger records what was done until then. The planner and
- * the rest of a run are loaded only if something is pending.
+ * the rest of a run are loaded only if something is pending. `ifNothing`: what to do if nothing was.
  */
-export async function up(options: MigratorOptions, choice: UpChoice = {}): Promise<UpResult> {
-  return await observed("up", options, (given) => run(given, choice));
+export async function up(options: MigratorOptions, choice: UpChoice = {}, ifNothing?: IfNothing): Promise<UpResult> {
+  return await observed("up", options, (given) => run(given, choice, ifNothing));
 }
 
-async function run(options: MigratorOptions, choice: UpChoice): Promise<UpResult> {
+type IfNothing = (context: RunContext) => Promise<void>;
+
+async function run(options: MigratorOptions, choice: UpChoice, ifNothing?: IfNothing): Promise<UpResult> {
   const context = runContext(options);
   const { clock, emit } = context;
   const started = clock.steady();
   const result = (await resultIfUpToDate(context, choice)) ?? (await applyPending(context, choice));
+  if (result.applied === 0) await ifNothing?.(context);
   emit({ event: "finished", applied: result.applied, duration: Math.round(clock.steady() - started) });
   return result;
 }

@@ -15,6 +15,7 @@ import {
 import { checkContracts } from "../plan/assess/contract/check-contracts.ts";
 import { acceptedOf, withRefusals } from "../plan/assess/guards.ts";
 import type { Plan } from "../plan/make-plan.ts";
+import { contractsNow } from "../run/prepare/compare-contracts.ts";
 import { countingOnce } from "../run/prepare/count-once.ts";
 import { costs } from "../run/prepare/estimate.ts";
 import { withMissingCode } from "../run/prepare/missing-code.ts";
@@ -70,5 +71,6 @@ export async function withAllRefusals(
   const checked = await withKnownFailures(await withMissingCode(refused, context), target, isFirstTried);
   if (contracts === undefined) return checked;
   const found = await contracts();
+  if (plan.migrations.length === 0) return { ...checked, contracts: await contractsNow(found, context) };
   return checkContracts(checked, found, "up");
 }

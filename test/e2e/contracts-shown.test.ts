@@ -1,6 +1,10 @@
 /** What plan, up and down state about the contracts that they read. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, type Project } from "../support/project.ts";
+import { apiKey, aService } from "../support/service.ts";
+import { columnsOf } from "../support/tables.ts";
 import { atTerminal, hasTerminal } from "./support/terminal.ts";
 
 const documents = { reads: { title: "utf8" } };
@@ -95,6 +99,62 @@ test("an empty folder and a contract without tables are noted, as they protect n
   });
   expect((await project.migrate(["up"])).stderr).toContain(`contracts: search 1\nnote: ${nothing}\n`);
   expect((await project.migrate(["plan", "--down"])).stderr).toBe(`note: ${nothing}\n`);
+});
+
+test("if nothing is pending, a contract that the tables break is noted, and nothing fails", async () => {
+  const project = withContracts();
+  contract(project, "contracts/1.json", "1");
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const holds = await project.migrate(["up"]);
+  expect(holds).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
+  expect(await project.migrate(["plan"])).toEqual({
+    code: 0,
+    stdout: "nothing to do\ncontracts: search 1\n",
+    stderr: "",
+  });
+  contract(project, "contracts/0.json", "0", { documents: { reads: { body: "utf8", title: "int32" } }, gone: {} });
+  const wayOut = "correct contracts/0.json, or remove it if that release no longer runs";
+  const note = `search 0 reads documents.body, which does not exist; ${wayOut}`;
+  const expected = { code: 0, stderr: `note: ${note}\n`, stdout: "nothing to do\ncontracts: search 0, search 1\n" };
+  expect(await project.migrate(["plan"])).toEqual(expected);
+  const noted = { code: 0, stdout: "nothing to do\n", stderr: `contracts: search 0, search 1\nnote: ${note}\n` };
+  expect(await project.migrate(["up"])).toEqual(noted);
+  const { stdout } = await project.migrate(["up", "--json"]);
+  const [event, finished] = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(event).toMatchObject({ event: "contracts", notes: [note] });
+  expect(finished).toMatchObject({ event: "finished", applied: 0 });
+  project.write("contracts/0.json", "{");
+  expect(await project.migrate(["up"])).toEqual({
+    code: 0,
+    stdout: "nothing to do\n",
+    stderr: "note: the contract contracts/0.json: is not JSON\n",
+  });
+  rmSync(join(project.folder, "contracts"), { recursive: true });
+  const missing =
+    "contracts does not exist, but the setting contracts of target here names it; create that folder, which may be empty, or correct the setting";
+  expect((await project.migrate(["up"])).stderr).toBe(`note: ${missing}\n`);
+  project.migration("0002_lang.ts", `m.addColumn("documents", "lang", m.utf8())`);
+  for (const command of ["plan", "up"])
+    expect(await project.migrate([command])).toEqual({ code: 2, stdout: "", stderr: `${missing}\n` });
+  expect(await columnsOf(project.database, "documents")).toEqual(["id: int32", "title: utf8"]);
+});
+
+test("on a service that can't describe its tables, only missing tables are noted", async () => {
+  const service = await aService();
+  const project = withContracts();
+  const target = { kind: "rest", endpoint: service.url, dialect: "service", contracts: "contracts" };
+  project.write("migrate.config.ts", `export default { targets: { here: ${JSON.stringify(target)} } };\n`);
+  project.write("contracts/README.md", "The releases that run.");
+  const key = { MIGRATE_API_KEY: apiKey };
+  expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
+  contract(project, "contracts/0.json", "0", { gone: { reads: { title: "utf8" } } });
+  contract(project, "contracts/1.json", "1", { documents: { reads: { body: "utf8" } } });
+  const wayOut = "correct contracts/0.json, or remove it if that release no longer runs";
+  const note = `note: search 0 uses gone, which does not exist; ${wayOut}\n`;
+  expect(await project.migrate(["plan"], key)).toMatchObject({ code: 0, stderr: note });
 });
 
 test.skipIf(!hasTerminal)("down at a terminal states them once, before it asks", async () => {

@@ -69,7 +69,10 @@ export const upCommand = defineCommand({
     return await withDatabases(
       context,
       async (session) => {
-        await up(session.options, choice);
+        await up(session.options, choice, async (run) => {
+          if (run.contracts !== undefined)
+            await (await import("../../run/prepare/compare-contracts.ts")).noteContracts(run);
+        });
         if (isPending) await (await import("../project/update-schema-lock.ts")).noteStaleLock(session, context.output);
       },
       async (session, limits) => await (await import("../databases/up-all.ts")).upAll(context, session, choice, limits),

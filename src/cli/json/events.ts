@@ -54,7 +54,7 @@ const most = z.discriminatedUnion("event", [
   }),
   event(
     "contracts",
-    "The releases whose contracts were checked, if contracts are configured or given; `notes` has what protects nothing, such as an empty folder.",
+    "The releases whose contracts were checked, if contracts are configured or given; `notes` has what protects nothing, such as an empty folder. If nothing is pending, only if something is noted.",
     { releases: z.array(contractName), notes: texts },
   ),
   event("preparing", "`migrate prepare` begins with a column.", column),

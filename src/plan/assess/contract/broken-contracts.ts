@@ -241,8 +241,12 @@ function checkDescribed({ now, migrations }: Plan, contracts: readonly Contract[
     }
 }
 
-/** Why the application can't work with the table, for each thing that it does with it; undefined where it can. */
-function problemsIn(table: Table | undefined, name: string, needed: ContractTable): readonly (string | undefined)[] {
+/** Why an application can't work with the table, for each thing that it does with it; undefined where it can. */
+export function problemsIn(
+  table: Table | undefined,
+  name: string,
+  needed: ContractTable,
+): readonly (string | undefined)[] {
   const ofUse = (use: Use) =>
     needed[use].map((column) => {
       const problem = problemOfColumn(table, column, use);

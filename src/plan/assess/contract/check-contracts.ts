@@ -2,7 +2,8 @@
 import type { CheckedContracts } from "../../checked-contracts.ts";
 import type { Direction } from "../../compile/compile.ts";
 import type { Plan } from "../../make-plan.ts";
-import { withContracts } from "./broken-contracts.ts";
+import type { Tables } from "../../../schema/table.ts";
+import { problemsIn, withContracts } from "./broken-contracts.ts";
 import type { Contract } from "./contract.ts";
 
 export interface FoundContracts {
@@ -25,6 +26,21 @@ export function checkedContracts({ contracts, empty }: FoundContracts): CheckedC
       ...contracts.filter(({ tables }) => tables.size === 0).map(({ file }) => protectsNothing(file)),
     ],
   };
+}
+
+/** The same if nothing is pending: what these tables do not allow is noted. `tables`: undefined where there is none. */
+export function compareContracts(found: FoundContracts, tables: Tables): CheckedContracts {
+  const { releases, notes } = checkedContracts(found);
+  const problems = found.contracts.flatMap((contract) => {
+    const problem = [...contract.tables]
+      .filter(([name]) => tables.has(name))
+      .flatMap(([name, needed]) => problemsIn(tables.get(name), name, needed))
+      .find((one) => one !== undefined);
+    const { application, release, file } = contract;
+    const wayOut = `correct ${file}, or remove it if that release no longer runs`;
+    return problem === undefined ? [] : `${application} ${release} ${problem}; ${wayOut}`;
+  });
+  return { releases, notes: [...notes, ...problems] };
 }
 
 /** That a contract states no table. */
