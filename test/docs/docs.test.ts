@@ -64,7 +64,8 @@ test("TypeScript accepts the code", () => {
   for (const name of ["@lancedb/lancedb", "apache-arrow", "vitest", "@types"])
     symlinkSync(join(root, "node_modules", name), join(checked, "node_modules", name));
   const config = JSON.parse(strictConfig) as { compilerOptions: object };
-  const compilerOptions = { ...config.compilerOptions, noUnusedLocals: false, declaration: false, types: ["node"] };
+  const own = { noUnusedLocals: false, declaration: false, types: ["node"], allowImportingTsExtensions: true };
+  const compilerOptions = { ...config.compilerOptions, ...own };
   writeFileSync(join(checked, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["**/*.ts", "**/*.mts"] }));
   writeFileSync(join(checked, "package.json"), `{ "type": "module" }\n`);
   expect(typeProblems(checked)).toEqual([]);

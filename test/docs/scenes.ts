@@ -219,8 +219,19 @@ export const scenes: Readonly<Record<string, Scene>> = {
   "docs/types.md#types-for-the-application": async (scene) => {
     await typed(scene);
     await scene.migrate("types", "--out", "src/db.ts");
+    await scene.migrate("up");
+    await addRows(scene.project.database, "documents", [{ id: 1n, headline: "On locks" }]);
   },
-  "docs/types.md#checking-new-rows": typed,
+  "docs/types.md#decimals": async ({ project, migrate }) => {
+    const columns = `{ id: m.int32().notNull(), price: m.decimal128(10, 2).notNull() }`;
+    project.migration("0001_prices.ts", `m.createTable("prices", ${columns})`);
+    await migrate("up");
+    await migrate("types", "--out", "src/db.ts");
+  },
+  "docs/types.md#checking-new-rows": async (scene) => {
+    await typed(scene);
+    await scene.migrate("up");
+  },
   "docs/branches.md#migrate-rebase": async ({ project, migrate }) => {
     const git = (...args: readonly string[]) => {
       const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];

@@ -344,6 +344,10 @@ test("a row that was read can be added again", async () => {
   );
 });
 
+function decimal(digits: bigint): Uint32Array {
+  return new Uint32Array(new BigInt64Array([digits, digits >> 64n]).buffer);
+}
+
 /** Rows of the table in docs/types.md: type, value given, value stored. */
 const changed: readonly (readonly [column: string, type: m.ColumnType, given: unknown, stored: unknown])[] = [
   ["`int8` | `128` | `-128`", m.int8(), 128, -128],
@@ -359,6 +363,12 @@ const changed: readonly (readonly [column: string, type: m.ColumnType, given: un
     new Date("1715"),
   ],
   ['`bool` | `"true"` | `false`', m.bool(), "true", false],
+  [
+    "`decimal128(10, 2)` | `new Uint8Array([1, 2, 0, 0])` | 85899345.93",
+    m.decimal128(10, 2),
+    new Uint8Array([1, 2, 0, 0]),
+    decimal(8_589_934_593n),
+  ],
 ];
 
 test("the client stores other values than the documentation's, and the schemas refuse these", async () => {
@@ -380,6 +390,56 @@ test("the client stores other values than the documentation's, and the schemas r
     const read = plain(row!.x, type.type);
     if (stored instanceof Date) expect(new Date(read as number).getUTCFullYear()).toBe(stored.getUTCFullYear());
     else expect(read, line).toEqual(plain(stored, type.type));
+  }
+});
+
+test("the client refuses decimals in other forms, but not those with too many digits", async () => {
+  const { project, schemas } = await anApplication(
+    `m.createTable("prices", { id: m.int32().notNull(), price: m.decimal128(4, 2) }),`,
+  );
+  const table = await (await lancedb.connect(project.database)).openTable("prices");
+  for (const price of ["12.34", 12.34, 1234, 1234n, [1234, 0, 0, 0]]) {
+    await expect(table.add([{ id: 1, price }])).rejects.toThrow("value.subarray is not a function");
+    expect(schemas["pricesInput"]!["~standard"].validate({ id: 1, price }).issues).toHaveLength(1);
+  }
+  const price = decimal(1_234_567n);
+  expect(schemas["pricesInput"]!["~standard"].validate({ id: 1, price }).issues).toHaveLength(1);
+  await table.add([{ id: 1, price }]);
+  const [row] = (await table.query().toArray()) as readonly { readonly price: Uint32Array }[];
+  expect(String(row!.price)).toBe("1234567");
+  // A number without a cast is no decimal to the engine.
+  await expect(table.countRows("price < 0.5")).rejects.toThrow("could not convert to literal of type 'Decimal128");
+});
+
+/** From 2 to the power of 61 nanoseconds on, which is in 2043, the next floating-point number is twice as far. */
+const eras: readonly (readonly [from: string, to: string, within: bigint])[] = [
+  ["1970-06-01", "2043-01-01", 128n],
+  ["2043-02-01", "2262-01-01", 512n],
+];
+
+test("moments in nanoseconds are stored as closely as the documentation states", async () => {
+  const { project, schemas } = await anApplication(
+    `m.createTable("logs", { id: m.int32().notNull(), at: m.timestamp("ns").notNull() }),`,
+  );
+  const table = await (await lancedb.connect(project.database)).openTable("logs");
+  const page = readFileSync(join(root, "docs/types.md"), "utf8");
+  expect(page).toContain("is stored within 128 nanoseconds until 2043, and within 512 nanoseconds from then on");
+  for (const [from, to, within] of eras) {
+    const [first, last] = [Date.parse(from), Date.parse(to)];
+    const given = Array.from({ length: 2000 }, (_, id) => first + (last - first) * ((id * Math.SQRT2) % 1));
+    const rows = given.map((at, id) => schemas["logsInput"]!["~standard"].validate({ id, at }));
+    await table.delete("true");
+    await table.add(rows.map((result) => (result as { value: Record<string, unknown> }).value));
+    const batch = await table.query().select({ id: "id", at: "cast(at as bigint)" }).toArrow();
+    const off = [...batch].map(({ id, at }: { id: number; at: bigint }) => {
+      // Exact: these numbers have fewer binary places.
+      const wanted = (BigInt(given[id]! * 2 ** 24) * 1_000_000n) >> 24n;
+      return at > wanted ? at - wanted : wanted - at;
+    });
+    const most = off.reduce((one, other) => (one > other ? one : other));
+    expect(off).toHaveLength(2000);
+    expect(most).toBeLessThanOrEqual(within);
+    expect(most).toBeGreaterThan(within / 2n);
   }
 });
 
