@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ReportDocument } from "../../src/commands/report/report-document.ts";
 import { reportPage } from "../../src/cli/report/page.ts";
 import {
   accessibilityProblems,
@@ -135,6 +136,9 @@ describe.skipIf(why !== undefined)("in a browser", () => {
     await withPage({}, file, async (page) => {
       expect(await page.locator("h1").innerText()).toBe("local");
       expect(await page.locator(".state").innerText()).toMatch(/3 migrations.*1 refused.*1 table/s);
+      expect(await page.locator(".state > .bad").last().innerText()).toMatch(
+        /way back\s+×blocked by drift\s+until it is undone; migrate plan --down also looks at rows/i,
+      );
       expect(await page.locator("#drift").innerText()).toMatch(/foreign.*\d{4}-\d\d-\d\d/s);
       expect(await page.locator(".card").innerText()).toMatch(
         /0004_drop.*refused.*accepts = \["lossy"\].*n is dropped/s,
@@ -208,6 +212,27 @@ describe.skipIf(why !== undefined)("in a browser", () => {
       expect(await accessibilityProblems(page)).toEqual([]);
       expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     });
+  });
+
+  test("the way back is green only without drift, and names the command that looks at rows", async () => {
+    const { drift: _, ...rest } = largeReport(10, 2);
+    const wayBack = async (drift: ReportDocument["drift"]) => {
+      let text = "";
+      const path = join(folder, "way-back.html");
+      writeFileSync(path, reportPage({ ...rest, noReturn: undefined, drift }));
+      await withPage({}, path, async (page) => {
+        const found = page.locator(".state > div").last();
+        text = `${await found.getAttribute("class")}: ${(await found.innerText()).replaceAll(/\s+/g, " ")}`;
+      });
+      return text;
+    };
+    const looks = "migrate plan --down also looks at rows";
+    expect(await wayBack({ checked: true, columns: true, differences: [] })).toMatch(
+      new RegExp(`^good: way back ✓all the way each migration has one; ${looks}$`, "i"),
+    );
+    expect(await wayBack({ checked: false, why: "a table can't be read" })).toMatch(
+      new RegExp(`^good: way back ✓all the way each migration has one, unless there is drift; ${looks}$`, "i"),
+    );
   });
 
   test("1,000 migrations and 200 tables can be used within 2 seconds", { timeout: 60_000 }, async () => {

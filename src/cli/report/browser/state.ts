@@ -3,7 +3,7 @@ import { count } from "../../../errors/entry.ts";
 import { formatMigration } from "../../../migrations/file-name.ts";
 import type { ReportDocument, ReportedDrift } from "../../../commands/report/report-document.ts";
 import { deferralText } from "../../../run/deferral-text.ts";
-import { html } from "./dom.ts";
+import { code, html } from "./dom.ts";
 import { sinceOf } from "./details.ts";
 import { isRefused, isUnfinished, lastRan } from "./migrations.ts";
 import { notice, tile } from "./parts.ts";
@@ -55,9 +55,20 @@ function drift(found: ReportedDrift): HTMLElement {
 }
 
 function wayBack(report: ReportDocument): HTMLElement {
-  const { noReturn } = report;
+  const { noReturn, drift: found } = report;
   if (lastRan(report) === undefined) return tile("plain", "Way back", "nothing ran");
+  // Rows may block a rollback, too. Only a plan counts them.
+  const looking = [code("migrate plan --down"), " also looks at rows"];
+  if (found.checked && found.differences.length > 0)
+    return tile("bad", "Way back", "blocked by drift", "until it is undone; ", ...looking);
+  const unless = found.checked ? "" : ", unless there is drift";
   if (noReturn === undefined)
-    return tile("good", "Way back", "all the way", "each migration has a way back, if rows and drift do not block it");
-  return tile("warn", "Way back", ["down to ", linkTo(noReturn.version)], "this one can't be rolled back");
+    return tile("good", "Way back", "all the way", `each migration has one${unless}; `, ...looking);
+  return tile(
+    "warn",
+    "Way back",
+    ["down to ", linkTo(noReturn.version)],
+    "this one can't be rolled back; ",
+    ...looking,
+  );
 }
