@@ -11,6 +11,7 @@ import type { Session } from "../../session/session.ts";
 import { renderDuration, renderTime } from "../render/times.ts";
 import { renderTable, type TableRow } from "../render/table.ts";
 import { absenceWords, begunIn, checkedStatus, lastRanIn, statusDocument } from "../render/status.ts";
+import { hasFailedMidway } from "../../run/lease/describe-holder.ts";
 import { deferralText } from "../../run/deferral-text.ts";
 import { preparedWords } from "../render/progress.ts";
 import { count } from "../../errors/migrate-error.ts";
@@ -77,7 +78,7 @@ function showStatus(
     })),
     ...pending.map((one) => ({
       cells: [state("pending"), formatMigration(one)],
-      note: pendingText(one, lastRan),
+      note: pendingText(one, lastRan, found.holder !== undefined),
       problem: one.partial?.detail,
     })),
   ];
@@ -95,12 +96,13 @@ function showStatus(
   return flags.check === true ? checkedStatus(found) : undefined;
 }
 
-/** `lastRan`: what `down` would roll back. */
+/** `lastRan`: what `down` would roll back. `isHeld`: whether a run holds the lease, which may have gone further. */
 function pendingText(
   { partial, inDoubt, underWay, preparing }: StatusResult["pending"][number],
   lastRan: LedgerMigration | undefined,
+  isHeld: boolean,
 ): string {
-  const doubt = underWay ? "under way" : inDoubt ? "in doubt" : "";
+  const doubt = underWay ? "under way" : inDoubt && (isHeld || !hasFailedMidway(partial)) ? "in doubt" : "";
   const isNothingDone = partial !== undefined && !isHalfDone(partial) && doubt === "";
   const back = isNothingDone && lastRan !== undefined ? `migrate down would roll back ${formatMigration(lastRan)}` : "";
   const prepared = preparing.map(({ table, path, progress }) => `${table}.${path}: ${preparedWords(progress)}`);

@@ -2,6 +2,7 @@
 import type { Clock } from "../../time/clock.ts";
 import { count } from "../../errors/migrate-error.ts";
 import { groupInDoubt, migrationsBegun, migrationsInDoubt, workOf, type LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { formatGroup, formatMigration } from "../../migrations/file-name.ts";
 
 /** Whether the holder has been silent for longer than its lease, by this clock. */
@@ -37,9 +38,19 @@ export function doubtWords(state: LedgerState, run: string, clock: Clock): reado
     const [version] = versions as [number];
     const name = nameOf(state, versions);
     if (atWork.includes(version)) return `${name} is under way`;
-    const verb = state.migrations.get(version)?.reversal === undefined ? "up" : "down";
+    const known = state.migrations.get(version);
+    const verb = known?.reversal === undefined ? "up" : "down";
+    const isTouchedSince = state.holder?.next === version || state.late.some((call) => call.version === version);
+    if (versions.length === 1 && hasFailedMidway(known) && !isTouchedSince)
+      return `${name} failed in the middle of an action; the next migrate ${verb} finds out how far it got, and resumes it`;
     return `${name} may have run further than is recorded; the next migrate ${verb} finds out and resumes it`;
   });
+}
+
+/** Whether the ledger records that it failed between two commits of an action. */
+export function hasFailedMidway(known: LedgerMigration | undefined): boolean {
+  const { detail, midway } = known?.reversal ?? known ?? {};
+  return detail !== undefined && midway !== undefined;
 }
 
 /** The migrations that other runs have begun and may have left half-done, as text; empty if there are none. */
