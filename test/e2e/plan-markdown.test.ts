@@ -99,3 +99,21 @@ test("names and SQL of migrations are shown as they are, and do nothing else", a
   expect(rows[1]![1]).toContain(column.replace("\u202e", "\\u202e"));
   expect(html.match(/<details>|<\/details>/g)).toEqual(["<details>", "</details>"]);
 });
+
+test("a migration that has failed half-way is marked as unfinished", async () => {
+  const { migrate } = project({
+    "migrations/0001_documents.ts": create,
+    "migrations/0002_halves.ts": module(
+      `m.addColumn("documents", "half", m.int32()), m.execute("documents", { update: { half: "cast(1 / (id - 1) as int)" } })`,
+    ),
+    "migrations/0003_headlines.ts": module(`m.renameColumn("documents", "title", "headline")`),
+  });
+  expect(await migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 1 });
+  const { stdout } = await migrate([...markdown, "--accept", "lossy"]);
+  expect(stdout).toContain("\n### 2 migrations for `local`: 1 unfinished");
+  expect(renderedMarkdown(stdout).rows.map(([cell]) => cell)).toEqual([
+    "migration",
+    "⏳ 0002_halves (1 of 2 done)",
+    "✅ 0003_headlines",
+  ]);
+});

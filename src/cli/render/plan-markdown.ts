@@ -86,6 +86,7 @@ function heading(plan: PlanDocument, where: string): string {
   const of = (is: (migration: Migration) => boolean) => migrations.filter(is).length;
   const verdicts = [
     [of(isRefused), "refused"],
+    [of(({ unfinished }) => unfinished === true), "unfinished"],
     [of(({ actions }) => actions.some(losesData)), "may lose data"],
     [of(({ actions }) => wayBackOf(actions)?.class === "none"), "can't be rolled back"],
   ] as const;
@@ -144,7 +145,7 @@ function tableOf({ groups = [], pending, reverting }: PlanDocument): readonly st
     .toSorted((a, b) => a.rank - b.rank);
   const rows = sorted.map(({ migration, icon }) =>
     tableRow([
-      `${icon}\u00a0${nameOf(migration)}${migration.done === 0 ? "" : ` (${migration.done} of ${migration.total} done)`}`,
+      `${icon}\u00a0${nameOf(migration)}${progressOf(migration)}`,
       riskCell(migration),
       ...(pending === undefined ? [] : [rollbackCell(migration)]),
       grouped.has(migration.version) ? "in a group" : prose(costText(migration.actions)),
@@ -161,15 +162,21 @@ function tableOf({ groups = [], pending, reverting }: PlanDocument): readonly st
   ];
 }
 
+function progressOf({ unfinished, done, total }: Migration): string {
+  if (done > 0) return ` (${done} of ${total} done)`;
+  return unfinished === true ? " (unfinished)" : "";
+}
+
 /** By rank. They consist of one character each, because what is printed has no invisible ones. */
-const dangers = ["⛔", "🔶", "🔶", "🔶", "✅", "✅"] as const;
+const dangers = ["⛔", "⏳", "🔶", "🔶", "🔶", "✅", "✅"] as const;
 
 /** `rank`: 0 for the most dangerous migrations. */
 function dangerOf(migration: Migration): { readonly rank: number; readonly icon: string } {
-  const { actions } = migration;
+  const { actions, unfinished } = migration;
   const back = wayBackOf(actions)?.class;
   const is = [
     isRefused(migration),
+    unfinished === true,
     back === "none",
     actions.some(losesData),
     actions.some(({ risks }) => risks.length > 0),

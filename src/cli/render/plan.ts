@@ -76,8 +76,9 @@ function renderGroup(
 }
 
 function renderMigration(migration: Migration, indent: string, output: Output): void {
-  const { done, total, actions, down } = migration;
-  const part = done === 0 ? "" : ` (${done} of ${count(total, "action")} done already)`;
+  const { done, total, actions, down, unfinished } = migration;
+  const begun = unfinished === true && indent === "" ? " (begun, and not finished)" : "";
+  const part = done === 0 ? begun : ` (${done} of ${count(total, "action")} done already)`;
   output.result([indent, { style: "bold", text: formatMigration(migration) }, part]);
   for (const action of actions) renderAction(action, `${indent}  `, output);
   if (!output.verbose) renderWayBack(actions, `${indent}  `, output);

@@ -79,6 +79,10 @@ const plannedMigration = z
     steps: z.array(text).describe("A short hash of each step."),
     done: whole.describe("How many of its actions are done already."),
     total: whole,
+    unfinished: z
+      .literal(true)
+      .optional()
+      .describe("A run has begun it and was killed or has failed, or has begun the group that it is part of."),
     down: z.array(text).optional().describe("The rollback that its file exports, as text."),
     actions: z.array(plannedAction),
   })
@@ -163,6 +167,7 @@ export function planDocument(
   survey?: Survey,
 ): PlanDocument {
   const grouped = new Set(groups.flatMap(versionsOf));
+  const begun = new Set(groups.filter((group) => callsLeft(group).length < group.calls.length).flatMap(versionsOf));
   const isGrouped = ({ migration }: PlannedMigration) => grouped.has(migration.version);
   const actions = migrations.flatMap((one) => one.actions);
   const alone = migrations.filter((one) => !isGrouped(one)).flatMap((one) => one.actions);
@@ -170,7 +175,10 @@ export function planDocument(
   return {
     target,
     direction,
-    [direction === "up" ? "pending" : "reverting"]: migrations.map((one) => ofMigration(one, isGrouped(one), survey)),
+    [direction === "up" ? "pending" : "reverting"]: migrations.map((one) => ({
+      ...ofMigration(one, isGrouped(one), survey),
+      ...((one.done > 0 || one.midway !== undefined || begun.has(one.migration.version)) && { unfinished: true }),
+    })),
     ...(groups.length > 0 && { groups: groups.map((group) => ofGroup(group, survey)) }),
     ...(accepted.length > 0 && { accepted: [...accepted] }),
     ...(blocked && { blocked: { ...blocked, problems: [...blocked.problems] } }),

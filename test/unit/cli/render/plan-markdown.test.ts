@@ -55,19 +55,26 @@ test("the migrations about which somebody must decide come first", () => {
       migration(4, [{ risks: [loss] }]),
       migration(5, [{ rollback: { class: "none", text: "", reason: "rows are gone", actions: [] } }]),
       migration(6, [{ risks: [loss], refusal: { reason: "consent", consent: "lossy", loss: "t.c is dropped" } }]),
-      migration(7, [{ risks: [{ ...loss, rows: 0 }], rollback: undefined }], { down: ["undo it"], done: 1, total: 2 }),
+      migration(7, [{ risks: [{ ...loss, rows: 0 }], rollback: undefined }], {
+        down: ["undo it"],
+        unfinished: true,
+        done: 1,
+        total: 2,
+      }),
+      migration(8, [{}], { unfinished: true }),
     ],
   });
   expect(text).toContain(
-    "\n### 7 migrations for `production`: 1 refused, 2 may lose data, 1 can't be rolled back\n\n> [!CAUTION]\n> - `0006_change_c6` is **refused**: change t.c6: needs consent:",
+    "\n### 8 migrations for `production`: 1 refused, 2 unfinished, 2 may lose data, 1 can't be rolled back\n\n> [!CAUTION]\n> - `0006_change_c6` is **refused**: change t.c6: needs consent:",
   );
   expect(renderedMarkdown(text).rows.map((row) => row.slice(0, 3).join(", "))).toEqual([
     "migration, risk, rollback",
     "⛔ 0006_change_c6, t.c is dropped: 3 rows now, exact",
+    "⏳ 0007_change_c7 (1 of 2 done), t.c is dropped: no row now, its file exports down",
+    "⏳ 0008_change_c8 (unfinished), none, exact",
     "🔶 0005_change_c5, none, none: rows are gone",
     "🔶 0004_change_c4, t.c is dropped: 3 rows now, exact",
     "🔶 0003_change_c3, a null would stop this: no row now, exact",
-    "🔶 0007_change_c7 (1 of 2 done), t.c is dropped: no row now, its file exports down",
     "✅ 0002_change_c2, none, restore of an old version",
     "✅ 0001_change_c1, none, exact",
   ]);
