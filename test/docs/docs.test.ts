@@ -61,7 +61,7 @@ function checkFile(project: Project, block: Block): void {
 test("TypeScript accepts the code", () => {
   mkdirSync(join(checked, "node_modules/@lancedb"), { recursive: true });
   symlinkSync(root, join(checked, "node_modules/lance-migrate"));
-  for (const name of ["@lancedb/lancedb", "apache-arrow", "vitest", "@types"])
+  for (const name of ["@lancedb/lancedb", "@opentelemetry", "apache-arrow", "vitest", "@types"])
     symlinkSync(join(root, "node_modules", name), join(checked, "node_modules", name));
   const config = JSON.parse(strictConfig) as { compilerOptions: object };
   const own = { noUnusedLocals: false, declaration: false, types: ["node"], allowImportingTsExtensions: true };

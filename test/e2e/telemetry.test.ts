@@ -3,10 +3,13 @@
  * packages of Python, so that test runs only where REQUIRE_PYTHON=1, as .ci/run sets it.
  */
 import { spawn } from "node:child_process";
+import { symlinkSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { pythonWith } from "../clients/client.ts";
+import { allBlocks } from "../docs/blocks.ts";
+import { serve } from "../rest/servers.ts";
 import { aProject, root, type Project } from "../support/project.ts";
 
 const isWanted = process.env["REQUIRE_PYTHON"] === "1";
@@ -164,6 +167,25 @@ test.runIf(isWanted)("spans and metrics of up and down reach a receiver, also th
   });
   expect(valuesOf(failed!.attributes)).toMatchObject({ "error.type": "ERR_STEP_IMPOSSIBLE" });
   expect([hex(failed!.traceId), hex(failed!.parentSpanId!)]).toEqual(TRACEPARENT.split("-").slice(1, 3));
+});
+
+test.each([
+  ["the configuration imports", {}],
+  ["Node imports", { NODE_OPTIONS: "--import ./telemetry.ts" }],
+] as const)("the documentation's SDK, which %s, sends spans and no metrics", async (_, env) => {
+  const { url, seen } = await serve((response) => response.setHeader("content-type", "application/json").end("{}"));
+  const project = aProject();
+  symlinkSync(join(root, "node_modules/@opentelemetry"), join(project.folder, "node_modules/@opentelemetry"));
+  const isConfiguration = Object.keys(env).length === 0;
+  const blocks = allBlocks().filter(({ page, file }) => page === "docs/telemetry.md" && file !== undefined);
+  expect(blocks.map(({ file }) => file)).toEqual(["telemetry.ts", "migrate.config.ts"]);
+  for (const { file, text } of blocks) if (file === "telemetry.ts" || isConfiguration) project.write(file!, text);
+  project.migration("0001_documents.ts", `m.createTable("documents", { id: m.int32() })`);
+  expect(await project.migrate(["up"], { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: url })).toMatchObject({ code: 0 });
+  expect(seen.map(({ path }) => path)).toEqual(["/v1/traces"]);
+  const { resourceSpans } = JSON.parse(seen[0]!.body.toString()) as Required<Received>;
+  const spans = resourceSpans.flatMap(({ scopeSpans }) => scopeSpans).flatMap((one) => one.spans);
+  expect(treeOf(spans)).toEqual([["migrate up", [["migration 0001_documents", ["create table documents"]]]]]);
 });
 
 test("a receiver that can't be reached changes nothing but a note", async () => {
