@@ -168,6 +168,15 @@ test.skipIf(!hasTerminal)("down at a terminal states them once, before it asks",
   expect(done.shown).toMatch(/contracts: search 1[^]*everything as it is/);
 });
 
+test("prepare reads no contracts", async () => {
+  const project = withContracts();
+  contract(project, "contracts/1.json", "1", { documents: { reads: { gone: "utf8" } } });
+  expect(await project.migrate(["plan"])).toMatchObject({ code: 2 });
+  expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
+  rmSync(join(project.folder, "contracts"), { recursive: true });
+  expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
+});
+
 test("of several databases, the contracts are stated once", async () => {
   const project = withContracts();
   const target = `{ kind: "lance", uri: "data/{database}", databases: ["a", "b"], contracts: "contracts" }`;
