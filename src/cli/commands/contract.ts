@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
+import { protectsNothing } from "../../plan/assess/contract/check-contracts.ts";
 import { parseContract, placeOf, type ContractDocument } from "../../plan/assess/contract/contract.ts";
 import { writeContract } from "../../plan/assess/contract/write-contract.ts";
 import { databaseAfter, schemaRevisions, type SchemaRevision } from "../../run/schema-history.ts";
@@ -56,6 +57,7 @@ export const contractCommand = defineCommand({
       const named = { application, release, ...(last && { migrations: formatMigration(last) }) };
       const { document, gone, left } = writeContract(named, databaseAfter(typed), all === true ? undefined : before);
       const text = `${JSON.stringify(document, null, 2)}\n`;
+      if (Object.keys(document.tables).length === 0) output.progress(`note: ${protectsNothing(shown)}`);
       // Neither the layout nor the number of later migrations matters to those who read it.
       const isCurrent = before !== undefined && statedIn(before) === statedIn(document);
       if (check === true) {
