@@ -1,7 +1,7 @@
 /** Tables of settings, from the interfaces of the configuration and their comments. */
 import type { InterfaceDeclaration, PropertySignature, Type } from "ts-morph";
 import { table } from "./markdown.ts";
-import { descriptionOf, sources, tagOf } from "./source.ts";
+import { descriptionOf, source, tagOf } from "./source.ts";
 
 /** The interfaces by the names of their tables. A table may have the settings of two. */
 const tables: Readonly<Record<string, readonly (readonly [file: string, name: string])[]>> = {
@@ -34,7 +34,6 @@ const guides: Readonly<Record<string, string>> = {
 
 /** By the name of its table. */
 export function settingTables(): ReadonlyMap<string, string> {
-  const source = sources();
   return new Map(
     Object.entries(tables).map(([title, interfaces]) => {
       const found = interfaces.map(([file, name]) => source(file).getInterfaceOrThrow(name));

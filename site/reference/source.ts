@@ -3,10 +3,12 @@ import { join } from "node:path";
 import { Project, type JSDoc, type SourceFile } from "ts-morph";
 import { root } from "../screenshots/project.ts";
 
-/** The source files of the repository, by path. */
-export function sources(): (path: string) => SourceFile {
-  const project = new Project({ tsConfigFilePath: join(root, "tsconfig.json"), skipAddingFilesFromTsConfig: true });
-  return (path) => project.addSourceFileAtPath(join(root, path));
+let project: Project | undefined;
+
+/** A source file of the repository. All are read into one project, whose types are worked out once. */
+export function source(path: string): SourceFile {
+  project ??= new Project({ tsConfigFilePath: join(root, "tsconfig.json"), skipAddingFilesFromTsConfig: true });
+  return project.addSourceFileAtPath(join(root, path));
 }
 
 /** The text of a comment on one line, without its tags. */

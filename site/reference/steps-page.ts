@@ -1,10 +1,10 @@
 /** The generated part of docs/step-reference.md, from the comments of the builders and the flags of `migrate new`. */
 import { Node } from "ts-morph";
 import { stepFlags, stepNames } from "../../src/steps/registry.ts";
-import { descriptionOf, sources, tagOf } from "./source.ts";
+import { descriptionOf, source, tagOf } from "./source.ts";
 
 export function stepsPage(): string {
-  const declared = sources()("src/steps/index.ts").getExportedDeclarations();
+  const declared = source("src/steps/index.ts").getExportedDeclarations();
   return stepNames
     .toSorted()
     .flatMap((name) => {
