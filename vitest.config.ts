@@ -20,14 +20,16 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    exclude: ["test/pylance/**"],
+    exclude: ["test/pylance/**", "test/.cache/**"],
     sequence: { sequencer: LongestFirst },
     // The files of a worker share its modules, and the processes of test/support/shared-process.ts: loading them for each
     // file took a minute of the unit tests alone. Nothing may be left in them that another file could notice.
     isolate: false,
     // Node loads everything itself, as it does for users. Vitest asks its main process for each module again each time that
     // it is imported, and tests import thousands of migrations.
-    experimental: { viteModuleRunner: false },
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    // Watching needs to know what imports what.
+    setupFiles: process.argv.includes("run") ? ["test/support/setup.ts"] : [],
     execArgv: ["--import", fileURLToPath(new URL("./test/support/own-package.ts", import.meta.url))],
     // More than a small machine has cores: the long tests wait for leases to run out.
     maxWorkers: 4,
