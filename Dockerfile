@@ -14,20 +14,21 @@ FROM node:24-bookworm-slim AS install
 ARG NPM_CONFIG_REGISTRY
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Leaves a package.json that needs just the packages that are its arguments. Most others are for tests.
+# Leaves a package.json that needs just the packages that are its arguments. Most others are for tests. A package that is
+# not in it is a binary of LanceDB, and has its version.
 ENV ONLY='const { writeFileSync } = require("node:fs"); \
   const { dependencies, devDependencies, peerDependencies, peerDependenciesMeta, ...rest } = require("./package.json"); \
   const all = { ...dependencies, ...devDependencies }; \
-  const wanted = Object.fromEntries(process.argv.slice(1).map((name) => [name, all[name]])); \
+  const wanted = Object.fromEntries(process.argv.slice(1).map((name) => [name, all[name] ?? all["@lancedb/lancedb"]])); \
   writeFileSync("package.json", JSON.stringify({ ...rest, dependencies: wanted }));'
 # In the versions of the lock file. Without scripts: ours would build sources that are not here yet.
 ENV INSTALL="npm install --ignore-scripts --no-audit --no-fund --cache /tmp/npm"
 
 FROM install AS dependencies
-# What the service needs. To the package these are optional peers. What LanceDB brings along to compute embeddings is more
-# than half of all, and the service computes none.
-RUN node --eval "$ONLY" @fastify/swagger @lancedb/lancedb fastify workerpool && $INSTALL && cd node_modules && \
-  rm -rf /tmp/npm @huggingface @img onnxruntime-common onnxruntime-node onnxruntime-web openai sharp
+# What the service needs. To the package these are optional peers. LanceDB's optional packages are its binary for each
+# system, and what computes embeddings: half a gigabyte. The service needs just the binary for the system of the image.
+RUN node --eval "$ONLY" @fastify/swagger @lancedb/lancedb "@lancedb/lancedb-linux-$(node --print process.arch)-gnu" \
+  fastify workerpool && $INSTALL --omit=optional && rm -rf /tmp/npm
 
 FROM install AS build
 # What the command is bundled from, and what bundles it.
