@@ -30,6 +30,7 @@ import {
 import { engineProblem } from "../../src/engine/problem/engine-problem.ts";
 import { anyType, typeNear } from "../support/drawn-tables.ts";
 import { temporaryFolder } from "../support/project.ts";
+import { rounds } from "../support/rounds.ts";
 
 /** A table of one nullable column c. */
 async function aTable(db: Connection, type: DataType): Promise<EngineTable> {
@@ -79,7 +80,7 @@ test("on an empty table the engine takes the casts that castVerdict allows, and 
       }
       await db.dropTable(table.name);
     }),
-    { numRuns: 300 },
+    { numRuns: rounds(100, 300) },
   );
 });
 
@@ -227,7 +228,7 @@ test("a cast changes, refuses and keeps values as its verdict says", async () =>
         await db.dropTable(table.name);
       },
     ),
-    { numRuns: 200 },
+    { numRuns: rounds(70, 200) },
   );
 });
 
@@ -284,7 +285,7 @@ test("decimals change, refuse and keep values as the verdict says", async () => 
         await db.dropTable(table.name);
       },
     ),
-    { numRuns: 100 },
+    { numRuns: rounds(40, 100) },
   );
 });
 

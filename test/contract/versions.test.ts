@@ -11,6 +11,7 @@ import { describeVersion, putBack, restoreVersion } from "../../src/targets/cont
 import { writtenSince } from "../../src/targets/contract/written-since.ts";
 import * as fc from "../support/fast-check.ts";
 import { temporaryFolder } from "../support/project.ts";
+import { rounds } from "../support/rounds.ts";
 
 // The engine's client knows the fields of its own copy only.
 const { Field, Utf8 } = createRequire(import.meta.url)("apache-arrow") as typeof import("apache-arrow");
@@ -101,7 +102,7 @@ test.each(kinds)("what was written since a version is counted, whatever that was
         expect(await sinceOf(open, version)).toEqual(none);
       },
     ),
-    { numRuns: 40 },
+    { numRuns: rounds(20, 40) },
   );
 });
 

@@ -9,10 +9,13 @@ import { open as openRest } from "../../src/targets/rest/rest.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { systemClock } from "../../src/time/clock.ts";
 import { temporaryFolder } from "../support/project.ts";
+import { casesInTurn } from "../support/rounds.ts";
 import { aService, apiKey } from "../support/service.ts";
 import { addRows, lancedb } from "../support/tables.ts";
 import { optionsFor, watched, writeMigrations } from "../support/watched.ts";
 import { createIndex, createTable, int64, ivfFlat, vector } from "../../src/index.ts";
+
+const inTurn = casesInTurn();
 
 const rows = [1, 2].map((id) => ({ id, at: [id, 1] }));
 const first = [createTable("docs", { id: int64(), at: vector(2) }), createIndex("docs", "at", ivfFlat())];
@@ -63,7 +66,7 @@ async function runOfOlderRelease({ target }: Scene): Promise<void> {
   expect((await journal.head())?.detail).toBeUndefined();
 }
 
-test.each(["lance", "namespace"] as const)(
+test.each(inTurn(["lance", "namespace"] as const))(
   "on %s, up finds what is deferred after an older release has written the newest record",
   async (way) => {
     const scene = await aScene(way);
@@ -80,7 +83,7 @@ test.each(["lance", "namespace"] as const)(
   },
 );
 
-test.each(["lance", "namespace"] as const)(
+test.each(inTurn(["lance", "namespace"] as const))(
   "on %s, a run with nothing pending makes one call, whether indexes were ever deferred or not",
   async (way) => {
     const scene = await aScene(way);

@@ -1,7 +1,10 @@
 /** A column that a migration has filled: what others have written into it since does not go with it unasked. */
 import { expect, test } from "vitest";
+import { casesInTurn } from "../support/rounds.ts";
 import { addRows, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
+
+const inTurn = casesInTurn();
 
 async function filled(way: Way) {
   const project = await aProjectOn(way);
@@ -21,7 +24,7 @@ async function filled(way: Way) {
 
 const ways = ["lance", "namespace"] as const;
 
-test.each(ways)("what it was filled with goes unasked, on %s", async (way) => {
+test.each(inTurn(ways))("what it was filled with goes unasked, on %s", async (way) => {
   const { run, before, data } = await filled(way);
   const db = await lancedb.connect(data);
   await (await db.openTable("documents")).optimize();
@@ -29,7 +32,7 @@ test.each(ways)("what it was filled with goes unasked, on %s", async (way) => {
   expect(await rowsOf(data, "documents")).toEqual(before);
 });
 
-test.each(ways)("rows that were written since are asked about, on %s", async (way) => {
+test.each(inTurn(ways))("rows that were written since are asked about, on %s", async (way) => {
   const { run, data } = await filled(way);
   await addRows(data, "documents", [{ id: 4, body: "d", words: 99 }]);
   expect(await run("down")).toMatchObject({
@@ -43,7 +46,7 @@ test.each(ways)("rows that were written since are asked about, on %s", async (wa
   expect(await columnsOf(data, "documents")).not.toContain("words: int32");
 });
 
-test.each(ways)("values that were changed since are asked about, on %s", async (way) => {
+test.each(inTurn(ways))("values that were changed since are asked about, on %s", async (way) => {
   const { run, data } = await filled(way);
   const table = await (await lancedb.connect(data)).openTable("documents");
   await table.update({ where: "id = 2", valuesSql: { words: "42" } });

@@ -8,8 +8,10 @@ import { aProject } from "../support/project.ts";
 import { aProxy } from "../support/proxy.ts";
 import { aService } from "../support/service.ts";
 import { addRows } from "../support/tables.ts";
-import { rounds } from "../support/rounds.ts";
+import { casesInTurn, rounds } from "../support/rounds.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
+
+const inTurn = casesInTurn();
 
 const create = `m.createTable("documents", { id: m.int64().notNull(), title: m.utf8(), score: m.float64(), v: m.vector(4) }),`;
 const rows = Array.from({ length: 1000 }, (_, id) => ({
@@ -44,7 +46,7 @@ async function pending(way: Way, steps = change) {
 
 const actionsOf = ({ pending: [migration] = [] }: PlanDocument) => migration!.actions;
 
-test.each(["lance", "namespace"] as const)(
+test.each(inTurn(["lance", "namespace"] as const))(
   "rows at risk are counted, by the names that columns have now, on %s",
   async (way) => {
     const { plan, migrate } = await pending(way);
@@ -62,7 +64,7 @@ test.each(["lance", "namespace"] as const)(
   },
 );
 
-test.each(["lance", "namespace"] as const)("so are rows and values that go, on %s", async (way) => {
+test.each(inTurn(["lance", "namespace"] as const))("so are rows and values that go, on %s", async (way) => {
   const { plan } = await pending(
     way,
     `m.execute("documents", { delete: "id < 10" }), m.dropColumn("documents", "title"), m.dropTable("documents"),`,

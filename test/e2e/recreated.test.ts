@@ -1,7 +1,10 @@
 /** `down` of tables that somebody dropped and recreated with the same schema, with the built command. */
 import { expect, test } from "vitest";
+import { casesInTurn } from "../support/rounds.ts";
 import { lancedb, rowsOf, versionsOf } from "../support/tables.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
+
+const inTurn = casesInTurn();
 
 const create = `m.createTable("documents", { id: m.int32(), title: m.utf8() }),`;
 
@@ -48,7 +51,7 @@ test.each([
   },
 );
 
-test.each(["lance", "namespace"] as const)(
+test.each(inTurn(["lance", "namespace"] as const))(
   "no version of the table that took the place of another is restored (%s)",
   async (way) => {
     const { migrate, data } = await recreated(`m.execute("documents", { delete: "id > 1" }),`, way, theirs);
@@ -72,7 +75,7 @@ test("a column of the table that took the place of another is not dropped withou
   );
 });
 
-test.each(["lance", "namespace"] as const)(
+test.each(inTurn(["lance", "namespace"] as const))(
   "a table that has only been written to and compacted is the same (%s)",
   async (way) => {
     const project = await aProjectOn(way);

@@ -3,9 +3,11 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { isLong } from "../support/rounds.ts";
+import { casesInTurn, isLong } from "../support/rounds.ts";
 import { addRows, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
+
+const inTurn = casesInTurn();
 
 const create = `m.createTable("documents", {
   id: m.int32().notNull(), title: m.utf8(), score: m.float64(), body: m.utf8(),
@@ -108,7 +110,7 @@ const appended = Array.from({ length: 1_000 }, (_, at) => ({
   body: null,
 }));
 
-test.each(["lance", "namespace"] as const)(
+test.each(inTurn(["lance", "namespace"] as const))(
   "a type that holds less is not exact, every bit comes back, and rows that were added since can be kept, on %s",
   async (way) => {
     const project = await projectOn(way);
@@ -210,21 +212,24 @@ test("old versions are cleaned up as ever, and the one before the migration stay
   });
 });
 
-test.each(["lance", "namespace"] as const)("values that are written in place are not lost, on %s", async (way) => {
-  const { project } = await migrated(lossy["a dropped column"], way);
-  const table = await (await lancedb.connect(project.data)).openTable("documents");
-  await table.createIndex("id");
-  await table
-    .mergeInsert("id")
-    .whenMatchedUpdateAll()
-    .execute([{ id: 1, body: "PAID" }]);
-  const after = await seen(project);
-  expect(await project.migrate(["down"])).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining("1 row of documents was changed or removed since"),
-  });
-  expect(await seen(project)).toEqual(after);
-});
+test.each(inTurn(["lance", "namespace"] as const))(
+  "values that are written in place are not lost, on %s",
+  async (way) => {
+    const { project } = await migrated(lossy["a dropped column"], way);
+    const table = await (await lancedb.connect(project.data)).openTable("documents");
+    await table.createIndex("id");
+    await table
+      .mergeInsert("id")
+      .whenMatchedUpdateAll()
+      .execute([{ id: 1, body: "PAID" }]);
+    const after = await seen(project);
+    expect(await project.migrate(["down"])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("1 row of documents was changed or removed since"),
+    });
+    expect(await seen(project)).toEqual(after);
+  },
+);
 
 test("a column that the application has recreated is not lost", async () => {
   const { project } = await migrated(lossy["a dropped column"]);
@@ -249,7 +254,7 @@ test("a value that was set from not a number to null is not lost", async () => {
   });
 });
 
-test.each(["lance", "namespace"] as const)(
+test.each(inTurn(["lance", "namespace"] as const))(
   "rows that were added are counted and put back after a compaction too, on %s",
   async (way) => {
     const { project, before } = await migrated(lossy["a dropped column"], way);
@@ -321,7 +326,7 @@ test("a table that the migration made goes with all that it gave it", async () =
   });
 });
 
-test.each(["lance", "namespace"] as const)(
+test.each(inTurn(["lance", "namespace"] as const))(
   "of the rows that a migration gave to its own table others are told also where there are as many, on %s",
   async (way) => {
     const seed = `m.insertRows("documents", [{ id: 7, title: "seven", score: 7, body: "g" }], { key: "id" }),`;

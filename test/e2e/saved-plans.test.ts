@@ -1,11 +1,14 @@
 /** Plans in files: carried out just as they are, once, or refused with what has changed; with the built command. */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { openMigrator } from "../../src/index.ts";
 import { canonicalJson, sha256 } from "../../src/migrations/checksum.ts";
+import { casesInTurn } from "../support/rounds.ts";
 import { addRows, columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
+
+const inTurn = casesInTurn();
 
 const ways = ["lance", "namespace", "service"] as const;
 const create = `m.createTable("documents", { id: m.int32(), title: m.utf8() }),`;
@@ -33,83 +36,84 @@ function refused(why: string, wayOut = "make a new one with migrate plan --out")
   return { code: 4, stdout: "", stderr: `the saved plan can't be carried out: ${why}; ${wayOut}\n` };
 }
 
-describe.each(ways)("on %s", (way) => {
-  test("a saved plan is carried out, and refused the second time", async () => {
-    const { up, columns, migrate, folder } = await planned(way);
-    expect(await up()).toMatchObject({ code: 0, stdout: expect.stringContaining("applied 0002_rename") });
-    expect(await columns()).toEqual(after);
-    const second = await up();
-    expect(second).toMatchObject({ code: 4, stdout: "" });
-    expect(second.stderr).toMatch(
-      /^the saved plan can't be carried out: it was used already, in epoch 2 of the ledger, by .*; make a new one/,
-    );
-    expect(await migrate(["verify", "--ledger"])).toMatchObject({ code: 0 });
-    const { id } = JSON.parse(readFileSync(join(folder, "plan.json"), "utf8"));
-    expect((await migrate(["history"])).stdout).toContain(`runs the saved plan ${id.slice(0, 16)}\n`);
-    expect(await migrate(["down"])).toMatchObject({ code: 0 });
-    expect((await up()).stderr).toContain("it was used already");
-    expect(await migrate(["up"])).toMatchObject({ code: 0 });
-    expect(await columns()).toEqual(after);
-  });
+test.each(inTurn(ways))("a saved plan is carried out, and refused the second time, on %s", async (way) => {
+  const { up, columns, migrate, folder } = await planned(way);
+  expect(await up()).toMatchObject({ code: 0, stdout: expect.stringContaining("applied 0002_rename") });
+  expect(await columns()).toEqual(after);
+  const second = await up();
+  expect(second).toMatchObject({ code: 4, stdout: "" });
+  expect(second.stderr).toMatch(
+    /^the saved plan can't be carried out: it was used already, in epoch 2 of the ledger, by .*; make a new one/,
+  );
+  expect(await migrate(["verify", "--ledger"])).toMatchObject({ code: 0 });
+  const { id } = JSON.parse(readFileSync(join(folder, "plan.json"), "utf8"));
+  expect((await migrate(["history"])).stdout).toContain(`runs the saved plan ${id.slice(0, 16)}\n`);
+  expect(await migrate(["down"])).toMatchObject({ code: 0 });
+  expect((await up()).stderr).toContain("it was used already");
+  expect(await migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await columns()).toEqual(after);
+});
 
-  test("it is refused when a file was changed", async () => {
-    const { up, columns, migration } = await planned(way);
-    migration("0002_rename.ts", rename.replace("int64", "int16"));
-    expect(await up()).toEqual(
-      refused("0002_rename.ts was changed: step 2 (retypeColumn) is not the step that was planned"),
-    );
-    migration("0002_rename.ts", `${rename} m.setNullable("documents", "id", false),`);
-    expect(await up()).toEqual(refused("0002_rename.ts was changed: step 3 (setNullable) was added"));
-    migration("0002_rename.ts", rename.split(" m.")[0]!);
-    expect(await up()).toEqual(refused("0002_rename.ts was changed: it has 1 step instead of 2"));
-    expect(await columns()).toEqual(before);
-    migration("0002_rename.ts", `// what the text is does not matter\n${rename}`);
-    expect(await up()).toMatchObject({ code: 0 });
-  });
+test.each(inTurn(ways))("it is refused when a file was changed, on %s", async (way) => {
+  const { up, columns, migration } = await planned(way);
+  migration("0002_rename.ts", rename.replace("int64", "int16"));
+  expect(await up()).toEqual(
+    refused("0002_rename.ts was changed: step 2 (retypeColumn) is not the step that was planned"),
+  );
+  migration("0002_rename.ts", `${rename} m.setNullable("documents", "id", false),`);
+  expect(await up()).toEqual(refused("0002_rename.ts was changed: step 3 (setNullable) was added"));
+  migration("0002_rename.ts", rename.split(" m.")[0]!);
+  expect(await up()).toEqual(refused("0002_rename.ts was changed: it has 1 step instead of 2"));
+  expect(await columns()).toEqual(before);
+  migration("0002_rename.ts", `// what the text is does not matter\n${rename}`);
+  expect(await up()).toMatchObject({ code: 0 });
+});
 
-  test("it is refused when another migration came", async () => {
-    const { up, columns, migration } = await planned(way);
-    migration("0003_more.ts", `m.setNullable("documents", "id", false),`);
-    expect(await up()).toEqual(refused("0003_more.ts is not in it, and would be applied too"));
-    expect(await columns()).toEqual(before);
-  });
+test.each(inTurn(ways))("it is refused when another migration came, on %s", async (way) => {
+  const { up, columns, migration } = await planned(way);
+  migration("0003_more.ts", `m.setNullable("documents", "id", false),`);
+  expect(await up()).toEqual(refused("0003_more.ts is not in it, and would be applied too"));
+  expect(await columns()).toEqual(before);
+});
 
-  test("it is refused when another run has written to the ledger", async () => {
-    const { up, migrate } = await planned(way);
-    expect(await migrate(["up"])).toMatchObject({ code: 0 });
-    expect(await migrate(["down"])).toMatchObject({ code: 0 });
-    const { code, stderr } = await up();
-    expect(code).toBe(4);
-    expect(stderr).toMatch(
-      /^the saved plan can't be carried out: another run has written to the ledger since: record 3\.\d is (released|reverted), by .*; make a new one/,
-    );
-  });
+test.each(inTurn(ways))("it is refused when another run has written to the ledger, on %s", async (way) => {
+  const { up, migrate } = await planned(way);
+  expect(await migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await migrate(["down"])).toMatchObject({ code: 0 });
+  const { code, stderr } = await up();
+  expect(code).toBe(4);
+  expect(stderr).toMatch(
+    /^the saved plan can't be carried out: another run has written to the ledger since: record 3\.\d is (released|reverted), by .*; make a new one/,
+  );
+});
 
-  test("it is refused for another target, and for another place of that name", async () => {
-    const { up, write, migrate, folder } = await planned(way);
-    const config =
-      way === "lance" ? "export default { targets: {} };" : readFileSync(join(folder, "migrate.config.ts"), "utf8");
-    const name = way === "lance" ? "local" : "here";
-    const place = way === "lance" ? `{ kind: "lance", uri: ".lancedb" }` : /here: *(\{.*?\})/.exec(config)![1]!;
-    const elsewhere = `{ kind: "lance", uri: "elsewhere" }`;
-    write(
-      "migrate.config.ts",
-      `export default { targets: { ${name}: ${place}, other: ${elsewhere} }, target: "${name}" };\n`,
-    );
-    expect(await migrate(["up", "--plan", "plan.json", "-t", "other"])).toEqual(
-      refused(`it was made for target ${name}, not for other`, `run it on ${name}, or make a new plan`),
-    );
-    write("migrate.config.ts", `export default { targets: { ${name}: ${elsewhere} } };\n`);
-    const { code, stderr } = await up();
-    expect(code).toBe(4);
-    expect(stderr).toMatch(
-      new RegExp(`: it was made for target ${name} at .*, and that is .*elsewhere now; make a new one`),
-    );
-    write("migrate.config.ts", `export default { targets: { ${name}: ${place} } };\n`);
-    expect(await up()).toMatchObject({ code: 0 });
-  });
+test.each(inTurn(ways))("it is refused for another target, and for another place of that name, on %s", async (way) => {
+  const { up, write, migrate, folder } = await planned(way);
+  const config =
+    way === "lance" ? "export default { targets: {} };" : readFileSync(join(folder, "migrate.config.ts"), "utf8");
+  const name = way === "lance" ? "local" : "here";
+  const place = way === "lance" ? `{ kind: "lance", uri: ".lancedb" }` : /here: *(\{.*?\})/.exec(config)![1]!;
+  const elsewhere = `{ kind: "lance", uri: "elsewhere" }`;
+  write(
+    "migrate.config.ts",
+    `export default { targets: { ${name}: ${place}, other: ${elsewhere} }, target: "${name}" };\n`,
+  );
+  expect(await migrate(["up", "--plan", "plan.json", "-t", "other"])).toEqual(
+    refused(`it was made for target ${name}, not for other`, `run it on ${name}, or make a new plan`),
+  );
+  write("migrate.config.ts", `export default { targets: { ${name}: ${elsewhere} } };\n`);
+  const { code, stderr } = await up();
+  expect(code).toBe(4);
+  expect(stderr).toMatch(
+    new RegExp(`: it was made for target ${name} at .*, and that is .*elsewhere now; make a new one`),
+  );
+  write("migrate.config.ts", `export default { targets: { ${name}: ${place} } };\n`);
+  expect(await up()).toMatchObject({ code: 0 });
+});
 
-  test("a plan for nothing does nothing, and is refused once there is something", async () => {
+test.each(inTurn(ways))(
+  "a plan for nothing does nothing, and is refused once there is something, on %s",
+  async (way) => {
     const { up, migrate, migration, data } = await planned(way);
     expect(await up()).toMatchObject({ code: 0 });
     expect(await migrate(["plan", "--out", "plan.json"])).toMatchObject({ code: 0, stdout: "nothing to do\n" });
@@ -118,28 +122,29 @@ describe.each(ways)("on %s", (way) => {
     expect(await versionsOf(data)).toEqual(versions);
     migration("0003_more.ts", `m.setNullable("documents", "id", false),`);
     expect(await up()).toEqual(refused("0003_more.ts is not in it, and would be applied too"));
-  });
+  },
+);
+
+test.each(inTurn(ways.slice(0, 2)))("it is refused when a table got another schema, on %s", async (way) => {
+  const { up, data } = await planned(way);
+  const table = await (await lancedb.connect(data)).openTable("documents");
+  await table.addColumns([{ name: "extra", valueSql: "1" }]);
+  expect(await up()).toEqual(
+    refused("table documents has another schema by now: column extra (int64 not null) was not expected"),
+  );
 });
 
-describe.each(["lance", "namespace"] as const)("on %s", (way) => {
-  test("it is refused when a table got another schema", async () => {
-    const { up, data } = await planned(way);
-    const table = await (await lancedb.connect(data)).openTable("documents");
-    await table.addColumns([{ name: "extra", valueSql: "1" }]);
-    expect(await up()).toEqual(
-      refused("table documents has another schema by now: column extra (int64 not null) was not expected"),
-    );
-  });
+test.each(inTurn(ways.slice(0, 2)))("it is carried out when only rows were added, on %s", async (way) => {
+  const { up, data, columns } = await planned(way);
+  await addRows(data, "documents", [{ id: 1, title: "one" }]);
+  await addRows(data, "documents", [{ id: 2, title: "two" }]);
+  expect(await up()).toMatchObject({ code: 0 });
+  expect(await columns()).toEqual(after);
+});
 
-  test("it is carried out when only rows were added", async () => {
-    const { up, data, columns } = await planned(way);
-    await addRows(data, "documents", [{ id: 1, title: "one" }]);
-    await addRows(data, "documents", [{ id: 2, title: "two" }]);
-    expect(await up()).toMatchObject({ code: 0 });
-    expect(await columns()).toEqual(after);
-  });
-
-  test("a plan that rolls back is carried out, and loses no more than was said", async () => {
+test.each(inTurn(ways.slice(0, 2)))(
+  "a plan that rolls back is carried out, and loses no more than was said, on %s",
+  async (way) => {
     const { up, migrate, data, columns } = await planned(way);
     expect(await up()).toMatchObject({ code: 0 });
     const out = ["plan", "--down", "--to", "0", "--accept-loss", "--out", "back.json"];
@@ -164,8 +169,8 @@ describe.each(["lance", "namespace"] as const)("on %s", (way) => {
     });
     expect(await (await lancedb.connect(data)).tableNames()).not.toContain("documents");
     expect((await migrate(["down", "--plan", "back.json"])).stderr).toContain("it was used already");
-  });
-});
+  },
+);
 
 test.each([
   ["lance", 0],
@@ -199,7 +204,7 @@ test("it is refused when a table was recreated at a lower version", async () => 
   expect(await up()).toEqual(refused("table documents was dropped and recreated since the plan was saved"));
 });
 
-test.each(["lance", "namespace"] as const)(
+test.each(inTurn(["lance", "namespace"] as const))(
   "it is refused when the version that it was made from was cleaned up (%s)",
   async (way) => {
     const { up, data } = await planned(way);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { rounds } from "../support/rounds.ts";
 import { aScene, batch, computing, concurrency, ended, paidFor, startWriter, wrong } from "./backfill-scene.ts";
 
-const kills = rounds(3, 50);
+const kills = rounds(2, 50);
 const documents = rounds(400, 20_000);
 
 test.each(["lance", "namespace"] as const)(

@@ -8,7 +8,7 @@ import { aService, apiKey } from "../support/service.ts";
 import { addRows, lancedb } from "../support/tables.ts";
 import { startVictim } from "./start-victim.ts";
 
-const every = rounds(14, 1);
+const every = rounds(22, 1);
 
 async function indexesOf(data: string): Promise<readonly string[]> {
   const table = await (await lancedb.connect(data)).openTable("t");

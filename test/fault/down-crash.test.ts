@@ -23,7 +23,7 @@ const lossy: ReadonlySet<string> = new Set([
   "a dropped column",
   "values recreated, which no look at the columns tells",
 ]);
-const every = rounds(36, 1);
+const every = rounds(60, 1);
 /** Before a call the tables are as after the one before it. */
 const places = isLong ? (["before", "after"] as const) : (["after"] as const);
 

@@ -15,7 +15,7 @@ import { rounds } from "../support/rounds.ts";
 import { lancedb } from "../support/tables.ts";
 
 const create: Action = { kind: "createTable", table: "t", columns: columnsOf({ z: int32() }) };
-const kills = rounds(6, 30);
+const kills = rounds(4, 30);
 const victim = await bundled(fileURLToPath(new URL("drop-victim.ts", import.meta.url)));
 const openAt = (folder: string) => open({ kind: "lance", uri: folder }, { name: "test", folder });
 const filesIn = (folder: string) => readdirSync(folder, { recursive: true, withFileTypes: true });

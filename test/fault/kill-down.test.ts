@@ -5,8 +5,8 @@ import { killAt, killMoments, newestRecord } from "../support/kill-moments.ts";
 import { rounds } from "../support/rounds.ts";
 import { addNumbers, columnsOf, lancedb } from "../support/tables.ts";
 
-const kills = rounds(6, 50);
-const rows = rounds(50_000, 200_000);
+const kills = rounds(4, 50);
+const rows = rounds(20_000, 200_000);
 
 function writeFirst(project: Project): void {
   project.write("migrate.config.ts", "export default { leaseSeconds: 1 };\n");

@@ -8,7 +8,7 @@ import { aService, apiKey } from "../support/service.ts";
 import { columnsOf } from "../support/tables.ts";
 import { startVictim } from "./start-victim.ts";
 
-const every = rounds(14, 1);
+const every = rounds(22, 1);
 
 test.each([
   ["lance", 1],

@@ -3,7 +3,7 @@ import { killAt, killMoments, newestRecord } from "../support/kill-moments.ts";
 import { rounds } from "../support/rounds.ts";
 import { aScene } from "./scene.ts";
 
-const kills = rounds(6, 50);
+const kills = rounds(4, 50);
 
 test(`a run killed at ${kills} random moments is gone on with by the next one, and every value is right`, async () => {
   const scene = await aScene();

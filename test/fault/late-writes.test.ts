@@ -332,7 +332,7 @@ test("a run that was overtaken while it recorded the end releases nothing that t
 });
 
 test("of writes at any moment none is lost silently", async () => {
-  for (let round = 0; round < rounds(9, 180); round++) {
+  for (let round = 0; round < rounds(4, 180); round++) {
     const step = Object.keys(steps)[round % Object.keys(steps).length]!;
     const { options, open } = await aWorld(steps[step]!);
     const ids: number[] = [];

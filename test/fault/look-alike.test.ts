@@ -16,9 +16,11 @@ import type { Step } from "../../src/steps/registry.ts";
 import { loadTarget } from "../../src/targets/index.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { temporaryFolder } from "../support/project.ts";
-import { isLong } from "../support/rounds.ts";
+import { casesInTurn, isLong } from "../support/rounds.ts";
 import { aService, apiKey } from "../support/service.ts";
 import { addRows, lancedb, rowsOf } from "../support/tables.ts";
+
+const inTurn = casesInTurn();
 
 const kinds = ["lance", "rest"] as const;
 type Kind = (typeof kinds)[number];
@@ -107,7 +109,7 @@ async function createIfAbsent(data: string, rows: Record<string, unknown>[] = []
   if (rows.length > 0) await made.add(rows);
 }
 
-test.each(kinds)(
+test.each(inTurn(kinds))(
   "an empty table that another program creates right before the call is not the step's (%s)",
   async (kind) => {
     const { data, db, run } = await aDatabase(kind, [filled]);
@@ -124,20 +126,23 @@ test.each(kinds)(
   },
 );
 
-test.each(kinds)("an empty table that another program creates after a kill is not the step's (%s)", async (kind) => {
-  const { data, run, plans } = await aDatabase(kind, [filled]);
-  expect(await run({ before: dies })).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
-  await createIfAbsent(data);
-  for (const error of [await plans(), await run()]) {
-    expect(error).toMatchObject({ code: "ERR_STEP_IMPOSSIBLE", outcome: "refused" });
-    expect(String(error)).toContain(
-      "0001_m.mjs, step 1 (createTable): table t exists without the 2 rows of this step; another program created it: drop it, or insert these rows; then run it again",
-    );
-  }
-  await addRows(data, "t", own);
-  expect(await run()).toMatchObject({ applied: 1 });
-  expect(await rowsOf(data, "t")).toEqual(own);
-});
+test.each(inTurn(kinds))(
+  "an empty table that another program creates after a kill is not the step's (%s)",
+  async (kind) => {
+    const { data, run, plans } = await aDatabase(kind, [filled]);
+    expect(await run({ before: dies })).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+    await createIfAbsent(data);
+    for (const error of [await plans(), await run()]) {
+      expect(error).toMatchObject({ code: "ERR_STEP_IMPOSSIBLE", outcome: "refused" });
+      expect(String(error)).toContain(
+        "0001_m.mjs, step 1 (createTable): table t exists without the 2 rows of this step; another program created it: drop it, or insert these rows; then run it again",
+      );
+    }
+    await addRows(data, "t", own);
+    expect(await run()).toMatchObject({ applied: 1 });
+    expect(await rowsOf(data, "t")).toEqual(own);
+  },
+);
 
 test("of a table that was there before, the run says that it does not know its rows", async () => {
   const { data, run } = await aDatabase("lance", [filled]);
@@ -225,20 +230,23 @@ const variety = [
   { id: 3, s: "naïve", f: 1.1, v: [1, 2], st: { a: null, b: "x" } },
 ];
 
-test.each(kinds)("rows are recognised whatever their types are, also where more steps have run (%s)", async (kind) => {
-  const { run, handle } = await aDatabase(kind, [
-    createTable("t", everyType, { rows: variety }),
-    addColumn("t", "more", int32(), { as: "id + 1" }),
-    retypeColumn("t", "more", utf8(), { using: "cast(id as string)" }),
-  ]);
-  let calls = 0;
-  const after = async ({ kind: action }: Action) => {
-    if (action === "addColumns" && ++calls === 1) await dies();
-  };
-  expect(await run({ after })).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
-  expect(await run()).toMatchObject({ applied: 1 });
-  expect(await (await handle()).countRows("more = cast(id as string)")).toBe(3);
-});
+test.each(inTurn(kinds))(
+  "rows are recognised whatever their types are, also where more steps have run (%s)",
+  async (kind) => {
+    const { run, handle } = await aDatabase(kind, [
+      createTable("t", everyType, { rows: variety }),
+      addColumn("t", "more", int32(), { as: "id + 1" }),
+      retypeColumn("t", "more", utf8(), { using: "cast(id as string)" }),
+    ]);
+    let calls = 0;
+    const after = async ({ kind: action }: Action) => {
+      if (action === "addColumns" && ++calls === 1) await dies();
+    };
+    expect(await run({ after })).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+    expect(await run()).toMatchObject({ applied: 1 });
+    expect(await (await handle()).countRows("more = cast(id as string)")).toBe(3);
+  },
+);
 
 test("a table that was renamed since is asked for by its new name", async () => {
   const { data, run } = await aDatabase("rest", [filled, renameTable("t", "u")]);
@@ -278,7 +286,7 @@ test.each(
   },
 );
 
-test.each(kinds)("a column that another program adds after a kill is not the step's (%s)", async (kind) => {
+test.each(inTurn(kinds))("a column that another program adds after a kill is not the step's (%s)", async (kind) => {
   const { data, handle, run } = await aDatabase(kind, [filled], [added]);
   expect(await run({ before: dies })).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
   await (await handle()).addColumns([{ name: "c", valueSql: nulls }]);
@@ -401,26 +409,32 @@ test("a column that the run recreated is done where it was killed then", async (
   expect((await rowsOf(data, "t")).map(({ n }) => n)).toEqual(["7", null]);
 });
 
-test.each(kinds)("a column that another program adds again after a kill is not the restored one (%s)", async (kind) => {
-  const { data, handle, run, back } = await aDatabase(kind, [filled], [dropColumn("t", "n")]);
-  expect(await run()).toMatchObject({ applied: 1 });
-  expect(await back({ before: dies })).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
-  await (await handle()).addColumns([{ name: "n", valueSql: nulls }]);
-  const error = await back();
-  expect(error).toMatchObject({ code: "ERR_STEP_IMPOSSIBLE", outcome: "refused" });
-  expect(String(error)).toContain(
-    "table t exists without the rows of version 1; another program changed it: put its columns back, or restore that version",
-  );
-  await (await handle()).dropColumns(["n"]);
-  expect(await back()).toMatchObject({ reverted: 1 });
-  expect(await rowsOf(data, "t")).toEqual(own);
-});
+test.each(inTurn(kinds))(
+  "a column that another program adds again after a kill is not the restored one (%s)",
+  async (kind) => {
+    const { data, handle, run, back } = await aDatabase(kind, [filled], [dropColumn("t", "n")]);
+    expect(await run()).toMatchObject({ applied: 1 });
+    expect(await back({ before: dies })).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+    await (await handle()).addColumns([{ name: "n", valueSql: nulls }]);
+    const error = await back();
+    expect(error).toMatchObject({ code: "ERR_STEP_IMPOSSIBLE", outcome: "refused" });
+    expect(String(error)).toContain(
+      "table t exists without the rows of version 1; another program changed it: put its columns back, or restore that version",
+    );
+    await (await handle()).dropColumns(["n"]);
+    expect(await back()).toMatchObject({ reverted: 1 });
+    expect(await rowsOf(data, "t")).toEqual(own);
+  },
+);
 
-test.each(kinds)("a version that the run restored itself is done where it was killed then (%s)", async (kind) => {
-  const { data, run, back } = await aDatabase(kind, [filled], [dropColumn("t", "n")]);
-  expect(await run()).toMatchObject({ applied: 1 });
-  expect(await back({ after: dies })).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
-  await addRows(data, "t", [{ id: 3, n: 9 }]);
-  expect(await back()).toMatchObject({ reverted: 1 });
-  expect(await rowsOf(data, "t")).toEqual([...own, { id: 3, n: 9 }]);
-});
+test.each(inTurn(kinds))(
+  "a version that the run restored itself is done where it was killed then (%s)",
+  async (kind) => {
+    const { data, run, back } = await aDatabase(kind, [filled], [dropColumn("t", "n")]);
+    expect(await run()).toMatchObject({ applied: 1 });
+    expect(await back({ after: dies })).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+    await addRows(data, "t", [{ id: 3, n: 9 }]);
+    expect(await back()).toMatchObject({ reverted: 1 });
+    expect(await rowsOf(data, "t")).toEqual([...own, { id: 3, n: 9 }]);
+  },
+);

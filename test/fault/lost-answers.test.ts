@@ -75,8 +75,8 @@ function isSwap(path: string, body: Buffer): boolean {
 }
 
 // Each request in turn, or every tenth, of the requests that are not sent others than of the answers that get lost.
-const every = rounds(10, 1);
-const begins = { lost: 1, unsent: rounds(6, 1) };
+const every = rounds(15, 1);
+const begins = { lost: 1, unsent: rounds(9, 1) };
 
 const right = { total: 7, appliedAgain: 0, tables: expected };
 

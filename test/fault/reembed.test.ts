@@ -17,7 +17,7 @@ import {
   type Said,
 } from "./backfill-scene.ts";
 
-const kills = rounds(3, 50);
+const kills = rounds(2, 50);
 /** Of `up` in one change. Each run that follows a killed one waits for its lease. */
 const mostOfUp = rounds(2, Infinity);
 const lease = ["--lease", "1"];

@@ -13,7 +13,7 @@ export type Way = "embedded" | "service" | "namespace";
 /** Long enough that a loaded machine does not keep a run from its work for as long. */
 export const leaseSeconds = 2;
 const fragments = 5;
-const rowsInEach = rounds(200_000, 1_000_000);
+const rowsInEach = rounds(100_000, 1_000_000);
 
 export interface Scene {
   /** A project with the filled table and four pending migrations. */

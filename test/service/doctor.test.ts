@@ -6,8 +6,11 @@ import { MigrateError } from "../../src/errors/migrate-error.ts";
 import { doctor, type TargetCheck } from "../../src/commands/doctor.ts";
 import { open } from "../../src/targets/rest/rest.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
+import { casesInTurn } from "../support/rounds.ts";
 import { aService, apiKey } from "../support/service.ts";
 import { lancedb } from "../support/tables.ts";
+
+const inTurn = casesInTurn();
 
 type Dialect = "service" | "namespace";
 const dialects = ["service", "namespace"] as const;
@@ -61,7 +64,7 @@ const isQuestion = (body: Buffer) =>
     ({ path, rename }: { path: string; rename?: string }) => rename === path.split(".").at(-1),
   );
 
-test.each(dialects)(
+test.each(inTurn(dialects))(
   "a service that answers every alter well and does nothing is unfit, in the dialect %s",
   async (dialect) => {
     const service = await aService();
@@ -77,7 +80,7 @@ test.each(dialects)(
   },
 );
 
-test.each(dialects)(
+test.each(inTurn(dialects))(
   "a service that answers well, does nothing and knows its columns is unfit, in the dialect %s",
   async (dialect) => {
     const service = await aService();
@@ -101,25 +104,28 @@ test("a service that does not say how many rows a merge has inserted is fit", as
   expect(merges).toBeGreaterThan(0);
 });
 
-test.each(dialects)("what stops the doctor leaves no scratch table unnamed, in the dialect %s", async (dialect) => {
-  const service = await aService();
-  const target = await targetAt(service.url, dialect);
-  const gone = new MigrateError("ERR_TARGET_UNREACHABLE", { target: "test", problem: "connection reset" });
-  let alters = 0;
-  const execute: Target["execute"] = async (action, seen) => {
-    if (action.kind === "alterColumns" && ++alters === 3) throw gone;
-    return await target.execute(action, seen);
-  };
-  const named: string[] = [];
-  const checkup = doctor({ ...target, execute }, "_migrations", (news) => {
-    if ("leftBehind" in news) named.push(...news.leftBehind);
-  });
-  await expect(checkup).rejects.toBe(gone);
-  const left = await (await lancedb.connect(service.data)).tableNames();
-  expect(left.toSorted()).toEqual(named.toSorted());
-  // One dialect has a way to drop a table, the other has not.
-  expect(left.length > 0).toBe(dialect === "service");
-});
+test.each(inTurn(dialects))(
+  "what stops the doctor leaves no scratch table unnamed, in the dialect %s",
+  async (dialect) => {
+    const service = await aService();
+    const target = await targetAt(service.url, dialect);
+    const gone = new MigrateError("ERR_TARGET_UNREACHABLE", { target: "test", problem: "connection reset" });
+    let alters = 0;
+    const execute: Target["execute"] = async (action, seen) => {
+      if (action.kind === "alterColumns" && ++alters === 3) throw gone;
+      return await target.execute(action, seen);
+    };
+    const named: string[] = [];
+    const checkup = doctor({ ...target, execute }, "_migrations", (news) => {
+      if ("leftBehind" in news) named.push(...news.leftBehind);
+    });
+    await expect(checkup).rejects.toBe(gone);
+    const left = await (await lancedb.connect(service.data)).tableNames();
+    expect(left.toSorted()).toEqual(named.toSorted());
+    // One dialect has a way to drop a table, the other has not.
+    expect(left.length > 0).toBe(dialect === "service");
+  },
+);
 
 test.each(["in turn", "at once"])("a service whose lists sometimes lack a new table is unfit (%s)", async (when) => {
   const service = await aService();

@@ -19,7 +19,7 @@ interface Answer {
 }
 
 /** How often the same clients race. */
-const races = rounds(12, 50);
+const races = rounds(6, 50);
 
 type Send = (path: string, body: Uint8Array | object) => Promise<Answer>;
 

@@ -53,7 +53,7 @@ test("what a late call did is put right where names were used again since", { ti
     [{ kind: "alterColumns" as const, table: "t", alterations: swap }],
   ].map((steps, index) => aMigration(index + 1, steps));
   const fixed = () => ({ model: "service" as const, migrations });
-  const schedules = rounds(150, 3_000);
+  const schedules = rounds(80, 3_000);
   const { violations, counts } = await simulate({ scenario: fixed, first: 1, schedules, mostViolations: 1 });
   expect(violations).toEqual([]);
   expect(counts.late).toBeGreaterThan(schedules / 200);
@@ -64,7 +64,7 @@ test.each(["embedded", "namespace"] as const)(
   { timeout: 300_000 },
   async (model) => {
     const fixed = () => ({ model, ...severalCommits });
-    const wanted = { scenario: fixed, first: 1, schedules: rounds(30, 2_000), mostViolations: 3 };
+    const wanted = { scenario: fixed, first: 1, schedules: rounds(15, 2_000), mostViolations: 3 };
     const { violations } = await simulate(wanted);
     expect(violations).toEqual([]);
   },

@@ -14,7 +14,7 @@ import { revisionsOf } from "../support/revisions.ts";
 import { rounds } from "../support/rounds.ts";
 import { strictConfig, typeProblems } from "../support/type-check.ts";
 
-const sequences = rounds(150, 1_000);
+const sequences = rounds(60, 1_000);
 /** Of the 16 steps that are checked. */
 const longest = 8;
 

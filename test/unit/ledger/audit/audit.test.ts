@@ -4,7 +4,9 @@ import { auditLedger } from "../../../../src/ledger/audit/audit.ts";
 import { markerName, parseMarkerName } from "../../../../src/ledger/journal/marker-name.ts";
 import { recordIdText, type LedgerRecord } from "../../../../src/ledger/state/record.ts";
 import { aHistory, ledger, type History, type Kind } from "../../../support/histories.ts";
-import { rounds } from "../../../support/rounds.ts";
+import { casesInTurn, rounds } from "../../../support/rounds.ts";
+
+const inTurn = casesInTurn();
 
 const audit = (records: readonly LedgerRecord[], { hashOf }: History) => auditLedger(records, hashOf);
 const kinds: readonly Kind[] = ["rows", "markers"];
@@ -26,7 +28,7 @@ const same = (one: LedgerRecord, other: LedgerRecord) =>
 async function checkEach(
   kind: Kind,
   check: (history: History, pick: (most: number) => number) => void,
-  numRuns = rounds(60, 200),
+  numRuns = rounds(30, 200),
 ): Promise<void> {
   await fc.assert(
     fc.asyncProperty(aHistory(kind), fc.infiniteStream(fc.nat()), async (coming, numbers) => {
@@ -37,11 +39,14 @@ async function checkEach(
   );
 }
 
-test.each(kinds)("nothing is wrong with a ledger that the tool has written, whatever happened (%s)", async (kind) => {
-  await checkEach(kind, (history) => expect(audit(history.records, history)).toEqual([]), rounds(150, 1_000));
-});
+test.each(inTurn(kinds))(
+  "nothing is wrong with a ledger that the tool has written, whatever happened (%s)",
+  async (kind) => {
+    await checkEach(kind, (history) => expect(audit(history.records, history)).toEqual([]), rounds(75, 1_000));
+  },
+);
 
-test.each(kinds)("a record that something refers to can't be missing (%s)", async (kind) => {
+test.each(inTurn(kinds))("a record that something refers to can't be missing (%s)", async (kind) => {
   await checkEach(kind, (history) => {
     for (const gone of history.records) {
       const left = history.records.filter((record) => record !== gone);
@@ -60,7 +65,7 @@ function otherValue(value: unknown): unknown {
   return undefined;
 }
 
-test.each(kinds)("no field of a record that something refers to can be changed (%s)", async (kind) => {
+test.each(inTurn(kinds))("no field of a record that something refers to can be changed (%s)", async (kind) => {
   await checkEach(kind, (history, pick) => {
     for (const record of history.records) {
       const keys = Object.keys(record) as (keyof LedgerRecord)[];
@@ -77,7 +82,7 @@ test.each(kinds)("no field of a record that something refers to can be changed (
   });
 });
 
-test.each(kinds)(
+test.each(inTurn(kinds))(
   "of what nothing refers to, its reference can't be changed, nor the newest word on what is applied (%s)",
   async (kind) => {
     await checkEach(kind, (history) => {
@@ -107,7 +112,7 @@ test("no record can be there twice", async () => {
   });
 });
 
-test.each(kinds)("no two records can change places (%s)", async (kind) => {
+test.each(inTurn(kinds))("no two records can change places (%s)", async (kind) => {
   await checkEach(kind, (history, pick) => {
     const [one, other] = [pick(history.records.length), pick(history.records.length)].map((at) => history.records[at]!);
     const moved = (record: LedgerRecord, { epoch, number }: LedgerRecord) => asRead(kind, { ...record, epoch, number });
@@ -119,7 +124,7 @@ test.each(kinds)("no two records can change places (%s)", async (kind) => {
   });
 });
 
-test.each(kinds)("no copy of a record but a renewal can be put anywhere else (%s)", async (kind) => {
+test.each(inTurn(kinds))("no copy of a record but a renewal can be put anywhere else (%s)", async (kind) => {
   let tried = 0;
   await checkEach(kind, (history, pick) => {
     const { records } = history;

@@ -62,7 +62,7 @@ test("however often and wherever runs are killed, the next one does just what is
       expect(database.tables()).toEqual(undisturbed.tables());
       expect(await status(database.aProcess())).toMatchObject({ pending: [], holder: undefined });
     }),
-    { numRuns: rounds(25, 100) },
+    { numRuns: rounds(12, 100) },
   );
 });
 
@@ -128,7 +128,7 @@ test("a run that is stopped anywhere for longer than its lease does nothing that
       expect(database.tables()).toEqual(undisturbed.tables());
       expect(await status(database.aProcess())).toMatchObject({ pending: [], holder: undefined });
     }),
-    { numRuns: rounds(25, 100) },
+    { numRuns: rounds(12, 100) },
   );
 });
 
@@ -196,7 +196,7 @@ test("two runs that stop each other anywhere do every step once", async () => {
       expect(database.tables()).toEqual(undisturbed.tables());
       expect(await status(database.aProcess())).toMatchObject({ pending: [], holder: undefined });
     }),
-    { numRuns: rounds(25, 100) },
+    { numRuns: rounds(12, 100) },
   );
 });
 
@@ -210,6 +210,6 @@ test("no two records of a ledger ever have the same place", async () => {
       const places = (await history(database.aProcess())).map(({ epoch, number }) => `${epoch}.${number}`);
       expect(new Set(places).size).toBe(places.length);
     }),
-    { numRuns: rounds(15, 50) },
+    { numRuns: rounds(8, 50) },
   );
 });

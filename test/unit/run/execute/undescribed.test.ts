@@ -380,7 +380,7 @@ test("however often and wherever runs are killed, the next one does just what is
       for (const kill of deaths) await ended(world.aProcess(kill));
       await expectSame(world, await undisturbed(folder));
     }),
-    { numRuns: rounds(30, 60) },
+    { numRuns: rounds(15, 60) },
   );
 });
 
@@ -392,7 +392,7 @@ test("however answers get lost, and whatever comes late, every action takes effe
       for (const lost of runs) await ended(world.aProcess(lost));
       await expectSame(world, await undisturbed(folder));
     }),
-    { numRuns: rounds(40, 80) },
+    { numRuns: rounds(20, 80) },
   );
 });
 
@@ -404,7 +404,7 @@ test("runs whose answers get lost and which are killed then leave what the next 
       for (const [lost, kill] of runs) await ended(world.aProcess({ ...lost, ...kill }));
       await expectSame(world, await undisturbed(folder));
     }),
-    { numRuns: rounds(30, 60) },
+    { numRuns: rounds(15, 60) },
   );
 });
 
@@ -1007,7 +1007,7 @@ test("runs that are stopped at any call do nothing twice that is not said to be 
       // A late swap of names rolls back the one before it, and is seen and done again.
       if (end !== "ERR_ACTED_LATE") expect(world.effects).toEqual(calm.effects);
     }),
-    { numRuns: rounds(40, 80) },
+    { numRuns: rounds(20, 80) },
   );
 });
 

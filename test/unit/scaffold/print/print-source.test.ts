@@ -71,7 +71,7 @@ function stepOf(unit: "binary" | "grapheme-ascii"): fc.Arbitrary<Step> {
   ) as fc.Arbitrary<Step>;
 }
 
-const files = rounds(100, 300);
+const files = rounds(50, 300);
 
 const plain = (one: unknown): unknown => JSON.parse(JSON.stringify(one));
 

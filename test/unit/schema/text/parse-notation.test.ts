@@ -2,6 +2,7 @@ import * as fc from "../../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { formatType, type DataType } from "../../../../src/schema/data-type.ts";
 import { notationOf } from "../../../../src/schema/text/parse-notation.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 const read = (text: string) => notationOf(text, "flag", "FORM");
 
@@ -51,7 +52,7 @@ test("a type is read as it is printed, in either kind of brackets and any spaces
         notation.end();
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: rounds(300, 1_000) },
   );
 });
 
@@ -81,7 +82,7 @@ test("whatever is typed ends in a value or in a sentence", () => {
         }
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: rounds(600, 2_000) },
   );
 });
 
