@@ -11,6 +11,7 @@ import { typeSource } from "../../src/schema/text/typescript-source.ts";
 import { layOut } from "../../src/scaffold/print/print-source.ts";
 import { aProject, root, type Project } from "../support/project.ts";
 import { lancedb } from "../support/tables.ts";
+import type { Table as LanceTable } from "@lancedb/lancedb";
 
 const moments = [0, -1, 1000, 86_400_000, 1_700_000_000_000, 1.5, 1_700_000_000_000.123, 0.0005, 9_223_372_036_855];
 const dates = [new Date(0), new Date(1500), new Date("2024-02-29"), new Date(8.64e15), new Date("x")];
@@ -528,3 +529,45 @@ test("what would be stored without its values is refused", async () => {
     value: { x: 1, s: null, odd: { constructor: null, toString: "a" } },
   });
 });
+
+/** Rows that the engine can't read from one file (docs/engine.md, "Lists in structs"), and a change with which it can. */
+const unreadable: readonly (readonly [what: string, item: m.ColumnType, list: readonly unknown[]])[] = [
+  ["texts", m.utf8(), ["x".repeat(256), null, "y"]],
+  ["binaries", m.binary(), [Buffer.alloc(256, 1), null, Buffer.alloc(1)]],
+  ["vectors", m.vector(64), [Array.from({ length: 64 }, () => 1)]],
+];
+
+test.each(unreadable)(
+  "long %s in a list, with a null list and a null struct, can't be read from one file",
+  async (_, item, list) => {
+    const struct = `m.struct({ items: m.list(${call(item)}) })`;
+    const columns = (type: string) => `{ id: m.int32().notNull(), s: ${type} }`;
+    const { project, schemas } = await anApplication(
+      `m.createTable("t", ${columns(struct)}), m.createTable("u", ${columns(`${struct}.notNull()`)}),`,
+    );
+    const db = await lancedb.connect(project.database);
+    const [t, u] = await Promise.all(["t", "u"].map((name) => db.openTable(name)));
+    const rows = [{ items: list }, { items: null }, null].map((s, id) => {
+      const result = schemas["tInput"]!["~standard"].validate({ id, s });
+      return (result as { value: Record<string, unknown> }).value;
+    });
+    const readsAfter = async (table: LanceTable, ...batches: (readonly Record<string, unknown>[])[]) => {
+      await table.delete("true");
+      for (const batch of batches) await table.add([...batch]);
+      return async () => (await table.query().toArray()).length as number;
+    };
+    await expect((await readsAfter(t!, rows))()).rejects.toThrow();
+    const read = await readsAfter(t!, rows.slice(0, 2), rows.slice(2));
+    expect(await read()).toBe(3);
+    const { version } = (await t!.listVersions()).at(-1)!;
+    await t!.optimize();
+    await expect(read()).rejects.toThrow();
+    await t!.checkout(version);
+    await t!.restore();
+    expect(await read()).toBe(3);
+    // What the documentation recommends.
+    const empty = { id: 1, s: { items: [] } };
+    expect(await (await readsAfter(t!, [rows[0]!, empty, rows[2]!]))()).toBe(3);
+    expect(await (await readsAfter(u!, [rows[0]!, rows[1]!, empty]))()).toBe(3);
+  },
+);
