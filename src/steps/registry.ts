@@ -78,7 +78,7 @@ export function parseStep(
     };
   }
   const unsafe = unserialisable(value, "", []);
-  if (unsafe !== undefined) return { problem: `${unsafe}; a step must be plain data`, kind };
+  if (unsafe !== undefined) return { problem: unsafe, kind };
   const parsed = schemaOf(kind).safeParse(value, { error: unknownKeys });
   if (!parsed.success) return { problem: firstProblem(parsed.error, value), kind };
   const problem = kindOf(kind).check(parsed.data);
@@ -125,15 +125,27 @@ function firstProblem(error: z.ZodError, step: unknown): string {
 }
 
 /** The first part of a value that JSON would drop or change, so that the checksum would miss it; undefined if none. */
-function unserialisable(value: unknown, place: string, outer: readonly unknown[] = []): string | undefined {
-  if (typeof value === "object" && value !== null && outer.includes(value)) return `${place} contains itself`;
+function unserialisable(value: unknown, place: string, outer: readonly unknown[]): string | undefined {
+  const refused = (what: string, instead = "a step must be plain data") => `${place} is ${what}; ${instead}`;
+  if (typeof value === "object" && value !== null && outer.includes(value))
+    return `${place} contains itself; a step must be plain data`;
   if (value === null || ["string", "boolean", "undefined"].includes(typeof value)) return undefined;
-  if (typeof value === "number") return Number.isFinite(value) ? undefined : `${place} is ${value}`;
-  if (typeof value !== "object") return `${place} is a ${typeof value}`;
-  if (value instanceof Date || value instanceof Map || value instanceof Set)
-    return `${place} is a ${value.constructor.name}`;
+  if (typeof value === "number")
+    return Number.isFinite(value)
+      ? undefined
+      : refused(
+          String(value),
+          "a migration holds finite numbers only: use null, or write the value from your application",
+        );
+  if (typeof value === "bigint") return refused("a bigint", `write it as text: "${value}"`);
+  if (typeof value !== "object") return refused(`a ${typeof value}`);
+  if (value instanceof Date) return refused("a Date", "write it as text, such as 2026-11-20T12:00:00Z");
+  if (value instanceof Map || value instanceof Set) return refused(`a ${value.constructor.name}`);
+  if (ArrayBuffer.isView(value))
+    return refused(`a ${value.constructor.name}`, "write it as a plain array: [...values]");
   for (const [key, inner] of Object.entries(value)) {
-    const problem = unserialisable(inner, place === "" ? key : `${place}.${key}`, [...outer, value]);
+    const at = Array.isArray(value) ? `${place}[${key}]` : place === "" ? key : `${place}.${key}`;
+    const problem = unserialisable(inner, at, [...outer, value]);
     if (problem !== undefined) return problem;
   }
   return undefined;

@@ -13,6 +13,8 @@ const zone = z
   .string()
   .refine(isZone, "must be a time zone's name such as UTC or Europe/Berlin; the engine takes no offsets");
 
+const noInteger = "must be an integer type such as int32()";
+
 /** The type of a column. Members that contain types are getters, as zod requires for recursion. */
 export const dataType: z.ZodType<DataType> = z.discriminatedUnion(
   "kind",
@@ -65,7 +67,7 @@ export const dataType: z.ZodType<DataType> = z.discriminatedUnion(
     }),
     z.strictObject({
       kind: z.literal("dictionary"),
-      index: z.strictObject({ kind: z.literal(integerKinds, "must be an integer type") }, "must be an integer type"),
+      index: z.strictObject({ kind: z.literal(integerKinds, noInteger) }, noInteger),
       get value() {
         return dataType.refine(
           (type) => isDictionaryValue(type),

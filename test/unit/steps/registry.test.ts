@@ -39,23 +39,26 @@ test("a builder that was not called is told so", () => {
   expect(parseStep(kinds.renameColumn)).toEqual({ problem: "is a function; call it with its arguments" });
 });
 
+const finite = "a migration holds finite numbers only: use null, or write the value from your application";
+
 test.each<[string, unknown, string]>([
-  ["a function", () => "b", "name is a function"],
-  ["a symbol", Symbol("b"), "name is a symbol"],
-  ["a big integer", 5n, "name is a bigint"],
-  ["a date", new Date(0), "name is a Date"],
-  ["a map", new Map(), "name is a Map"],
-  ["a set", new Set(), "name is a Set"],
-  ["NaN", Number.NaN, "name is NaN"],
-  ["infinity", Infinity, "name is Infinity"],
+  ["a function", () => "b", "name is a function; a step must be plain data"],
+  ["a symbol", Symbol("b"), "name is a symbol; a step must be plain data"],
+  ["a big integer", 5n, 'name is a bigint; write it as text: "5"'],
+  ["a date", new Date(0), "name is a Date; write it as text, such as 2026-11-20T12:00:00Z"],
+  ["a map", new Map(), "name is a Map; a step must be plain data"],
+  ["a set", new Set(), "name is a Set; a step must be plain data"],
+  ["a typed array", new Float32Array(2), "name is a Float32Array; write it as a plain array: [...values]"],
+  ["NaN", Number.NaN, `name is NaN; ${finite}`],
+  ["infinity", Infinity, `name is Infinity; ${finite}`],
 ])("a step that holds %s is refused: JSON would change it", (_, name, problem) => {
-  expect(parseStep({ ...step, name })).toEqual({ problem: `${problem}; a step must be plain data`, kind: step.kind });
+  expect(parseStep({ ...step, name })).toEqual({ problem, kind: step.kind });
 });
 
 test("what is not plain data is found at any depth", () => {
   const columns = [{ name: "a", type: { kind: "fixedSizeBinary", length: Number.NaN }, nullable: true }];
   expect(parseStep({ kind: "createTable", table: "t", columns })).toEqual({
-    problem: "columns.0.type.length is NaN; a step must be plain data",
+    problem: `columns[0].type.length is NaN; ${finite}`,
     kind: "createTable",
   });
 });

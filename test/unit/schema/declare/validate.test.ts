@@ -63,7 +63,9 @@ test.each<[unknown, string]>([
   [fixedSizeList(dictionary(int8(), int8()), 2).type, fixedWidth],
   [fixedSizeList(nullType(), 2).type, fixedWidth],
   [struct({}).type, "must have at least one field"],
-  [dictionary(utf8(), utf8()).type, "must be an integer type"],
+  [dictionary(utf8(), utf8()).type, "must be an integer type such as int32()"],
+  // @ts-expect-error -- a name is no type
+  [dictionary("int32", utf8()).type, "must be an integer type such as int32()"],
   [dictionary(int8(), list(utf8())).type, "must be an integer, float, text, binary or bool type"],
   [dictionary(int8(), dictionary(int8(), utf8())).type, "must be an integer, float, text, binary or bool type"],
   [dictionary(int8(), timestamp("us")).type, "must be an integer, float, text, binary or bool type"],
