@@ -138,6 +138,9 @@ test.each(inTurn(["lance", "namespace"] as const))(
         "pass --keep-appended to put these rows back, or --accept-loss to lose them\n",
     });
     expect(await seen(project)).toEqual(after);
+    // Nothing is put back as long as that is refused.
+    const shown = await project.migrate(["plan", "--down"]);
+    expect(shown).toMatchObject({ code: 4, stdout: expect.not.stringContaining("put back") as string });
     expect(await project.migrate(["plan", "--down", "--keep-appended"])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
@@ -203,7 +206,9 @@ test("old versions are cleaned up as ever, and the one before the migration stay
   // Compaction has moved all rows, and the version that the migration left is gone.
   expect(await project.migrate(["down"])).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining("1 row of documents was written since, which restoring version 2 would lose; pass"),
+    stderr: expect.stringContaining(
+      "1 row of documents was written since, which restoring version 2 would lose; they can be put back with null in title; pass",
+    ),
   });
   expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
   expect(await seen(project)).toEqual({

@@ -95,13 +95,15 @@ test("values of a new column that rows lose when they are put back are named bef
   await (await handle()).add([withValue]);
   const refused = String(await back());
   expect(refused).toContain(
-    "1 row of t was written since, which restoring version 2 would lose; they can be put back without what they have in n;",
+    "1 row of t was written since, which restoring version 2 would lose; they can be put back without what they have in n and with null in b;",
   );
   expect(refused).toContain("pass --keep-appended");
   const words: string[] = [];
   const emit: MigratorOptions["emit"] = (event) => void (event.event === "accepted" && words.push(event.words));
   expect(await back({ keepAppended: true }, {}, { emit })).toMatchObject({ reverted: 1 });
-  expect(words).toEqual(["1 row of t was written since, which are put back without what they have in n"]);
+  expect(words).toEqual([
+    "1 row of t was written since, which are put back without what they have in n and with null in b",
+  ]);
   expect(await rowsOf(folder, "t")).toContainEqual({ id: 2, a: "late", b: null });
 });
 

@@ -8,6 +8,7 @@ import { ownValue } from "../../schema/data-type.ts";
 import { change, type Database, type Table, type Tables } from "../../schema/table.ts";
 import type { Blocker } from "../../actions/model/inverse.ts";
 import { kindOf, type RowLimit } from "../rollback/blocker-kinds.ts";
+import { emptyColumns } from "../rollback/reinsert-rows.ts";
 import { askAfter, type Ask, type RowsObstacle } from "./row-questions.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "../make-plan.ts";
 import { spansSince, type Span } from "./version-spans.ts";
@@ -51,6 +52,8 @@ export interface SinceQuestion {
   readonly putsBack: boolean;
   /** The columns whose values these rows then lose. */
   readonly leaves: readonly string[];
+  /** The columns that are null in these rows then. */
+  readonly empty: readonly string[];
   /** Whether these rows lose no values, or there is consent to lose them. */
   readonly isWhole: boolean;
 }
@@ -140,6 +143,7 @@ function sinceOf(
     until,
     putsBack: next?.kind === "putBackRows" && next.columns !== undefined && !isChanged,
     leaves,
+    empty: next?.kind === "putBackRows" && next.columns !== undefined ? emptyColumns(as, next.columns) : [],
     isWhole: next?.kind === "putBackRows" && (next.leaves ?? []).length === 0,
   };
 }

@@ -1,7 +1,7 @@
 /** How rows that were written after a migration are put back into the schema before it. Pure. */
 import type { Action } from "../../actions/model/action.ts";
 import { castVerdict } from "../../schema/cast-rules.ts";
-import { typesWithin, sameType, type Column, type DataType } from "../../schema/data-type.ts";
+import { ownValue, typesWithin, sameType, type Column, type DataType } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import { refAfter } from "../../actions/apply-action.ts";
 import type { Table } from "../../schema/table.ts";
@@ -39,11 +39,20 @@ export function leftBehind(before: Table, after: Table, actions: readonly Action
   return after.columns.filter((column) => column.computed === undefined && !isWhole(column)).map(({ name }) => name);
 }
 
+/** The columns of the table before, to which rows that are put back have no values: those that the migration dropped. */
+export function emptyColumns(before: Table, columns: Readonly<Record<string, string>>): readonly string[] {
+  return before.columns.filter(({ name, type }) => ownValue(columns, name) === nullOf(type)).map(({ name }) => name);
+}
+
+function nullOf(type: DataType): string {
+  return castSql("NULL", type);
+}
+
 function expressionFor(column: Column, { columns }: Table, actions: readonly Action[]): string | undefined {
   const { name, type, nullable } = column;
   if (holdsDictionary(type)) return undefined;
   const place = nameAfter(name, actions);
-  if (place === "gone") return nullable ? castSql("NULL", type) : undefined;
+  if (place === "gone") return nullable ? nullOf(type) : undefined;
   const now = columns.find((one) => one.name === place);
   if (now === undefined || (now.nullable && !nullable)) return undefined;
   const quoted = sqlPath([now.name]);

@@ -81,7 +81,18 @@ export async function withBlockers(
   const problems = found.map(({ words, unkept }) =>
     keepAppended === true && unkept !== undefined ? `${words}, and ${unkept}` : words,
   );
-  return { ...plan, accepted, putBack: byVersion, blocked: { problems, hint: mayLose ? lose : changeFirst } };
+  const hint = mayLose ? lose : changeFirst;
+  // Whether rows are put back is for the user to decide.
+  const shown = keepAppended === true ? plan : withoutPutBack(plan);
+  return { ...shown, accepted, putBack: byVersion, blocked: { problems, hint } };
+}
+
+function withoutPutBack(plan: Plan): Plan {
+  const migrations = plan.migrations.map((one) => ({
+    ...one,
+    actions: one.actions.filter(({ action }) => action.kind !== "putBackRows"),
+  }));
+  return { ...plan, migrations };
 }
 
 /** The versions that newer migrations made may hide what others wrote. A rollback of those alone is checked by itself. */
@@ -108,7 +119,7 @@ async function lostSince(
   putBack: Map<string, number>,
   target: Target,
 ): Promise<Blocker | undefined> {
-  const { table, restores, putsBack, leaves } = question;
+  const { table, restores, putsBack, leaves, empty } = question;
   if (await isRestored(question, target)) return undefined;
   const written = await writtenSince(question, target);
   if (written === undefined)
@@ -127,7 +138,11 @@ async function lostSince(
   const twice = added > 0 && gone > 0 && written.changed === 0 ? " (a changed row may count as both)" : "";
   const words = `${[...are(added, "written"), ...are(gone, "changed or removed")].join(", ")}${twice}`;
   const mayPutBack = gone === 0 && putsBack;
-  const without = leaves.length === 0 ? "" : ` without what they have in ${leaves.join(", ")}`;
+  const changes = [
+    ...(leaves.length === 0 ? [] : [` without what they have in ${leaves.join(", ")}`]),
+    ...(empty.length === 0 ? [] : [` with null in ${empty.join(", ")}`]),
+  ];
+  const without = changes.join(" and");
   const orWithout = mayPutBack && without !== "" ? `; they can be put back${without}` : "";
   return {
     words: `${words}, which restoring version ${restores} would lose${orWithout}`,

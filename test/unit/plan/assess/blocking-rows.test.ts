@@ -137,6 +137,7 @@ test("what was written since is asked of the table that is restored, and in whic
     until: undefined,
     putsBack: true,
     leaves: [],
+    empty: [],
     isWhole: true,
     newer: 0,
   };
