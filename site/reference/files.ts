@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../screenshots/project.ts";
 import { commandsPage, commonFlagTable } from "./commands-page.ts";
+import { contractSchema } from "./contract-schema.ts";
 import { errorsIndex } from "./errors-index.ts";
 import { examples } from "./examples.ts";
 import { jsonPage } from "./json-page.ts";
@@ -23,6 +24,7 @@ export async function referenceFiles(): Promise<ReadonlyMap<string, { readonly i
   };
   const documents = jsonPage(schemas, await examples());
   add("docs/json.schema.json", () => schemaFile(schemas));
+  add("docs/contract.schema.json", contractSchema);
   add("docs/json.md", (page) => withPart(page, "the documents and events", documents));
   const commands = await commandsPage();
   add("docs/commands.md", (page) => withPart(page, "the commands", commands));

@@ -389,6 +389,17 @@ describe("migrate contract", () => {
     });
   });
 
+  test("keeps the path of its schema, which it may have anywhere", async () => {
+    const project = aProject();
+    project.migration("0001_documents.ts", created);
+    expect(await project.migrate(["contract", ...names])).toMatchObject({ code: 0 });
+    const $schema = "./node_modules/lance-migrate/docs/contract.schema.json";
+    project.write("contract.json", JSON.stringify({ ...written(project), $schema }));
+    expect(await project.migrate(["contract", "--check"])).toMatchObject({ code: 0 });
+    expect(await project.migrate(["contract", "--release", "2"])).toMatchObject({ code: 0 });
+    expect(written(project)).toMatchObject({ $schema, release: "2" });
+  });
+
   test("without tables is written with a note, as it protects nothing", async () => {
     const project = aProject();
     expect(await project.migrate(["contract", ...names])).toEqual({

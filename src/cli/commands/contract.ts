@@ -54,7 +54,12 @@ export const contractCommand = defineCommand({
       // An application may have been written for the tables before the last migrations.
       const typed = typedRevisions(session, revisions)?.revisions ?? revisions;
       const last = typed.at(-1);
-      const named = { application, release, ...(last && { migrations: formatMigration(last) }) };
+      const named = {
+        $schema: before?.$schema,
+        application,
+        release,
+        ...(last && { migrations: formatMigration(last) }),
+      };
       const { document, gone, left } = writeContract(named, databaseAfter(typed), all === true ? undefined : before);
       const text = `${JSON.stringify(document, null, 2)}\n`;
       if (Object.keys(document.tables).length === 0) output.progress(`note: ${protectsNothing(shown)}`);
@@ -92,7 +97,7 @@ export const contractCommand = defineCommand({
 
 /** What a contract states about tables: a migration that changes none of these does not make it out of date. */
 function statedIn(contract: ContractDocument): string {
-  return JSON.stringify({ ...contract, migrations: undefined });
+  return JSON.stringify({ ...contract, $schema: undefined, migrations: undefined });
 }
 
 /** The tables and columns when the contract was written; undefined if it does not state when. */

@@ -40,6 +40,8 @@ export interface NeededColumn {
 
 /** A contract as its file contains it. */
 export interface ContractDocument {
+  /** For editors: the path of docs/contract.schema.json. */
+  readonly $schema?: string | undefined;
   readonly format: 1;
   readonly application: string;
   readonly release: string;
@@ -59,6 +61,7 @@ const types = optional(recordOf(filledText('must be a type such as "utf8 not nul
 
 const documentCheck: Check = exactObject(
   {
+    $schema: optional(text("must be the path of a JSON schema")),
     format: oneOf([1], "must be 1"),
     application: filledText("must be the name of the application"),
     release: filledText("must be the name of the release"),

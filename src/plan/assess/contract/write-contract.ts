@@ -44,7 +44,8 @@ function documentOf(
   named: Omit<ContractDocument, "format" | "tables">,
   tables: readonly (readonly [string, TableDocument])[],
 ): ContractDocument {
-  return { format: 1, ...named, tables: Object.fromEntries(tables) };
+  const { $schema, ...names } = named;
+  return { ...($schema !== undefined && { $schema }), format: 1, ...names, tables: Object.fromEntries(tables) };
 }
 
 function withContract([name, table]: readonly [string, Table]): readonly [string, TableDocument] {
