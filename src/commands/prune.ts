@@ -1,7 +1,7 @@
 /** Lists the table versions that are kept for `down`, and releases them. */
 import { foldLedger, isHalfDone, type LedgerState } from "../ledger/state/fold.ts";
 import { formatMigration } from "../migrations/file-name.ts";
-import type { KeptVersion } from "../targets/contract/target.ts";
+import type { KeptVersion } from "../targets/contract/versions.ts";
 import { isBefore, keptFor } from "../run/execute/version-names.ts";
 import { runContext, type MigratorOptions } from "../run/run-context.ts";
 

@@ -1,5 +1,6 @@
 /** A target at one of whose calls something happens: before it is made, while it is under way, or before its answer is heard. */
-import type { RecordTable, Target } from "../../src/targets/contract/target.ts";
+import type { Target } from "../../src/targets/contract/target.ts";
+import type { RecordTable } from "../../src/targets/contract/ledger-store.ts";
 
 export type Place = "before" | "during" | "after";
 

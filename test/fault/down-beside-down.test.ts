@@ -10,7 +10,8 @@ import { int32, int64 } from "../../src/schema/declare/type-builders.ts";
 import { createTable, dropColumn, retypeColumn } from "../../src/steps/index.ts";
 import type { Step } from "../../src/steps/registry.ts";
 import { open } from "../../src/targets/lance/lance.ts";
-import type { Target, Versions } from "../../src/targets/contract/target.ts";
+import type { Target } from "../../src/targets/contract/target.ts";
+import type { Versions } from "../../src/targets/contract/versions.ts";
 import { temporaryFolder } from "../support/project.ts";
 
 async function aDatabase(): Promise<MigratorOptions> {

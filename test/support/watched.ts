@@ -6,7 +6,8 @@ import type { Clock } from "../../src/time/clock.ts";
 import { MigrateError } from "../../src/errors/migrate-error.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
-import type { LedgerStore, RecordTable, Target } from "../../src/targets/contract/target.ts";
+import type { Target } from "../../src/targets/contract/target.ts";
+import type { LedgerStore, RecordTable } from "../../src/targets/contract/ledger-store.ts";
 
 /** Called around every call to a target, with its number, counted from 1. */
 export interface Watch {

@@ -2,7 +2,8 @@
 import { appliedIn, type LedgerState } from "../../ledger/state/fold.ts";
 import type { DriftSince, TableDifference } from "../../plan/history/table-drift.ts";
 import { differences, type Table } from "../../schema/table.ts";
-import type { TableVersion, Target, Versions } from "../../targets/contract/target.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import type { TableVersion, Versions } from "../../targets/contract/versions.ts";
 
 interface About {
   readonly expected: Table | undefined;

@@ -2,7 +2,7 @@
 import { isNumber, isText } from "../../checks/check.ts";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Column, DataType } from "../../schema/data-type.ts";
-import type { RecordTable } from "../../targets/contract/target.ts";
+import type { RecordTable } from "../../targets/contract/ledger-store.ts";
 import { WrongColumn, type Row } from "../../wire/rows/ipc-rows.ts";
 import { withoutAnswer, type Journal, type LedgerHead } from "./journal.ts";
 import { deferring, recordIdText, recordHash, saysDeferred, type LedgerRecord } from "../state/record.ts";

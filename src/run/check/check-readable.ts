@@ -9,7 +9,8 @@ import { sameColumns } from "../../schema/data-type.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
 import type { Table } from "../../schema/table.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
-import type { Target, Versions } from "../../targets/contract/target.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import type { Versions } from "../../targets/contract/versions.ts";
 
 /** A target, and the lease under which what was lost is put back. */
 export interface LeasedTarget {

@@ -4,7 +4,8 @@ import { putBackKey, questionsOf, type Question, type SinceQuestion } from "../.
 import type { Plan } from "../../plan/make-plan.ts";
 import type { Span } from "../../plan/assess/version-spans.ts";
 import { differences } from "../../schema/table.ts";
-import type { OldVersion, Since, SinceScope, Target } from "../../targets/contract/target.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import type { OldVersion, Since, SinceScope } from "../../targets/contract/versions.ts";
 
 export interface Consent {
   /** Lose what was written since and is removed by the rollback. */

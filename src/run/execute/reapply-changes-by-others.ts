@@ -11,7 +11,8 @@ import { parsePath } from "../../schema/path.ts";
 import { findColumn, type Table } from "../../schema/table.ts";
 import { formatIndex } from "../../schema/table-index.ts";
 import { mostRepeats } from "../../targets/contract/retry.ts";
-import type { TableSnapshot, Target, Versions } from "../../targets/contract/target.ts";
+import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
+import type { Versions } from "../../targets/contract/versions.ts";
 import { sendAction, type ActionContext, type CallContext } from "./send-action.ts";
 
 interface PutBack {

@@ -10,7 +10,8 @@ import { sameColumns } from "../../schema/data-type.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
 import type { Table } from "../../schema/table.ts";
 import { mostRepeats } from "../../targets/contract/retry.ts";
-import type { TableSnapshot, Target, UndoResult, Versions } from "../../targets/contract/target.ts";
+import type { TableSnapshot, Target, UndoResult } from "../../targets/contract/target.ts";
+import type { Versions } from "../../targets/contract/versions.ts";
 import type { LeasedTarget } from "../check/check-readable.ts";
 import { isOtherInstance } from "../check/table-identity.ts";
 

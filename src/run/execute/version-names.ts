@@ -5,7 +5,7 @@
 import type { TableVersions } from "../../ledger/state/record.ts";
 import { formatVersion } from "../../migrations/file-name.ts";
 import { ownValue } from "../../schema/data-type.ts";
-import type { KeptVersion } from "../../targets/contract/target.ts";
+import type { KeptVersion } from "../../targets/contract/versions.ts";
 
 /** The ledger's name unless the configuration sets another one. */
 export const usualLedger = "_migrations";

@@ -3,7 +3,7 @@ import { count, formatNumber } from "../../errors/migrate-error.ts";
 import type { PutBackRowsAction } from "../../actions/model/action.ts";
 import { sameColumns } from "../../schema/data-type.ts";
 import { sqlPath } from "../../schema/sql.ts";
-import type { OldVersion, SinceScope } from "./target.ts";
+import type { OldVersion, SinceScope } from "./versions.ts";
 import { sameIds, tallyOf, writtenSince, type WrittenRows } from "./written-since.ts";
 import type { VersionedTable } from "./versioned-table.ts";
 

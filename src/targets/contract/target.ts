@@ -14,8 +14,9 @@ import type { Action, ActionFor, ActionKind } from "../../actions/model/action.t
 import type { Column } from "../../schema/data-type.ts";
 import type { NewTables, TableFormat } from "../../schema/table-format.ts";
 import type { Table } from "../../schema/table.ts";
-import type { Row } from "../../wire/rows/ipc-rows.ts";
+import type { LedgerStore } from "./ledger-store.ts";
 import type { RowAccess, WantedValues } from "./row-access.ts";
+import type { Versions } from "./versions.ts";
 
 export interface Capabilities {
   /** True for supported kinds; for others, the reason as text if it is more than a missing call. */
@@ -169,107 +170,6 @@ interface TableRows {
   readonly count: number;
   /** A checksum of all values, independent of the order of rows; undefined if a type can't be read. */
   readonly sum: string | undefined;
-}
-
-/** Old versions of tables. */
-export interface Versions {
-  /** Keeps a version from being cleaned up, under a name that was never used for this table. */
-  keep(table: string, version: number, name: string): Promise<void>;
-  /** Releases the version of that name, if there is one. */
-  release(table: string, name: string): Promise<void>;
-  /** The kept versions of a table. */
-  kept(table: string): Promise<readonly KeptVersion[]>;
-  /** Describes a version, and whether it was restored after version `after`. Throws if it no longer exists. */
-  look(table: string, version: number, after: number): Promise<OldVersion>;
-  /** The existing versions of a table, in ascending order. */
-  list(table: string): Promise<readonly TableVersion[]>;
-  /**
-   * When a version was created, in milliseconds since 1970; undefined if the version or the table no longer exists. It
-   * distinguishes a table from another of its name: see schema/table-identity.ts.
-   */
-  time(table: string, version: number): Promise<number | undefined>;
-  /** A table at a version, with its indexes if requested or read anyway. Throws if the version no longer exists. */
-  at(table: string, version: number, withIndexes?: boolean): Promise<Table>;
-  /** What was written after a version; undefined if unknown. Throws if the version no longer exists. */
-  since(table: string, version: number, scope?: SinceScope): Promise<Since | undefined>;
-}
-
-export interface TableVersion {
-  readonly version: number;
-  /** When it was created, in milliseconds since 1970 by the clock of its writer, if the target reports it. */
-  readonly at?: number | undefined;
-}
-
-export interface OldVersion {
-  readonly columns: readonly Column[];
-  /** The version that restoring it created, after the other one; undefined if it was not restored. */
-  readonly restored: number | undefined;
-}
-
-export interface KeptVersion {
-  readonly name: string;
-  readonly version: number;
-}
-
-export interface Since {
-  readonly added: number;
-  /** If rows are compared by value, a changed row counts as removed and added instead. */
-  readonly changed: number;
-  readonly removed: number;
-}
-
-export interface SinceScope {
-  /** The newer version that is compared; the newest if absent. */
-  readonly until?: number | undefined;
-  /** The version since which the table's columns should not have changed; `version` if absent. */
-  readonly from?: number | undefined;
-  /** Whether the newer version may have columns that the older one lacks; these are not compared. */
-  readonly mayHaveMore?: boolean | undefined;
-}
-
-/** How the target can store a ledger. */
-export type LedgerStore =
-  /** In a small table. */
-  | { readonly kind: "rows"; readonly records: (shape: RecordShape) => RecordTable }
-  /** In the names of tables, if rows can be written only with a new table and never be read. */
-  | { readonly kind: "markers"; readonly create: CreateMarker };
-
-/** Creates a table with one row; false if one of that name exists. Of n racing creators exactly one gets true. */
-export type CreateMarker = (name: string, columns: readonly Column[], row: Row) => Promise<boolean>;
-
-export interface RecordShape {
-  /** The table's name. */
-  readonly name: string;
-  readonly columns: readonly Column[];
-  /** The column whose values are unique. */
-  readonly key: string;
-}
-
-/** A small table that only grows. Reads see what all other processes have written. */
-export interface RecordTable {
-  /** Creates the table unless it exists. Racing creators all use the same table. */
-  create(): Promise<void>;
-  /** These columns of every row, in any order; undefined if there is no table. A row may be made when it is asked for. */
-  all(columns: readonly string[]): Promise<Iterable<Row> | undefined>;
-  /**
-   * `columns` of the last row by `order`, and whether any row matches an SQL predicate; undefined without table or rows.
-   * Fast for any number of rows. `predicate`: for the last row; without it, one that is true of at least the same rows.
-   */
-  last(
-    order: readonly string[],
-    columns: readonly string[],
-    predicate: (row?: Row) => string,
-  ): Promise<{ readonly row: Row; readonly matched: boolean } | undefined>;
-  /** How many rows match an SQL predicate; 0 if there is no table. */
-  count(predicate: string): Promise<number>;
-  /** Adds a row unless its key exists. Of n racing callers exactly one gets true. */
-  insertIfAbsent(row: Row): Promise<boolean>;
-  insert(rows: readonly Row[]): Promise<void>;
-  /**
-   * Merges small files if there are many, but keeps what others may be reading. Called by one writer at a time, which may
-   * insert meanwhile.
-   */
-  compact(): Promise<void>;
 }
 
 /** The part of an address that the name of each database replaces. */

@@ -1,6 +1,6 @@
 /** A table whose old versions can be read, as needed to restore one and to count the rows written since. */
 import type { Column } from "../../schema/data-type.ts";
-import type { TableVersion } from "./target.ts";
+import type { TableVersion } from "./versions.ts";
 
 /** What a target must provide about the versions of one table. */
 export interface VersionedTable {

@@ -2,7 +2,7 @@
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import { sameColumns, sameType, type Column } from "../../schema/data-type.ts";
 import type { VersionContents, VersionedTable } from "./versioned-table.ts";
-import type { Since, SinceScope } from "./target.ts";
+import type { Since, SinceScope } from "./versions.ts";
 
 export interface WrittenRows extends Since {
   /** A filter on the newer version that selects the added rows; undefined if they can't be selected. */

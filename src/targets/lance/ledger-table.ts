@@ -1,6 +1,6 @@
 /** The table of the ledger on the embedded engine. */
 import type { Row } from "../../wire/rows/ipc-rows.ts";
-import type { RecordShape, RecordTable } from "../contract/target.ts";
+import type { RecordShape, RecordTable } from "../contract/ledger-store.ts";
 import { createOnce } from "../../engine/create-table.ts";
 import { openTable, type NativeDatabase, type NativeTable } from "../../engine/engine.ts";
 import { readRowsOf } from "../../engine/read-table.ts";

@@ -3,7 +3,7 @@ import { sqlText } from "../../schema/sql.ts";
 import { systemClock } from "../../time/clock.ts";
 import { lastRow, type Cell, type Row } from "../../wire/rows/ipc-rows.ts";
 import { retry } from "../contract/retry.ts";
-import type { RecordShape, RecordTable } from "../contract/target.ts";
+import type { RecordShape, RecordTable } from "../contract/ledger-store.ts";
 import { streamType } from "../../wire/content-types.ts";
 import type { Client } from "./client.ts";
 import type { HttpResponse } from "./http/message.ts";

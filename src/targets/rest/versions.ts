@@ -4,7 +4,7 @@ import type { Table } from "../../schema/table.ts";
 import { streamType } from "../../wire/content-types.ts";
 import { describeVersion } from "../contract/restore-versions.ts";
 import type { VersionedTable } from "../contract/versioned-table.ts";
-import type { Versions } from "../contract/target.ts";
+import type { Versions } from "../contract/versions.ts";
 import { writtenSince } from "../contract/written-since.ts";
 import { isTexts, jsonOf, parseDescription } from "./parse-answers.ts";
 import type { Client } from "./client.ts";

@@ -2,7 +2,7 @@
 import type { Clock } from "../../../src/time/clock.ts";
 import { lastRow, type Cell, type Row } from "../../../src/wire/rows/ipc-rows.ts";
 import { retry } from "../../../src/targets/contract/retry.ts";
-import type { RecordShape, RecordTable } from "../../../src/targets/contract/target.ts";
+import type { RecordShape, RecordTable } from "../../../src/targets/contract/ledger-store.ts";
 import { verdictOf } from "../../../src/targets/contract/service-verdict.ts";
 import type { Carry } from "./carry.ts";
 import type { MemoryTables } from "./memory-table.ts";

@@ -5,7 +5,7 @@ import type { Table } from "../../../src/schema/table.ts";
 import type { FoundIndex } from "../../../src/schema/table-index.ts";
 import type { Row } from "../../../src/wire/rows/ipc-rows.ts";
 import type { Effects } from "./effect-log.ts";
-import type { KeptVersion, Since } from "../../../src/targets/contract/target.ts";
+import type { KeptVersion, Since } from "../../../src/targets/contract/versions.ts";
 
 export interface MemoryTable extends Table {
   readonly indexes: Readonly<Record<string, FoundIndex>>;

@@ -7,13 +7,8 @@ import { firstLine, isMigrateError, MigrateError } from "../../../src/errors/mig
 import type { Action, ActionKind } from "../../../src/actions/model/action.ts";
 import { actionKinds, describeAction } from "../../../src/actions/apply-action.ts";
 import { retry } from "../../../src/targets/contract/retry.ts";
-import type {
-  Capabilities,
-  TableSnapshot,
-  Target,
-  CallOutcome,
-  Versions,
-} from "../../../src/targets/contract/target.ts";
+import type { Capabilities, TableSnapshot, Target, CallOutcome } from "../../../src/targets/contract/target.ts";
+import type { Versions } from "../../../src/targets/contract/versions.ts";
 import { verdictOf } from "../../../src/targets/contract/service-verdict.ts";
 import { holdsIn } from "./holds.ts";
 import { memoryRecords } from "./ledger-table.ts";

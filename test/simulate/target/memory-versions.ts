@@ -1,5 +1,5 @@
 /** Old versions of tables in memory: what is kept, cleaned up, restored. */
-import type { Since } from "../../../src/targets/contract/target.ts";
+import type { Since } from "../../../src/targets/contract/versions.ts";
 import type { MemoryTable, MemoryVersions } from "./memory-table.ts";
 
 export function memoryVersions(

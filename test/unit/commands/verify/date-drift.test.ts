@@ -4,7 +4,8 @@ import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import type { TableVersions } from "../../../../src/ledger/state/record.ts";
 import { dateOf } from "../../../../src/commands/verify/date-drift.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
-import type { Target, Versions } from "../../../../src/targets/contract/target.ts";
+import type { Target } from "../../../../src/targets/contract/target.ts";
+import type { Versions } from "../../../../src/targets/contract/versions.ts";
 
 const expected = { columns: columnsOf({ a: int32() }) };
 const drifted = { columns: columnsOf({ a: int32(), b: int32() }) };

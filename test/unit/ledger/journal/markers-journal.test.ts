@@ -11,7 +11,7 @@ import { markerName, parseMarkerName } from "../../../../src/ledger/journal/mark
 import { markersJournal } from "../../../../src/ledger/journal/markers-journal.ts";
 import { byPlace, type LedgerEntry, type LedgerRecord } from "../../../../src/ledger/state/record.ts";
 import { ledgerColumns } from "../../../../src/ledger/journal/rows-journal.ts";
-import type { CreateMarker } from "../../../../src/targets/contract/target.ts";
+import type { CreateMarker } from "../../../../src/targets/contract/ledger-store.ts";
 
 const ledger = "_migrations";
 

@@ -9,7 +9,7 @@ import { markersJournal } from "../../../../src/ledger/journal/markers-journal.t
 import { takeLease, waitForHolder, type Lease } from "../../../../src/ledger/lease/lease.ts";
 import { byPlace, recordHash, type LedgerRecord } from "../../../../src/ledger/state/record.ts";
 import { rowsJournal } from "../../../../src/ledger/journal/rows-journal.ts";
-import type { RecordTable } from "../../../../src/targets/contract/target.ts";
+import type { RecordTable } from "../../../../src/targets/contract/ledger-store.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
 import type { Row } from "../../../../src/wire/rows/ipc-rows.ts";
 import { recordsOf } from "../../../support/ledger.ts";

@@ -1,0 +1,59 @@
+/** Old versions of tables, on a target that keeps them. */
+import type { Column } from "../../schema/data-type.ts";
+import type { Table } from "../../schema/table.ts";
+
+/** Old versions of tables. */
+export interface Versions {
+  /** Keeps a version from being cleaned up, under a name that was never used for this table. */
+  keep(table: string, version: number, name: string): Promise<void>;
+  /** Releases the version of that name, if there is one. */
+  release(table: string, name: string): Promise<void>;
+  /** The kept versions of a table. */
+  kept(table: string): Promise<readonly KeptVersion[]>;
+  /** Describes a version, and whether it was restored after version `after`. Throws if it no longer exists. */
+  look(table: string, version: number, after: number): Promise<OldVersion>;
+  /** The existing versions of a table, in ascending order. */
+  list(table: string): Promise<readonly TableVersion[]>;
+  /**
+   * When a version was created, in milliseconds since 1970; undefined if the version or the table no longer exists. It
+   * distinguishes a table from another of its name: see schema/table-identity.ts.
+   */
+  time(table: string, version: number): Promise<number | undefined>;
+  /** A table at a version, with its indexes if requested or read anyway. Throws if the version no longer exists. */
+  at(table: string, version: number, withIndexes?: boolean): Promise<Table>;
+  /** What was written after a version; undefined if unknown. Throws if the version no longer exists. */
+  since(table: string, version: number, scope?: SinceScope): Promise<Since | undefined>;
+}
+
+export interface TableVersion {
+  readonly version: number;
+  /** When it was created, in milliseconds since 1970 by the clock of its writer, if the target reports it. */
+  readonly at?: number | undefined;
+}
+
+export interface OldVersion {
+  readonly columns: readonly Column[];
+  /** The version that restoring it created, after the other one; undefined if it was not restored. */
+  readonly restored: number | undefined;
+}
+
+export interface KeptVersion {
+  readonly name: string;
+  readonly version: number;
+}
+
+export interface Since {
+  readonly added: number;
+  /** If rows are compared by value, a changed row counts as removed and added instead. */
+  readonly changed: number;
+  readonly removed: number;
+}
+
+export interface SinceScope {
+  /** The newer version that is compared; the newest if absent. */
+  readonly until?: number | undefined;
+  /** The version since which the table's columns should not have changed; `version` if absent. */
+  readonly from?: number | undefined;
+  /** Whether the newer version may have columns that the older one lacks; these are not compared. */
+  readonly mayHaveMore?: boolean | undefined;
+}
