@@ -1,7 +1,7 @@
 /** Builds the deferred indexes of tables that hold enough vectors now, and reports the others. */
 import { isMigrateError } from "../errors/migrate-error.ts";
 import { sameRecord, type LedgerHead } from "../ledger/journal/journal.ts";
-import { migrationsBegun } from "../ledger/state/fold.ts";
+import { migrationsBegun } from "../ledger/state/ledger-state.ts";
 import type { Lease } from "../ledger/lease/lease.ts";
 import { deferralDetail, saysDeferred } from "../ledger/state/record.ts";
 import { isHeld } from "../run/execute/migration-progress.ts";

@@ -1,7 +1,7 @@
 /** Removes what `prepare` has left, for migrations that are no longer wanted. */
 import { MigrateError } from "../errors/migrate-error.ts";
 import { isPrepared } from "../actions/rewrite/prepared-columns.ts";
-import { isHalfDone } from "../ledger/state/fold.ts";
+import { isHalfDone } from "../ledger/state/ledger-state.ts";
 import { formatMigration } from "../migrations/file-name.ts";
 import { isPreparing, isStaging } from "../run/fill/staging-name.ts";
 import { underLease } from "../run/lease/under-lease.ts";

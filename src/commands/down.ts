@@ -1,7 +1,7 @@
 /** Rolls migrations back: what a rollback does differently from a run upward. The run itself is in migrate.ts. */
 import { MigrateError } from "../errors/migrate-error.ts";
 import type { Plan } from "../plan/make-plan.ts";
-import { groupInDoubt, migrationsInDoubt, type LedgerState } from "../ledger/state/fold.ts";
+import { groupInDoubt, migrationsInDoubt, type LedgerState } from "../ledger/state/ledger-state.ts";
 import { formatMigration, type MigrationName } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
 import { checkNothingHalfDone, orderBack, type BackChoice } from "../plan/history/select-rollback.ts";

@@ -3,7 +3,7 @@
  * plans again and executes. up.ts and down.ts define what differs between the directions.
  */
 import type { Action } from "../actions/model/action.ts";
-import { appliedIn } from "../ledger/state/fold.ts";
+import { appliedIn } from "../ledger/state/ledger-state.ts";
 import type { Lease } from "../ledger/lease/lease.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
 import type { MigrateError } from "../errors/migrate-error.ts";

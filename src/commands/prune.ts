@@ -1,5 +1,6 @@
 /** Lists the table versions that are kept for `down`, and releases them. */
-import { foldLedger, isHalfDone, type LedgerState } from "../ledger/state/fold.ts";
+import { foldLedger } from "../ledger/state/fold.ts";
+import { isHalfDone, type LedgerState } from "../ledger/state/ledger-state.ts";
 import { formatMigration } from "../migrations/file-name.ts";
 import type { KeptVersion } from "../targets/contract/versions.ts";
 import { isBefore, keptFor } from "../run/execute/version-names.ts";

@@ -1,13 +1,13 @@
 /** Which migrations are applied and pending, and all records of the ledger. Changes nothing. */
 import { isMigrateError, problemIn } from "../errors/migrate-error.ts";
+import { foldLedger } from "../ledger/state/fold.ts";
 import {
   appliedIn,
-  foldLedger,
   groupInDoubt,
   migrationsInDoubt,
   type LateCall,
   type LedgerState,
-} from "../ledger/state/fold.ts";
+} from "../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../ledger/state/fold-migration.ts";
 import { byPlace, type LedgerRecord } from "../ledger/state/record.ts";
 import type { MigrationName } from "../migrations/file-name.ts";

@@ -1,6 +1,6 @@
 /** Compiles migrations to a plan, with the tables before and after each action. Refuses what cannot work. Pure. */
 import { MigrateError, type StepPlace } from "../errors/migrate-error.ts";
-import type { LedgerState } from "../ledger/state/fold.ts";
+import type { LedgerState } from "../ledger/state/ledger-state.ts";
 import type { PartialAction, TableVersions } from "../ledger/state/record.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { Action } from "../actions/model/action.ts";

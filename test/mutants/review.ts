@@ -114,7 +114,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "F5",
     does: "takes a run's own doing for a doubt",
-    file: "ledger/state/fold.ts",
+    file: "ledger/state/ledger-state.ts",
     find: "holder?.next === undefined || holder.run === run ?",
     replace: "holder?.next === undefined ?",
     killedBy: [...fold, ...run],

@@ -1,7 +1,8 @@
 /** The ledger of a simulation as it is in the tables, whichever form it has. */
 import { systemClock } from "../../src/time/clock.ts";
 import { auditLedger } from "../../src/ledger/audit/audit.ts";
-import { foldLedger, type LedgerState } from "../../src/ledger/state/fold.ts";
+import { foldLedger } from "../../src/ledger/state/fold.ts";
+import type { LedgerState } from "../../src/ledger/state/ledger-state.ts";
 import type { Journal } from "../../src/ledger/journal/journal.ts";
 import { journalOf } from "../../src/ledger/journal/open-journal.ts";
 import { memoryTarget } from "./target/memory-target.ts";

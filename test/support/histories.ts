@@ -4,7 +4,8 @@
  */
 import * as fc from "./fast-check.ts";
 import type { Clock } from "../../src/time/clock.ts";
-import { foldLedger, type LedgerState } from "../../src/ledger/state/fold.ts";
+import { foldLedger } from "../../src/ledger/state/fold.ts";
+import type { LedgerState } from "../../src/ledger/state/ledger-state.ts";
 import type { Journal } from "../../src/ledger/journal/journal.ts";
 import { takeLease, type Lease } from "../../src/ledger/lease/lease.ts";
 import { markersJournal } from "../../src/ledger/journal/markers-journal.ts";

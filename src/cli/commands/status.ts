@@ -1,5 +1,5 @@
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
-import { isHalfDone } from "../../ledger/state/fold.ts";
+import { isHalfDone } from "../../ledger/state/ledger-state.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { status, type StatusResult } from "../../commands/status.ts";
 import { defineCommand, withDatabases, type Context } from "../command/command.ts";

@@ -1,7 +1,7 @@
 /** What `migrate status` makes of a status. */
 import { basename } from "node:path";
 import { absentFrom } from "../../errors/migrate-error.ts";
-import { isHalfDone } from "../../ledger/state/fold.ts";
+import { isHalfDone } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import type { StatusResult } from "../../commands/status.ts";
 

@@ -1,6 +1,6 @@
 /** Marks migrations as applied that never ran here, if the tables are as they leave them. Changes no table. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { migrationsBegun, type LedgerState } from "../../ledger/state/fold.ts";
+import { migrationsBegun, type LedgerState } from "../../ledger/state/ledger-state.ts";
 import { formatMigration, formatVersion, type MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";

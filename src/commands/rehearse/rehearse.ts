@@ -1,6 +1,6 @@
 /** Tries a plan on a copy: runs each pending migration up, down and up again, and compares the tables in between. */
 import { interruptedEarly, isMigrateError, MigrateError, placeWords } from "../../errors/migrate-error.ts";
-import { appliedIn } from "../../ledger/state/fold.ts";
+import { appliedIn } from "../../ledger/state/ledger-state.ts";
 import { formatMigration, type MigrationName } from "../../migrations/file-name.ts";
 import type { Choice } from "../../plan/history/pending.ts";
 import type { MigrationSource } from "../../migrations/source.ts";

@@ -1,6 +1,6 @@
 /** Fills the copy for a rehearsal: tables, cloned or with generated rows, and a ledger of the applied migrations. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import { entriesFromLedger } from "../../plan/history/record-facts.ts";
 import { follow } from "../../actions/follow.ts";
 import type { Plan, PlannedMigration } from "../../plan/make-plan.ts";

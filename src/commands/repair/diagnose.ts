@@ -2,7 +2,8 @@
 import { count, isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
 import { auditLedger } from "../../ledger/audit/audit.ts";
 import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
-import { foldLedger, groupInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
+import { foldLedger } from "../../ledger/state/fold.ts";
+import { groupInDoubt, type LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { checkFilesOfRan } from "../../plan/history/pending.ts";

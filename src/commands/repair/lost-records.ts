@@ -2,7 +2,7 @@
 import { problemIn } from "../../errors/migrate-error.ts";
 import { appliedHash } from "../../ledger/state/applied-hash.ts";
 import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
-import { appliedIn, type LedgerState } from "../../ledger/state/fold.ts";
+import { appliedIn, type LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { byPlace, type LedgerRecord } from "../../ledger/state/record.ts";
 import { shortHash } from "../../migrations/checksum.ts";

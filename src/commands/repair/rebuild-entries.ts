@@ -1,5 +1,5 @@
 /** The records that rebuild a ledger: every migration that has run, and that these are all. Pure. */
-import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { firstFacts } from "../../plan/history/record-facts.ts";

@@ -1,7 +1,7 @@
 /** Finds the remedy for a ledger, from the tables or from the records that are left. Changes nothing. */
 import { deferralEntries } from "../../run/deferred/find-deferred.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
-import { appliedIn, groupInDoubt, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
+import { appliedIn, groupInDoubt, migrationsInDoubt, type LedgerState } from "../../ledger/state/ledger-state.ts";
 import { groupEntry, type LedgerEntry, type LedgerRecord } from "../../ledger/state/record.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";

@@ -1,7 +1,7 @@
 /** Which migrations changed a column, and when and by whom they were run. Reads the ledger and the files, no table. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
-import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { tableLives, type ColumnEvent, type ColumnLife } from "../../plan/history/column-lives.ts";

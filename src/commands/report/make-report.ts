@@ -1,6 +1,7 @@
 /** Gathers what `migrate report` shows. Changes nothing. What can't be determined becomes a problem of the report. */
 import { isMigrateError } from "../../errors/migrate-error.ts";
-import { foldLedger, type LedgerState } from "../../ledger/state/fold.ts";
+import { foldLedger } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerRecord } from "../../ledger/state/record.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";

@@ -1,6 +1,6 @@
 /** Finds the newest applied migration that can't be rolled back. Pure. */
 import { absentFrom, isMigrateError } from "../../errors/migrate-error.ts";
-import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";

@@ -1,5 +1,5 @@
 /** The migrations of a report, from the ledger and the plans of their files. Pure. */
-import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import type { MigrationName } from "../../migrations/file-name.ts";
 import { totalOf, type Survey } from "../../plan/assess/cost.ts";

@@ -1,6 +1,7 @@
 /** Marks one migration as reverted or as adopted in the ledger. Changes no table. */
 import { absentFrom, count, isMigrateError, MigrateError, type MigrationsPlace } from "../../errors/migrate-error.ts";
-import { foldLedger, groupInDoubt, migrationsBegun, type LedgerState } from "../../ledger/state/fold.ts";
+import { foldLedger } from "../../ledger/state/fold.ts";
+import { groupInDoubt, migrationsBegun, type LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { groupEntry, isNamed, type LedgerEntry } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion, type MigrationName } from "../../migrations/file-name.ts";

@@ -1,5 +1,5 @@
 /** The records that mark a migration as reverted or as adopted, and the ledger's state after them. Pure. */
-import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import type { MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";

@@ -1,5 +1,5 @@
 /** Finds the table version in which a difference appeared, and its time. Changes nothing. */
-import { appliedIn, type LedgerState } from "../../ledger/state/fold.ts";
+import { appliedIn, type LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { DriftSince, TableDifference } from "../../plan/history/table-drift.ts";
 import { differences, type Table } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";

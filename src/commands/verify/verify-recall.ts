@@ -1,6 +1,6 @@
 /** Measures the recall of the vector indexes on tables of migrations. Changes nothing. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { compileMigration, type Able } from "../../plan/compile/compile.ts";

@@ -1,5 +1,5 @@
 /** Checks the tables against the ledger, and the ledger itself for tampering. Changes nothing. */
-import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerFinding } from "../../ledger/audit/audit.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";

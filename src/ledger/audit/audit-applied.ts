@@ -1,7 +1,8 @@
 /** Checks running hashes against the migrations that the ledger records as applied. Pure. */
 import { matchesHash } from "../../migrations/checksum.ts";
 import { appliedHash } from "../state/applied-hash.ts";
-import { appliedIn, foldLedger, type LedgerState } from "../state/fold.ts";
+import { foldLedger } from "../state/fold.ts";
+import { appliedIn, type LedgerState } from "../state/ledger-state.ts";
 import type { LedgerRecord } from "../state/record.ts";
 
 /**

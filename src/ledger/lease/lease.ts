@@ -2,7 +2,8 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { recordChain, type Runner } from "./record-chain.ts";
 import { elapsed, now, type Clock, type Moment } from "../../time/clock.ts";
-import { foldLedger, isHalfDone, type LedgerState } from "../state/fold.ts";
+import { foldLedger } from "../state/fold.ts";
+import { isHalfDone, type LedgerState } from "../state/ledger-state.ts";
 import type { Journal, LedgerHead } from "../journal/journal.ts";
 import { start, type LedgerEntry, type LedgerRecord } from "../state/record.ts";
 

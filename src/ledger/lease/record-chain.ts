@@ -1,7 +1,7 @@
 /** Chains the holder's records: each gets a number, the hash of the one before, and the hash of what is applied. */
 import { appliedHash, type AppliedEntry, type AppliedHash } from "../state/applied-hash.ts";
 import type { Clock } from "../../time/clock.ts";
-import { appliedIn, type LedgerState } from "../state/fold.ts";
+import { appliedIn, type LedgerState } from "../state/ledger-state.ts";
 import { isNothingReverted, saysApplied, saysDeferred, type LedgerEntry, type LedgerRecord } from "../state/record.ts";
 
 /** Identifies a run in its records. */

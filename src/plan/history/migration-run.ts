@@ -1,6 +1,6 @@
 /** The actions of a migration in either direction, and their progress according to the ledger. Pure. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration, Reversal } from "../../ledger/state/fold-migration.ts";
 import type { PartialAction, TableVersions } from "../../ledger/state/record.ts";
 import { begunHash, checksumOf, matchesHash } from "../../migrations/checksum.ts";

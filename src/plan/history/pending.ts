@@ -1,6 +1,6 @@
 /** Compares the migration files with the ledger: finds what is pending, and refuses what must not run. Pure. */
 import { count, MigrateError, type MigrationsPlace } from "../../errors/migrate-error.ts";
-import { isHalfDone, workOf, type LedgerState } from "../../ledger/state/fold.ts";
+import { isHalfDone, workOf, type LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { isNamed } from "../../ledger/state/record.ts";
 import { begunHash, checksumOf, matchesHash, stepHash } from "../../migrations/checksum.ts";

@@ -1,7 +1,7 @@
 /** Determines the position of the tables in the history: how many actions of the migration files are done. Pure. */
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
-import { isDone, type LedgerState } from "../../ledger/state/fold.ts";
+import { isDone, type LedgerState } from "../../ledger/state/ledger-state.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { sameTable, sameTables, type Table, type Tables } from "../../schema/table.ts";

@@ -1,5 +1,5 @@
 /** What records state about migrations. Pure. */
-import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import type { LedgerEntry, MigrationFacts } from "../../ledger/state/record.ts";
 import { checksumOf, stepHash } from "../../migrations/checksum.ts";

@@ -1,6 +1,6 @@
 /** Migrations that stand for others which the ledger knows: renumbered by `rebase`, or combined by `squash`. Pure. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { isHalfDone, type LedgerState } from "../../ledger/state/fold.ts";
+import { isHalfDone, type LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { isNamed, type LedgerEntry } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";

@@ -1,6 +1,6 @@
 /** Derives the expected database from the ledger and the migration files. Pure. */
 import { catchMigrateError, MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
-import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { tablesAfter } from "../../actions/apply-action.ts";
 import { change, type Database, type Table, type Tables } from "../../schema/table.ts";

@@ -1,6 +1,6 @@
 /** Selects the migrations to roll back: always those that ran last, whatever their numbers. Pure. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { isHalfDone, type LedgerState } from "../../ledger/state/fold.ts";
+import { isHalfDone, type LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { formatGroup, formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";

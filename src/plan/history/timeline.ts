@@ -1,6 +1,6 @@
 /** The sequence of all actions of the migration files, in the order in which they ran or would run. Pure. */
 import { isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
-import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { PartialAction } from "../../ledger/state/record.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Action } from "../../actions/model/action.ts";

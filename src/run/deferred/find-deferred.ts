@@ -1,6 +1,6 @@
 /** Finds the deferred indexes of tables, and how many vectors each of them has. */
 import { isMigrateError } from "../../errors/migrate-error.ts";
-import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import { deferralDetail, partsOfDeferral, saysDeferred, type LedgerEntry } from "../../ledger/state/record.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { checkFilesOfRan } from "../../plan/history/pending.ts";

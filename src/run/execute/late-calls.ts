@@ -4,7 +4,7 @@
  */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { Clock } from "../../time/clock.ts";
-import { isDone, type LateCall, type LedgerState } from "../../ledger/state/fold.ts";
+import { isDone, type LateCall, type LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import type { Migration } from "../../migrations/load.ts";

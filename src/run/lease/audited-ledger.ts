@@ -2,7 +2,7 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { auditLedger, type LedgerFinding } from "../../ledger/audit/audit.ts";
 import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
-import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerRecord } from "../../ledger/state/record.ts";
 import type { RunContext } from "../run-context.ts";
 import { throwIfInterrupted } from "./wait-for-lease.ts";

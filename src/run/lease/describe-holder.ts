@@ -1,7 +1,13 @@
 /** Describes the holder of the lease, and what is in doubt, as text. */
 import type { Clock } from "../../time/clock.ts";
 import { count } from "../../errors/migrate-error.ts";
-import { groupInDoubt, migrationsBegun, migrationsInDoubt, workOf, type LedgerState } from "../../ledger/state/fold.ts";
+import {
+  groupInDoubt,
+  migrationsBegun,
+  migrationsInDoubt,
+  workOf,
+  type LedgerState,
+} from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { formatGroup, formatMigration } from "../../migrations/file-name.ts";
 

@@ -1,6 +1,6 @@
 /** Waits for the holder of the lease, even if the lease passes from one run to another meanwhile. */
 import { interruptedEarly } from "../../errors/migrate-error.ts";
-import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import { sameRecord, type LedgerHead } from "../../ledger/journal/journal.ts";
 import { waitForHolder } from "../../ledger/lease/lease.ts";
 import { begunWords } from "./describe-holder.ts";

@@ -3,7 +3,8 @@
  * doing it.
  */
 import { isMigrateError } from "../../errors/migrate-error.ts";
-import { foldLedger, type LedgerState } from "../../ledger/state/fold.ts";
+import { foldLedger } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerHead } from "../../ledger/journal/journal.ts";
 import { takeLease, type Lease } from "../../ledger/lease/lease.ts";
 import { start, type LedgerEntry, type LedgerRecord } from "../../ledger/state/record.ts";

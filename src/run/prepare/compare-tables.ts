@@ -1,5 +1,5 @@
 /** Compares the tables with the ledger, and does not take what another run is doing for a change by hand. */
-import { groupInDoubt, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
+import { groupInDoubt, migrationsInDoubt, type LedgerState } from "../../ledger/state/ledger-state.ts";
 import { formatVersion } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { compareTables, tablesToCompare } from "../../plan/reconcile/compare-tables.ts";

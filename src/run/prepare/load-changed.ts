@@ -1,5 +1,5 @@
 /** Loads migrations whose text has changed since they ran. */
-import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import { matchesHash } from "../../migrations/checksum.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";

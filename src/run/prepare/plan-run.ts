@@ -1,7 +1,7 @@
 /** Plans a run from the current files, ledger and tables, and detects whether these change meanwhile. */
 import { isDeepStrictEqual } from "node:util";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import { groupInDoubt, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
+import { groupInDoubt, migrationsInDoubt, type LedgerState } from "../../ledger/state/ledger-state.ts";
 import { aloneEntry, type LedgerEntry } from "../../ledger/state/record.ts";
 import { matchesHash } from "../../migrations/checksum.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";

@@ -1,7 +1,8 @@
 /** Records the current names of migrations that the ledger knows under other names. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { appliedHash } from "../../ledger/state/applied-hash.ts";
-import { appliedIn, foldLedger, type LedgerState } from "../../ledger/state/fold.ts";
+import { foldLedger } from "../../ledger/state/fold.ts";
+import { appliedIn, type LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";

@@ -1,6 +1,6 @@
 /** The condition of work that starts from the tables to which all migrations lead. */
 import type { MigrateError } from "../../errors/migrate-error.ts";
-import { migrationsInDoubt } from "../../ledger/state/fold.ts";
+import { migrationsInDoubt } from "../../ledger/state/ledger-state.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { loadMigrations } from "../../migrations/source.ts";
 import { checkMissing, checkNotReverting, checkUnchanged, pendingFiles } from "../../plan/history/pending.ts";

@@ -3,7 +3,7 @@
  * them in doubt, `up` takes them for the last that ran.
  */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import { migrationsInDoubt } from "../../ledger/state/fold.ts";
+import { migrationsInDoubt } from "../../ledger/state/ledger-state.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { begunWithoutFile } from "../../plan/history/pending.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { foldLedger, type LedgerState } from "../../../../src/ledger/state/fold.ts";
+import { foldLedger } from "../../../../src/ledger/state/fold.ts";
+import type { LedgerState } from "../../../../src/ledger/state/ledger-state.ts";
 import type { LedgerEntry, LedgerRecord } from "../../../../src/ledger/state/record.ts";
 import { checksumOf, stepHash } from "../../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../../src/migrations/load.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { LedgerState } from "../../../../src/ledger/state/fold.ts";
+import type { LedgerState } from "../../../../src/ledger/state/ledger-state.ts";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import type { TableVersions } from "../../../../src/ledger/state/record.ts";
 import { dateOf } from "../../../../src/commands/verify/date-drift.ts";

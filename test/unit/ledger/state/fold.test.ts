@@ -1,12 +1,7 @@
 import * as fc from "../../../support/fast-check.ts";
 import { expect, test } from "vitest";
-import {
-  appliedIn,
-  foldLedger,
-  groupInDoubt,
-  migrationsInDoubt,
-  isHalfDone,
-} from "../../../../src/ledger/state/fold.ts";
+import { foldLedger } from "../../../../src/ledger/state/fold.ts";
+import { appliedIn, groupInDoubt, migrationsInDoubt, isHalfDone } from "../../../../src/ledger/state/ledger-state.ts";
 import {
   aloneEntry,
   deferralDetail,

@@ -1,6 +1,7 @@
 import { createTable, int32, renameColumn, setNullable, utf8, type Step } from "lance-migrate";
 import { expect, test } from "vitest";
-import { foldLedger, type LedgerState } from "../../../../src/ledger/state/fold.ts";
+import { foldLedger } from "../../../../src/ledger/state/fold.ts";
+import type { LedgerState } from "../../../../src/ledger/state/ledger-state.ts";
 import type { LedgerEvent, LedgerRecord } from "../../../../src/ledger/state/record.ts";
 import { checksumOf, stepHash } from "../../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../../src/migrations/load.ts";

@@ -1,6 +1,7 @@
 import * as fc from "../../../support/fast-check.ts";
 import { expect, test } from "vitest";
-import { foldLedger, type LedgerState } from "../../../../src/ledger/state/fold.ts";
+import { foldLedger } from "../../../../src/ledger/state/fold.ts";
+import type { LedgerState } from "../../../../src/ledger/state/ledger-state.ts";
 import type { LedgerRecord } from "../../../../src/ledger/state/record.ts";
 import type { Migration } from "../../../../src/migrations/load.ts";
 import { checksumOf } from "../../../../src/migrations/checksum.ts";

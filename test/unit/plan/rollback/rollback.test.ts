@@ -15,7 +15,7 @@ import {
   type Step,
 } from "lance-migrate";
 import { expect, test } from "vitest";
-import type { LedgerState } from "../../../../src/ledger/state/fold.ts";
+import type { LedgerState } from "../../../../src/ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../../../src/ledger/state/fold-migration.ts";
 import { checksumOf, stepHash } from "../../../../src/migrations/checksum.ts";
 import { downRun } from "../../../../src/plan/history/migration-run.ts";

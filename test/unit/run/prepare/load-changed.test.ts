@@ -1,6 +1,7 @@
 import { createTable, int32 } from "lance-migrate";
 import { expect, test } from "vitest";
-import { foldLedger, type LedgerState } from "../../../../src/ledger/state/fold.ts";
+import { foldLedger } from "../../../../src/ledger/state/fold.ts";
+import type { LedgerState } from "../../../../src/ledger/state/ledger-state.ts";
 import { loadChanged } from "../../../../src/run/prepare/load-changed.ts";
 import { aMigration } from "../../../simulate/history.ts";
 import { sourceOf } from "../../../simulate/start-run.ts";
