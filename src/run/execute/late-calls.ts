@@ -11,13 +11,14 @@ import type { Migration } from "../../migrations/load.ts";
 import { statesBetween } from "../../plan/commits/commits.ts";
 import { compileMigration } from "../../plan/compile/compile.ts";
 import { afterLateCall, inTheMiddle } from "../../plan/commits/after-late-call.ts";
+import { alterationsSince, pathAfter, possiblePaths } from "../../plan/commits/late-alterations.ts";
 import { inOrder } from "../../plan/history/replay.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import type { Action } from "../../actions/model/action.ts";
-import { changesRows, refAfter } from "../../actions/apply-action.ts";
+import { changesRows } from "../../actions/apply-action.ts";
 import type { Alteration } from "../../actions/model/alteration.ts";
 import { sameType } from "../../schema/data-type.ts";
-import { formatPath, parsePath, type Path } from "../../schema/path.ts";
+import { formatPath, parsePath } from "../../schema/path.ts";
 import { columnPaths, differences, findColumn, sameTable, type Table } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { sendAction } from "./send-action.ts";
@@ -262,33 +263,6 @@ async function sendAlterations(
     if (failure !== undefined) throw failure.error;
   }
   return [];
-}
-
-/**
- * The alterations of a column since the late call. That call may come from a run that repaired the effect of another
- * late call, and it then set what held at that time.
- */
-function alterationsSince(now: string, since: readonly Action[]): readonly Alteration[] {
-  return since.flatMap((action, index) => {
-    const alterations = action.kind === "alterColumns" ? action.alterations : [];
-    return alterations.filter(({ path }) => possiblePaths(path, since.slice(index)).includes(now));
-  });
-}
-
-/** Where columns are now that a late call may have reached: those with the name before or after any of the actions. */
-function possiblePaths(path: string, since: readonly Action[]): readonly string[] {
-  const named = formatPath(parsePath(path));
-  const places = since.reduce(
-    (before, action) =>
-      new Set([named, ...[...before].map((place) => formatPath(pathAfter(parsePath(place), action)))]),
-    new Set([named]),
-  );
-  return [...places];
-}
-
-/** The path of a column of the action's table after it; the same if the action drops the column. */
-function pathAfter(path: Path, action: Action): Path {
-  return refAfter({ table: action.table, path }, action)?.path ?? path;
 }
 
 /** The action that may have run without being recorded. */
