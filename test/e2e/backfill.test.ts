@@ -251,17 +251,52 @@ test("a call that is refused for now is repeated after the time that the service
   expect(await lengthsIn(project)).toEqual(complete);
 });
 
-test("a key that is not unique is refused before anything is computed", async () => {
+test("a key that is not unique is refused before anything is changed", async () => {
   const project = await aScene();
   await addRows(project.database, "docs", [{ id: 4, text: "five again" }]);
+  const words = "docs.id is 4 in 2 rows or more, so it can't identify rows; give them different values";
+  expect(await project.migrate(["plan"])).toMatchObject({
+    code: 4,
+    stdout: expect.stringContaining(`would fail: ${words}`) as string,
+  });
   const failed = await project.migrate(["up"]);
-  expect(failed).toMatchObject({ code: 1 });
-  expect(failed.stderr).toContain("(backfillColumn) failed: docs.id is 4 in 2 rows or more, so it can't identify rows");
+  expect(failed).toMatchObject({ code: 4 });
+  expect(failed.stderr).toContain(`(backfillColumn) would fail: ${words}`);
   expect(logOf(project)).toEqual([]);
   const docs = await (await lancedb.connect(project.database)).openTable("docs");
   await docs.delete("text = 'five again'");
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await lengthsIn(project)).toEqual(complete);
+});
+
+test("a null in the key is counted before, in the rows that are computed only", async () => {
+  const project = await aScene();
+  const nullable = `m.setNullable("docs", "id", true),`;
+  project.migration("0002_nullable.ts", nullable);
+  const steps = (where: string) =>
+    `m.addColumn("docs", "length", m.int32()), m.backfillColumn("docs", "length", { from: ["text"], key: "id", with: "./code/lengths.ts", version: "1", where: ${JSON.stringify(where)} }),`;
+  rmSync(join(project.folder, "migrations/0002_length.ts"));
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(project.database, "docs", [
+    { id: null, text: "no key" },
+    { id: null, text: "none" },
+  ]);
+  project.migration("0003_length.ts", steps("text <> 'nothing'"));
+  expect((await project.migrate(["up"])).stderr).toContain(
+    "(backfillColumn) would fail: docs.id is null in 2 rows that it computes, and identifies rows; give them values",
+  );
+  expect(logOf(project)).toEqual([]);
+  project.migration("0003_length.ts", steps("id is not null"));
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+});
+
+test("of more rows than are looked at, the plan states that a repeated key may stop the step", async () => {
+  const project = await aScene();
+  const risk = "risk: the same docs.id in several rows may stop this; it is looked for only in the first 500 rows";
+  expect((await project.migrate(["plan"])).stdout).not.toContain(risk);
+  const more = Array.from({ length: 600 }, (_, at) => ({ id: at + 100, text: "more" }));
+  await addRows(project.database, "docs", more);
+  expect((await project.migrate(["plan"])).stdout).toContain(risk);
 });
 
 test("a module that awaits what never comes is named, and the run leaves the lease free", async () => {

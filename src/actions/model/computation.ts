@@ -35,5 +35,8 @@ export function nameOfCode(code: Computation["with"]): string {
   return "sql" in code ? code.sql : code.command.join(" ");
 }
 
+/** Of how many rows the first page is that a run computes, before it is known how large their sources are. */
+export const firstPageRows = 500;
+
 /** What applies if an option is absent. */
 export const usual = { batch: 64, concurrency: 4 };

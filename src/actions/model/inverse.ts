@@ -20,6 +20,8 @@ export type Blocker = {
    * null if it is unknown.
    */
   | { readonly kind: "filled"; readonly path: string; readonly version?: number | null | undefined }
+  /** Rows that have the key of another row. */
+  | { readonly kind: "key"; readonly path: string }
   /** Fewer vectors than an index needs. */
   | { readonly kind: "vectors"; readonly path: string; readonly least: number }
   /**

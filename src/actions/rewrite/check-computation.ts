@@ -1,6 +1,7 @@
 /** Which columns code of the project can compute, and from which. */
 import { conflict } from "../model/conflict.ts";
-import { nameOfCode, type Computation } from "../model/computation.ts";
+import { firstPageRows, nameOfCode, type Computation } from "../model/computation.ts";
+import type { Risk } from "../model/risk.ts";
 import { formatType, isInteger, isText, type Column, type DataType } from "../../schema/data-type.ts";
 import { canHold } from "../../schema/row-values.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
@@ -54,4 +55,10 @@ const marked: ReadonlySet<string> = new Set(["float16", "float32", "float64", "b
 /** The computation as text, after what is computed. */
 export function describeComputation({ from, with: code, version }: Computation): string {
   return `from ${from.join(", ")} with ${nameOfCode(code)}, version ${version}`;
+}
+
+/** The risk that the key does not identify the rows. */
+export function keyRisk({ table, key }: Pick<Computation, "key"> & { readonly table: string }): Risk {
+  const text = `the same ${table}.${key} in several rows may stop this; it is looked for only in the first ${firstPageRows} rows to compute`;
+  return { kind: "failure", text, obstacle: { kind: "key", table, path: key } };
 }

@@ -82,7 +82,7 @@ interface Asking {
 /** Questions about the rows that make the action fail, according to its risks. */
 function obstacleQuestions({ risks }: PlannedAction, { earlier, now }: Asking): readonly FailureQuestion[] {
   return risks.flatMap(({ kind, obstacle }): readonly FailureQuestion[] => {
-    if (kind !== "failure" || obstacle === undefined || obstacle.kind === "since") return [];
+    if (kind !== "failure" || obstacle === undefined || obstacle.kind === "since" || obstacle.kind === "key") return [];
     const ask = askAfter(obstacle, earlier, now);
     if (ask === undefined || isWrittenBefore(ask, earlier, obstacle.kind === "vectors")) return [];
     const column = `${ask.table}.${ask.column!}`;

@@ -5,6 +5,7 @@ import type { CheckedContracts } from "../checked-contracts.ts";
 import { costShape, totalOf, type ActionEstimate, type Survey } from "./cost.ts";
 import type { Direction } from "../compile/compile.ts";
 import { callsLeft, type GroupedPlan, type MigrationGroup } from "../group/group-migrations.ts";
+import { firstPageRows } from "../../actions/model/computation.ts";
 import type { Risk } from "../../actions/model/risk.ts";
 import type { PlannedAction, PlannedMigration } from "../make-plan.ts";
 
@@ -242,8 +243,10 @@ export function risksNow(risks: readonly Risk[], estimate: ActionEstimate | unde
   );
 }
 
-/** `rows`: how many rows it is about now, if known. Of a deferral: rows with a vector, counted up to as many as needed. */
+/** `rows`: how many rows it is about now, if known. Of a key: how many rows are computed. Of a deferral: rows with a vector, counted up to as many as needed. */
 function riskNow({ kind, text: words, obstacle }: Risk, rows: number | undefined) {
+  // All of them were looked at, and the action is refused if one is the same.
+  if (obstacle?.kind === "key") return rows !== undefined && rows <= firstPageRows ? [] : [{ kind, text: words }];
   if (kind !== "deferral" || rows === undefined) return [{ kind, text: words, rows }];
   return obstacle?.kind === "vectors" && rows >= obstacle.least ? [] : [{ kind, text: words, rows }];
 }

@@ -90,6 +90,8 @@ const kinds: { readonly [Kind in Blocker["kind"]]: BlockerKind<Extract<Blocker, 
         ? undefined
         : `${column} has ${count(rows, "vector")} now, and this index is made of ${least} at least; apply this migration once there are as many`,
   },
+  // No query over single rows finds it.
+  key: { condition: ({ table, path }) => `refused if ${table}.${path} is the same in several rows` },
   values: {
     condition: ({ table, path }) => `refused if ${table}.${path} holds values`,
     predicate: (_, { sql }) => `${sql} IS NOT NULL`,

@@ -17,7 +17,7 @@ import {
   nullMark,
   rowAddress,
 } from "../../actions/rewrite/source-marks.ts";
-import { sqlOf } from "../../actions/model/computation.ts";
+import { firstPageRows, sqlOf } from "../../actions/model/computation.ts";
 import { sameColumns, type Column } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import type { RowValue, RowValues } from "../../schema/row-values.ts";
@@ -35,8 +35,6 @@ import { inShard } from "./shard.ts";
 /** About how many bytes of values and of sources, and at most how many rows, a page has. All are in memory. */
 const pageBytes = 32 * 2 ** 20;
 const mostPageRows = 50_000;
-/** Of how many rows the first page is, before it is known how large their sources are. */
-const firstPageRows = 500;
 
 /** How often rows are looked for that were written while others were computed. */
 const mostCatchUps = 10;

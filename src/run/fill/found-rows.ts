@@ -17,7 +17,10 @@ export function boundOf(rows: readonly RowValues[]): number {
 }
 
 /** Throws FillFailed: a merge could not tell two rows apart. */
-export function requireUnique(rows: readonly RowValues[], { table, key }: FillColumnAction): void {
+export function requireUnique(
+  rows: readonly RowValues[],
+  { table, key }: Pick<FillColumnAction, "table" | "key">,
+): void {
   const seen = new Set<string>();
   for (const row of rows) {
     const own = row[key] ?? null;

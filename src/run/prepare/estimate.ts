@@ -42,6 +42,7 @@ export async function survey(plan: GroupedPlan, target: Target): Promise<Survey>
     const rows: (number | undefined)[] = [];
     for (const { kind, obstacle } of risks)
       if (obstacle?.kind === "vectors") rows.push(await vectorsBefore(obstacle, bare[at]!, before, now, target));
+      else if (obstacle?.kind === "key") rows.push(known.get(one)!.cost.computed?.rows ?? undefined);
       else if (obstacle !== undefined && obstacle.kind !== "since")
         rows.push(await countOf(target, askAfter(obstacle, before, now)));
       else rows.push(kind === "loss" ? await rowsOfCondition(action, before, target) : undefined);

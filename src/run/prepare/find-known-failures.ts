@@ -6,6 +6,7 @@ import { asWhole } from "../../actions/kinds/columns/add-field.ts";
 import { parsePath } from "../../schema/path.ts";
 import { withoutNewFields } from "../../schema/table-format.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
+import { unusableKeys } from "./unusable-keys.ts";
 import type { Target } from "../../targets/contract/target.ts";
 
 /**
@@ -14,7 +15,7 @@ import type { Target } from "../../targets/contract/target.ts";
  */
 export async function withKnownFailures(plan: Plan, target: Target, isFirstTried = false): Promise<Plan> {
   const suspicions = suspicionsOf(plan);
-  const problems = new Map<unknown, string>();
+  const problems = new Map<unknown, string>(await unusableKeys(plan, target));
   const ask = async (action: PlannedAction, suspicion: Suspicion) => {
     const problem = await problemWith(suspicion, target);
     if (problem !== undefined) problems.set(action, withCastHint(action, problem));

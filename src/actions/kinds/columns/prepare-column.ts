@@ -1,7 +1,7 @@
 import type { PrepareColumnAction } from "../../model/action.ts";
 import { conflict } from "../../model/conflict.ts";
 import type { ActionModel } from "../../model/action-model.ts";
-import { checkComputation, describeComputation } from "../../rewrite/check-computation.ts";
+import { checkComputation, describeComputation, keyRisk } from "../../rewrite/check-computation.ts";
 import { preparedAs } from "../../rewrite/prepared-columns.ts";
 import { trainingRisk } from "../../rewrite/training-risk.ts";
 import { isPending } from "../../rewrite/source-marks.ts";
@@ -52,9 +52,10 @@ export const prepareColumn: ActionModel<PrepareColumnAction> = {
     return `compute new values of ${table}.${path} as ${formatType(type)} ${describeComputation(action)}${indexed}`;
   },
   risks: ({ table, path, key, index }, before, able) => {
-    if (index === undefined) return [];
+    const risk = keyRisk({ table, key });
+    if (index === undefined) return [risk];
     const { name, ...type } = index;
     // Every row has a key, and gets a vector.
-    return trainingRisk({ table, name, index: { path, ...type }, counted: key }, before, able);
+    return [risk, ...trainingRisk({ table, name, index: { path, ...type }, counted: key }, before, able)];
   },
 };

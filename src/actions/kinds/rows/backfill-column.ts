@@ -2,7 +2,7 @@ import { conflict } from "../../model/conflict.ts";
 import type { Action, BackfillColumnAction, FillColumnAction } from "../../model/action.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 import { checkNotComputed } from "../../rewrite/computed-columns.ts";
-import { checkComputation, describeComputation } from "../../rewrite/check-computation.ts";
+import { checkComputation, describeComputation, keyRisk } from "../../rewrite/check-computation.ts";
 import { isPending, markColumn, markName } from "../../rewrite/source-marks.ts";
 import { parsePath } from "../../../schema/path.ts";
 import { requireColumn, type Table } from "../../../schema/table.ts";
@@ -27,6 +27,7 @@ export const backfillColumn: ActionModel<BackfillColumnAction> = {
   invert: ({ table, path }) => ({ lost: `it is unknown which rows of ${table} had no ${path} before` }),
   gives: ({ path }) => [{ path: parsePath(path), sql: undefined }],
   describe: (action) => `${describeFill(action)} where it is null`,
+  risks: (action) => [keyRisk(action)],
 };
 
 export const fillColumn: ActionModel<FillColumnAction> = {
