@@ -1,7 +1,7 @@
 /** What a plan says of calls and costs, against what the engine is called with and what it writes. */
-import { readdirSync, statSync } from "node:fs";
+import { cpSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { connect, nativeTable } from "../../src/engine/engine.ts";
 import { planCommits } from "../../src/plan/commits/commits.ts";
 import { costOf } from "../../src/plan/assess/cost.ts";
@@ -19,7 +19,7 @@ import {
 } from "../../src/schema/declare/type-builders.ts";
 import { btree } from "../../src/schema/declare/index-builders.ts";
 import { open } from "../../src/targets/lance/lance.ts";
-import { temporaryFolder } from "../support/project.ts";
+import { temporaryFolder, temporaryFolderOfFile } from "../support/project.ts";
 
 const columns = columnsOf({
   id: int32().notNull(),
@@ -69,13 +69,18 @@ const writing: Readonly<Record<string, readonly [action: Action, where?: number]
   "some updated rows": [of("updateRows", { set: { score: "1.5" }, where: "score < 0.25" }), rows / 4],
 };
 
+const kept = temporaryFolderOfFile();
+beforeAll(async () => {
+  const target = await open({ kind: "lance", uri: "db" }, { name: "test", folder: kept });
+  await target.execute({ kind: "createTable", table: "t", columns }, undefined);
+  await (await (await connect({ uri: join(kept, "db") })).openTable("t")).add(drawn());
+});
+
 async function aTable() {
   const folder = temporaryFolder();
-  const db = await connect({ uri: join(folder, "db") });
+  cpSync(join(kept, "db"), join(folder, "db"), { recursive: true });
   const target = await open({ kind: "lance", uri: "db" }, { name: "test", folder });
-  await target.execute({ kind: "createTable", table: "t", columns }, undefined);
-  await (await db.openTable("t")).add(drawn());
-  return { target, db, data: join(folder, "db", "t.lance", "data") };
+  return { target, data: join(folder, "db", "t.lance", "data") };
 }
 
 function bytesIn(folder: string): number {

@@ -13,7 +13,7 @@ import { manyProjects } from "./support/many-projects.ts";
 
 vi.setConfig({ maxConcurrency: 3 });
 
-const { project } = manyProjects();
+const { project } = manyProjects("own");
 const { project: inSharedProcess } = manyProjects();
 /** All commands meet these limits in the same code; for each commit one that reads and one that writes do. */
 const ofEachCommit = (...commands: readonly string[]) => (isLong ? commands : commands.slice(0, 2));
