@@ -36,6 +36,7 @@ import { sourceOf } from "../simulate/start-run.ts";
 import { memoryTables } from "../simulate/target/memory-tables.ts";
 import { memoryTarget } from "../simulate/target/memory-target.ts";
 import { temporaryFolder } from "../support/project.ts";
+import { casesInTurn } from "../support/rounds.ts";
 import { rowsOf } from "../support/tables.ts";
 
 const columns = {
@@ -85,10 +86,10 @@ async function aTable(given: readonly Row[]) {
 
 const withoutTrials = (target: Target): Target => ({ ...target, tryCall: undefined, count: undefined });
 
-const tables = [
-  ["with rows", rows],
-  ["without rows", []],
-] as const;
+const inTurn = casesInTurn();
+const tables: readonly (readonly Row[])[] = [rows, []];
+/** For each commit every statement on one of the tables, in turn: the trial has none of their rows. */
+const tablesOf = () => inTurn(tables);
 
 const refused: readonly (readonly [step: Step | readonly Step[], words: string])[] = [
   [update({ n: "1" }, "nope = 1"), "no rows can be found where nope = 1: No field named nope. Valid fields are "],
@@ -154,10 +155,10 @@ const refused: readonly (readonly [step: Step | readonly Step[], words: string])
 const shown = (step: Step | readonly Step[]) =>
   [step].flat().map((one) => JSON.stringify({ ...one, table: undefined }));
 
-test.each(refused.map(([step, words]) => [shown(step).join(", "), [step].flat(), words] as const))(
+test.each(refused.map(([step, words]) => [shown(step).join(", "), [step].flat(), words, tablesOf()] as const))(
   "the engine refuses what is refused in advance: %s",
-  async (_, steps, words) => {
-    for (const [, given] of tables) {
+  async (_, steps, words, among) => {
+    for (const given of among) {
       const table = await aTable(given);
       const before = await table.rows();
       const ahead = await table.run(steps);
@@ -215,10 +216,10 @@ const accepted: readonly (Step | readonly Step[])[] = [
   ],
 ];
 
-test.each(accepted.map((step) => [shown(step).join(", "), [step].flat()] as const))(
+test.each(accepted.map((step) => [shown(step).join(", "), [step].flat(), tablesOf()] as const))(
   "nothing that works is refused in advance: %s",
-  async (_, steps) => {
-    for (const [, given] of tables) {
+  async (_, steps, among) => {
+    for (const given of among) {
       const table = await aTable(given);
       expect(await table.run(steps)).toBeUndefined();
     }
