@@ -72,7 +72,7 @@ const call = (type: m.ColumnType) => layOut(typeSource(type.type), { indent: 0, 
 
 /** The files that an application has, with the packages that it has. */
 function anApplication(migration: string): Project {
-  const project = aProject("own");
+  const project = aProject();
   for (const name of ["@lancedb", "@standard-schema"])
     symlinkSync(join(root, "node_modules", name), join(project.folder, "node_modules", name));
   project.write(

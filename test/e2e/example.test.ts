@@ -4,12 +4,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { root, startNode } from "../support/project.ts";
+import { isLong } from "../support/rounds.ts";
 
 const example = join(root, "examples/reembed");
 const isInstalled = existsSync(join(example, "model/node_modules"));
-// The model is a download of 110 MB.
-const isWanted = isInstalled || process.env["CI"] === "true";
-if (!isWanted) console.warn("test/e2e/example is skipped: npm run example:reembed installs its packages");
+// The model is a download of 110 MB, and what the example does is tried for each commit by test/e2e/reembed.test.ts.
+const isWanted = isInstalled || isLong;
+if (!isWanted)
+  console.warn("test/e2e/example is skipped: npm run example:reembed installs its packages, as every night");
 
 test.skipIf(!isWanted)(
   "the example changes the embedding model, and searches find what fits better",

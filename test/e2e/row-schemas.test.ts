@@ -179,7 +179,7 @@ const call = (type: m.ColumnType) => layOut(typeSource(type.type), { indent: 0, 
 
 /** A migrated database, and the schemas of new rows that belong to it. */
 async function anApplication(migration: string): Promise<{ readonly project: Project; readonly schemas: Schemas }> {
-  const project = aProject("own");
+  const project = aProject();
   project.write("migrate.config.ts", "export default { standardSchema: true };\n");
   project.migration("0001_start.ts", migration);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });

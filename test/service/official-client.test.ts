@@ -1,10 +1,21 @@
 /** LanceDB's own client, `connect("db://x", { apiKey, hostOverride })`, against the service. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { DataType } from "apache-arrow";
-import { columnsOf, rowsOf } from "../support/tables.ts";
-import { apiKey, arrow, aService, connectTo, plain, type Connection, type Served, type Table } from "./served.ts";
+import { temporaryFolderOfFile } from "../support/project.ts";
+import { columnsOf, lancedb, rowsOf } from "../support/tables.ts";
+import {
+  apiKey,
+  arrow,
+  aService,
+  connectTo,
+  plain,
+  startIn,
+  type Connection,
+  type Served,
+  type Table,
+} from "./served.ts";
 
 const { Field, Schema } = arrow;
 const nullable = (name: string, type: DataType) => new Field(name, type, true);
@@ -76,10 +87,21 @@ describe("listing", () => {
     "tablE_00",
   ].toSorted((a, b) => (a < b ? -1 : 1));
 
-  async function many(): Promise<Served> {
-    const served = await aService();
-    for (const name of names) await served.remote.createEmptyTable(name, books);
-    return served;
+  /** Of all tests here, which only read. */
+  const folder = temporaryFolderOfFile();
+  beforeAll(async () => {
+    const db = await lancedb.connect(folder);
+    for (const name of names) await db.createEmptyTable(name, books);
+  });
+
+  async function many(): Promise<{ readonly remote: Connection }> {
+    const { service } = await startIn(folder);
+    const remote = await connectTo(service.url);
+    onTestFinished(async () => {
+      remote.close();
+      await service.close();
+    });
+    return { remote };
   }
 
   test("a service without tables lists none", async () => {

@@ -219,7 +219,7 @@ test("a change that another process crosses is done again and not handed to the 
 });
 
 const clients = Number(process.env.SERVICE_CLIENTS ?? 20);
-const seconds = Number(process.env.SERVICE_SECONDS ?? 5);
+const seconds = Number(process.env.SERVICE_SECONDS ?? rounds(2, 5));
 const tables = ["load_0", "load_1", "load_2", "load_3"];
 
 /** What an acknowledged row has to read back as. */
