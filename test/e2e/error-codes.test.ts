@@ -135,9 +135,17 @@ const cases: readonly Case[] = [
     },
   },
   {
-    code: "ERR_CONTRACT_INVALID",
+    code: "ERR_CONTRACT_MISSING",
     args: ["up", "--contract", "missing"],
     arrange: (project) => pending(project, people),
+  },
+  {
+    code: "ERR_CONTRACT_INVALID",
+    args: ["up", "--contract", "contract.json"],
+    arrange: async (project) => {
+      await pending(project, people);
+      project.write("contract.json", "{}");
+    },
   },
   { code: "ERR_REHEARSAL_BEGUN", args: ["rehearse"], arrange: halfDone },
   { code: "ERR_BASELINE_BEGUN", args: ["baseline"], arrange: halfDone },
