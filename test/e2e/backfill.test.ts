@@ -299,6 +299,24 @@ test("of more rows than are looked at, the plan states that a repeated key may s
   expect((await project.migrate(["plan"])).stdout).toContain(risk);
 });
 
+const keyChanges = [
+  `m.execute("docs", { update: { id: "7" }, where: "id > 3" })`,
+  `m.retypeColumn("docs", "id", m.int32(), { using: "cast(id / 2 as int)" })`,
+];
+
+test.each(keyChanges)("keys that can't be looked at before %s remain a risk of the plan", async (change) => {
+  const project = await aScene();
+  const fill = { from: ["text"], key: "id", with: "./code/lengths.ts", version: "1" };
+  const steps = [
+    "m.addColumn('docs', 'length', m.int32())",
+    change,
+    `m.backfillColumn("docs", "length", ${JSON.stringify(fill)})`,
+  ];
+  project.migration("0002_length.ts", steps.join(", "));
+  const { code, stdout } = await project.migrate(["plan"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("the same docs.id in several rows") });
+});
+
 test("a module that awaits what never comes is named, and the run leaves the lease free", async () => {
   const project = await aScene({ with: "./code/stuck.ts" });
   project.write("code/stuck.ts", "await new Promise(() => {});\nexport default () => [];\n");

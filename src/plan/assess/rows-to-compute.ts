@@ -11,7 +11,7 @@ import {
   writtenBy,
 } from "../../actions/apply-action.ts";
 import { isNull } from "../../actions/model/risk.ts";
-import { originOf, tableBefore } from "../../actions/follow.ts";
+import { followValues, originOf, tableBefore } from "../../actions/follow.ts";
 import type { Column } from "../../schema/data-type.ts";
 import type { Path } from "../../schema/path.ts";
 import { sqlPath } from "../../schema/sql.ts";
@@ -75,6 +75,16 @@ export function sourceNow(at: ColumnRef, before: readonly Action[], now: Databas
   return originOf(at, before, now, (one, action) =>
     givenTo(one, action) === undefined ? refAfter(one, action) : undefined,
   )?.path;
+}
+
+/** Whether the table has now the keys by which these commits identify rows: before them, a cast may make two the same. */
+export function keepsKeys(commits: readonly Commit[], before: readonly Action[], now: Database): boolean {
+  const values = computedIn(commits);
+  if (values === undefined) return false;
+  const { table } = commits[0]!.action;
+  const path = sourceNow({ table, path: [values.how.key] }, before, now);
+  const from = tableBefore(table, before, now);
+  return path !== undefined && from !== undefined && followValues({ table: from, path }, before)?.casts.length === 0;
 }
 
 /** Whether a predicate over columns that the table has now means the same after these actions. */

@@ -16,7 +16,13 @@ import {
   type Survey,
   type Widths,
 } from "../../plan/assess/cost.ts";
-import { computedColumn, computedIn, rowsToCompute, type RowsToCompute } from "../../plan/assess/rows-to-compute.ts";
+import {
+  computedColumn,
+  computedIn,
+  keepsKeys,
+  rowsToCompute,
+  type RowsToCompute,
+} from "../../plan/assess/rows-to-compute.ts";
 import { putBackKey } from "../../plan/assess/blocking-rows.ts";
 import { isWrittenBefore } from "../../plan/assess/known-failures.ts";
 import { bareBefore, isBare } from "../../plan/compile/vector-index-check.ts";
@@ -42,7 +48,7 @@ export async function survey(plan: GroupedPlan, target: Target): Promise<Survey>
     const rows: (number | undefined)[] = [];
     for (const { kind, obstacle } of risks)
       if (obstacle?.kind === "vectors") rows.push(await vectorsBefore(obstacle, bare[at]!, before, now, target));
-      else if (obstacle?.kind === "key") rows.push(known.get(one)!.cost.computed?.rows ?? undefined);
+      else if (obstacle?.kind === "key") rows.push(rowsWithKeys(one, known.get(one)!.cost, before, plan));
       else if (obstacle !== undefined && obstacle.kind !== "since")
         rows.push(await countOf(target, askAfter(obstacle, before, now)));
       else rows.push(kind === "loss" ? await rowsOfCondition(action, before, target) : undefined);
@@ -58,6 +64,18 @@ export async function survey(plan: GroupedPlan, target: Target): Promise<Survey>
     found.set(call, { calls: await callsOf(call.commits, target), cost, rows: [], back: undefined });
   }
   return found;
+}
+
+/** How many rows are computed, if the keys that they have then can be looked at now. */
+function rowsWithKeys(
+  one: PlannedAction,
+  { computed }: Cost,
+  before: readonly Action[],
+  { migrations, now }: Plan,
+): number | undefined {
+  const rows = computed?.rows ?? undefined;
+  const isBegun = migrations.some(({ actions, midway }) => midway !== undefined && actions[0] === one);
+  return rows === 0 || (!isBegun && keepsKeys(one.commits, before, now)) ? rows : undefined;
 }
 
 /** In how many rows there are vectors when an index on them is trained; undefined if that is unknown. */
