@@ -120,7 +120,10 @@ test.each(sources)("from %s every type that SQL casts it to", async (_, from, sq
   const others = values.filter(([, , other]) => casts[family]!.includes(other)).map(([type]) => type);
   const nameOf = ({ type }: NullableType, strict: boolean) =>
     formatType(type).replace(/\W+/g, "_") + (strict ? "!" : "");
-  const asked = others.flatMap((to) => [[to, true] as const, [to, false] as const]);
+  // For each commit, every second type as not null and the others as nullable.
+  const asked = others
+    .flatMap((to) => [[to, true] as const, [to, false] as const])
+    .filter((_, at) => isLong || at % 4 === 0 || at % 4 === 3);
   await apply(folder, [
     create,
     addColumn("t", "from", from.notNull(), { as: sql }),

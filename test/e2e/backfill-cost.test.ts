@@ -1,11 +1,11 @@
 /** What code that computes a column will cost: as planned, and as a sample shows. */
-import { readFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { planDocumentShape } from "../../src/plan/assess/plan-document.ts";
 import type { Rehearsal, StepSample } from "../../src/index.ts";
 import { filesOf } from "../support/files.ts";
-import { aProject, type Project } from "../support/project.ts";
+import { aProject, temporaryFolderOfFile, type Project } from "../support/project.ts";
 import { addRows } from "../support/tables.ts";
 import { aProjectOn, key } from "./support/project-on.ts";
 
@@ -16,14 +16,21 @@ async function aScene(options: object = {}, code = vectorsOf(), before = ""): Pr
   return project;
 }
 
+/** The database of a project in which the table is there, with its rows. */
+const filled = join(temporaryFolderOfFile(), ".lancedb");
+
 async function fillScene(project: Project, options: object, code = vectorsOf(), before = ""): Promise<void> {
   project.migration("0001_docs.ts", `m.createTable("docs", { id: m.int64().notNull(), text: m.utf8() }),`);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  await addRows(
-    project.database,
-    "docs",
-    Array.from({ length: 1_000 }, (_, id) => ({ id, text: `text ${id}` })),
-  );
+  if (existsSync(filled)) cpSync(filled, project.database, { recursive: true });
+  else {
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    await addRows(
+      project.database,
+      "docs",
+      Array.from({ length: 1_000 }, (_, id) => ({ id, text: `text ${id}` })),
+    );
+    cpSync(project.database, filled, { recursive: true });
+  }
   project.write("code/vectors.ts", code);
   const all = { from: ["text"], key: "id", with: "./code/vectors.ts", version: "1", ...options };
   const fill = `m.backfillColumn("docs", "embedding", ${JSON.stringify(all)}),`;

@@ -285,7 +285,7 @@ function filesIn({ folder }: Project): readonly string[] {
 }
 
 /** How many inputs make one file: with one each, a mistake is in a file of its own, and takes much longer to be found. */
-const together = rounds(8, 1);
+const together = rounds(16, 1);
 
 test(`${inputs.length} inputs make files that say just that, are laid out, and run`, { timeout: 300_000 }, async () => {
   expect(inputs.length).toBeGreaterThanOrEqual(80);
