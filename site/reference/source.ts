@@ -3,11 +3,14 @@ import { join } from "node:path";
 import { Project, type JSDoc, type SourceFile } from "ts-morph";
 import { root } from "../screenshots/project.ts";
 
-let project: Project | undefined;
+/** Half a gigabyte, so it is kept just while somebody uses it. */
+let last: WeakRef<Project> | undefined;
 
 /** A source file of the repository. All are read into one project, whose types are worked out once. */
 export function source(path: string): SourceFile {
-  project ??= new Project({ tsConfigFilePath: join(root, "tsconfig.json"), skipAddingFilesFromTsConfig: true });
+  const options = { tsConfigFilePath: join(root, "tsconfig.json"), skipAddingFilesFromTsConfig: true };
+  const project = last?.deref() ?? new Project(options);
+  last = new WeakRef(project);
   return project.addSourceFileAtPath(join(root, path));
 }
 
