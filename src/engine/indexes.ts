@@ -23,10 +23,12 @@ export async function createIndex(table: EngineTable, request: IndexRequest): Pr
 /** Keeps all old versions: without a date, the engine would remove those older than a week. */
 export const keepAll = { cleanupOlderThan: new Date(0) };
 
-/** Returns how many versions this made. */
-export async function optimize(table: EngineTable): Promise<number> {
+/** Returns the versions before and after, which others' commits may follow. */
+export async function optimize(table: EngineTable): Promise<{ readonly before: number; readonly version: number }> {
+  const before = await table.version();
   const isBehind = (await table.listIndices()).some(({ numUnindexedRows = 0 }) => numUnindexedRows > 0);
   const { compaction } = await table.optimize(keepAll);
   // A compaction reserves the numbers of its files in a version of its own.
-  return (compaction.fragmentsRemoved > 0 ? 2 : 0) + (isBehind ? 1 : 0);
+  const made = (compaction.fragmentsRemoved > 0 ? 2 : 0) + (isBehind ? 1 : 0);
+  return { before, version: before + made };
 }

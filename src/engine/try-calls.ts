@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Column } from "../schema/data-type.ts";
 import { cloneTables } from "./clone-tables.ts";
-import { dropColumns, DropRefused } from "./drop-columns.ts";
+import { dropColumns, WriteRefused } from "./checked-writes.ts";
 import { connect, connectInMemory, createEmptyTable, type NativeTable } from "./engine.ts";
 import { engineProblem } from "./problem/engine-problem.ts";
 
@@ -45,6 +45,6 @@ export async function onEmptyTable<Result>(
 async function problemOf(call: Promise<unknown>): Promise<string | undefined> {
   return await call.then(
     () => undefined,
-    (error: unknown) => (error instanceof DropRefused ? error.reason : engineProblem(error)),
+    (error: unknown) => (error instanceof WriteRefused ? error.reason : engineProblem(error)),
   );
 }

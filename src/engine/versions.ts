@@ -1,6 +1,7 @@
 /** Old versions of tables of the embedded engine. */
 import type { Column } from "../schema/data-type.ts";
 import type { Table } from "../schema/table.ts";
+import { writeReadably } from "./checked-writes.ts";
 import { contentsOf } from "./manifest/contents.ts";
 import type { ManifestPlace } from "./manifest/manifest.ts";
 import { readColumns, readSchema, type EngineTable } from "./engine.ts";
@@ -100,6 +101,10 @@ export function versionsOf(open: OpenTable, place?: Omit<ManifestPlace, "version
     async restore(version: number): Promise<void> {
       await (await at(version)).restore();
     },
-    append: async (file: Buffer): Promise<void> => void (await addRows(await open(), file, "append")),
+    async append(file: Buffer): Promise<void> {
+      const table = await open();
+      const append = async () => ({ version: await addRows(table, file, "append") });
+      await writeReadably(table, await readColumns(table), append);
+    },
   };
 }

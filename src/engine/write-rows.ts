@@ -1,5 +1,5 @@
 /** Writes rows that are given as Arrow IPC files. The package's own methods would decode them with apache-arrow. */
-import type { MergeResult } from "@lancedb/lancedb";
+import type { MergeResult, UpdateResult } from "@lancedb/lancedb";
 import { nativeTable, type AnyTable } from "./engine.ts";
 
 interface Merge {
@@ -22,14 +22,14 @@ export async function addNullColumns(table: AnyTable, file: Buffer): Promise<num
   return (await nativeTable(table).addColumnsWithSchema(file)).version;
 }
 
-/** Sets columns to SQL expressions, in all rows or in those where a predicate holds. Gives the new version. */
+/** Sets columns to SQL expressions, in all rows or in those where a predicate holds. */
 export async function updateRows(
   table: AnyTable,
   set: readonly (readonly [column: string, sql: string])[],
   where: string | undefined,
-): Promise<number> {
+): Promise<UpdateResult> {
   const columns = set.map(([column, sql]): [string, string] => [column, sql]);
-  return (await nativeTable(table).update(where, columns)).version;
+  return await nativeTable(table).update(where, columns);
 }
 
 /** Deletes the rows where a predicate holds. Gives the new version. */

@@ -1,6 +1,6 @@
 /** Routes for columns: altering, adding, dropping, and their metadata. */
 import { z } from "zod";
-import { dropColumns, DropRefused } from "../../engine/drop-columns.ts";
+import { dropColumns, WriteRefused } from "../../engine/checked-writes.ts";
 import { alterColumns, readColumns, type EngineTable } from "../../engine/engine.ts";
 import { addNullColumns } from "../../engine/write-rows.ts";
 import { isMigrateError } from "../../errors/migrate-error.ts";
@@ -99,7 +99,7 @@ export const columnRoutes = [
       const columns = await readColumns(table);
       for (const path of body.columns) known(name, columns, path);
       const version = await dropColumns(table, body.columns).catch((error: unknown) => {
-        throw error instanceof DropRefused ? invalidInput(error.message) : error;
+        throw error instanceof WriteRefused ? invalidInput(error.message) : error;
       });
       return { version };
     },

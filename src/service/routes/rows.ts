@@ -1,6 +1,8 @@
 /** Routes for rows: inserting, merging, counting, updating, deleting. */
 import { z } from "zod";
-import { addRows, mergeRows } from "../../engine/write-rows.ts";
+import { WriteRefused, writeReadably } from "../../engine/checked-writes.ts";
+import { readColumns, type EngineTable } from "../../engine/engine.ts";
+import { addRows, mergeRows, updateRows } from "../../engine/write-rows.ts";
 import { invalidInput } from "../tables/error-answer.ts";
 import { checkNewColumns, checkOut, tableProperties } from "./tables.ts";
 import { ignored, json, only, parameters } from "./fields.ts";
@@ -72,7 +74,7 @@ export const rowRoutes = [
           query.when_not_matched_by_source_delete === true && (query.when_not_matched_by_source_delete_filt ?? true),
         useIndex: query.use_index,
       };
-      const counts = await mergeRows(table, merge, bytes);
+      const counts = await readably(table, () => mergeRows(table, merge, bytes));
       return {
         version: counts.version,
         num_inserted_rows: counts.numInsertedRows,
@@ -107,10 +109,7 @@ export const rowRoutes = [
     ),
     answer: committed.extend({ rows_updated: z.int(), updated_rows: z.int() }),
     handler: async (table, { body }) => {
-      const { version, rowsUpdated } = await table.update({
-        valuesSql: new Map(body.updates),
-        ...(body.predicate === undefined ? {} : { where: body.predicate }),
-      });
+      const { version, rowsUpdated } = await readably(table, () => updateRows(table, body.updates, body.predicate));
       // LanceDB's clients read the first name, those of the namespace the second.
       return { version, rows_updated: rowsUpdated, updated_rows: rowsUpdated };
     },
@@ -126,6 +125,18 @@ export const rowRoutes = [
     },
   }),
 ];
+
+/** Refuses a write after which the engine could not read the rows. */
+async function readably<Result extends { readonly version: number }>(
+  table: EngineTable,
+  write: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await writeReadably(table, await readColumns(table), write);
+  } catch (error) {
+    throw error instanceof WriteRefused ? invalidInput(error.message) : error;
+  }
+}
 
 function modeOf({ mode = "append" }: { readonly mode?: unknown }): string {
   return String(mode);

@@ -1,6 +1,6 @@
 /** The calls of the embedded engine, by kind of action: how each is executed, and how it reads in a plan. */
 import { count } from "../../errors/migrate-error.ts";
-import { dropColumns } from "../../engine/drop-columns.ts";
+import { dropColumns, writeReadably } from "../../engine/checked-writes.ts";
 import { alterColumns, packageTable, type NativeTable } from "../../engine/engine.ts";
 import { createIndex, keepAll, optimize } from "../../engine/indexes.ts";
 import { addNullColumns, mergeRows } from "../../engine/write-rows.ts";
@@ -43,7 +43,6 @@ interface EngineCall<Kind extends ActionKind> {
 interface Methods {
   delete(where: string): Promise<{ readonly version: number }>;
   refreshColumn(name: string): Promise<{ readonly version: number }>;
-  update(update: { valuesSql: Record<string, string>; where?: string }): Promise<{ readonly version: number }>;
   updateFieldMetadata(
     updates: { path: string; metadata: Record<string, string | null> }[],
   ): Promise<{ readonly version: number }>;
@@ -150,14 +149,16 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
       const { givenColumns, valuesToIpc } = await import("../../wire/rows/encode-rows.ts"); // few migrations hold rows
       const file = Buffer.from(valuesToIpc(givenColumns(table.columns, rows), rows, "file"));
       // Some indexes on the key column, such as fm, can't determine whether a key exists.
-      return (await mergeRows(handle, { on: [key], insert: true, useIndex: false }, file)).version;
+      const merge = { on: [key], insert: true, useIndex: false };
+      return (await writeReadably(handle, table.columns, () => mergeRows(handle, merge, file))).version;
     },
     describe: (action) =>
       `${written(action, "mergeInsert", [action.key])}.whenNotMatchedInsertAll().execute(<${count(action.rows.length, "row")}>)`,
   },
   optimizeTable: {
-    async execute(action, { handle }, { made }) {
-      made(action, await optimize(packageTable(handle)));
+    async execute(action, { handle, table }, { made }) {
+      const { before, version } = await writeReadably(handle, table.columns, () => optimize(packageTable(handle)));
+      made(action, version - before);
       return undefined;
     },
     describe: (action) => written(action, "optimize", keepAll),
@@ -181,11 +182,19 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
     execute: async (action, { handle, table }) => await alterColumns(handle, switching(action, table)),
     describe: (action, before) => written(action, "alterColumns", switching(action, before)),
   },
-  updateRows: method("update", (action) => ({
-    valuesSql: Object.fromEntries(assignments(action)),
-    ...(action.where !== undefined && { where: action.where }),
-  })),
+  updateRows: {
+    async execute(action, { handle, table }) {
+      const update = () => packageTable(handle).update(updateOf(action));
+      return (await writeReadably(handle, table.columns, update)).version;
+    },
+    describe: (action) => written(action, "update", updateOf(action)),
+  },
 };
+
+function updateOf(action: ActionFor<"updateRows">) {
+  const valuesSql = Object.fromEntries(assignments(action));
+  return { valuesSql, ...(action.where !== undefined && { where: action.where }) };
+}
 
 /** The calls are those of a run, with values that code of the project computes (run/fill). */
 async function byRun(): Promise<never> {

@@ -1,6 +1,7 @@
 /** Rows of tables on the embedded engine. */
 import type { RowValues } from "../../schema/row-values.ts";
 import { search, type Found } from "../../engine/query.ts";
+import { writeReadably } from "../../engine/checked-writes.ts";
 import { readColumns, type AnyTable } from "../../engine/engine.ts";
 import { readIndexes } from "../../engine/read-indexes.ts";
 import { addRows, mergeRows, updateRows } from "../../engine/write-rows.ts";
@@ -23,6 +24,13 @@ export function lanceRows({ folder, open, create, drop, calling }: Database): Ro
     const handle = await open(table);
     if (handle === undefined) throw new Error(`there is no table ${table}`);
     return handle;
+  };
+  const readably = async <Result extends { readonly version: number }>(
+    table: string,
+    write: (handle: AnyTable) => Promise<Result>,
+  ): Promise<Result> => {
+    const handle = await existing(table);
+    return await writeReadably(handle, await readColumns(handle), () => write(handle));
   };
   return {
     columns: (table) =>
@@ -49,10 +57,11 @@ export function lanceRows({ folder, open, create, drop, calling }: Database): Ro
       calling(async () => {
         // With an index on the key, the engine can't evaluate the condition (docs/engine.md).
         const merge = { on: [key], update: condition, useIndex: false };
-        return (await mergeRows(await existing(table), merge, await encode(values))).numUpdatedRows;
+        const file = await encode(values);
+        return (await readably(table, (handle) => mergeRows(handle, merge, file))).numUpdatedRows;
       }),
     setNull: (table, column, where) =>
-      calling(async () => void (await updateRows(await existing(table), [[column, "null"]], where))),
+      calling(async () => void (await readably(table, (handle) => updateRows(handle, [[column, "null"]], where)))),
     append: (table, values) =>
       calling(async () => {
         const handle = await open(table);
