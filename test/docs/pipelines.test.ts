@@ -49,7 +49,9 @@ test("the GitLab job edits its own note, wherever that is among others", async (
   const text = pipelines.map((block) => block.text).find((one) => one.includes("curl"))!;
   const [{ command }] = stepsIn((parse(text) as { comment: unknown }).comment) as [PipelineStep];
   const project = await aProjectInCi();
-  const { notes, env } = await aMergeRequest();
+  const { notes, env: gitlab } = await aMergeRequest();
+  // Many projects set this for their jobs.
+  const env = { ...gitlab, FORCE_COLOR: "1" };
   // People can write such a first line, too, and a token of a maintainer could edit what they have written.
   const others = Array.from({ length: 130 }, (_, id) => ({
     id,
