@@ -269,6 +269,29 @@ test("a key that is not unique is refused before anything is changed", async () 
   expect(await lengthsIn(project)).toEqual(complete);
 });
 
+test("a step that has begun is refused for a key that came since", async () => {
+  const project = await aScene({}, lengthsOf(`throw new Error("no");`));
+  expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
+  await addRows(project.database, "docs", [{ id: 4, text: "five again" }]);
+  project.write("code/lengths.ts", lengthsOf());
+  const words = "(backfillColumn) would fail: docs.id is 4 in 2 rows or more";
+  for (const command of ["plan", "up"])
+    expect(await project.migrate([command])).toMatchObject({ code: 4, stderr: expect.stringContaining(words) });
+  await (await (await lancedb.connect(project.database)).openTable("docs")).delete("text = 'five again'");
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await lengthsIn(project)).toEqual(complete);
+});
+
+test("status calls a step that has failed between two commits in doubt only if another run was killed since", async () => {
+  const project = await aScene({}, lengthsOf(`throw new Error("no");`));
+  expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
+  const row = async () => (await project.migrate(["status"])).stdout.match(/1 of 2 actions done.*$|in doubt.*$/m)?.[0];
+  expect(await row()).toMatch(/^1 of 2 actions done, and it stopped between two commits of action 2 as of /);
+  project.write("code/lengths.ts", lengthsOf(`process.kill(process.pid, "SIGKILL");`));
+  expect(await project.migrate(["up", "--lease", "1"])).toMatchObject({ code: null });
+  await expect.poll(row, { timeout: 10_000 }).toMatch(/^in doubt, 1 of 2 actions done, /);
+});
+
 test("a null in the key is counted before, in the rows that are computed only", async () => {
   const project = await aScene();
   const nullable = `m.setNullable("docs", "id", true),`;

@@ -48,7 +48,7 @@ export async function survey(plan: GroupedPlan, target: Target): Promise<Survey>
     const rows: (number | undefined)[] = [];
     for (const { kind, obstacle } of risks)
       if (obstacle?.kind === "vectors") rows.push(await vectorsBefore(obstacle, bare[at]!, before, now, target));
-      else if (obstacle?.kind === "key") rows.push(rowsWithKeys(one, known.get(one)!.cost, before, plan));
+      else if (obstacle?.kind === "key") rows.push(rowsWithKeys(one, known.get(one)!.cost, before, now));
       else if (obstacle !== undefined && obstacle.kind !== "since")
         rows.push(await countOf(target, askAfter(obstacle, before, now)));
       else rows.push(kind === "loss" ? await rowsOfCondition(action, before, target) : undefined);
@@ -68,14 +68,13 @@ export async function survey(plan: GroupedPlan, target: Target): Promise<Survey>
 
 /** How many rows are computed, if the keys that they have then can be looked at now. */
 function rowsWithKeys(
-  one: PlannedAction,
+  { commits }: PlannedAction,
   { computed }: Cost,
   before: readonly Action[],
-  { migrations, now }: Plan,
+  now: Database,
 ): number | undefined {
   const rows = computed?.rows ?? undefined;
-  const isBegun = migrations.some(({ actions, midway }) => midway !== undefined && actions[0] === one);
-  return rows === 0 || (!isBegun && keepsKeys(one.commits, before, now)) ? rows : undefined;
+  return rows === 0 || keepsKeys(commits, before, now) ? rows : undefined;
 }
 
 /** In how many rows there are vectors when an index on them is trained; undefined if that is unknown. */

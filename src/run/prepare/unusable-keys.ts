@@ -17,16 +17,11 @@ import { findRowsToCompute } from "./estimate.ts";
 export async function unusableKeys({ migrations, now }: Plan, target: Target): Promise<Map<PlannedAction, string>> {
   const problems = new Map<PlannedAction, string>();
   const before: Action[] = [];
-  for (const { actions, midway } of migrations)
-    for (const [index, planned] of actions.entries()) {
-      const { kind } = planned.action;
-      const hasBegun = index === 0 && midway !== undefined;
-      if ((kind === "backfillColumn" || kind === "prepareColumn") && !hasBegun) {
-        const problem = await keyProblem(planned, before, now, target).catch(() => undefined);
-        if (problem !== undefined) problems.set(planned, problem);
-      }
-      before.push(planned.action);
-    }
+  for (const planned of migrations.flatMap(({ actions }) => actions)) {
+    const problem = await keyProblem(planned, before, now, target).catch(() => undefined);
+    if (problem !== undefined) problems.set(planned, problem);
+    before.push(planned.action);
+  }
   return problems;
 }
 
@@ -37,8 +32,9 @@ async function keyProblem(
   target: Target,
 ): Promise<string | undefined> {
   const values = computedIn(commits);
+  if (values === undefined || target.rows === undefined) return undefined;
   const wanted = await findRowsToCompute(commits, before, now, target);
-  if (values === undefined || wanted === undefined || target.rows === undefined) return undefined;
+  if (wanted === undefined) return undefined;
   const { key } = values.how;
   const path = sourceNow({ table, path: [key] }, before, now);
   if (path === undefined) return undefined;
