@@ -269,6 +269,21 @@ test("a failing embedder stops prepare with the row, and what was computed is ke
   expect(await vectorsIn(project)).toEqual(complete);
 });
 
+test("a key that is not unique is refused before anything is changed, and of many rows is a risk", async () => {
+  const project = await aScene();
+  const more = Array.from({ length: 500 }, (_, at) => ({ id: at + 100, text: `text ${at + 100}`, embedding: [0, 0] }));
+  await addRows(project.database, "docs", more);
+  const many = "risk: the same docs.id in several rows may stop this; it is looked for only in the first 500 rows";
+  expect(await project.migrate(["plan"])).toMatchObject({ code: 0, stdout: expect.stringContaining(many) });
+  await (await openDocs(project)).delete("id >= 100");
+  expect((await project.migrate(["plan"])).stdout).not.toContain("several rows");
+  await addRows(project.database, "docs", [{ id: 4, text: "text 4", embedding: [0, 0] }]);
+  const words = "(reembedColumn) would fail: docs.id is 4 in 2 rows or more, so it can't identify rows";
+  expect(await project.migrate(["up"])).toMatchObject({ code: 4, stderr: expect.stringContaining(words) });
+  expect(logOf(project)).toEqual([]);
+  expect(await namesIn(project)).toEqual(["id", "text", "embedding"]);
+});
+
 test("an index that finds too little is dropped: nothing is switched, and the recall is reported", async () => {
   const project = await aScene();
   const docs = await openDocs(project);
