@@ -137,7 +137,7 @@ describe.skipIf(why !== undefined)("in a browser", () => {
       expect(await page.locator("h1").innerText()).toBe("local");
       expect(await page.locator(".state").innerText()).toMatch(/3 migrations.*1 refused.*1 table/s);
       expect(await page.locator(".state > .bad").last().innerText()).toMatch(
-        /way back\s+×blocked by drift\s+until it is undone; migrate plan --down also looks at rows/i,
+        /way back\s+×blocked on 1 table\s+by drift, until it is undone; migrate plan --down also looks at rows/i,
       );
       expect(await page.locator("#drift").innerText()).toMatch(/foreign.*\d{4}-\d\d-\d\d/s);
       expect(await page.locator(".card").innerText()).toMatch(

@@ -59,8 +59,11 @@ function wayBack(report: ReportDocument): HTMLElement {
   if (lastRan(report) === undefined) return tile("plain", "Way back", "nothing ran");
   // Rows may block a rollback, too. Only a plan counts them.
   const looking = [code("migrate plan --down"), " also looks at rows"];
-  if (found.checked && found.differences.length > 0)
-    return tile("bad", "Way back", "blocked by drift", "until it is undone; ", ...looking);
+  // Migrations that do not change these tables can be rolled back.
+  if (found.checked && found.differences.length > 0) {
+    const where = `blocked on ${count(found.differences.length, "table")}`;
+    return tile("bad", "Way back", where, "by drift, until it is undone; ", ...looking);
+  }
   const unless = found.checked ? "" : ", unless there is drift";
   if (noReturn === undefined)
     return tile("good", "Way back", "all the way", `each migration has one${unless}; `, ...looking);
