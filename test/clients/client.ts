@@ -1,6 +1,6 @@
 /** A version of LanceDB's client, installed in a folder of its own and at work in a process of its own. */
 import { execFileSync, spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -33,6 +33,17 @@ export function pythonWith(...packages: readonly string[]): string {
     writeFileSync(join(modules, "sitecustomize.py"), "import sys\nsys.dont_write_bytecode = False\n");
   });
   return join(folder, "bin/python");
+}
+
+/** The wheel of a package, from which Python can import without unpacking it. */
+export function wheelOf(requirement: string): string {
+  const folder = installed(`wheel-${requirement}`, (place) => {
+    execFileSync("python3", ["-m", "pip", "download", "--quiet", "--no-deps", "--dest", place, requirement]);
+  });
+  return join(
+    folder,
+    readdirSync(folder).find((name) => name.endsWith(".whl"))!,
+  );
 }
 
 function nodeModulesWith(...packages: readonly string[]): string {
