@@ -232,11 +232,14 @@ function checkDescribed({ now, migrations }: Plan, contracts: readonly Contract[
       const known = [now.get(name), ...states.flatMap((after) => (after.has(name) ? [after.get(name)] : []))];
       // What is wrong now may be right after the plan: the release that needs that starts then.
       const [first, ...others] = known.map((table) => problemsIn(table, name, needed));
-      const wrong = first!.find((problem, index) => problem !== undefined && others.every((one) => one[index]));
-      if (wrong === undefined) continue;
+      const at = first!.findIndex((problem, index) => problem !== undefined && others.every((one) => one[index]));
+      if (at === -1) continue;
+      const wrong = (others.at(-1) ?? first!)[at]!;
+      // The same use may fail for another reason then, such as a column that does not exist yet.
+      const when = wrong === first![at] ? "now and after these migrations" : "after these migrations";
       throw new MigrateError("ERR_CONTRACT_INVALID", {
         file,
-        problem: `${application} ${release} ${wrong}, now and after these migrations; correct the contract, or remove it if that release no longer runs`,
+        problem: `${application} ${release} ${wrong}, ${when}; correct the contract, or remove it if that release no longer runs`,
       });
     }
 }

@@ -283,6 +283,12 @@ test.each<[string, TableDocument, string]>([
   );
 });
 
+test("what is wrong with a column that the plan adds is what it is then", () => {
+  expect(() => broken([addColumn("documents", "lang", utf8())], { reads: { lang: "int32" } })).toThrow(
+    "search 1.4.0 reads documents.lang, which is utf8, after these migrations; correct the contract",
+  );
+});
+
 test("a contract may need what the plan leads to, less than a struct has, and any type", () => {
   const steps = [addColumn("documents", "lang", utf8())];
   const needed = { lang: "utf8", source: "struct<page: int32>", tags: "any", "source.url": "any" };
