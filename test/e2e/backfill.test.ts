@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { aProject, type Project } from "../support/project.ts";
+import { aProject, root, type Project } from "../support/project.ts";
 import { addRows, belongingsOf, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
 import { casesInTurn, rounds } from "../support/rounds.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
@@ -322,6 +322,9 @@ test("of more rows than are looked at, the plan states that a repeated key may s
   const more = Array.from({ length: 600 }, (_, at) => ({ id: at + 100, text: "more" }));
   await addRows(project.database, "docs", more);
   expect((await project.migrate(["plan"])).stdout).toContain(risk);
+  // The example there is of too many rows to run it.
+  const page = readFileSync(join(root, "docs/backfill.md"), "utf8");
+  expect(page).toContain(risk.replace("docs.id", "documents.id"));
 });
 
 const keyChanges = [
