@@ -113,7 +113,8 @@ test("if nothing is pending, a contract that the tables break is noted, and noth
     stderr: "",
   });
   contract(project, "contracts/0.json", "0", { documents: { reads: { body: "utf8", title: "int32" } }, gone: {} });
-  const wayOut = "correct contracts/0.json, or remove it if that release no longer runs";
+  const wayOut =
+    "correct contracts/0.json, or remove it if that release no longer runs; migrate verify shows whether something else has changed the table";
   const note = `search 0 reads documents.body, which does not exist; ${wayOut}`;
   const expected = { code: 0, stderr: `note: ${note}\n`, stdout: "nothing to do\ncontracts: search 0, search 1\n" };
   expect(await project.migrate(["plan"])).toEqual(expected);
@@ -152,7 +153,8 @@ test("on a service that can't describe its tables, only missing tables are noted
   expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
   contract(project, "contracts/0.json", "0", { gone: { reads: { title: "utf8" } } });
   contract(project, "contracts/1.json", "1", { documents: { reads: { body: "utf8" } } });
-  const wayOut = "correct contracts/0.json, or remove it if that release no longer runs";
+  const wayOut =
+    "correct contracts/0.json, or remove it if that release no longer runs; migrate verify shows whether something else has changed the table";
   const note = `note: search 0 uses gone, which does not exist; ${wayOut}\n`;
   expect(await project.migrate(["plan"], key)).toMatchObject({ code: 0, stderr: note });
 });

@@ -37,7 +37,7 @@ export function compareContracts(found: FoundContracts, tables: Tables): Checked
       .flatMap(([name, needed]) => problemsIn(tables.get(name), name, needed))
       .find((one) => one !== undefined);
     const { application, release, file } = contract;
-    const wayOut = `correct ${file}, or remove it if that release no longer runs`;
+    const wayOut = `correct ${file}, or remove it if that release no longer runs; migrate verify shows whether something else has changed the table`;
     return problem === undefined ? [] : `${application} ${release} ${problem}; ${wayOut}`;
   });
   return { releases, notes: [...notes, ...problems] };
