@@ -63,7 +63,9 @@ const run = z
     began: time,
     ended: time.optional().describe("Absent if the run may still be working."),
     milliseconds: milliseconds.optional(),
-    outcome: z.enum(["applied", "reverted", "failed", "interrupted", "unfinished", "other"]),
+    outcome: z
+      .enum(["applied", "baselined", "reverted", "failed", "interrupted", "unfinished", "other"])
+      .describe("`baselined`: it only marked migrations as applied."),
     events: z.array(
       z.strictObject({
         at: time,

@@ -82,8 +82,11 @@ export interface ReportedRun {
   /** Absent if the run may still be working. */
   readonly ended?: string | undefined;
   readonly milliseconds?: number | undefined;
-  /** `unfinished`: it recorded no outcome; it was killed, or is still working. */
-  readonly outcome: "applied" | "reverted" | "failed" | "interrupted" | "unfinished" | "other";
+  /**
+   * `baselined`: it only marked migrations as applied. `unfinished`: it recorded no outcome; it was killed, or is still
+   * working.
+   */
+  readonly outcome: "applied" | "baselined" | "reverted" | "failed" | "interrupted" | "unfinished" | "other";
   readonly events: readonly ReportedEvent[];
 }
 

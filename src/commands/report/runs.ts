@@ -1,6 +1,6 @@
 /** What the records of a ledger state about its runs and groups. Pure. */
 import { foldLedger } from "../../ledger/state/fold.ts";
-import { groupOf, saysApplied, type LedgerRecord } from "../../ledger/state/record.ts";
+import { groupOf, type LedgerRecord } from "../../ledger/state/record.ts";
 import type { ReportedRun } from "./report-document.ts";
 
 /** The runs that worked on a migration, or may have, the newest first. `records`: in their order. */
@@ -41,7 +41,8 @@ function outcomeOf(records: readonly LedgerRecord[], events: readonly LedgerReco
   if (has("interrupted")) return "interrupted";
   if (!isReleased(records)) return "unfinished";
   if (has("reverted")) return "reverted";
-  return events.some(saysApplied) ? "applied" : "other";
+  if (has("applied")) return "applied";
+  return has("baselined") ? "baselined" : "other";
 }
 
 function isReleased(records: readonly LedgerRecord[]): boolean {

@@ -172,8 +172,6 @@ function pathLabel(path: string): HTMLElement {
 function lifeList(events: readonly ColumnEvent[], { migrations }: Scale): HTMLElement {
   const lines = events.map((event) => {
     const migration = migrations.get(event.version);
-    const { at, by } = migration ?? {};
-    const when = at === undefined ? "pending" : `${minuteOf(at)}${by === undefined ? "" : `, ${who(by)}`}`;
     const name =
       migration === undefined ? formatVersion(event.version) : `${formatVersion(event.version)}_${migration.name}`;
     return html(
@@ -182,10 +180,21 @@ function lifeList(events: readonly ColumnEvent[], { migrations }: Scale): HTMLEl
       changeSign(event.change),
       html("span", {}, changeWords(event)),
       linkTo(event.version, name),
-      html("span", { class: "quiet" }, when),
+      html("span", { class: "quiet" }, whenOf(migration)),
     );
   });
   return html("ol", { class: "events" }, ...lines);
+}
+
+/** When and by whom the migration was run, or marked as applied. */
+function whenOf(migration: ReportDocument["migrations"][number] | undefined): string {
+  const { at, by, status } = migration ?? {};
+  if (at === undefined) return "pending";
+  return [
+    minuteOf(at),
+    ...(by === undefined ? [] : [who(by)]),
+    ...(status === "baselined" ? ["marked as applied"] : []),
+  ].join(", ");
 }
 
 /** The line of a column. What it shows is also in the list, as text. */

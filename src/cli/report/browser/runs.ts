@@ -10,6 +10,7 @@ import { linkTo, time, who } from "./words.ts";
 
 const tones: Readonly<Record<ReportedRun["outcome"], Tone>> = {
   applied: "good",
+  baselined: "plain",
   reverted: "plain",
   failed: "bad",
   interrupted: "warn",

@@ -94,7 +94,8 @@ function moveByArrows(picture: SVGElement, points: readonly SVGAElement[]): void
 
 const kinds = [
   ["applied", "applied"],
-  ["reverted", "rolled back"],
+  ["baselined", "baselined"],
+  ["reverted", "reverted"],
   ["failed", "failed"],
   ["unfinished", "interrupted or unfinished"],
   ["other", "other"],
@@ -122,6 +123,7 @@ export function outcomeShapes(): readonly SVGElement[] {
   const triangle = "M0-5 5 4-5 4Z";
   return [
     svg("circle", { id: "o-applied", r: 4.5 }),
+    svg("rect", { id: "o-baselined", x: -4, y: -4, width: 8, height: 8, class: "hollow" }),
     svg("circle", { id: "o-reverted", r: 4, class: "hollow" }),
     svg("path", { id: "o-failed", d: cross, class: "stroke" }),
     svg("path", { id: "o-interrupted", d: triangle }),
