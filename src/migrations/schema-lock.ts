@@ -73,7 +73,18 @@ export function lockProblem(text: string, wanted: string): string | undefined {
     return Object.hasOwn(locked, changed) ? `has other steps for ${changed}` : `lacks ${changed}`;
   const gone = Object.keys(locked).find((name) => !Object.hasOwn(own, name));
   if (gone !== undefined) return `has ${gone}, of which there is no file`;
-  return JSON.stringify(found?.tables) === JSON.stringify(right.tables)
-    ? undefined
-    : "has other tables than they lead to";
+  return comparable(found?.tables) === comparable(right.tables) ? undefined : "has other tables than they lead to";
+}
+
+/** The tables as text, in which the order of an index's parameters does not count: earlier files have another one. */
+function comparable(tables: unknown): string | undefined {
+  return JSON.stringify(tables, (key, value: unknown) =>
+    key === "indexes" && typeof value === "object" && value !== null
+      ? Object.entries(value).map(([name, index]) => [name, typeof index === "string" ? sortedWords(index) : index])
+      : value,
+  );
+}
+
+function sortedWords(index: string): readonly string[] {
+  return index.replaceAll("(", ", ").replaceAll(")", ", ").split(", ").toSorted();
 }

@@ -72,9 +72,31 @@ export function sameParameters(one: FoundIndex | null, other: FoundIndex | null)
   return sameIndex(one, other) && optionsOf(one) === optionsOf(other);
 }
 
-/** An index as text: `ivfPq(distanceType: cosine)`. */
+/** The order of parameters in texts. Others, such as those of `fts`, come after them in their own order. */
+const firstOptions: readonly string[] = [
+  "distanceType",
+  "numPartitions",
+  "numSubVectors",
+  "numBits",
+  "m",
+  "efConstruction",
+  "maxIterations",
+  "sampleRate",
+];
+
+function placeOf(option: string): number {
+  const place = firstOptions.indexOf(option);
+  return place === -1 ? firstOptions.length : place;
+}
+
+/**
+ * An index as text: `ivfPq(distanceType: cosine)`. The text does not depend on the order in which a migration or the
+ * engine gives the parameters of a vector index.
+ */
 export function formatIndex({ kind, options }: Pick<FoundIndex, "kind" | "options">): string {
-  const words = Object.entries(options).map(([name, value]) => `${name}: ${String(value)}`);
+  const words = Object.entries(options)
+    .toSorted(([one], [other]) => placeOf(one) - placeOf(other))
+    .map(([name, value]) => `${name}: ${String(value)}`);
   return words.length === 0 ? kind : `${kind}(${words.join(", ")})`;
 }
 

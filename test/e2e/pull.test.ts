@@ -118,6 +118,25 @@ async function withTable(): Promise<Project> {
   return project;
 }
 
+test("every kind of vector index is pulled, and lint accepts what pull has written", async () => {
+  const project = aProject();
+  const db = await lancedb.connect(project.database);
+  const kinds = ["ivfFlat", "ivfPq", "ivfRq", "hnswPq"] as const;
+  const rows = Array.from({ length: 256 }, (_, id) => ({ id, vector: Array.from({ length: 16 }, () => id / 256) }));
+  for (const kind of kinds) {
+    const table = await db.createTable(kind, rows);
+    await table.createIndex("vector", { config: lancedb.Index[kind]({ numPartitions: 1 }) });
+  }
+  const { stdout, stderr } = await project.migrate(["pull"]);
+  expect(stderr).toBe("");
+  for (const kind of kinds) expect(stdout).toContain(`create index vector_idx on ${kind}.vector: ${kind}(`);
+  expect(await project.migrate(["lint"])).toEqual({
+    code: 0,
+    stdout: "",
+    stderr: "1 migration checked: no findings\n",
+  });
+});
+
 test("the migration can have another name, and tables can be left out; --json is one document", async () => {
   const project = await withTable();
   const db = await lancedb.connect(project.database);

@@ -63,6 +63,26 @@ describe("lock.json", () => {
     expect(lockProblem(JSON.stringify(JSON.parse(right)), right)).toBeUndefined();
   });
 
+  test("does not depend on the order in which the parameters of an index are given", () => {
+    const options = { distanceType: "l2", maxIterations: 50, sampleRate: 256, numSubVectors: 2, numBits: 8 };
+    const textOf = (entries: readonly (readonly [string, string | number])[]) => {
+      const index = { path: "v", kind: "ivfPq" as const, options: Object.fromEntries(entries) };
+      return lockText([], new Map([["t", { columns: [id], indexes: { v_idx: index } }]]));
+    };
+    const text = textOf(Object.entries(options));
+    expect(textOf(Object.entries(options).toReversed())).toBe(text);
+    expect(text).toContain(
+      '"ivfPq(distanceType: l2, numSubVectors: 2, numBits: 8, maxIterations: 50, sampleRate: 256) on v"',
+    );
+    const before = text.replace(
+      /\(.*\)/,
+      "(distanceType: l2, maxIterations: 50, sampleRate: 256, numSubVectors: 2, numBits: 8)",
+    );
+    expect(lockProblem(before, text)).toBeUndefined();
+    expect(lockProblem(before.replace("numBits: 8", "numBits: 4"), text)).toBe("has other tables than they lead to");
+    expect(lockProblem(before.replace("on v", "on w"), text)).toBe("has other tables than they lead to");
+  });
+
   const other = (change: (entries: readonly LockEntry[]) => readonly LockEntry[], columns = table.columns) =>
     lockText(change(entries), new Map([["documents", { ...table, columns }]]));
   test.each([
