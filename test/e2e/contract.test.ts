@@ -118,7 +118,7 @@ function start(
 
 /** The steps of a proposed sequence, as a migration exports them. */
 function stepsIn(text: string): readonly [steps: string, accepts: string] | undefined {
-  const [, steps] = /^(?:Now: a|A) migration with (.*?)(?:, and with .*)?\.$/.exec(text) ?? [];
+  const [, steps] = /^(?:In \S+, replace this step|A migration) with (.*?)(?:, and with .*)?\.$/.exec(text) ?? [];
   return steps === undefined
     ? undefined
     : [steps, text.includes("accepts") ? 'export const accepts = ["lossy"];\n' : ""];
@@ -151,7 +151,7 @@ test("the proposed sequence breaks no release that runs meanwhile", { timeout: 6
     "0002_rename.ts, step 1 (renameColumn) would break a release that still runs: " +
       "search 1 reads and writes documents.title, which is renamed to headline; " +
       "migrate plan shows the steps that would not, or remove the contract of a release that no longer runs\n" +
-      '  1. Now: a migration with addColumn("documents", "headline", utf8()).\n',
+      '  1. In 0002_rename.ts, replace this step with addColumn("documents", "headline", utf8()).\n',
   );
   expect(await columnsOf(project.database, "documents")).toEqual(["id: int32 not null", "title: utf8"]);
   const { stdout, code } = await project.migrate(["plan", "--json"]);

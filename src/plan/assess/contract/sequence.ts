@@ -17,36 +17,41 @@ import { placeOf } from "./contract.ts";
 type Own<Kind extends Action["kind"]> = ActionFor<Kind>;
 type Alteration = Own<"alterColumns">["alterations"][number];
 
+/** The change of the migration file with which the sequence begins. */
+type First = (step: string) => string;
+
 /** Whether an action breaks a contract. */
 export type IsBreaking = (action: Action, before: Tables, after: Tables) => boolean;
 
 /** The sequence for an action that breaks these releases, one text for each of its steps. */
 export function sequenceFor(
-  { action, before }: Pick<PlannedAction, "action" | "before">,
+  { action, before, place }: Pick<PlannedAction, "action" | "before" | "place">,
   releases: readonly string[],
   isBreaking: IsBreaking,
 ): readonly string[] {
   const table = before.get(action.table)!;
   const leave = leaving(releases);
+  // The refused step stays in its file otherwise, and is refused again.
+  const first = (step: string) => `In ${place.file}, replace this step with ${step}.`;
   switch (action.kind) {
     case "alterColumns":
-      return forAlteration(action.table, table, breakingOf(action, before, isBreaking), leave);
+      return forAlteration(action.table, table, breakingOf(action, before, isBreaking), leave, first);
     case "convertColumn": {
       const old = findColumn(table.columns, parsePath(action.path))!;
-      return replacing(action.table, table, { ...action, nullable: old.nullable, fill: action.using }, leave);
+      return replacing(action.table, table, { ...action, nullable: old.nullable, fill: action.using }, leave, first);
     }
     case "switchColumn":
-      return reembedding(action, table, leave);
+      return reembedding(action, table, leave, first);
     case "addColumns":
-      return action.columns.filter(({ nullable }) => !nullable).flatMap((one) => adding(action.table, one, leave));
+      return action.columns.filter(({ nullable }) => !nullable).flatMap((one) => adding(action.table, one, leave, first));
     case "addField":
       return [
-        `Instead of the field, which makes the engine write the whole struct again: a migration with ${addColumn(action.table, freeName(table, parsePath(action.path)), action.type)}.`,
+        `${first(addColumn(action.table, freeName(table, parsePath(action.path)), action.type))} The field would make the engine write the whole struct again.`,
       ];
     case "dropColumns":
       return dropping(action, table, leave);
     case "renameTable":
-      return movingTable(action, leave);
+      return movingTable(action, leave, first);
     default:
       return [`Deploy a release that does not use ${action.table}. ${leave}`, "Run this migration."];
   }
@@ -76,7 +81,13 @@ function breakingOf(action: Own<"alterColumns">, before: Tables, isBreaking: IsB
   return found ?? action.alterations[0]!;
 }
 
-function forAlteration(table: string, before: Table, alteration: Alteration, leave: string): readonly string[] {
+function forAlteration(
+  table: string,
+  before: Table,
+  alteration: Alteration,
+  leave: string,
+  first: First,
+): readonly string[] {
   const { path, rename, type, nullable } = alteration;
   const old = findColumn(before.columns, parsePath(path))!;
   const place = placeOf(table, parsePath(path));
@@ -89,7 +100,7 @@ function forAlteration(table: string, before: Table, alteration: Alteration, lea
           `Run this migration. ${reopened}`,
         ];
   const replacement = { path, rename, type: type ?? old.type, nullable: nullable ?? old.nullable };
-  return replacing(table, before, replacement, leave);
+  return replacing(table, before, replacement, leave, first);
 }
 
 const reopened = "Where a release has the table open already, it can append again after checkoutLatest.";
@@ -109,13 +120,14 @@ function replacing(
   before: Table,
   { path, rename, type, nullable, fill }: Replacement,
   leave: string,
+  first: First,
 ): readonly string[] {
   const at = parsePath(path);
   const old = findColumn(before.columns, at)!;
   const name = freeName(before, [...at.slice(0, -1), rename ?? at.at(-1)!]);
   const [was, now] = [placeOf(table, at), placeOf(table, [name])];
   return [
-    `Now: a migration with ${addColumn(table, name, type)}.`,
+    first(addColumn(table, name, type)),
     `Deploy a release that reads ${was} and writes both ${was} and ${now}. ${leave}`,
     isInList(before, at)
       ? `A migration that fills ${now}.`
@@ -157,7 +169,7 @@ function isInList({ columns }: Table, path: Path): boolean {
   return path.slice(0, -1).some((_, index) => findColumn(columns, path.slice(0, index + 1))!.type.kind !== "struct");
 }
 
-function adding(table: string, { name, type, as }: AddedColumn, leave: string): readonly string[] {
+function adding(table: string, { name, type, as }: AddedColumn, leave: string, first: First): readonly string[] {
   const place = placeOf(table, [name]);
   const fill: Step | undefined =
     as === undefined
@@ -168,7 +180,7 @@ function adding(table: string, { name, type, as }: AddedColumn, leave: string): 
           change: { update: { [formatPath([name])]: as }, where: `${sqlPath([name])} is null` },
         };
   return [
-    `Now: a migration with ${addColumn(table, name, type)}.`,
+    first(addColumn(table, name, type)),
     `Deploy a release that always writes ${place}. ${leave}`,
     `A migration with ${fill === undefined ? `execute, which sets ${name} in the rows where it is null,` : call(fill)} and ${strict(table, name)}. ${reopened}`,
   ];
@@ -195,13 +207,18 @@ function dropping({ table, paths }: Own<"dropColumns">, before: Table, leave: st
   });
 }
 
-function reembedding({ table, path, type }: Own<"switchColumn">, before: Table, leave: string): readonly string[] {
+function reembedding(
+  { table, path, type }: Own<"switchColumn">,
+  before: Table,
+  leave: string,
+  first: First,
+): readonly string[] {
   const at = parsePath(path);
   const name = freeName(before, at);
   const [was, now] = [placeOf(table, at), placeOf(table, [name])];
   return [
     `Deploy a release that names the column that it searches, ${was}: a search that names none fails as soon as there are two. ${leave}`,
-    `A migration with ${addColumn(table, name, type)}.`,
+    first(addColumn(table, name, type)),
     `Deploy a release that searches ${was}, and writes both ${was} and, with the new model, ${now}. ${leaveLast}`,
     `A migration that sets ${now} to null, since the release before may have changed what it was computed from; computes it with backfillColumn and the code of this step; and creates its index.`,
     `Deploy a release that searches ${now} and writes both. ${leaveLast}`,
@@ -214,9 +231,9 @@ function reembedding({ table, path, type }: Own<"switchColumn">, before: Table, 
   ];
 }
 
-function movingTable({ table, name }: Own<"renameTable">, leave: string): readonly string[] {
+function movingTable({ table, name }: Own<"renameTable">, leave: string, first: First): readonly string[] {
   return [
-    `Keep the name ${table}, which is simplest. Or: a migration that creates the table ${name} with the same columns.`,
+    `${first(`one that creates the table ${name} with the same columns`)} It is simpler to keep the name ${table}.`,
     `Deploy a release that reads ${table} and writes to both tables. ${leave}`,
     `Copy the rows that ${name} lacks.`,
     `Deploy a release that reads ${name} and writes to both. ${leaveLast}`,

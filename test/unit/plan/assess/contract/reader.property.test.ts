@@ -62,7 +62,8 @@ test("a release whose contract no action breaks finds its columns after each act
         const found = breaksOf({ action, before, after }, [contract]);
         if (found.length > 0) {
           broken++;
-          expect(sequenceFor({ action, before }, ["a 1"], () => true).length).toBeGreaterThan(0);
+          const place = { file: "0002_next.ts", step: 1 };
+          expect(sequenceFor({ action, before, place }, ["a 1"], () => true).length).toBeGreaterThan(0);
           return;
         }
         kept++;

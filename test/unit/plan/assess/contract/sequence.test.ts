@@ -36,7 +36,8 @@ const database = replayOn(new Map(), [{ file: "0001_documents.ts", steps: [creat
 function sequenceOf(step: Step, at = 0): readonly string[] {
   const action = actionsOf(step, { describes: true })[at]!;
   const isBreaking = (one: typeof action) => one.kind === "alterColumns" && one.alterations[0]!.path !== "source.page";
-  return sequenceFor({ action, before: database }, ["search 1.4.0"], isBreaking);
+  const place = { file: "0002_next.ts", step: 1, kind: step.kind };
+  return sequenceFor({ action, before: database, place }, ["search 1.4.0"], isBreaking);
 }
 
 const stop = "Stop search 1.4.0, and remove its contract.";
@@ -44,7 +45,7 @@ const stopLast = "Stop the release before it, and remove its contract.";
 
 test("a rename becomes a new column, two releases that write both, and a drop", () => {
   expect(sequenceOf(renameColumn("documents", "title", "headline"))).toEqual([
-    'Now: a migration with addColumn("documents", "headline", utf8()).',
+    'In 0002_next.ts, replace this step with addColumn("documents", "headline", utf8()).',
     `Deploy a release that reads documents.title and writes both documents.title and documents.headline. ${stop}`,
     'A migration with execute("documents", { update: { headline: "`title`" }, where: "`headline` is null or `headline` <> `title` or `title` is null" }), and with accepts = ["lossy"].',
     `Deploy a release that reads documents.headline and writes both. ${stopLast}`,
@@ -55,7 +56,7 @@ test("a rename becomes a new column, two releases that write both, and a drop", 
 
 test("a column that is not null becomes nullable before a release leaves it out, and the new one not null last", () => {
   expect(sequenceOf(retypeColumn("documents", "Size", int64()))).toEqual([
-    'Now: a migration with addColumn("documents", "Size_2", int64()).',
+    'In 0002_next.ts, replace this step with addColumn("documents", "Size_2", int64()).',
     expect.stringContaining("reads documents.Size and writes both documents.Size and documents.Size_2"),
     'A migration with execute("documents", { update: { Size_2: "`Size`" } }), and with accepts = ["lossy"].',
     expect.stringContaining("reads documents.Size_2 and writes both"),
@@ -68,10 +69,10 @@ test("a column that is not null becomes nullable before a release leaves it out,
 
 test("a field becomes a column, as a new field would make the engine write the struct again", () => {
   const [add, , fill] = sequenceOf(renameColumn("documents", "source.url", "link"));
-  expect(add).toBe('Now: a migration with addColumn("documents", "source_link", utf8()).');
+  expect(add).toBe('In 0002_next.ts, replace this step with addColumn("documents", "source_link", utf8()).');
   expect(fill).toContain('{ update: { source_link: "`source`.`url`" }, where: ');
   expect(sequenceOf(addColumn("documents", "source.fetched", utf8()))).toEqual([
-    'Instead of the field, which makes the engine write the whole struct again: a migration with addColumn("documents", "source_fetched", utf8()).',
+    'In 0002_next.ts, replace this step with addColumn("documents", "source_fetched", utf8()). The field would make the engine write the whole struct again.',
   ]);
   expect(sequenceOf(renameColumn("documents", "parts.item.text", "words"))[2]).toBe(
     "A migration that fills documents.parts_item_words.",
@@ -95,7 +96,7 @@ test("an expression fills the new column, and the first alteration that breaks a
     { path: "source.page", rename: "number" },
     { path: "title", rename: "label" },
   ]);
-  expect(sequenceOf(several)[0]).toBe('Now: a migration with addColumn("documents", "label", utf8()).');
+  expect(sequenceOf(several)[0]).toBe('In 0002_next.ts, replace this step with addColumn("documents", "label", utf8()).');
 });
 
 test.each<[Step, readonly string[]]>([
@@ -114,7 +115,7 @@ test.each<[Step, readonly string[]]>([
   [
     addColumn("documents", "lang", utf8().notNull(), { as: "'en'" }),
     [
-      'Now: a migration with addColumn("documents", "lang", utf8()).',
+      'In 0002_next.ts, replace this step with addColumn("documents", "lang", utf8()).',
       `Deploy a release that always writes documents.lang. ${stop}`,
       `A migration with execute("documents", { update: { lang: "'en'" }, where: "\`lang\` is null" }) and setNullable("documents", "lang", false). Where a release has the table open already, it can append again after checkoutLatest.`,
     ],
@@ -134,7 +135,11 @@ test.each<[Step, readonly string[]]>([
 });
 
 test("tables and models are replaced by releases that write both", () => {
-  expect(sequenceOf(renameTable("documents", "papers"))).toHaveLength(6);
+  const moved = sequenceOf(renameTable("documents", "papers"));
+  expect(moved).toHaveLength(6);
+  expect(moved[0]).toBe(
+    "In 0002_next.ts, replace this step with one that creates the table papers with the same columns. It is simpler to keep the name documents.",
+  );
   const step = reembedColumn("documents", "embedding", {
     type: vector(3),
     from: ["title"],
@@ -144,6 +149,6 @@ test("tables and models are replaced by releases that write both", () => {
   });
   const [names, add, both] = sequenceOf(step, 1);
   expect(names).toContain(`names the column that it searches, documents.embedding`);
-  expect(add).toBe('A migration with addColumn("documents", "embedding_2", vector(3)).');
+  expect(add).toBe('In 0002_next.ts, replace this step with addColumn("documents", "embedding_2", vector(3)).');
   expect(both).toContain("writes both documents.embedding and, with the new model, documents.embedding_2");
 });
