@@ -32,7 +32,10 @@ export const planErrors = {
     (d: { path: string; target: string | undefined }) =>
       d.target === undefined
         ? `the contract ${d.path} does not exist; correct its path, or leave it out`
-        : `${d.path} does not exist, but the setting contracts of target ${d.target} names it; create that folder, which may be empty, or correct the setting`,
+        : `the folder ${d.path}, which target ${d.target} names in its setting contracts, does not exist; create it (it may be empty), or correct the setting`,
   ),
-  ERR_CONTRACT_INVALID: usage((d: { file: string; problem: string }) => `the contract ${d.file}: ${d.problem}`),
+  ERR_CONTRACT_INVALID: usage((d: { file: string; problem: string }) => {
+    const isOfFile = ["is not", "can't", "must"].some((start) => d.problem.startsWith(`${start} `));
+    return `the contract ${d.file}${isOfFile ? "" : ":"} ${d.problem}`;
+  }),
 } as const;

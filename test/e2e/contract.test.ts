@@ -356,6 +356,7 @@ describe("migrate contract", () => {
       code: 0,
       stdout: "wrote contract.json\n",
       stderr:
+        "note: contract.json was the contract of search 1\n" +
         "removed, since the tables do not have it: gone\n" +
         "left out as before: more, documents.lang; --all writes everything\n",
     });
@@ -396,7 +397,10 @@ describe("migrate contract", () => {
     const $schema = "./node_modules/lance-migrate/docs/contract.schema.json";
     project.write("contract.json", JSON.stringify({ ...written(project), $schema }));
     expect(await project.migrate(["contract", "--check"])).toMatchObject({ code: 0 });
-    expect(await project.migrate(["contract", "--release", "2"])).toMatchObject({ code: 0 });
+    expect(await project.migrate(["contract", "--release", "2"])).toMatchObject({
+      code: 0,
+      stderr: "note: contract.json was the contract of search 1.4.0\n",
+    });
     expect(written(project)).toMatchObject({ $schema, release: "2" });
   });
 
@@ -418,7 +422,13 @@ describe("migrate contract", () => {
     });
     expect(await project.migrate(["contract", "--check"])).toMatchObject({
       code: 3,
-      stderr: "contract.json is missing; migrate contract --application NAME --release NAME writes it\n",
+      stderr:
+        "contract.json is missing; migrate contract --application NAME --release NAME writes it; for a file elsewhere, add --out FILE\n",
+    });
+    expect(await project.migrate(["contract", "--check", "--out", "contracts/1.json"])).toMatchObject({
+      code: 3,
+      stderr:
+        "contracts/1.json is missing; migrate contract --application NAME --release NAME --out contracts/1.json writes it\n",
     });
     expect(await project.migrate(["contract", ...names, "--out", "package.json"])).toMatchObject({
       code: 2,

@@ -78,7 +78,7 @@ test("the totals of a plan state how many migrations are refused by a contract",
 test("an empty folder and a contract without tables are noted, as they protect nothing", async () => {
   const project = withContracts();
   project.write("contracts/README.md", "The releases that run.");
-  const empty = "contracts has no contracts, so it protects no release";
+  const empty = "the folder contracts has no contracts, so no release is protected";
   const plan = await project.migrate(["plan"]);
   expect(plan).toMatchObject({
     code: 0,
@@ -131,11 +131,11 @@ test("if nothing is pending, a contract that the tables break is noted, and noth
   expect(await project.migrate(["up"])).toEqual({
     code: 0,
     stdout: "nothing to do\n",
-    stderr: "note: the contract contracts/0.json: is not JSON\n",
+    stderr: "note: the contract contracts/0.json is not JSON\n",
   });
   rmSync(join(project.folder, "contracts"), { recursive: true });
   const missing =
-    "contracts does not exist, but the setting contracts of target here names it; create that folder, which may be empty, or correct the setting";
+    "the folder contracts, which target here names in its setting contracts, does not exist; create it (it may be empty), or correct the setting";
   expect((await project.migrate(["up"])).stderr).toBe(`note: ${missing}\n`);
   project.migration("0002_lang.ts", `m.addColumn("documents", "lang", m.utf8())`);
   for (const command of ["plan", "up"])

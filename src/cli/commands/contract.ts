@@ -43,7 +43,10 @@ export const contractCommand = defineCommand({
       const { application = before?.application, release = before?.release } = flags;
       if (check === true && before === undefined) {
         output.data<"contract">({ file: shown, stale: true });
-        output.problem(`${shown} is missing; migrate contract --application NAME --release NAME writes it`);
+        const elsewhere = flags.out === undefined ? "; for a file elsewhere, add --out FILE" : "";
+        output.problem(
+          `${shown} is missing; migrate contract --application NAME --release NAME${outOf(flags.out)} writes it${elsewhere}`,
+        );
         return "pending";
       }
       if (application === undefined || release === undefined)
@@ -68,10 +71,7 @@ export const contractCommand = defineCommand({
       if (check === true) {
         output.data<"contract">({ file: shown, stale: !isCurrent });
         if (isCurrent) output.result(`equal: ${shown} is up to date`);
-        else
-          output.problem(
-            `${shown} is out of date; migrate contract${flags.out === undefined ? "" : ` --out ${out}`} writes it`,
-          );
+        else output.problem(`${shown} is out of date; migrate contract${outOf(flags.out)} writes it`);
         return isCurrent ? undefined : "pending";
       }
       if (!isCurrent) {
@@ -81,6 +81,8 @@ export const contractCommand = defineCommand({
       output.data<"contract">({ file: shown, written: !isCurrent, gone: [...gone], left: [...left] });
       if (isCurrent) output.result(`nothing to do: ${shown} is up to date`);
       else renderWritten(output, [path]);
+      if (before !== undefined && (before.application !== application || before.release !== release))
+        output.progress(`note: ${shown} was the contract of ${before.application} ${before.release}`);
       if (gone.length > 0) output.progress(`removed, since the tables do not have it: ${gone.join(", ")}`);
       const known = placesBefore(before, revisions);
       const added = left.filter((place) => known?.has(place) === false);
@@ -94,6 +96,10 @@ export const contractCommand = defineCommand({
     });
   },
 });
+
+function outOf(out: string | undefined): string {
+  return out === undefined ? "" : ` --out ${out}`;
+}
 
 /** What a contract states about tables: a migration that changes none of these does not make it out of date. */
 function statedIn(contract: ContractDocument): string {

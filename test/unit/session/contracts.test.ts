@@ -26,19 +26,19 @@ test("reads all contracts in a folder, through links and with a byte order mark,
 });
 
 test.each<[string, string, string]>([
-  ["wrong.json", "{", "is not JSON"],
-  ["empty.json", "[]", "must be an object"],
+  ["wrong.json", "{", "wrong.json is not JSON"],
+  ["empty.json", "[]", "empty.json must be an object"],
 ])("refuses %s", (name, text, problem) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, name), text);
-  expect(() => readAt(join(folder, name))).toThrow(`${name}: ${problem}`);
+  expect(() => readAt(join(folder, name))).toThrow(problem);
 });
 
 test.each<[string, string | undefined, string]>([
   [
     "the target names it",
     "production",
-    "contracts does not exist, but the setting contracts of target production names it; create that folder, which may be empty, or correct the setting",
+    "contracts, which target production names in its setting contracts, does not exist; create it (it may be empty), or correct the setting",
   ],
   ["it was given", undefined, "does not exist; correct its path, or leave it out"],
 ])("a folder that is missing is refused, with the way out if %s", (_, target, problem) => {
@@ -50,5 +50,5 @@ test.each<[string, string | undefined, string]>([
 test("a broken link in a folder is refused as a file that can't be read", () => {
   const folder = temporaryFolder();
   symlinkSync("gone.json", join(folder, "a.json"));
-  expect(() => readAt(folder)).toThrow("a.json: can't be read: ENOENT: no such file or directory");
+  expect(() => readAt(folder)).toThrow("a.json can't be read: ENOENT: no such file or directory");
 });

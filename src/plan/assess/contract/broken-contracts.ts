@@ -14,6 +14,7 @@ import {
   pathsWithin,
   placeOf,
   problemOfColumn,
+  unusable,
   type Contract,
   type ContractTable,
   type NeededColumn,
@@ -252,8 +253,8 @@ export function problemsIn(
 ): readonly (string | undefined)[] {
   const ofUse = (use: Use) =>
     needed[use].map((column) => {
-      const problem = problemOfColumn(table, column, use);
-      return problem && `${use} ${placeOf(name, column.path)}, which ${problem}`;
+      const problem = unusable(name, table, column, use);
+      return problem && `${use} ${problem}`;
     });
   const missing = needed.appends ? columnNotWritten(table ?? { columns: [] }, needed) : undefined;
   return [

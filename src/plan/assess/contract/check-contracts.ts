@@ -22,7 +22,7 @@ export function checkedContracts({ contracts, empty }: FoundContracts): CheckedC
   return {
     releases: contracts.map(({ application, release, file }) => ({ application, release, file })),
     notes: [
-      ...empty.map((folder) => `${folder} has no contracts, so it protects no release`),
+      ...empty.map((folder) => `the folder ${folder} has no contracts, so no release is protected`),
       ...contracts.filter(({ tables }) => tables.size === 0).map(({ file }) => protectsNothing(file)),
     ],
   };

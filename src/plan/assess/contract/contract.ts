@@ -156,6 +156,20 @@ export function problemOfColumn(table: Table | undefined, needed: NeededColumn, 
   return problemOfValues({ ...found, type, nullable: needed.nullable }, { ...found, nullable }, use);
 }
 
+/** The same as the object of "reads" or "writes", with what the contract states. */
+export function unusable(table: string, found: Table | undefined, needed: NeededColumn, use: Use): string | undefined {
+  const problem = problemOfColumn(found, needed, use);
+  if (problem === undefined) return undefined;
+  const place = placeOf(table, needed.path);
+  const { type, nullable } = needed;
+  const column = found && findColumn(found.columns, needed.path);
+  // A type says nothing about a column that does not exist or that the engine fills, and little about a field inside.
+  const isOfType = column !== undefined && ["is nullable", "is not null", otherType(column.type)].includes(problem);
+  return type !== undefined && isOfType
+    ? `${place} as ${contractType({ type, nullable })}, but it ${problem}`
+    : `${place}, which ${problem}`;
+}
+
 function problemOfValues(needed: Column, found: Column, use: Use): string | undefined {
   if (use === "reads" && !needed.nullable && found.nullable) return "is nullable";
   if (use === "writes" && needed.nullable && !found.nullable) return "is not null";
@@ -170,9 +184,13 @@ function problemOfType(needed: DataType, found: DataType, use: Use): string | un
     inner === undefined || outer === undefined || needed.kind === "struct"
       ? sameForClients(needed, found)
       : sameForClients({ ...needed, item: outer } as DataType, found);
-  if (!isSame) return `is ${formatType(found)}`;
+  if (!isSame) return otherType(found);
   const inside = inner && outer && problemOfValues(inner, outer, use);
   return inside === undefined ? undefined : `has an item that ${inside}`;
+}
+
+function otherType(found: DataType): string {
+  return `is ${formatType(found)}`;
 }
 
 function problemOfFields(needed: readonly Column[], found: readonly Column[], use: Use): string | undefined {

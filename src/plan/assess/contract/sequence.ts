@@ -43,7 +43,9 @@ export function sequenceFor(
     case "switchColumn":
       return reembedding(action, table, leave, first);
     case "addColumns":
-      return action.columns.filter(({ nullable }) => !nullable).flatMap((one) => adding(action.table, one, leave, first));
+      return action.columns
+        .filter(({ nullable }) => !nullable)
+        .flatMap((one) => adding(action.table, one, leave, first));
     case "addField":
       return [
         `${first(addColumn(action.table, freeName(table, parsePath(action.path)), action.type))} The field would make the engine write the whole struct again.`,

@@ -258,7 +258,7 @@ test("an action that stopped half-way is finished", () => {
 
 test.each<[string, TableDocument, string]>([
   ["a name", { reads: { titel: "utf8" } }, "reads documents.titel, which does not exist"],
-  ["a type", { reads: { title: "int32" } }, "reads documents.title, which is utf8"],
+  ["a type", { reads: { title: "int32" } }, "reads documents.title as int32, but it is utf8"],
   [
     "the items of a list",
     { reads: { tags: "list<utf8 not null>" } },
@@ -269,8 +269,8 @@ test.each<[string, TableDocument, string]>([
     { reads: { source: "struct<link: utf8>" } },
     "reads documents.source, which has a field link that does not exist",
   ],
-  ["nullability", { reads: { title: "utf8 not null" } }, "reads documents.title, which is nullable"],
-  ["what it writes", { writes: { id: "int64" } }, "writes documents.id, which is not null"],
+  ["nullability", { reads: { title: "utf8 not null" } }, "reads documents.title as utf8 not null, but it is nullable"],
+  ["what it writes", { writes: { id: "int64" } }, "writes documents.id as int64, but it is not null"],
   [
     "what it has to write",
     { writes: { title: "utf8" }, appends: true },
@@ -285,7 +285,7 @@ test.each<[string, TableDocument, string]>([
 
 test("what is wrong with a column that the plan adds is what it is then", () => {
   expect(() => broken([addColumn("documents", "lang", utf8())], { reads: { lang: "int32" } })).toThrow(
-    "search 1.4.0 reads documents.lang, which is utf8, after these migrations; correct the contract",
+    "search 1.4.0 reads documents.lang as int32, but it is utf8, after these migrations; correct the contract",
   );
 });
 

@@ -96,7 +96,9 @@ test("an expression fills the new column, and the first alteration that breaks a
     { path: "source.page", rename: "number" },
     { path: "title", rename: "label" },
   ]);
-  expect(sequenceOf(several)[0]).toBe('In 0002_next.ts, replace this step with addColumn("documents", "label", utf8()).');
+  expect(sequenceOf(several)[0]).toBe(
+    'In 0002_next.ts, replace this step with addColumn("documents", "label", utf8()).',
+  );
 });
 
 test.each<[Step, readonly string[]]>([
