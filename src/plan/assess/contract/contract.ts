@@ -156,14 +156,14 @@ export function problemOfColumn(table: Table | undefined, needed: NeededColumn, 
   return problemOfValues({ ...found, type, nullable: needed.nullable }, { ...found, nullable }, use);
 }
 
-/** The same as the object of "reads" or "writes", with what the contract states. */
+/** The same with the column and what the contract states about it, to follow "reads" or "writes". */
 export function unusable(table: string, found: Table | undefined, needed: NeededColumn, use: Use): string | undefined {
   const problem = problemOfColumn(found, needed, use);
   if (problem === undefined) return undefined;
   const place = placeOf(table, needed.path);
   const { type, nullable } = needed;
   const column = found && findColumn(found.columns, needed.path);
-  // A type says nothing about a column that does not exist or that the engine fills, and little about a field inside.
+  // The type does not matter for a column that does not exist or that the engine fills, and it is long if a field differs.
   const isOfType = column !== undefined && ["is nullable", "is not null", otherType(column.type)].includes(problem);
   return type !== undefined && isOfType
     ? `${place} as ${contractType({ type, nullable })}, but it ${problem}`
