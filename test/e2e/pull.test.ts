@@ -121,7 +121,7 @@ async function withTable(): Promise<Project> {
 test("every kind of vector index is pulled, and lint accepts what pull has written", async () => {
   const project = aProject();
   const db = await lancedb.connect(project.database);
-  const kinds = ["ivfFlat", "ivfPq", "ivfRq", "hnswPq"] as const;
+  const kinds = ["ivfFlat", "ivfPq", "ivfRq", "hnswPq", "hnswSq"] as const;
   const rows = Array.from({ length: 256 }, (_, id) => ({ id, vector: Array.from({ length: 16 }, () => id / 256) }));
   for (const kind of kinds) {
     const table = await db.createTable(kind, rows);

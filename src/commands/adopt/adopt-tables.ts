@@ -96,8 +96,10 @@ function indexProblem(table: string, columns: readonly Column[], name: string, i
   if (!isRecreatable(index)) return stuckWords(index);
   const { path, ...type } = index;
   const { error } = indexType.safeParse(type);
-  if (error !== undefined)
-    return `which no builder makes: ${error.issues[0]!.path.slice(1).join(".")} ${error.issues[0]!.message}`;
+  if (error !== undefined) {
+    const { path: place, message } = error.issues[0]!;
+    return `which no builder makes: ${place.slice(1).join(".") || "its parameters"} ${message}`;
+  }
   return refusalOf(new Map([[table, { columns }]]), { kind: "createIndex", table, path, type, name });
 }
 

@@ -98,7 +98,11 @@ function optionsOf(kind: IndexKind, details: unknown): TableIndex["options"] {
 
 /** The path of each parameter in the details. */
 function placesOf(kind: IndexKind): Readonly<Record<string, readonly string[]>> {
-  return kind === "fts" ? textDetails : vectorDetails;
+  if (kind === "fts") return textDetails;
+  if (kind !== "hnswSq") return vectorDetails;
+  // The engine reports bits for it that no builder takes.
+  const { numBits: _, ...settable } = vectorDetails;
+  return settable;
 }
 
 const textDetails = Object.fromEntries(Object.entries(textOptions).map(([option, name]) => [option, [name]]));
@@ -108,7 +112,7 @@ function isOption(value: unknown): value is IndexOption {
   return ["string", "number", "boolean"].includes(typeof value) && !Number.isNaN(value);
 }
 
-const vectorDetails: Readonly<Record<string, readonly string[]>> = {
+const vectorDetails = {
   distanceType: ["metric_type"],
   numSubVectors: ["compression", "num_sub_vectors"],
   numBits: ["compression", "num_bits"],
@@ -116,4 +120,4 @@ const vectorDetails: Readonly<Record<string, readonly string[]>> = {
   efConstruction: ["hnsw", "construction_ef"],
   maxIterations: ["runtime_hints", "lance.ivf.max_iters"],
   sampleRate: ["runtime_hints", "lance.ivf.sample_rate"],
-};
+} as const;

@@ -14,6 +14,7 @@ test("an index that no step makes is left out, each with its reason", () => {
     c: index("title", "fts", { language: "Klingon" }),
     d: index("tags.item.a", "btree"),
     e: index("title", "labelList"),
+    f: index("v", "hnswSq", { numBits: 8 }),
   };
   const { steps, left } = adopt(nothing, new Map([["t", { columns, indexes }]]));
   expect(steps.slice(1)).toEqual([
@@ -26,6 +27,9 @@ test("an index that no step makes is left out, each with its reason", () => {
     ),
     expect.stringMatching(/^index d on t\.tags\.item\.a \(btree\), .*inside a list/),
     expect.stringMatching(/^index e on t\.title \(labelList\), .*is for lists/),
+    expect.stringMatching(
+      /^index f on t\.v \(hnswSq\(numBits: 8\)\), which no builder makes: its parameters hold an unknown one: numBits; there is /,
+    ),
   ]);
 });
 

@@ -31,6 +31,16 @@ test("what is told of its parameters is kept, as the engine's builders take it",
   expect(toIndex("FTS", "b", text)?.options).toEqual({ withPosition: true, lowercase: false });
 });
 
+test("an index hnswSq has no parameter numBits, because no builder takes it, and only with the engine's own value can it be recreated", () => {
+  const detailsOf = (bits: number) => ({ metric_type: "L2", compression: { type: "sq", num_bits: bits } });
+  expect(toIndex("IVF_HNSW_SQ", "v", detailsOf(8))).toEqual({
+    path: "v",
+    kind: "hnswSq",
+    options: { distanceType: "l2" },
+  });
+  expect(toIndex("IVF_HNSW_SQ", "v", detailsOf(4))?.stuck).toBe("lance-migrate can't set num_bits to 4");
+});
+
 test("an index of a kind that nobody knows is there, and can't be recreated", () => {
   const stuck = "lance-migrate can't create an index of the kind ZONEMAP";
   expect(toIndex("ZONEMAP", "a", {})).toEqual({ path: "a", kind: "ZONEMAP", options: {}, stuck });
