@@ -145,6 +145,7 @@ describe.skipIf(why !== undefined)("in a browser", () => {
       );
       expect(await shown(page, "#history code")).toEqual(["0003_numbers", "0002_headlines", "0001_documents"]);
       expect(await shown(page, "#runs .badge")).toHaveLength(4);
+      expect(await page.locator(".column .type").allInnerTexts()).toContain("int32 → dropped in 0004 (pending)");
       // The whole life of a column, with its old name.
       const column = page.locator(".column:has(.former)");
       expect(await column.innerText()).toMatch(/was title/);

@@ -82,7 +82,8 @@ const life = z
   .strictObject({
     names: texts.describe("Each `table.path` that it had, in order."),
     events: z.array(columnEvent),
-    now: presentColumn.optional().describe("Absent if it is dropped."),
+    now: presentColumn.optional().describe("After the pending migrations; absent if it is dropped."),
+    today: presentColumn.optional().describe("Before the pending migrations, if they change this."),
   })
   .meta({ id: "columnLife", description: "A column, or a field of a struct, from its creation to its end." });
 

@@ -44,7 +44,11 @@ export async function makeReport(given: MigratorOptions, { madeAt, recall }: Rep
   const loaded = await loadAll(context, files, attempt);
   const migrations = withStepsThatRan(loaded, state);
   const kept = ((await attempt(() => prune(context, {}))) ?? []).filter(({ isGone }) => !isGone);
-  const { tables, problem: tablesProblem } = tableLives(inRunOrder(migrations, state));
+  const ordered = inRunOrder(migrations, state);
+  const { tables, problem: tablesProblem } = tableLives(
+    ordered,
+    ordered.find((one) => !isComplete(one, state))?.version,
+  );
   return {
     format: 1,
     target: target.name,
@@ -64,6 +68,11 @@ export async function makeReport(given: MigratorOptions, { madeAt, recall }: Rep
     lease: found.lease,
     problems: [...new Set(problems)],
   };
+}
+
+function isComplete({ version }: Migration, { migrations }: LedgerState): boolean {
+  const known = migrations.get(version);
+  return known?.status === "applied" && known.reversal === undefined;
 }
 
 type Attempt = <Result>(work: () => Promise<Result>) => Promise<Result | undefined>;

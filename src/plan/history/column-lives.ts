@@ -32,8 +32,16 @@ export interface ColumnLife {
   readonly names: readonly string[];
   /** In the order in which they happened. */
   readonly events: readonly ColumnEvent[];
-  /** Absent if it is dropped. */
-  readonly now?: { readonly table: string; readonly path: string; readonly type: string } | undefined;
+  /** After the pending migrations. Absent if it is dropped. */
+  readonly now?: PresentColumn | undefined;
+  /** Before the pending migrations, if they change this. */
+  readonly today?: PresentColumn | undefined;
+}
+
+export interface PresentColumn {
+  readonly table: string;
+  readonly path: string;
+  readonly type: string;
 }
 
 export interface TableLife {
@@ -53,15 +61,20 @@ export interface TableLives {
   readonly problem?: string | undefined;
 }
 
-/** `migrations`: in the order in which they ran, or would run. */
-export function tableLives(migrations: readonly Migration[]): TableLives {
+/**
+ * `migrations`: in the order in which they ran, or would run. `pending`: the version of the first one that is not complete,
+ * if there is one.
+ */
+export function tableLives(migrations: readonly Migration[], pending?: number): TableLives {
   const walk: Walk = { database: new Map(), existing: new Map(), all: [] };
   const lives = () => walk.all.map((table) => lifeOf(table, walk.database));
   try {
-    for (const migration of migrations)
+    for (const migration of migrations) {
+      if (migration.version === pending) noteToday(walk);
       // A target that can't describe its tables swaps columns with names in between, which say nothing about a column.
       for (const { place, action } of compileMigration(migration, { describes: true }))
         withPlace(place, () => follow(walk, action, { version: migration.version, step: place.step }));
+    }
   } catch (error) {
     if (!isMigrateError(error)) throw error;
     return { tables: lives(), problem: error.message };
@@ -86,7 +99,13 @@ interface TableSoFar {
 
 interface ColumnSoFar {
   path: Path;
+  today?: PresentColumn;
   readonly events: ColumnEvent[];
+}
+
+function noteToday({ database, existing }: Walk): void {
+  for (const [name, { columns }] of existing)
+    for (const column of columns) column.today = presentColumn(name, column.path, database);
 }
 
 type StepOf = Pick<ColumnEvent, "version" | "step">;
@@ -173,11 +192,19 @@ function lifeOf({ name, created, dropped, columns, all }: TableSoFar, database: 
     created,
     dropped,
     columns: all.map((column) => {
-      const { path, events } = column;
+      const { path, events, today } = column;
       const names = [...new Set(events.map((event) => `${event.table}.${event.path}`))];
-      if (!existing.has(column)) return { names, events };
-      const type = typeText(findColumn(database.get(name)!.columns, path)!);
-      return { names, events, now: { table: name, path: formatPath(path), type } };
+      if (!existing.has(column)) return { names, events, ...(today && { today }) };
+      const now = presentColumn(name, path, database);
+      return { names, events, now, ...(today && !isSame(today, now) && { today }) };
     }),
   };
+}
+
+function presentColumn(table: string, path: Path, database: ReadonlyMap<string, Table>): PresentColumn {
+  return { table, path: formatPath(path), type: typeText(findColumn(database.get(table)!.columns, path)!) };
+}
+
+function isSame(one: PresentColumn, other: PresentColumn): boolean {
+  return one.table === other.table && one.path === other.path && one.type === other.type;
 }

@@ -25,6 +25,7 @@ interface Scale {
   readonly at: (version: number) => number;
   /** Where those begin that have not run. */
   readonly now: number;
+  readonly isPending: (version: number) => boolean;
   readonly migrations: ReadonlyMap<number, ReportDocument["migrations"][number]>;
   readonly size: number;
 }
@@ -55,6 +56,7 @@ function scaleOf({ migrations }: ReportDocument): Scale {
   return {
     at: (version) => ((places.get(version) ?? 0) + 0.5) / size,
     now: first === -1 ? 1 : first / size,
+    isPending: (version) => first !== -1 && (places.get(version) ?? 0) >= first,
     migrations: new Map(migrations.map((one) => [one.version, one])),
     size,
   };
@@ -144,17 +146,24 @@ function lifeRow(table: string, life: ColumnLife, scale: Scale): HTMLElement {
     pathLabel(path),
     former.length === 0 ? undefined : html("span", { class: "former" }, `was ${former.join(", ")}`),
   );
-  const type = html(
-    "span",
-    { class: "type", title: now?.type },
-    now === undefined ? `dropped in ${formatVersion(last.version)}` : shortType(now.type),
-  );
+  const type = html("span", { class: "type", title: now?.type }, typeText(life, scale));
   const summary = html("summary", { class: "life" }, label, track(life, scale), type);
-  const details = html("details", { class: now === undefined ? "column gone" : "column" }, summary);
+  const details = html("details", { class: (now ?? life.today) ? "column" : "column gone" }, summary);
   details.addEventListener("toggle", () => {
     if (details.open && details.childElementCount === 1) details.append(lifeList(events, scale));
   });
   return details;
+}
+
+/** The type today, and after the pending migrations if they change it. */
+function typeText({ now, today, events }: ColumnLife, { isPending }: Scale): string {
+  if (now === undefined) {
+    const end = `dropped in ${formatVersion(events.at(-1)!.version)}`;
+    return today === undefined ? end : `${shortType(today.type)} → ${end} (pending)`;
+  }
+  const type = shortType(now.type);
+  if (isPending(events[0]!.version)) return `${type} (pending)`;
+  return today === undefined || today.type === now.type ? type : `${shortType(today.type)} → ${type} (pending)`;
 }
 
 /** The fields of a struct are lines of their own. */

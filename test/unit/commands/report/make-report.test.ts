@@ -8,6 +8,7 @@ import {
   int64,
   ivfFlat,
   renameColumn,
+  setNullable,
   utf8,
   vector,
 } from "lance-migrate";
@@ -102,6 +103,29 @@ test("the report has what ran, what is pending, and what became of the columns",
     kept: [],
     problems: [],
   });
+});
+
+test("a column has its type today and the one after the pending migrations", async () => {
+  const { optionsFor, report } = await aDatabase([
+    [createTable("documents", { id: int64(), title: utf8(), size: int32() })],
+    [setNullable("documents", "id", false), dropColumn("documents", "size"), addColumn("documents", "n", int32())],
+  ]);
+  await up(optionsFor(1));
+  const { tables } = await report();
+  const at = (path: string, type: string) => ({ table: "documents", path, type });
+  expect(tables[0]!.columns.map(({ now, today }) => ({ now, today }))).toEqual([
+    { today: at("id", "int64"), now: at("id", "int64 not null") },
+    { today: undefined, now: at("title", "utf8") },
+    { today: at("size", "int32"), now: undefined },
+    { today: undefined, now: at("n", "int32") },
+  ]);
+  await up(optionsFor(2, { guards: { refuses: [], accepts: ["lossy"] } as never }));
+  expect((await report()).tables[0]!.columns.map(({ today }) => today)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
 });
 
 test("the point of no return is the newest migration whose kept version was released", async () => {
