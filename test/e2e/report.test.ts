@@ -236,26 +236,6 @@ describe.skipIf(why !== undefined)("in a browser", () => {
     );
   });
 
-  test("a migration that never ran here is marked as applied wherever it is shown", async () => {
-    const { runs, migrations, ...rest } = largeReport(2, 1);
-    const path = join(folder, "baselined.html");
-    const report: ReportDocument = {
-      ...rest,
-      migrations: migrations.map((one) => ({ ...one, status: "baselined" })),
-      runs: runs.map((one) => ({ ...one, outcome: "baselined" })),
-    };
-    writeFileSync(path, reportPage(report));
-    await withPage({}, path, async (page) => {
-      expect(await page.locator("#runs .badge.plain").filter({ hasText: "baselined" }).count()).toBe(2);
-      expect(await page.locator("a.run.baselined use[href='#o-baselined']").count()).toBe(2);
-      expect(await page.locator("#o-baselined").count()).toBe(1);
-      await page.locator("details.column summary").first().click();
-      expect(await page.locator(".column .events").first().innerText()).toContain(", marked as applied");
-      // The legend has the words of the runs.
-      expect(await shown(page, "figure .legend li")).toContain("reverted");
-    });
-  });
-
   test("1,000 migrations and 200 tables can be used within 2 seconds", { timeout: 60_000 }, async () => {
     const large = join(folder, "large.html");
     writeFileSync(large, reportPage(largeReport(1_000, 200)));

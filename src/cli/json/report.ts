@@ -1,7 +1,7 @@
 /** The documents of `migrate report`, which are also in its pages. */
 import { z } from "zod";
 import { costShape } from "../../plan/assess/cost.ts";
-import { refusal } from "../../plan/assess/plan-document.ts";
+import { contractName, refusal } from "../../plan/assess/plan-document.ts";
 import { eventNames, indexRecall } from "./inspect.ts";
 import {
   columnEvent,
@@ -99,6 +99,10 @@ const ofOne = z.strictObject({
   ...head,
   migrations: z.array(reportedMigration).describe("Those that ran, in that order, then those that are pending."),
   runs: z.array(run).describe("The newest first."),
+  contracts: z
+    .strictObject({ releases: z.array(contractName), notes: texts.describe("What protects nothing.") })
+    .optional()
+    .describe("What `migrate up` would check, if contracts are configured and it can be planned."),
   tables: z
     .array(
       z.strictObject({

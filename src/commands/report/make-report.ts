@@ -54,7 +54,7 @@ export async function makeReport(given: MigratorOptions, { madeAt, recall }: Rep
     target: target.name,
     madeAt,
     tool: runner.tool,
-    migrations: await migrationsIn({ context, found, records, state, migrations }, attempt),
+    ...(await migrationsIn({ context, found, records, state, migrations }, attempt)),
     runs: runsOf(records),
     tables,
     tablesProblem,
@@ -131,7 +131,7 @@ async function migrationsIn({ context, found, records, state, migrations }: Gath
     const made = await planToShow(context);
     return { plan: made, survey: await survey(made, target) };
   });
-  return reportedMigrations({
+  const reported = reportedMigrations({
     state,
     missing: new Set(found.missing.map(({ version }) => version)),
     pending: found.pending,
@@ -139,6 +139,7 @@ async function migrationsIn({ context, found, records, state, migrations }: Gath
     planned: new Map(planned.map((one) => [one.migration.version, one])),
     plan,
   });
+  return { migrations: reported, contracts: plan?.plan.contracts };
 }
 
 async function driftIn(context: RunContext): Promise<ReportedDrift> {

@@ -2,6 +2,7 @@
 import type { Risk } from "../../actions/model/risk.ts";
 import type { LedgerEvent } from "../../ledger/state/record.ts";
 import type { Cost } from "../../plan/assess/cost.ts";
+import type { CheckedContracts } from "../../plan/checked-contracts.ts";
 import type { Refusal } from "../../plan/refusal.ts";
 import type { RollbackClass } from "../../plan/rollback/rollback-class.ts";
 import type { differenceDocument } from "../../plan/history/table-drift.ts";
@@ -19,6 +20,8 @@ export interface ReportDocument {
   readonly migrations: readonly ReportedMigration[];
   /** Those that worked on a migration, or may have; the newest first. Records of the lease are left out. */
   readonly runs: readonly ReportedRun[];
+  /** What `migrate up` would check. Absent if no contracts are configured, or it can't be planned. */
+  readonly contracts?: CheckedContracts | undefined;
   /** With the pending migrations. */
   readonly tables: readonly TableLife[];
   /** Why the columns after some migration are unknown. */

@@ -1,7 +1,9 @@
 /** The migrations: those that ran, in a list, and those that are pending, each with what speaks for and against it. */
 import { formatMigration } from "../../../migrations/file-name.ts";
 import type { ReportDocument, ReportedMigration, ReportedRisk } from "../../../commands/report/report-document.ts";
-import { refusalText, renderComputed, renderCost, rowsNow } from "../../render/plan.ts";
+import type { Refusal } from "../../../plan/refusal.ts";
+import { releaseNames } from "../../render/contracts.ts";
+import { refusalText, renderComputed, renderCost, rowsNow, sequenceOf } from "../../render/plan.ts";
 import { renderDuration } from "../../render/times.ts";
 import { code, html, type Child } from "./dom.ts";
 import { badge, longList, notice, section, sign, type Tone } from "./parts.ts";
@@ -28,22 +30,32 @@ export function isRefused({ refusals = [] }: ReportedMigration): boolean {
 }
 
 /** What `migrate up` has to do yet. Undefined if that is nothing. */
-export function pendingSection({ migrations }: ReportDocument): Section | undefined {
+export function pendingSection(report: ReportDocument): Section | undefined {
+  const { migrations, contracts } = report;
   const pending = migrations.filter(isUnfinished);
   if (pending.length === 0) return undefined;
-  const cards = pending.map((one) => card(one));
+  const cards = pending.map((one) => card(one, report));
   const refused = pending.filter(isRefused).length;
   const lead =
     refused === 0
       ? "In the order in which they would run."
       : `migrate up refuses ${refused === 1 ? "one of them" : `${refused} of them`}.`;
-  const element = section("pending", "Pending", lead, html("ol", { class: "cards" }, ...cards));
+  const checked = contracts && ` Contracts: ${releaseNames(contracts.releases)}.`;
+  const notes = (contracts?.notes ?? []).map((text) => notice("warn", text));
+  const element = section("pending", "Pending", [lead, checked], ...notes, html("ol", { class: "cards" }, ...cards));
   const found = pending.map((one, at) => findable(cards[at]!, ...textsOf(one)));
   return { element, noun: "pending migration", found };
 }
 
-function card(one: ReportedMigration): HTMLElement {
+/** Nothing is counted or checked without a plan. */
+function whyUnplanned({ drift }: ReportDocument): string {
+  const isDrift = drift.checked && drift.differences.length > 0;
+  return `not counted because of ${isDrift ? "the drift" : "the problems above"}`;
+}
+
+function card(one: ReportedMigration, report: ReportDocument): HTMLElement {
   const { version, status, rollback, cost, risks, refusals = [], detail, actions } = one;
+  const unplanned = one.refusals === undefined ? whyUnplanned(report) : undefined;
   const badges = [
     status === "partial" ? badge("bad", "stopped midway") : undefined,
     status === "reverting" ? badge("bad", "rollback unfinished") : undefined,
@@ -52,6 +64,7 @@ function card(one: ReportedMigration): HTMLElement {
   ];
   const facts = [
     cost === undefined ? undefined : fact("Cost", costText(cost)),
+    unplanned === undefined ? undefined : fact("Cost, rows and consent", unplanned),
     rollback === undefined ? undefined : fact("Rollback", rollbackWords(rollback)),
   ];
   return html(
@@ -59,11 +72,17 @@ function card(one: ReportedMigration): HTMLElement {
     { id: idOf(version), class: "card", tabindex: -1 },
     html("h3", {}, code(formatMigration(one)), ...badges),
     html("ul", { class: "steps" }, ...actions.map((text) => html("li", {}, text))),
-    ...refusals.map((refusal) => notice("bad", `Refused: ${refusalText(refusal)}`)),
+    ...refusals.map(refusalNotice),
     detail === undefined ? undefined : notice("bad", detail),
     ...risks.map(riskNotice),
     html("dl", { class: "facts" }, ...facts),
   );
+}
+
+function refusalNotice(refusal: Refusal): HTMLElement {
+  const sequence = sequenceOf(refusal);
+  const text = `Refused: ${refusalText(refusal)}`;
+  return notice("bad", sequence.length === 0 ? text : [`${text}; instead:`, ...sequence].join("\n"));
 }
 
 function costText(cost: NonNullable<ReportedMigration["cost"]>): string {
@@ -150,7 +169,7 @@ function textsOf(one: ReportedMigration): readonly (string | undefined)[] {
     one.by,
     one.at,
     one.detail,
-    ...(one.refusals ?? []).map(refusalText),
+    ...(one.refusals ?? []).flatMap((refusal) => [refusalText(refusal), ...sequenceOf(refusal)]),
     ...one.actions,
     ...risks,
   ];
