@@ -46,6 +46,15 @@ async function pending(way: Way, steps = change) {
 
 const actionsOf = ({ pending: [migration] = [] }: PlanDocument) => migration!.actions;
 
+test("the rows that a deletion removes are counted, although an earlier step of the plan indexes its table", async () => {
+  const steps = `m.createIndex("documents", "title", m.bitmap()), m.execute("documents", { delete: "id > 900" }),`;
+  const { plan, migrate } = await pending("lance", steps);
+  expect(actionsOf(await plan()).at(-1)!.risks).toMatchObject([{ kind: "loss", rows: 99 }]);
+  expect((await migrate(["plan"])).stdout).toContain(
+    "risk: rows of documents are deleted where id > 900: 99 rows now\n",
+  );
+});
+
 test.each(inTurn(["lance", "namespace"] as const))(
   "rows at risk are counted, by the names that columns have now, on %s",
   async (way) => {

@@ -1,5 +1,5 @@
-/** The rows whose values code of the project will compute, as a query on the current tables. Pure. */
-import type { Action } from "../../actions/model/action.ts";
+/** The rows that an action is about, as a query on the current tables: those that code computes, and those of a condition. Pure. */
+import type { Action, DeleteRowsAction, UpdateRowsAction } from "../../actions/model/action.ts";
 import type { ColumnRef, ComputedValues } from "../../actions/model/action-model.ts";
 import {
   changesRows,
@@ -14,7 +14,7 @@ import { isNull } from "../../actions/model/risk.ts";
 import { followValues, originOf, tableBefore } from "../../actions/follow.ts";
 import type { Column } from "../../schema/data-type.ts";
 import type { Path } from "../../schema/path.ts";
-import { sqlPath } from "../../schema/sql.ts";
+import { namesIn, sqlPath } from "../../schema/sql.ts";
 import type { Database } from "../../schema/table.ts";
 import type { PlannedCommit } from "../commits/commits.ts";
 
@@ -56,8 +56,7 @@ export function rowsToCompute(
   const { column, how, overwrite } = values;
   const table = tableBefore(action.table, before, now);
   if (table === undefined || !(how.where === undefined || isAsNow(table, before, now))) return undefined;
-  const own = before.filter((one) => tablesOfAction(one).some((name) => name === table || name === action.table));
-  if (own.some(changesRowSet)) return undefined;
+  if (before.some((one) => isOn([table, action.table], one) && changesRowSet(one))) return undefined;
   if (isMarked) return { table, where: both(values.pending, how.where) };
   if (overwrite) return { table, where: how.where };
   const at = { table: action.table, path: [column] };
@@ -82,9 +81,40 @@ export function keepsKeys(commits: readonly Commit[], before: readonly Action[],
   const values = computedIn(commits);
   if (values === undefined) return false;
   const { table } = commits[0]!.action;
-  const path = sourceNow({ table, path: [values.how.key] }, before, now);
+  return uncastNow({ table, path: [values.how.key] }, before, now) !== undefined;
+}
+
+/**
+ * The rows that an update or a deletion is about. Undefined if they do not follow from the current tables: earlier
+ * actions add or remove rows, or change what the condition reads. A column that is added before them is not looked for:
+ * the query fails.
+ */
+export function rowsOfCondition(
+  { table, where }: UpdateRowsAction | DeleteRowsAction,
+  before: readonly Action[],
+  now: Database,
+): RowsToCompute | undefined {
   const from = tableBefore(table, before, now);
-  return path !== undefined && from !== undefined && followValues({ table: from, path }, before)?.casts.length === 0;
+  if (from === undefined || before.some((one) => isOn([from, table], one) && changesRowSet(one))) return undefined;
+  const words = new Set(namesIn(where ?? "").map((name) => name.toLowerCase()));
+  const read = now.get(from)!.columns.filter(({ name }) => words.has(name.toLowerCase()));
+  const isAsNow = read.every(({ name }) => {
+    const source = uncastNow({ table, path: [name] }, before, now);
+    return source?.length === 1 && source[0] === name;
+  });
+  return isAsNow ? { table: from, where } : undefined;
+}
+
+/** The current path of a column, if these actions neither change nor cast its values. */
+function uncastNow(at: ColumnRef, before: readonly Action[], now: Database): Path | undefined {
+  const path = sourceNow(at, before, now);
+  const from = tableBefore(at.table, before, now);
+  if (path === undefined || from === undefined) return undefined;
+  return followValues({ table: from, path }, before)?.casts.length === 0 ? path : undefined;
+}
+
+function isOn(tables: readonly string[], action: Action): boolean {
+  return tablesOfAction(action).some((name) => tables.includes(name));
 }
 
 /** Whether a predicate over columns that the table has now means the same after these actions. */
@@ -102,8 +132,11 @@ function isAsNow(table: string, before: readonly Action[], now: Database): boole
 
 /** Whether an action may add or remove rows. */
 function changesRowSet(action: Action): boolean {
-  return action.kind === "restoreTable" || (changesRows(action) && givenBy(action).length === 0);
+  if (action.kind === "restoreTable") return true;
+  return changesRows(action) && !keepsRows.has(action.kind) && givenBy(action).length === 0;
 }
+
+const keepsRows: ReadonlySet<Action["kind"]> = new Set(["createIndex", "optimizeTable", "rebuildIndex"]);
 
 function both(one: string | undefined, other: string | undefined): string | undefined {
   return one === undefined || other === undefined ? (one ?? other) : `(${one}) and (${other})`;

@@ -20,6 +20,7 @@ import {
   computedColumn,
   computedIn,
   keepsKeys,
+  rowsOfCondition,
   rowsToCompute,
   type RowsToCompute,
 } from "../../plan/assess/rows-to-compute.ts";
@@ -51,7 +52,7 @@ export async function survey(plan: GroupedPlan, target: Target): Promise<Survey>
       else if (obstacle?.kind === "key") rows.push(rowsWithKeys(one, known.get(one)!.cost, before, now));
       else if (obstacle !== undefined && obstacle.kind !== "since")
         rows.push(await countOf(target, askAfter(obstacle, before, now)));
-      else rows.push(kind === "loss" ? await rowsOfCondition(action, before, target) : undefined);
+      else rows.push(kind === "loss" ? await countCondition(action, before, now, target) : undefined);
     const { cost, back } = known.get(one)!;
     const calls = await callsOf(commits, target);
     const callsBack = back && (await callsOf(commitsBack(rollback!, after, target)!, target));
@@ -109,7 +110,7 @@ export async function costs({ now, migrations, putBack }: Plan, target: Target):
       action.kind === "putBackRows"
         ? putBack?.get(putBackKey(action.table, action.version))
         : computedIn(commits) === undefined
-          ? await rowsOfCondition(action, before, target)
+          ? await countCondition(action, before, now, target)
           : await rowsComputed(one, before, { now, sizes, target });
     const cost = costOf(commits, sizes, await sample(commits, before), where);
     carrySizes(sizes, action);
@@ -201,10 +202,15 @@ async function sizeOf(table: string, size: NonNullable<Target["size"]>): Promise
 }
 
 /** How many rows an update or a deletion concerns, if its condition can be evaluated on the current table. */
-async function rowsOfCondition(action: Action, before: readonly Action[], target: Target): Promise<number | undefined> {
+async function countCondition(
+  action: Action,
+  before: readonly Action[],
+  now: Database,
+  target: Target,
+): Promise<number | undefined> {
   if (action.kind !== "updateRows" && action.kind !== "deleteRows") return undefined;
-  const isAsNow = before.every((one) => !tablesOfAction(one).includes(action.table));
-  return isAsNow ? await countOf(target, { table: action.table, predicate: action.where }) : undefined;
+  const rows = rowsOfCondition(action, before, now);
+  return rows && (await countOf(target, { table: rows.table, predicate: rows.where }));
 }
 
 /** How many rows code will compute; null if that is unknown. */

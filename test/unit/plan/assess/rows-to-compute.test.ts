@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { commitsOf } from "../../../../src/actions/apply-action.ts";
-import type { Action, BackfillColumnAction } from "../../../../src/actions/model/action.ts";
+import type { Action, BackfillColumnAction, DeleteRowsAction } from "../../../../src/actions/model/action.ts";
 import { inTurn } from "../../../../src/plan/assess/cost.ts";
-import { rowsToCompute } from "../../../../src/plan/assess/rows-to-compute.ts";
+import { rowsOfCondition, rowsToCompute } from "../../../../src/plan/assess/rows-to-compute.ts";
 import { columnsOf, int32, int64, utf8 } from "../../../../src/schema/declare/type-builders.ts";
 import type { Database } from "../../../../src/schema/table.ts";
 
@@ -22,7 +22,7 @@ const index: Action = {
   index: { path: "text", kind: "btree", options: {} },
 };
 const update: Action = { kind: "updateRows", table: "t", set: { old: "1" }, where: "old > 1" };
-const remove: Action = { kind: "deleteRows", table: "t", where: "old > 1" };
+const remove: DeleteRowsAction = { kind: "deleteRows", table: "t", where: "old > 1" };
 const renameTable: Action = { kind: "renameTable", table: "t", name: "u" };
 const backfill = (path: string, change: Partial<BackfillColumnAction> = {}): BackfillColumnAction => ({
   kind: "backfillColumn",
@@ -84,4 +84,36 @@ test.each<[string, ReturnType<typeof rowsOf>]>([
   ["no code computes values", rowsOf([], update)],
 ])("the rows are unknown if %s", (_, found) => {
   expect(found).toBeUndefined();
+});
+
+const cast: Action = { kind: "alterColumns", table: "t", alterations: [{ path: "old", type: { kind: "int64" } }] };
+test.each<[string, readonly Action[]]>([
+  ["nothing", []],
+  ["an index on its table", [index, { kind: "optimizeTable", table: "t" } as Action]],
+  ["a new column", [addWith("1")]],
+  ["an update of another column", [{ kind: "updateRows", table: "t", set: { text: "''" } }]],
+  ["another name of another column", [rename("text", "words")]],
+  ["a deletion in another table", [{ ...remove, table: "u" }]],
+])("the rows of a condition follow from the current table after %s", (_, before) => {
+  expect(rowsOfCondition(remove, before, now)).toEqual({ table: "t", where: "old > 1" });
+});
+
+test("the rows of a condition are looked for in the table by its current name", () => {
+  expect(rowsOfCondition({ ...remove, table: "u" }, [renameTable], now)).toEqual({ table: "t", where: "old > 1" });
+});
+
+test.each<[string, readonly Action[]]>([
+  ["rows are deleted before", [remove]],
+  ["its column is updated before", [update]],
+  ["its column is cast before", [cast]],
+  ["another column has its name then", [rename("old", "gone"), rename("id", "old")]],
+  [
+    "the plan creates the table",
+    [
+      { kind: "renameTable", table: "t", name: "u" },
+      { kind: "createTable", table: "t", columns: computed },
+    ],
+  ],
+])("the rows of a condition are unknown if %s", (_, before) => {
+  expect(rowsOfCondition(remove, before, now)).toBeUndefined();
 });
