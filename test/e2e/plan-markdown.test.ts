@@ -33,6 +33,8 @@ test("a plan is a short comment with its risks first", async () => {
 | ⛔ \`0003_no_body\` | documents.body is dropped with its values: no row now | **restore** of an old version | metadata only, 1 version |
 | ✅ \`0002_headlines\` | none | exact | metadata only, 1 version |
 
+Sorted by risk. They run in the order in which the steps below list them.
+
 In total: metadata only, 2 versions.
 
 <details>
@@ -116,4 +118,17 @@ test("a migration that has failed half-way is marked as unfinished", async () =>
     "⏳ 0002_halves (1 of 2 done)",
     "✅ 0003_headlines",
   ]);
+});
+
+test("if no plan can be made, the comment states why, so that it replaces an earlier plan", async () => {
+  const { migrate } = project({
+    "migrations/0001_documents.ts": create,
+    "migrations/0002_same.ts": module(`m.addColumn("documents", "title", m.utf8())`),
+  });
+  const { code, stdout, stderr } = await migrate(markdown);
+  expect(code).toBe(4);
+  expect(stderr).toContain("0002_same.ts, step 1 (addColumn): ");
+  expect(stdout.replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/, "NOW")).toMatch(
+    /^<!-- lance-migrate local up -->\n### No plan for `local`\n\n> \[!CAUTION\]\n> 0002\\_same\.ts, step 1 \(addColumn\): .* \(`ERR_STEP_IMPOSSIBLE`\)\n\n<sub>By lance-migrate [\d.]+, NOW\.<\/sub>\n$/,
+  );
 });

@@ -1,11 +1,12 @@
 import packageJson from "../../../package.json" with { type: "json" };
 import type { DownChoice } from "../../commands/down.ts";
 import { planDown, planToShow, savePlan, savePlanDown } from "../../commands/plan.ts";
-import { MigrateError } from "../../errors/migrate-error.ts";
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { failureIn } from "../../plan/assess/guards.ts";
 import type { Choice } from "../../plan/history/pending.ts";
 import { migrationsOf, planDocument } from "../../plan/assess/plan-document.ts";
 import { survey } from "../../run/prepare/estimate.ts";
+import type { Session } from "../../session/session.ts";
 import { defineCommand, withSession, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import {
@@ -22,8 +23,9 @@ import {
 import { readPlan, writePlan } from "../input/plan-file.ts";
 import { noteStaleLock } from "../project/update-schema-lock.ts";
 import { renderPlan } from "../render/plan.ts";
+import { noPlanMarkdown } from "../render/no-plan-markdown.ts";
 import { planMarkdown } from "../render/plan-markdown.ts";
-import { cleaned } from "../../secrets/redact.ts";
+import { cleaned, withoutKnownSecrets } from "../../secrets/redact.ts";
 
 const formats = ["text", "markdown"] as const;
 
@@ -82,7 +84,8 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
   const given = flags.plan === undefined ? undefined : readPlan(flags.plan);
   const direction = flags.down === true ? "down" : (given?.plan.direction ?? "up");
   const [upChoice, downChoice] = choicesOf(flags);
-  const { saved, document, failure } = await withSession(context, async (session) => {
+  const about = () => ({ database: flags.database, tool, at: Date.now(), saved: out });
+  const make = async (session: Session) => {
     const { options } = session;
     const { target } = options;
     if (out !== undefined) {
@@ -97,10 +100,20 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
     if (direction === "up" && given === undefined && made.migrations.length > 0) await noteStaleLock(session, output);
     const ofSaved = { stepByStep: given?.plan.stepByStep };
     return { saved: undefined, document: { ...document, ...ofSaved }, failure: failureIn(made) };
+  };
+  const { saved, document, failure } = await withSession(context, async (session) => {
+    try {
+      return await make(session);
+    } catch (error) {
+      if (flags.format === "markdown" && isMigrateError(error)) {
+        const planned = { target: session.options.target.name, direction };
+        output.results(noPlanMarkdown(planned, about(), withoutKnownSecrets(error.message), error.code));
+      }
+      throw error;
+    }
   });
   output.data<"plan">(document);
-  if (flags.format === "markdown")
-    output.results(planMarkdown(cleaned(document), { database: flags.database, tool, at: Date.now(), saved: out }));
+  if (flags.format === "markdown") output.results(planMarkdown(cleaned(document), about()));
   else renderPlan(document, output);
   if (saved !== undefined) {
     writePlan(out!, saved);

@@ -4,6 +4,7 @@ import { formatMigration } from "../../migrations/file-name.ts";
 import { totalOf } from "../../plan/assess/cost.ts";
 import { migrationsOf, type DocumentGroup, type PlanDocument } from "../../plan/assess/plan-document.ts";
 import { code, fenced, prose, tableRow } from "./markdown.ts";
+import { markerOf, placeOf, type PlanAbout } from "./no-plan-markdown.ts";
 import {
   aboutBack,
   numbered,
@@ -22,18 +23,6 @@ type Migration = ReturnType<typeof migrationsOf>[number];
 type Action = Migration["actions"][number];
 type Cost = NonNullable<Action["cost"]>;
 
-/** What the document does not contain. */
-export interface PlanAbout {
-  /** The database, of a target with several. */
-  readonly database: string | undefined;
-  /** The name and the version of this tool. */
-  readonly tool: string;
-  /** When the plan was made, in milliseconds since 1970. */
-  readonly at: number;
-  /** The file to which the plan was saved. */
-  readonly saved: string | undefined;
-}
-
 /** GitHub refuses a comment of more than 65,536 characters. */
 const budgets = { refusals: 8_000, table: 20_000, steps: 28_000 };
 const mostRows = 20;
@@ -45,9 +34,9 @@ const longestText = 300;
  * replaces this one.
  */
 export function planMarkdown(plan: PlanDocument, about: PlanAbout): readonly string[] {
-  const { target, direction } = plan;
-  const where = about.database === undefined ? target : `${target}/${about.database}`;
-  const marker = `<!-- lance-migrate ${encodeURIComponent(where.toWellFormed())} ${direction} -->`;
+  const { direction } = plan;
+  const where = placeOf(plan, about);
+  const marker = markerOf(plan, about);
   const migrations = migrationsOf(plan);
   const sub = `<sub>${footer(plan, about)}</sub>`;
   if (migrations.length === 0)
@@ -159,6 +148,9 @@ function tableOf({ groups = [], pending, reverting }: PlanDocument): readonly st
     tableRow(columns.map(() => "---")),
     ...kept,
     ...(more === 0 ? [] : ["", `${count(more, "migration")} with less risk: see below.`]),
+    ...(sorted.every(({ migration }, index) => migration === migrations[index])
+      ? []
+      : ["", "Sorted by risk. They run in the order in which the steps below list them."]),
   ];
 }
 
@@ -187,8 +179,13 @@ function dangerOf(migration: Migration): { readonly rank: number; readonly icon:
 }
 
 function riskCell({ actions }: Migration): string {
-  const texts = actions.flatMap(({ risks }) => risks.map(riskText));
+  const texts = actions.flatMap(({ risks, refusal }) => [...brokenBy(refusal), ...risks.map(riskText)]);
   return texts.length === 0 ? "none" : fitting([...new Set(texts)].map(short), 2_000, "$ more").join("<br>");
+}
+
+/** "breaks search 1.4.0": the alert above states how. */
+function brokenBy(refusal: Action["refusal"]): readonly string[] {
+  return refusal?.reason === "contract" ? [`breaks ${releaseNames(refusal.broken)}`] : [];
 }
 
 function riskText({ text, rows }: Action["risks"][number]): string {

@@ -78,6 +78,9 @@ test("the migrations about which somebody must decide come first", () => {
     "✅ 0002_change_c2, none, restore of an old version",
     "✅ 0001_change_c1, none, exact",
   ]);
+  const order = "\n\nSorted by risk. They run in the order in which the steps below list them.\n";
+  expect(text).toContain(order);
+  expect(shown({ pending: [migration(1, [{ risks: [loss] }]), migration(2, [{}])] })).not.toContain(order);
 });
 
 test("a long plan is shorter than a comment may be, and its details are cut first", () => {
@@ -111,6 +114,7 @@ test("what breaks a release is shown with the steps that would not, one in each 
       ">   1. Deploy one that does not.\n>   2. Run this migration.\n\n",
   );
   expect(renderedMarkdown(text).tags).toContain("ol");
+  expect(renderedMarkdown(text).rows[1]).toContain("breaks search 1.4.0");
 });
 
 test("the calls of a group are shown once, before its migrations", () => {
