@@ -181,11 +181,15 @@ test.each([
   expect(blocks.map(({ file }) => file)).toEqual(["telemetry.ts", "migrate.config.ts"]);
   for (const { file, text } of blocks) if (file === "telemetry.ts" || isConfiguration) project.write(file!, text);
   project.migration("0001_documents.ts", `m.createTable("documents", { id: m.int32() })`);
-  expect(await project.migrate(["up"], { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: url })).toMatchObject({ code: 0 });
+  const [traceId, parent] = ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"];
+  const TRACEPARENT = `00-${traceId}-${parent}-01`;
+  const variables = { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: url, TRACEPARENT };
+  expect(await project.migrate(["up"], variables)).toMatchObject({ code: 0 });
   expect(seen.map(({ path }) => path)).toEqual(["/v1/traces"]);
   const { resourceSpans } = JSON.parse(seen[0]!.body.toString()) as Required<Received>;
   const spans = resourceSpans.flatMap(({ scopeSpans }) => scopeSpans).flatMap((one) => one.spans);
-  expect(treeOf(spans)).toEqual([["migrate up", [["migration 0001_documents", ["create table documents"]]]]]);
+  expect(treeOf(spans, parent)).toEqual([["migrate up", [["migration 0001_documents", ["create table documents"]]]]]);
+  expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
 });
 
 test("a receiver that can't be reached changes nothing but a note", async () => {
