@@ -11,12 +11,21 @@ export interface PackageManager {
   readonly prefix?: string;
   /** The command that runs `migrate`, without its arguments. */
   readonly run: string;
+  /** The same where no person answers, if it differs: without downloading a package of that name. */
+  readonly runInCi?: string;
   /** The command that installs all packages as they are locked. */
   readonly install: string;
 }
 
 const managers: readonly PackageManager[] = [
-  { name: "npm", locks: ["package-lock.json"], add: "npm install", run: "npx migrate", install: "npm ci" },
+  {
+    name: "npm",
+    locks: ["package-lock.json"],
+    add: "npm install",
+    run: "npx migrate",
+    runInCi: "npx --no migrate",
+    install: "npm ci",
+  },
   {
     name: "pnpm",
     locks: ["pnpm-lock.yaml"],

@@ -85,13 +85,14 @@ const setupBun = "oven-sh/setup-bun@0c5077e51419868618aeaa5fe8019c62421857d6 # v
 const setupDeno = "denoland/setup-deno@667a34cdef165d8d2b2e98dde39547c9daac7282 # v2.0.4";
 
 export function workflowText({ manager, place, runs }: Workflow): string {
+  const run = manager.runInCi ?? manager.run;
   const steps = [
     `- uses: ${checkout}`,
     ...setUp(manager, place),
     `- run: ${manager.install}`,
     "# Checks the migration files. This needs no database.",
-    `- run: ${manager.run} lint --github`,
-    ...(runs ? ["# Runs all migrations on an empty database.", `- run: ${manager.run} up`] : []),
+    `- run: ${run} lint --github`,
+    ...(runs ? ["# Runs all migrations on an empty database.", `- run: ${run} up`] : []),
   ];
   const defaults = ["    defaults:", "      run:", `        working-directory: ${JSON.stringify(place)}`];
   return `${[
