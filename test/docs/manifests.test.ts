@@ -3,7 +3,7 @@
  * only where REQUIRE_PYTHON=1, as .ci/run sets it.
  */
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
@@ -17,17 +17,19 @@ if (!isWanted) console.warn("test/docs/manifests is skipped: it installs package
 interface Manifest {
   readonly apiVersion?: string;
   readonly kind?: string;
-  readonly initContainers?: unknown;
+  readonly metadata?: object;
 }
 
 const blocks = allBlocks().filter(({ page, language }) => page === "docs/kubernetes.md" && language === "yaml");
 const wrong = { apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, spec: { container: [] } };
 
-/** A part of a pod becomes a pod. */
+/** A part of a pod becomes a pod, and metadata an object that has nothing else. */
 function wholeManifest(text: string): unknown {
   const manifest = parse(text) as Manifest;
   if (manifest.kind !== undefined) return manifest;
-  const spec = { ...manifest, containers: [{ name: "app", image: "app" }] };
+  const spec = { containers: [{ name: "app", image: "app" }], ...manifest };
+  if (manifest.metadata !== undefined)
+    return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "app", ...manifest.metadata } };
   return { apiVersion: "v1", kind: "Pod", metadata: { name: "app" }, spec };
 }
 
@@ -53,4 +55,20 @@ test.runIf(isWanted)("the manifests are valid, and the validator refuses a wrong
   const found = blocks.map((block, index) => `${at(block)}: ${words[index]}`);
   expect(found).toEqual(blocks.map((block) => expect.stringMatching(`^${at(block)}: INFO .* passed`) as string));
   expect(words.at(-1)).toMatch(/^ERROR .*spec/);
+});
+
+test.each([
+  { state: "complete", code: 0 },
+  { state: "failed", code: 1 },
+])("the script that waits ends as soon as the job is $state", ({ state, code }) => {
+  const script = allBlocks().find(({ page, text }) => page === "docs/kubernetes.md" && text.includes("kubectl wait"))!;
+  const folder = temporaryFolder();
+  const log = join(folder, "log");
+  // Waits for a condition that the job does not get.
+  const kubectl = `#!/bin/sh\necho "$@" >>${log}\ncase $* in wait*condition=${state}*) ;; wait*) exec sleep 60 ;; esac\n`;
+  writeFileSync(join(folder, "kubectl"), kubectl, { mode: 0o755 });
+  const env = { ...process.env, PATH: `${folder}:${process.env["PATH"]}` };
+  const { status } = spawnSync("bash", ["-e", "-c", script.text], { env, stdio: "ignore", timeout: 20_000 });
+  expect(status).toBe(code);
+  expect(readFileSync(log, "utf8").trim().split("\n").at(-1)).toBe("logs job/migrate-1.2.3");
 });
