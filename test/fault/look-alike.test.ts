@@ -148,7 +148,7 @@ test("of a table that was there before, the run says that it does not know its r
   const { data, run } = await aDatabase("lance", [filled]);
   await createIfAbsent(data);
   expect(String(await run())).toContain(
-    "undo them or, if table t has the 2 rows of this step, mark the migration as applied: migrate baseline",
+    "if it was there before the migrations and table t has the 2 rows of this step, run migrate baseline;",
   );
 });
 

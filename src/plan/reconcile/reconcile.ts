@@ -1,6 +1,7 @@
 /** Compares the plan with the current tables: finds drift, and how far an interrupted run got. Pure. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { dependsOnFound } from "../../actions/apply-action.ts";
+import { formatMigration } from "../../migrations/file-name.ts";
 import { change, sameTable, sameTables, type Table, type Tables } from "../../schema/table.ts";
 import { statesBetween } from "../commits/commits.ts";
 import { guardHint } from "../../actions/rewrite/append-guard.ts";
@@ -123,13 +124,26 @@ export function checkPresence(plan: Plan, names: ReadonlySet<string>): void {
 function checkDrift(plan: Plan, table: string, found: Table | undefined): void {
   const expected = plan.now.get(table);
   if (sameTable(expected, found)) return;
-  const own = plan.migrations.flatMap(({ actions }) => actions).filter((planned) => planned.after.has(table));
-  const unseen = own.flatMap(({ action }) => unseenOf(action) ?? []).map(({ where, what }) => `${where} has ${what}`);
-  const check = unseen.length === 0 ? "" : `, if ${unseen.join(" and ")},`;
-  const hint = sameTable(own.at(-1)?.after.get(table), found)
-    ? `the pending changes are there already; if the ledger was lost or is older than the tables, see migrate repair; otherwise undo them or${check} mark the migration as applied: migrate baseline`
-    : undefined;
-  throw drift(table, expected, found, hint);
+  const own = plan.migrations.filter(({ actions }) => actions.some(({ after }) => after.has(table)));
+  const actions = own.flatMap((planned) => planned.actions).filter(({ after }) => after.has(table));
+  const isMade = sameTable(actions.at(-1)?.after.get(table), found);
+  throw drift(table, expected, found, isMade ? madeHint(own, actions, expected === undefined) : undefined);
+}
+
+/** How to proceed if a table is already as the plan would leave it, and no run has done that. */
+function madeHint(own: readonly PlannedMigration[], actions: readonly PlannedAction[], isNew: boolean): string {
+  const names = own.map(({ migration }) => formatMigration(migration));
+  if (own.at(-1)!.direction === "down") {
+    const ways = names.map((name) => `migrate resolve --reverted ${name}`).join(", then ");
+    return `something other than migrate down has undone ${names.join(" and ")} there; make that change again, then run migrate down again; or, if it must stay undone, mark it as rolled back: ${ways}`;
+  }
+  const unseen = actions
+    .flatMap(({ action }) => unseenOf(action) ?? [])
+    .map(({ where, what }) => `${where} has ${what}`);
+  if (isNew)
+    return `it is as ${names.at(-1)!} would leave it: if ${["it was there before the migrations", ...unseen].join(" and ")}, run migrate baseline; if the ledger was lost or is older than the tables, see migrate repair`;
+  const condition = unseen.length === 0 ? "" : `, if ${unseen.join(" and ")},`;
+  return `the pending changes are there already; if the ledger was lost or is older than the tables, see migrate repair; otherwise undo them or${condition} mark the migration as applied: migrate baseline`;
 }
 
 function drift(table: string, expected: Table | undefined, found: Table | undefined, hint?: string): MigrateError {

@@ -32,6 +32,8 @@ function aLedger(...ran: readonly (readonly [Migration, done?: number])[]): Ledg
 interface Given {
   readonly applied?: readonly Migration[];
   readonly pending: readonly Migration[];
+  /** Applied ones that the plan rolls back. */
+  readonly back?: readonly Migration[];
   readonly inDoubt?: readonly number[];
   readonly state?: LedgerState;
   readonly capabilities?: Capabilities;
@@ -39,10 +41,11 @@ interface Given {
 
 const few = { actions: { createTable: true, alterColumns: true }, describes: true, fences: true } as const;
 
-function planOf({ applied = [], pending, inDoubt = [], state, capabilities = few }: Given): Plan {
+function planOf({ applied = [], pending, back, inDoubt = [], state, capabilities = few }: Given): Plan {
   return makePlan({
     migrations: [...applied, ...pending],
-    pending,
+    pending: back ?? pending,
+    direction: back === undefined ? "up" : "down",
     state: state ?? aLedger(...applied.map((one) => [one] as const)),
     inDoubt: new Set(inDoubt),
     target: { name: "t", capabilities },
@@ -198,20 +201,28 @@ test("pending changes that are made already, without a doubt about them, are dri
   );
 });
 
-test("the hint for a table that exists already names the rows that the schema does not show", () => {
+test("the hint for a table that exists already names the migration, and the rows that the schema does not show", () => {
   const filled = createTable("documents", { id: int32() }, { rows: [{ id: 1 }, { id: 2 }] });
   for (const [step, condition] of [
-    [filled, ", if table documents has the 2 rows of this step,"],
+    [filled, " and table documents has the 2 rows of this step"],
     [create.steps[0]!, ""],
   ] as const) {
     const plan = planOf({ pending: [aMigration(1, step)] });
-    const hint = expect.stringContaining(
-      `; otherwise undo them or${condition} mark the migration as applied: migrate baseline`,
-    );
+    const hint = `it is as 0001_m1 would leave it: if it was there before the migrations${condition}, run migrate baseline; if the ledger was lost or is older than the tables, see migrate repair`;
     expect(() => reconcile(plan, sightsAfter(plan, 1))).toThrow(
       expect.objectContaining({ code: "ERR_DRIFT", details: expect.objectContaining({ hint }) }),
     );
   }
+});
+
+test("the hint for a migration whose change was undone by hand is about rolling back", () => {
+  const second = aMigration(2, headline);
+  const plan = planOf({ applied: [create, second], back: [second], pending: [] });
+  const hint =
+    "something other than migrate down has undone 0002_m2 there; make that change again, then run migrate down again; or, if it must stay undone, mark it as rolled back: migrate resolve --reverted 0002_m2";
+  expect(() => reconcile(plan, sightsAfter(plan, 1))).toThrow(
+    expect.objectContaining({ code: "ERR_DRIFT", details: expect.objectContaining({ hint }) }),
+  );
 });
 
 test.each([
