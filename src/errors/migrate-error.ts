@@ -85,6 +85,20 @@ export function firstLine(thrown: unknown): string {
   return line?.trim() ?? "what was thrown has no message";
 }
 
+/** The cause of the cause, and so on: that of `fetch failed` states which host was not found. */
+export function innermost(thrown: unknown): unknown {
+  let at = thrown;
+  while (at instanceof Error && at.cause instanceof Error) at = at.cause;
+  return at instanceof AggregateError ? at.errors[0] : at;
+}
+
+/** The first line, and that of the innermost cause, if it states something else. */
+export function linesWithCause(thrown: unknown): string {
+  const [line, inner] = [firstLine(thrown), innermost(thrown)];
+  const cause = inner === thrown ? "" : firstLine(inner);
+  return line.includes(cause) ? line : `${line}: ${cause}`;
+}
+
 /** The text before the first match of a marker, without the comma or white space between them. */
 export function textBefore(text: string, marker: RegExp): string {
   const at = text.search(marker);

@@ -75,7 +75,7 @@ export const runningErrors = {
   ERR_HOOK_FAILED: failed((d: HookWords & { left: number }) => {
     const next =
       d.left === 0
-        ? `and nothing of this run is left; fix the cause, and do by hand what the hook would have done: migrate ${d.direction} does not call it again for what is ${d.direction === "up" ? "applied" : "rolled back"}`
+        ? `and the run is complete; fix the cause, and do by hand what the hook would have done: migrate ${d.direction} does not call it again for what is ${d.direction === "up" ? "applied" : "rolled back"}`
         : `and ${count(d.left, "migration")} ${d.left === 1 ? "is" : "are"} left; fix the cause, and run migrate ${d.direction} again for what is left`;
     return `${hookWords(d)}, ${next}`;
   }),

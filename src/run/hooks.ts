@@ -1,5 +1,5 @@
 /** The functions of the configuration that a run calls before and after its migrations. */
-import { firstLine, MigrateError, someOf } from "../errors/migrate-error.ts";
+import { firstLine, linesWithCause, MigrateError, someOf } from "../errors/migrate-error.ts";
 import { formatMigration, type MigrationName } from "../migrations/file-name.ts";
 import { settled } from "../migrations/evaluate.ts";
 import type { Direction } from "../plan/compile/compile.ts";
@@ -107,10 +107,17 @@ export function hooksOf(
     try {
       await settled(async () => await call(), Infinity);
     } catch (cause) {
-      if (signal?.aborted === true && hook !== "afterRun") throw interrupted(firstLine(cause));
+      if (signal?.aborted === true && hook !== "afterRun") throw interrupted(linesWithCause(cause));
       const about = migration === undefined ? {} : { migration: formatMigration(migration) };
       const left = migrations.length - ended.length;
-      const details = { hook, problem: firstLine(cause), direction, ended: ended.map(formatMigration), left, ...about };
+      const details = {
+        hook,
+        problem: linesWithCause(cause),
+        direction,
+        ended: ended.map(formatMigration),
+        left,
+        ...about,
+      };
       throw new MigrateError(code, details, { cause });
     }
   };

@@ -122,7 +122,7 @@ const cases: Readonly<Record<string, Refused>> = {
     code: 1,
     name: "ERR_HOOK_FAILED",
     error:
-      "the hook afterMigration failed for 0002_views: the pager is off; this run has applied 0001_documents, 0002_views, and nothing of this run is left; fix the cause, and do by hand what the hook would have done: migrate up does not call it again for what is applied",
+      "the hook afterMigration failed for 0002_views: the pager is off; this run has applied 0001_documents, 0002_views, and the run is complete; fix the cause, and do by hand what the hook would have done: migrate up does not call it again for what is applied",
     applied: 2,
     called: ["beforeRun", "beforeMigration", "afterMigration", "beforeMigration", "afterMigration", "afterRun"],
   },
@@ -130,7 +130,7 @@ const cases: Readonly<Record<string, Refused>> = {
     code: 1,
     name: "ERR_HOOK_FAILED",
     error:
-      "the hook afterRun failed: the pager is off; this run has applied 0001_documents, 0002_views, and nothing of this run is left; fix the cause, and do by hand what the hook would have done: migrate up does not call it again for what is applied",
+      "the hook afterRun failed: the pager is off; this run has applied 0001_documents, 0002_views, and the run is complete; fix the cause, and do by hand what the hook would have done: migrate up does not call it again for what is applied",
     applied: 2,
     called: ["beforeRun", "beforeMigration", "afterMigration", "beforeMigration", "afterMigration", "afterRun"],
   },
@@ -155,6 +155,20 @@ test.each(Object.entries(cases))("%s throws", async (hook, { code, name, error, 
   rmSync(join(project.folder, hook));
   expect(await project.migrate(["up", "--wait", "0"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+});
+
+test("the error of a hook states why its request failed", async () => {
+  const project = withHooks();
+  project.write(
+    "migrate.config.ts",
+    `const beforeRun = () => fetch("http://127.0.0.1:1");
+export default { targets: { local: { kind: "lance", uri: ".lancedb" } }, hooks: { beforeRun } };
+`,
+  );
+  expect(await project.migrate(["up"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("the hook beforeRun failed: fetch failed: bad port; nothing was applied") as string,
+  });
 });
 
 test("a hook that throws between two rollbacks leaves the rest applied, and down continues", async () => {

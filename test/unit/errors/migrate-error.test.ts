@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import {
   firstLine,
+  linesWithCause,
   isMigrateError,
   MigrateError,
   type ErrorCode,
@@ -282,4 +283,23 @@ test.each([
   { thrown: new Error(""), line: "what was thrown has no message" },
 ])("the first line of what was thrown is $line", ({ thrown, line }) => {
   expect(firstLine(thrown)).toBe(line);
+});
+
+const notFound = new Error("getaddrinfo ENOTFOUND chat.example");
+const failed = "fetch failed: getaddrinfo ENOTFOUND chat.example";
+test.each([
+  { what: "a cause", thrown: new TypeError("fetch failed", { cause: notFound }), text: failed },
+  {
+    what: "the cause of a cause, one of several",
+    thrown: new TypeError("fetch failed", { cause: new Error("", { cause: new AggregateError([notFound]) }) }),
+    text: failed,
+  },
+  {
+    what: "a cause that it contains",
+    thrown: new Error("it broke: disk full", { cause: new Error("disk full") }),
+    text: "it broke: disk full",
+  },
+  { what: "no cause", thrown: new Error("it broke\nhere"), text: "it broke" },
+])("what was thrown with $what is one line", ({ thrown, text }) => {
+  expect(linesWithCause(thrown)).toBe(text);
 });

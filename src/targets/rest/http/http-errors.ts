@@ -1,5 +1,5 @@
 /** Describes as text what went wrong with a request, and classifies it. Messages contain no secrets. */
-import { firstLine, isMigrateError, MigrateError, textBefore } from "../../../errors/migrate-error.ts";
+import { firstLine, innermost, isMigrateError, MigrateError, textBefore } from "../../../errors/migrate-error.ts";
 import type { HttpResponse, HttpRequest } from "./message.ts";
 import type { Settings } from "../options/options.ts";
 import { withoutSecrets } from "../../../secrets/encoded-forms.ts";
@@ -66,12 +66,6 @@ export function connectionProblem(
   const known = connectionProblems.find(([pattern]) => pattern.test(`${code} ${name}`))?.[1](broken);
   const through = proxied ? " (asked through the proxy that the environment names)" : "";
   return withoutSecrets(`${known ?? `${host}: ${firstLine(innermost(thrown))}`}${through}`, settings.secrets);
-}
-
-function innermost(thrown: unknown): unknown {
-  let at = thrown;
-  while (at instanceof Error && at.cause instanceof Error) at = at.cause;
-  return at instanceof AggregateError ? at.errors[0] : at;
 }
 
 /** The error for an answer that is not a success. */
