@@ -48,6 +48,18 @@ const usage: readonly BadInput[] = [
   { title: "a mistyped command with a flag", args: ["plna", "--to", "1"], code: 2, says: "did you mean plan?" },
   { title: "two commands", args: ["up", "status"], code: 2, says: "status; see migrate up --help" },
   { title: "an unknown flag", args: ["up", "--frobnicate"], code: 2, says: "frobnicate; see migrate up --help" },
+  ...["rename", "retype"].map((word) => ({
+    title: `a flag that is named like the step: ${word}`,
+    args: ["new", "x", `--${word}-column=a.b:c`],
+    code: 2 as const,
+    says: `no flag --${word}-column; did you mean --${word}?`,
+  })),
+  {
+    title: "a contract given twice",
+    args: ["plan", "--contract=a.json", "--contract=b.json"],
+    code: 2,
+    says: "--contract must be given once, with several paths separated by commas",
+  },
   { title: "a mistyped flag", args: ["up", "--acept=lossy"], code: 2, says: "no flag --acept; did you mean --accept?" },
   { title: "an unknown short flag", args: ["up", "-x"], code: 2, says: "x; see migrate up --help" },
   { title: "the flag of another command", args: ["status", "--dry-run"], code: 2, says: "dry-run" },

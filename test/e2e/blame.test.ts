@@ -131,6 +131,12 @@ test.each([
     args: ["documents.headlin"],
     problem: "no migration has a column documents.headlin; did you mean documents.headline?",
   },
+  { args: ["documents.nope"], problem: "no migration has a column documents.nope" },
+  {
+    args: ["document.headlin"],
+    problem: "no migration has a column document.headlin; did you mean documents.headline?",
+  },
+  { args: ["papers.headline"], problem: "no migration has a column papers.headline" },
   { args: ["document"], problem: "no migration has a table document; did you mean documents?" },
   {
     args: ["documents."],
@@ -142,6 +148,6 @@ test.each([
   },
 ])("$args is refused", async ({ args, problem }) => {
   const project = aProject();
-  project.migration("0001_documents.ts", `m.createTable("documents", { headline: m.utf8() })`);
+  project.migration("0001_documents.ts", `m.createTable("documents", { id: m.int32(), headline: m.utf8() })`);
   expect(await project.migrate(["blame", ...args])).toEqual({ code: 2, stdout: "", stderr: `${problem}\n` });
 });

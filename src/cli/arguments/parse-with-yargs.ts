@@ -42,7 +42,8 @@ function commandLine(
   return commands.reduce(
     (all, command) =>
       all.command(
-        command.usage,
+        // A command that needs a name states itself which, if it is missing.
+        command.usage.replace("<", "[").replace(">", "]"),
         command.describe,
         (builder) => withFlags(builder, command.flags),
         (typed) => choose({ command, typed }),
@@ -88,6 +89,12 @@ function inFull(word: string): readonly string[] {
   return [...letters].map((letter) => `--${no}${nameOf(letter)}${value}`);
 }
 
+/** Steps are named after the builders in files, such as renameColumn, and their flags are shorter: --rename. */
+function similarFlag(flag: string, known: readonly string[]): string | undefined {
+  const short = known.find((name) => flag === `${name}-column`);
+  return short ?? similarName(flag, known);
+}
+
 /** The message of yargs, completed with what yargs knows and does not report. */
 function usageProblem(message: string, args: readonly string[], commands: readonly Command[]): string {
   const text = message.split("\n", 1)[0] ?? message;
@@ -105,7 +112,7 @@ function usageProblem(message: string, args: readonly string[], commands: readon
     return `migrate ${word} takes no --bundle; only commands that compare migrations with a database do; see migrate ${word} --help`;
   const command = commands.find((one) => nameOf(one) === word);
   const flag = unknown.find((name) => args.some((arg) => arg.startsWith("-") && arg.includes(name)));
-  const similar = flag && similarName(flag, optionsIn({ ...commonFlags, ...command?.flags }));
+  const similar = flag && similarFlag(flag, optionsIn({ ...commonFlags, ...command?.flags }));
   if (similar !== undefined && similar !== "") return `there is no flag --${flag}; did you mean --${similar}?`;
   if (text.startsWith("Unknown argument"))
     return `${text.replace(/^Unknown arguments?/, "unknown flag or argument")}; see migrate ${word ?? ""} --help`;

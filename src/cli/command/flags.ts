@@ -154,9 +154,13 @@ export const bundleFlags = {
 
 /** The flag of a command that plans what it applies. */
 export const contractFlags = {
-  contract: valueFlag(
+  contract: flag(
+    "value",
     "refuse what breaks the releases of these contracts too: files or folders, separated by commas",
-    (paths) => (paths.split(",").includes("") ? wrongFlag("needs a path between commas") : paths.split(",")),
+    (typed) => {
+      if (typeof typed !== "string") return wrongFlag("must be given once, with several paths separated by commas");
+      return typed.split(",").includes("") ? wrongFlag("needs a path between commas") : typed.split(",");
+    },
     { value: "FILE" },
   ),
 };

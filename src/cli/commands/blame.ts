@@ -10,7 +10,7 @@ import { renderTable, type TableRow } from "../render/table.ts";
 import { renderTime } from "../render/times.ts";
 
 export const blameCommand = defineCommand({
-  usage: "blame [column]",
+  usage: "blame <column>",
   describe: "print which migrations changed a column, when, and who ran them",
   examples: [
     ["migrate blame documents.headline", "print the changes to a column, also under its earlier names"],

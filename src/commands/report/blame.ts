@@ -75,7 +75,11 @@ function unknownColumn(table: string, path: Path, lives: readonly ColumnLife[]):
   const names = new Set(lives.flatMap((life) => life.names));
   const wanted = path.length === 0 ? table : `${table}.${path.join(".")}`;
   const tables = new Set(lives.flatMap(({ events }) => events.map((event) => event.table)));
-  const similar = similarName(wanted, path.length === 0 ? tables : names);
+  // Only a name in the same table is near, or one in a table with a similar name.
+  const own = tables.has(table) ? table : similarName(table, tables);
+  const inside = [...names].flatMap((name) => (name.startsWith(`${own}.`) ? name.slice(own!.length + 1) : []));
+  const near = path.length === 0 ? undefined : similarName(path.join("."), inside);
+  const similar = path.length === 0 ? own : near && `${own}.${near}`;
   const problem = `no migration has a ${path.length === 0 ? "table" : "column"} ${wanted}`;
   return new MigrateError("ERR_USAGE", {
     problem: similar === undefined ? problem : `${problem}; did you mean ${similar}?`,
