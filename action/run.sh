@@ -44,10 +44,11 @@ publish() {
 }
 
 check() {
-  local worst=0 deny=() sarif=()
+  local worst=0 deny=() sarif=() since=()
   if [[ $LANCE_MIGRATE_DENY_WARNINGS == true ]]; then deny=(--deny-warnings); fi
   if [[ -n $LANCE_MIGRATE_SARIF ]]; then sarif=(--sarif "$LANCE_MIGRATE_SARIF"); fi
-  checked lint --github "${deny[@]}" "${sarif[@]}" "${target[@]}"
+  if [[ -n $LANCE_MIGRATE_SINCE ]]; then since=(--since "$LANCE_MIGRATE_SINCE"); fi
+  checked lint --github "${deny[@]}" "${sarif[@]}" "${since[@]}" "${target[@]}"
   if grep -qs defineSchema schema.{ts,mts,js,mjs} || configures schema; then checked generate --check "${target[@]}"; fi
   if compgen -G "*/history.d.ts" >/dev/null || configures types; then checked types --check "${target[@]}"; fi
   exit "$worst"

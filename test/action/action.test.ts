@@ -178,6 +178,8 @@ test("check runs all checks that the project has, and fails if one fails", async
   expect(lint.log).toContain("::warning file=migrations/0002_titles.ts,line=4,col=1,title=loses-data::");
   expect(lint.log).not.toContain("migrate generate");
   expect(readFileSync(join(project.folder, "lint.sarif"), "utf8")).toContain(`"loses-data"`);
+  const known = await use(project, { command: "check", since: "2" });
+  expect(known).toMatchObject({ isSuccess: true, log: expect.not.stringContaining("loses-data") as string });
   const start = `import * as m from "lance-migrate";\nexport default m.defineSchema`;
   project.write("schema.ts", `${start}({ documents: { id: m.int32() } });\n`);
   expect(await project.migrate(["types"])).toMatchObject({ code: 0 });
