@@ -1,16 +1,20 @@
 /** The pipelines of docs/ci.md: what their jobs run succeeds, in this order, in a project with a pending migration. */
-import { spawn } from "node:child_process";
-import { mkdirSync, symlinkSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { chmodSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { expect, test } from "vitest";
 import { runAction } from "../action/runner.ts";
 import { serve } from "../rest/servers.ts";
-import { aProject, root, type Project } from "../support/project.ts";
+import { aProject, root, temporaryFolder, type Project } from "../support/project.ts";
 import { addRows } from "../support/tables.ts";
 import { allBlocks, at } from "./blocks.ts";
 
-const pipelines = allBlocks().filter(({ page, language }) => page === "docs/ci.md" && language === "yaml");
+const blocks = allBlocks().filter(({ page, notRun }) => page === "docs/ci.md" && notRun === undefined);
+const yaml = blocks.filter(({ language }) => language === "yaml");
+/** Those that apply migrations. The others check what is applied, or are a part of a job. */
+const pipelines = yaml.filter(({ text }) => /^ +resource_group|^ +concurrency/m.test(text));
+const others = yaml.filter((block) => !pipelines.includes(block));
 const action = "./node_modules/lance-migrate";
 
 test.each(pipelines.map((block) => [at(block), block.text]))("%s", async (_, text) => {
@@ -20,24 +24,89 @@ test.each(pipelines.map((block) => [at(block), block.text]))("%s", async (_, tex
   const env = { GITHUB_API_URL: url, ...gitlab };
   const steps = stepsIn(parse(text));
   expect(steps.length).toBeGreaterThan(3);
-  for (const { command, inputs } of steps) {
-    const ended =
-      inputs === undefined
-        ? await runIn(project, command, env)
-        : await runAction({
-            action: join(project.folder, command),
-            workspace: project.folder,
-            inputs,
-            event: {},
-            env,
-            token: "",
-          });
-    expect({ command, inputs, ...ended }).toMatchObject({ isSuccess: true });
-  }
+  for (const step of steps)
+    expect({ ...step, ...(await runStep(project, step, env)) }).toMatchObject({ isSuccess: true });
   // Without the approved plan, nothing would be applied there.
   const status = await runIn(project, "npx migrate status --target production --json", env);
   expect(JSON.parse(status.log)).toMatchObject({ pending: [] });
   if (text.includes("curl")) expect(notes.map(({ body }) => body)).toEqual([planOf(1)]);
+});
+
+test.each(others.map((block) => [at(block), block.text]))("%s, once all is applied", async (_, text) => {
+  const project = await aProjectInCi();
+  expect(await project.migrate(["up", "--target", "production"])).toMatchObject({ code: 0 });
+  const steps = stepsIn(parse(text));
+  expect(steps).not.toEqual([]);
+  for (const step of steps)
+    expect({ ...step, ...(await runStep(project, step, {})) }).toMatchObject({ isSuccess: true });
+});
+
+/** The scripts of docs/ci.md, in a clone of a repository with the contract of a release that runs. */
+async function aRelease(): Promise<Project> {
+  const project = await aProjectInCi(`, contracts: "contracts"`);
+  const { folder } = project;
+  project.write(".gitignore", "node_modules\ncontracts\n.lancedb\nproduction\n");
+  const origin = temporaryFolder();
+  const git = (...args: readonly string[]) => execFileSync("git", args, { cwd: folder, env: gitEnv, stdio: "pipe" });
+  git("init", "-q", "--bare", "-b", "main", origin);
+  git("init", "-q", "-b", "main");
+  git("remote", "add", "origin", origin);
+  git("add", ".");
+  git("commit", "-qm", "first");
+  git("push", "-q", "origin", "main");
+  git("checkout", "-q", "--orphan", "contracts");
+  git("rm", "-rfq", "--cached", ".");
+  project.write("1.4.0.json", JSON.stringify(contract("1.4.0")));
+  git("add", "-f", "1.4.0.json");
+  git("commit", "-qm", "1.4.0 starts");
+  git("push", "-q", "origin", "contracts");
+  git("checkout", "-qf", "main");
+  project.write("contract.json", JSON.stringify(contract("1.5.0")));
+  project.write("roll-out.sh", `ls contracts >running`);
+  chmodSync(join(folder, "roll-out.sh"), 0o755);
+  return project;
+}
+
+const contract = (release: string) => ({
+  format: 1,
+  application: "search",
+  release,
+  tables: { documents: { reads: { id: "int64" }, writes: {}, appends: false } },
+});
+const identity = { NAME: "Ada", EMAIL: "ada@example.org" };
+const gitEnv = {
+  ...process.env,
+  ...Object.fromEntries(
+    ["AUTHOR", "COMMITTER"].flatMap((who) =>
+      Object.entries(identity).map(([key, value]) => [`GIT_${who}_${key}`, value]),
+    ),
+  ),
+};
+const scriptWith = (part: string) =>
+  blocks.find(({ language, text }) => language === "sh" && text.includes(part))!.text;
+
+test("a deployment adds the contract of its release, and removes that of the old one", async () => {
+  const project = await aRelease();
+  expect(await runIn(project, scriptWith("roll-out"), gitEnv as never)).toMatchObject({ isSuccess: true });
+  const { folder } = project;
+  expect(readFileSync(join(folder, "running"), "utf8")).toBe("1.4.0.json\n1.5.0.json\n");
+  const left = execFileSync("git", ["ls-tree", "--name-only", "origin/contracts"], { cwd: join(folder, "contracts") });
+  expect(left.toString()).toBe("1.5.0.json\n");
+});
+
+test("a pull request that breaks a contract is found without a key", async () => {
+  const project = await aRelease();
+  project.write("contracts/1.4.0.json", JSON.stringify(contract("1.4.0")));
+  const script = scriptWith("lock.json");
+  expect(await runIn(project, script, {})).toMatchObject({ isSuccess: true });
+  project.write(
+    "migrations/0002_keys.ts",
+    `import * as m from "lance-migrate";\nexport const up = [m.renameColumn("documents", "id", "key")];`,
+  );
+  expect(await runIn(project, script, {})).toMatchObject({
+    isSuccess: false,
+    log: expect.stringContaining("would break a release that still runs: search 1.4.0") as string,
+  });
 });
 
 const planOf = (count: number) =>
@@ -138,9 +207,16 @@ function stepsIn(value: unknown, key = ""): readonly PipelineStep[] {
   return Object.entries(object).flatMap(([name, item]) => stepsIn(item, name));
 }
 
-async function aProjectInCi(): Promise<Project> {
+async function runStep(project: Project, { command, inputs }: PipelineStep, env: Readonly<Record<string, string>>) {
+  const { folder } = project;
+  if (inputs === undefined) return await runIn(project, command, env);
+  return await runAction({ action: join(folder, command), workspace: folder, inputs, event: {}, env, token: "" });
+}
+
+/** `setting`: of the target `production`. */
+async function aProjectInCi(setting = ""): Promise<Project> {
   const project = aProject();
-  const targets = `local: { kind: "lance", uri: ".lancedb" }, production: { kind: "lance", uri: "production" }`;
+  const targets = `local: { kind: "lance", uri: ".lancedb" }, production: { kind: "lance", uri: "production"${setting} }`;
   project.write("migrate.config.ts", `export default { target: "local", targets: { ${targets} } };`);
   const start = `import { defineSchema, int64 } from "lance-migrate";`;
   project.write("schema.ts", `${start}\nexport default defineSchema({ documents: { id: int64() } });`);
