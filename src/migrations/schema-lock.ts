@@ -73,7 +73,32 @@ export function lockProblem(text: string, wanted: string): string | undefined {
     return Object.hasOwn(locked, changed) ? `has other steps for ${changed}` : `lacks ${changed}`;
   const gone = Object.keys(locked).find((name) => !Object.hasOwn(own, name));
   if (gone !== undefined) return `has ${gone}, of which there is no file`;
-  return comparable(found?.tables) === comparable(right.tables) ? undefined : "has other tables than they lead to";
+  if (comparable(found?.tables) === comparable(right.tables)) return undefined;
+  const place = differenceIn(found?.tables, right.tables);
+  return `describes other tables than the migrations lead to${place === undefined ? "" : `: ${place}`}`;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The first table, or the first column or index in it, that differs. Only the table if just the order of its columns does. */
+function differenceIn(found: unknown, right: unknown): string | undefined {
+  const table = firstDifferent(found, right);
+  if (table === undefined) return undefined;
+  const [one, other] = [membersOf(found)[table], membersOf(right)[table]];
+  const kind = one === undefined || other === undefined ? undefined : firstDifferent(one, other);
+  const name = kind && firstDifferent(membersOf(one)[kind], membersOf(other)[kind]);
+  return name === undefined ? table : `${table}.${name}`;
+}
+
+function firstDifferent(one: unknown, other: unknown): string | undefined {
+  const [found, right] = [membersOf(one), membersOf(other)];
+  const textOf = (value: unknown) => (isIndex(value) ? sortedWords(value).join() : comparable(value));
+  const isSame = (name: string) => textOf(found[name]) === textOf(right[name]);
+  return [...Object.keys(right), ...Object.keys(found)].find((name) => !isSame(name));
+}
+
+function membersOf(value: unknown): Members {
+  return typeof value === "object" && value !== null ? (value as Members) : {};
 }
 
 /** The tables as text, in which the order of an index's parameters does not count: earlier files have another one. */
@@ -83,6 +108,11 @@ function comparable(tables: unknown): string | undefined {
       ? Object.entries(value).map(([name, index]) => [name, typeof index === "string" ? sortedWords(index) : index])
       : value,
   );
+}
+
+/** Types have such words too, in an order that counts, and none has this one. */
+function isIndex(value: unknown): value is string {
+  return typeof value === "string" && value.includes(") on ");
 }
 
 function sortedWords(index: string): readonly string[] {

@@ -118,6 +118,10 @@ export function notationOf(text: string, flag: string, form: string): Notation {
         return { kind, unit: inside(() => word("a unit")) } as DataType;
       case "timestamp":
         return inside(() => {
+          if (['"', "'", "`"].some(takes))
+            fail(
+              "the units are s, ms, us and ns, and are written without quotes, as is the time zone: timestamp(us, UTC)",
+            );
           const unit = word("a unit");
           const zone = takes(",") ? (match(/[^\s,()<>]+/) ?? wanted("a time zone")) : undefined;
           return { kind, unit, ...(zone !== undefined && { zone }) } as DataType;

@@ -79,8 +79,12 @@ describe("lock.json", () => {
       "(distanceType: l2, maxIterations: 50, sampleRate: 256, numSubVectors: 2, numBits: 8)",
     );
     expect(lockProblem(before, text)).toBeUndefined();
-    expect(lockProblem(before.replace("numBits: 8", "numBits: 4"), text)).toBe("has other tables than they lead to");
-    expect(lockProblem(before.replace("on v", "on w"), text)).toBe("has other tables than they lead to");
+    expect(lockProblem(before.replace("numBits: 8", "numBits: 4"), text)).toBe(
+      "describes other tables than the migrations lead to: t.v_idx",
+    );
+    expect(lockProblem(before.replace("on v", "on w"), text)).toBe(
+      "describes other tables than the migrations lead to: t.v_idx",
+    );
   });
 
   const other = (change: (entries: readonly LockEntry[]) => readonly LockEntry[], columns = table.columns) =>
@@ -89,8 +93,9 @@ describe("lock.json", () => {
     ["lacks 0002_titles", other((all) => all.slice(0, 1))],
     ["has other steps for 0002_titles", other(([first, second]) => [first!, { ...second!, checksum: "ff" }])],
     ["has 0003_x, of which there is no file", other((all) => [...all, { version: 3, name: "x", checksum: "ff" }])],
-    ["has other tables than they lead to", other((all) => all, [title, id])],
-    ["has other tables than they lead to", other((all) => all, [id])],
+    ["describes other tables than the migrations lead to: documents", other((all) => all, [title, id])],
+    ["describes other tables than the migrations lead to: documents.title", other((all) => all, [id])],
+    ["describes other tables than the migrations lead to: documents", lockText(entries, new Map())],
     ["is no JSON", right.slice(1)],
     ["lacks 0001_create_documents", "null"],
     ["lacks 0001_create_documents", "[]"],

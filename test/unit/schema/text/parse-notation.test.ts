@@ -107,6 +107,10 @@ test.each([
   ["double", "there is no type double; did you mean float64?"],
   ["struct<>", 'expected a name where ">" stands'],
   ["vector(768", 'expected ")" at its end'],
+  [
+    'timestamp("us","UTC")',
+    "the units are s, ms, us and ns, and are written without quotes, as is the time zone: timestamp(us, UTC)",
+  ],
   ["timestamp", 'expected "<" or "(" at its end'],
   ["decimal128(10)", 'expected "," where ")" stands'],
 ])("%s is refused in words", (text, words) => {
