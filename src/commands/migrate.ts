@@ -92,7 +92,16 @@ export async function migrate<Chosen>(
       // Of a rollback, no migration is in doubt until a record states that it has begun.
       const first = toward.direction === "up" ? plan.migrations[0]?.migration.version : undefined;
       const whyRefused = isFirstTried ? async (cause: unknown) => await rules.whyRefused?.(plan, cause) : undefined;
-      const run = { ...toward, ...rules, binding, state, planned: { ...planned, plan }, first, whyRefused };
+      const run = {
+        ...toward,
+        ...rules,
+        binding,
+        isSaved: saved !== undefined,
+        state,
+        planned: { ...planned, plan },
+        first,
+        whyRefused,
+      };
       return { first, act: (lease) => carryOut(context, run, lease) };
     },
   });
@@ -101,6 +110,7 @@ export async function migrate<Chosen>(
 interface PreparedRun
   extends Pick<RunDirection<unknown>, "direction">, Pick<Execution, "mayBeLost" | "whyRefused">, Pick<Ledger, "state"> {
   readonly binding: Binding;
+  readonly isSaved: boolean;
   readonly planned: Planned;
   /** The migration that is in doubt if the run dies. */
   readonly first: number | undefined;
@@ -111,7 +121,7 @@ async function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Pr
   context.emit(plannedEvent(plan, run.direction));
   if (plan.contracts !== undefined) context.emit({ event: "contracts", ...plan.contracts });
   const migrations = plan.migrations.map(({ migration: { version, name } }) => ({ version, name }));
-  const runHooks = hooksOf(context, run.direction, migrations);
+  const runHooks = hooksOf(context, run.direction, migrations, run.isSaved);
   const work = async () => await executePlanned({ ...context, runHooks }, run, lease);
   return runHooks === undefined ? await work() : await runHooks.around(work);
 }

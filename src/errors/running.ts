@@ -28,6 +28,8 @@ export interface HookWords {
   readonly direction: "up" | "down";
   /** The migrations that this run has applied or rolled back. */
   readonly ended: readonly string[];
+  /** Whether the run carries out a saved plan, which holds only as long as nothing is written to the ledger. */
+  readonly isSaved?: boolean | undefined;
 }
 
 function hookWords({ hook, migration, problem, direction, ended }: HookWords): string {
@@ -35,6 +37,10 @@ function hookWords({ hook, migration, problem, direction, ended }: HookWords): s
   const verb = direction === "up" ? "applied" : "rolled back";
   const done = ended.length === 0 ? `nothing was ${verb}` : `this run has ${verb} ${someOf(ended)}`;
   return `the hook ${hook} failed${about}: ${problem}; ${done}`;
+}
+
+function hookAgain({ direction, isSaved }: HookWords): string {
+  return isSaved === true ? "make a new plan" : `run migrate ${direction} again`;
 }
 
 export const runningErrors = {
@@ -71,12 +77,15 @@ export const runningErrors = {
     (d: { check: string }) =>
       `code of the project waits for something that never happens, so the command can't go on; what was done until then stays done: see ${d.check}, fix the promise that is never settled, and run the command again`,
   ),
-  ERR_HOOK_REFUSED: refused((d: HookWords) => `${hookWords(d)}; fix the cause and run migrate ${d.direction} again`),
+  ERR_HOOK_REFUSED: refused(
+    (d: HookWords) =>
+      `${hookWords(d)}; fix the cause and ${hookAgain(d)}${d.isSaved === true ? ": the refused run has written to the ledger, so this one no longer holds" : ""}`,
+  ),
   ERR_HOOK_FAILED: failed((d: HookWords & { left: number }) => {
     const next =
       d.left === 0
         ? `and the run is complete; fix the cause, and do by hand what the hook would have done: migrate ${d.direction} does not call it again for what is ${d.direction === "up" ? "applied" : "rolled back"}`
-        : `and ${count(d.left, "migration")} ${d.left === 1 ? "is" : "are"} left; fix the cause, and run migrate ${d.direction} again for what is left`;
+        : `and ${count(d.left, "migration")} ${d.left === 1 ? "is" : "are"} left; fix the cause, and ${hookAgain(d)} for what is left`;
     return `${hookWords(d)}, ${next}`;
   }),
   ERR_PREPARE_FAILED: failed(

@@ -79,11 +79,12 @@ interface HookContext {
   readonly emit: Emit;
 }
 
-/** `migrations`: those of the run, in their order. */
+/** `migrations`: those of the run, in their order. `isSaved`: whether it carries out a saved plan. */
 export function hooksOf(
   { hooks: placed, signal, clock, emit }: HookContext,
   direction: Direction,
   migrations: readonly MigrationName[],
+  isSaved: boolean,
 ): RunHooks | undefined {
   if (placed === undefined || migrations.length === 0) return undefined;
   const { hooks, target, database } = placed;
@@ -116,6 +117,7 @@ export function hooksOf(
         direction,
         ended: ended.map(formatMigration),
         left,
+        isSaved,
         ...about,
       };
       throw new MigrateError(code, details, { cause });

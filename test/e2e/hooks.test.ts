@@ -321,3 +321,25 @@ test("a hook that is no function, and one that does not exist, are refused", asy
     expect(await project.migrate(["up"])).toMatchObject({ code: 2, stderr: expect.stringContaining(words) as string });
   }
 });
+
+test("a hook that refuses a saved plan says that a new one is needed", async () => {
+  const project = withHooks();
+  const plan = async () => await project.migrate(["plan", "--out", "plan.json"]);
+  const up = async () => await project.migrate(["up", "--plan", "plan.json"]);
+  expect(await plan()).toMatchObject({ code: 0 });
+  project.write("beforeRun", "");
+  expect(await up()).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining(
+      "; nothing was applied; fix the cause and make a new plan: the refused run has written to the ledger, so this one no longer holds",
+    ),
+  });
+  rmSync(join(project.folder, "beforeRun"));
+  expect((await up()).stderr).toContain("another run has written to the ledger since");
+  expect(await plan()).toMatchObject({ code: 0 });
+  project.write("afterMigration 1", "");
+  expect((await up()).stderr).toContain("1 migration is left; fix the cause, and make a new plan for what is left");
+  rmSync(join(project.folder, "afterMigration 1"));
+  expect(await plan()).toMatchObject({ code: 0 });
+  expect(await up()).toMatchObject({ code: 0 });
+});
