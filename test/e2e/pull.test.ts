@@ -193,9 +193,12 @@ test("a timestamp in a zone such as +02:00 is named, with every other table that
     code: 4,
     stdout: "",
     stderr:
-      "no migration can declare this: column tags of table listed holds a list<utf8> whose items are called element, where the builders make item; table zoned: column at is of the type timestamp:us:+02:00:00, which the engine can't read; leave these tables out with --except listed --except zoned, or change them first\n",
+      "no migration can declare this: column tags of table listed holds a list<utf8> whose items are called element, where the builders make item; table zoned: column at is of the type timestamp:us:+02:00:00, which the engine can't read; leave these tables out: run migrate pull --except listed --except zoned; or change them first\n",
   });
   expect(filesIn(project)).toEqual([]);
+  const init = await project.migrate(["init", "--yes"]);
+  expect(init).toMatchObject({ code: 4, stdout: expect.stringMatching(/^wrote /) });
+  expect(init.stderr).toContain("; leave these tables out: run migrate pull --except listed --except zoned; or change");
   expect(await project.migrate(["pull", "--except", "zoned", "--except", "listed"])).toMatchObject({ code: 0 });
 });
 
@@ -383,7 +386,7 @@ test("all that can't be declared is said at once, and goes when its tables are l
     code: 4,
     stdout: "",
     stderr:
-      "no migration can declare this: column l of table l holds a list<int32> whose items are called entry, where the builders make item; column dup of table l: its name differs from Dup only in capital letters; column Dup of table l: its name differs from dup only in capital letters; column by_name of table m is of the type map, which no builder makes; column s.in of table m holds a list<int32> whose items are called element, where the builders make item; leave these tables out with --except l --except m, or change them first\n",
+      "no migration can declare this: column l of table l holds a list<int32> whose items are called entry, where the builders make item; column dup of table l: its name differs from Dup only in capital letters; column Dup of table l: its name differs from dup only in capital letters; column by_name of table m is of the type map, which no builder makes; column s.in of table m holds a list<int32> whose items are called element, where the builders make item; leave these tables out: run migrate pull --except l --except m; or change them first\n",
   });
   expect(filesIn(project)).toEqual([]);
   expect(await project.migrate(["pull", "--except", "n"])).toMatchObject({

@@ -58,7 +58,10 @@ export async function pull(options: MigratorOptions, except: readonly string[]):
   ];
   const stuck = chosen.filter((name) => problemsIn(name).length > 0);
   const flags = stuck.map((name) => `--except ${shellWord(name)}`);
-  checkDeclarable(stuck.flatMap(problemsIn), `leave these tables out with ${flags.join(" ")}, or change them first`);
+  checkDeclarable(
+    stuck.flatMap(problemsIn),
+    `leave these tables out: run migrate pull ${flags.join(" ")}; or change them first`,
+  );
   if (found.size === 0)
     throw refused(
       `${target.name} has no tables${but === "" ? " but" : `${but} and`} the ledgers of other migrations at ${target.place}`,
