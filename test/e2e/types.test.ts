@@ -35,7 +35,7 @@ test("it writes what is missing or stale, and says nothing is to do where all is
   expect(await migrate(["types", "--out", "src/db.ts"])).toEqual({
     code: 0,
     stdout: "wrote src/db.ts\n",
-    stderr: `note: types --check looks at src/db.ts only with --out; to change that, add types: "src/db.ts" to the configuration\n`,
+    stderr: `note: types --check looks at src/db.ts only with --out; to change that, add types: "src/db.ts" in the configuration\n`,
   });
   // Stated once.
   expect(await migrate(["types", "--out", "src/db.ts"])).toMatchObject({
@@ -244,4 +244,36 @@ test("lint tells of a migration that comes after another than it says", async ()
       'migrations/0002_titles.ts:2:26 error ERR_FILE_AFTER: 0002_titles.ts has after("0003"), but 0001_documents.ts stands before it; write after("0001", …)\n',
     ),
   });
+});
+
+test("a second file beside those of the setting is added to its list", async () => {
+  const project = withDocuments();
+  project.write(
+    "migrate.config.ts",
+    `export default { targets: { local: { kind: "lance", uri: ".lancedb" } }, types: "src/db.ts" };\n`,
+  );
+  expect(await project.migrate(["types", "--out", "app/models.py"])).toMatchObject({
+    stderr: `note: types --check looks at app/models.py only with --out; to change that, set types: ["src/db.ts", "app/models.py"] in the configuration\n`,
+  });
+});
+
+test("a table that loses its Python model is named, once", async () => {
+  const project = withDocuments();
+  project.write(
+    "migrate.config.ts",
+    `export default { targets: { local: { kind: "lance", uri: ".lancedb" } }, types: "models.py" };\n`,
+  );
+  expect(await project.migrate(["types"])).toMatchObject({ code: 0, stderr: "" });
+  const gap =
+    'note: in models.py, documents has no model: "copy" can\'t be the name of a field, because LanceModel has an attribute of that name\n';
+  expect(await project.migrate(["new", "copies", "--add-column", "documents.copy:utf8"])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(gap),
+  });
+  expect(await project.migrate(["new", "more", "--add-column", "documents.more:utf8"])).toMatchObject({
+    code: 0,
+    stderr: expect.not.stringContaining("has no model"),
+  });
+  rmSync(join(project.folder, "models.py"));
+  expect(await project.migrate(["types"])).toMatchObject({ code: 0, stderr: gap });
 });

@@ -3,20 +3,13 @@ import { dirname, relative, resolve } from "node:path";
 import { typesPattern } from "../../session/load-config.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { databaseAfter, schemaRevisions } from "../../run/schema-history.ts";
-import {
-  applicationFile,
-  checkOurs,
-  historyFile,
-  isWritten,
-  writeTypes,
-  type TypesFile,
-} from "../../scaffold/types/types-file.ts";
+import { applicationFile, checkOurs, historyFile, isWritten, type TypesFile } from "../../scaffold/types/types-file.ts";
 import type { Session } from "../../session/session.ts";
 import { defineCommand, withAnySession } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { patternFlag, switchFlag } from "../command/flags.ts";
 import type { Output } from "../command/output.ts";
-import { applicationPaths } from "../project/update-types.ts";
+import { applicationPaths, writeNoted } from "../project/update-types.ts";
 import { authoring } from "../project/write-migration.ts";
 import { renderWritten, shownPath } from "../render/steps.ts";
 
@@ -62,7 +55,7 @@ export const typesCommand = defineCommand({
       if (check === true) return report(files, stale, out, output);
       const created = out === undefined || existsSync(out) ? undefined : resolve(out);
       underWay(true);
-      for (const one of stale) writeTypes(one);
+      for (const one of stale) writeNoted(one, output);
       output.data<"types">({ files: files.map(placeOf), written: stale.map(placeOf) });
       renderWritten(
         output,
@@ -99,10 +92,16 @@ function report(
 /** Printed once, when the file is created: other commands look only at files that the setting names. */
 function noteUnnamed(path: string, session: Session, output: Output): void {
   if (applicationPaths(session).includes(path)) return;
-  const setting = `types: ${JSON.stringify(relative(session.config.folder, path).replaceAll("\\", "/"))}`;
+  const own = relative(session.config.folder, path).replaceAll("\\", "/");
+  const named = [session.config.types ?? []].flat();
+  const [verb, value] = named.length === 0 ? ["add", JSON.stringify(own)] : ["set", listText([...named, own])];
   output.progress(
-    `note: types --check looks at ${shownPath(path)} only with --out; to change that, add ${setting} to the configuration`,
+    `note: types --check looks at ${shownPath(path)} only with --out; to change that, ${verb} types: ${value} in the configuration`,
   );
+}
+
+function listText(paths: readonly string[]): string {
+  return `[${paths.map((path) => JSON.stringify(path)).join(", ")}]`;
 }
 
 function placeOf({ path }: TypesFile): string {

@@ -13,6 +13,7 @@ import {
   isWritten,
   textAt,
   writeTypes,
+  type TypesFile,
 } from "../../scaffold/types/types-file.ts";
 import type { Session } from "../../session/session.ts";
 import type { Output } from "../command/output.ts";
@@ -54,13 +55,18 @@ export async function updateTypes(
       ...typed.map((path) => applicationFile(path, databaseAfter(all), session.config.standardSchema)),
     ];
     const stale = files.filter((file) => !isWritten(file));
-    for (const file of stale) writeTypes(file);
+    for (const file of stale) writeNoted(file, output);
     return stale.map(({ path }) => path);
   } catch (error) {
     // A failure is only a note, because these files are not what the command was asked for.
     output.progress(`note: the files of migrate types were not updated: ${firstLine(error)}`);
     return [];
   }
+}
+
+/** Writes the file, and prints for which tables a model is missing from now on. */
+export function writeNoted(file: TypesFile, output: Output): void {
+  for (const gap of writeTypes(file)) output.progress(`note: in ${relative(process.cwd(), file.path)}, ${gap}`);
 }
 
 const mostRevisions = 50;

@@ -43,14 +43,31 @@ interface NamedTable {
   readonly name: string;
 }
 
-function tableSource({ table, columns, name }: NamedTable, nameOf: (text: string) => string): string {
+/** What the file lacks, one sentence for each such table. It has them as comments too. */
+export function tablesWithoutModel(database: Database): readonly string[] {
+  return [...database].flatMap(([table, { columns }]) => noModel(table, columns)?.sentence ?? []);
+}
+
+function noModel(
+  table: string,
+  columns: readonly Column[],
+): { readonly sentence: string; readonly hasSchema: boolean } | undefined {
   if (columns.some(({ type }) => typesWithin(type).some(({ kind }) => kind === "unknown")))
-    return `# ${table} is left out: it has a column of a type that lance-migrate does not know.\n`;
+    return {
+      sentence: `${table} is left out: it has a column of a type that lance-migrate does not know`,
+      hasSchema: false,
+    };
+  const problem = modelProblem(columns);
+  return problem === undefined ? undefined : { sentence: `${table} has no model: ${problem}`, hasSchema: true };
+}
+
+function tableSource({ table, columns, name }: NamedTable, nameOf: (text: string) => string): string {
+  const missing = noModel(table, columns);
+  if (missing?.hasSchema === false) return `# ${missing.sentence}.\n`;
   const schema = `${snakeCase(name)}_schema`;
   const fields = columns.map((column) => `        ${arrowField(column)},\n`);
   const declared = `${schema} = pa.schema(\n    [\n${fields.join("")}    ]\n)\n`;
-  const problem = modelProblem(columns);
-  if (problem !== undefined) return `# ${table} has no model: ${problem}.\n${declared}`;
+  if (missing !== undefined) return `# ${missing.sentence}.\n${declared}`;
   const stored = columns.filter(({ computed }) => computed === undefined);
   if (stored.length === columns.length)
     return [declared, ...models(name, `A row of ${table}.`, columns, nameOf, method(schema))].join("\n\n");

@@ -8,11 +8,13 @@ import type { Database } from "../../schema/table.ts";
 import { packageFolder } from "../package-folder.ts";
 import { applicationTypes, writtenMark } from "./application-types.ts";
 import { historyTypes } from "./history-types.ts";
-import { pythonMark, pythonModels } from "./python-models.ts";
+import { pythonMark, pythonModels, tablesWithoutModel } from "./python-models.ts";
 
 export interface TypesFile {
   readonly path: string;
   readonly text: string;
+  /** What it lacks, one sentence for each. */
+  readonly gaps?: readonly string[];
 }
 
 export const historyName = "history.d.ts";
@@ -24,7 +26,7 @@ export function historyFile(migrations: string, revisions: readonly SchemaRevisi
 
 /** With `standardSchema`, a TypeScript file has schemas that check new rows too. */
 export function applicationFile(path: string, database: Database, standardSchema = false): TypesFile {
-  if (isPython(path)) return { path, text: pythonModels(database) };
+  if (isPython(path)) return { path, text: pythonModels(database), gaps: tablesWithoutModel(database) };
   return { path, text: applicationTypes(database, standardSchema ? rowSchemasTemplate() : undefined) };
 }
 
@@ -52,9 +54,11 @@ export function checkOurs(path: string): void {
     throw new MigrateError("ERR_TYPES_FOREIGN", { file: relative(process.cwd(), path) });
 }
 
-/** Throws ERR_TYPES_FILE. */
-export function writeTypes({ path, text }: TypesFile): void {
+/** Gives what the file lacks and did not lack before. Throws ERR_TYPES_FILE. */
+export function writeTypes({ path, text, gaps = [] }: TypesFile): readonly string[] {
+  const before = textAt(path) ?? "";
   writeGenerated(path, text, "ERR_TYPES_FILE");
+  return gaps.filter((gap) => !before.includes(`# ${gap}.\n`));
 }
 
 /**
