@@ -53,6 +53,9 @@ test("the rows that a deletion removes are counted, although an earlier step of 
   expect((await migrate(["plan"])).stdout).toContain(
     "risk: rows of documents are deleted where id > 900: 99 rows now\n",
   );
+  expect((await migrate(["plan", "--verbose"])).stdout).toContain(
+    "back: restore documents as it was before, because in this migration rows of documents are deleted where id > 900 (restore, metadata only, 1 version)\n",
+  );
 });
 
 test.each(inTurn(["lance", "namespace"] as const))(

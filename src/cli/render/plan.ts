@@ -109,13 +109,30 @@ function renderAction(action: Action, indent: string, output: Output): void {
     line("yellow", `risk: ${risk}${rows === undefined ? "" : `: ${rowsNow(rows)}`}`);
   if (output.verbose && rollback?.class === "none") line("yellow", `can't be rolled back: ${rollback.reason}`);
   else if (output.verbose && rollback !== undefined) {
-    line("dim", `back: ${rollback.text} (${aboutBack(rollback, renderCost)})`);
+    const isRestored = rollback.class === "restore";
+    const text = isRestored ? rollbackText(rollback) : rollback.text;
+    const about = aboutBack(isRestored ? { ...rollback, reason: undefined } : rollback, renderCost);
+    line("dim", `back: ${text} (${about})`);
     for (const call of numbered(rollback.calls ?? [])) line("dim", `  ${call}`);
   }
   if (refusal === undefined) return;
   const sequence = sequenceOf(refusal);
   line("red", `${refusalText(refusal)}${sequence.length === 0 ? "" : "; instead:"}`);
   for (const text of sequence) line("red", text);
+}
+
+/**
+ * How something is rolled back. If an old version must be restored, with the reason: nobody may take that for what the
+ * rollback does.
+ */
+export function rollbackText(rollback: {
+  readonly class: Rollback["class"] | "written";
+  readonly text: string;
+  readonly reason?: string | undefined;
+}): string {
+  const { class: is, text, reason } = rollback;
+  if (is === "restore" && reason !== undefined) return `${text}, because in this migration ${reason}`;
+  return [text, reason].filter((words) => words !== undefined && words !== "").join("; ");
 }
 
 /** The most parts of a way back that are named, unless more of them restore an old version. */

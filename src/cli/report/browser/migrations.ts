@@ -3,7 +3,7 @@ import { formatMigration } from "../../../migrations/file-name.ts";
 import type { ReportDocument, ReportedMigration, ReportedRisk } from "../../../commands/report/report-document.ts";
 import type { Refusal } from "../../../plan/refusal.ts";
 import { releaseNames } from "../../render/contracts.ts";
-import { refusalText, renderComputed, renderCost, rowsNow, sequenceOf } from "../../render/plan.ts";
+import { refusalText, renderComputed, renderCost, rollbackText, rowsNow, sequenceOf } from "../../render/plan.ts";
 import { renderDuration } from "../../render/times.ts";
 import { code, html, type Child } from "./dom.ts";
 import { badge, longList, notice, section, sign, type Tone } from "./parts.ts";
@@ -99,9 +99,9 @@ function fact(name: string, ...value: readonly Child[]): HTMLElement {
   return html("div", {}, html("dt", {}, name), html("dd", {}, ...value));
 }
 
-function rollbackWords({ class: kind, text, reason }: NonNullable<ReportedMigration["rollback"]>): readonly Child[] {
-  const words = [text, reason].filter((one) => one !== undefined && one !== "").join("; ");
-  return [badge(rollbackTones[kind], kind), words === "" ? undefined : ` ${words}`];
+function rollbackWords(rollback: NonNullable<ReportedMigration["rollback"]>): readonly Child[] {
+  const words = rollbackText(rollback);
+  return [badge(rollbackTones[rollback.class], rollback.class), words === "" ? undefined : ` ${words}`];
 }
 
 /** Those that ran, the newest first, with the point from which there is no way back. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { wayBackOf } from "../../../../src/cli/render/plan.ts";
+import { rollbackText, wayBackOf } from "../../../../src/cli/render/plan.ts";
 
 type Actions = Parameters<typeof wayBackOf>[0];
 
@@ -36,4 +36,13 @@ test("of many other ways back the first three are named, and never all but one",
   const adds = ["exact drop a", "exact drop b", "exact drop c", "exact drop d", "exact drop e"];
   expect(wayBackOf(actions(...adds))?.text).toBe("drop e, then drop d, then drop c, then 2 more");
   expect(wayBackOf(actions(...adds.slice(1)))?.text).toBe("drop e, then drop d, then drop c, then drop b");
+});
+
+test("the reason for a restore is what the migration does, and not what the rollback does", () => {
+  const reason = "rows of documents are deleted where id > 900";
+  const text = "restore documents as it was before";
+  expect(rollbackText({ class: "restore", text, reason })).toBe(`${text}, because in this migration ${reason}`);
+  expect(rollbackText({ class: "none", text: "", reason })).toBe(reason);
+  const checked = { class: "checked", text: "drop table t", reason: "refused if t holds rows" } as const;
+  expect(rollbackText(checked)).toBe("drop table t; refused if t holds rows");
 });
