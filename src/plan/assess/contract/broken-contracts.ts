@@ -5,6 +5,7 @@ import { refAfter, rewrites } from "../../../actions/apply-action.ts";
 import { follow, followValues } from "../../../actions/follow.ts";
 import type { Risk } from "../../../actions/model/risk.ts";
 import { formatPath, isWithin, parsePath, type Path } from "../../../schema/path.ts";
+import { namesIn } from "../../../schema/sql.ts";
 import { columnsWithin, findColumn, type Table, type Tables } from "../../../schema/table.ts";
 import type { Direction } from "../../compile/compile.ts";
 import type { Plan, PlannedAction } from "../../make-plan.ts";
@@ -159,16 +160,35 @@ function uses({ reads, writes }: ContractTable, column: string): boolean {
 }
 
 /** What applications notice of an action that breaks no contract. */
-function risksOf({ action: { table }, before, after, undoes }: Step, contracts: readonly Contract[]): readonly Risk[] {
+function risksOf({ action, before, after, undoes }: Step, contracts: readonly Contract[]): readonly Risk[] {
+  const { table } = action;
   const [was, now] = [before.get(table), after.get(table)];
   if (was === undefined || now === undefined) return [];
   const risks = contracts.flatMap(({ application, release, tables }) => {
     const needed = tables.get(table);
     return needed === undefined
       ? []
-      : risksOfUses(`${application} ${release}`, table, needed, was, now, undoes !== undefined);
+      : [
+          ...risksOfUses(`${application} ${release}`, table, needed, was, now, undoes !== undefined),
+          ...(undoes === undefined ? missedRows(`${application} ${release}`, action, needed) : []),
+        ];
   });
   return withoutRepeats(risks);
+}
+
+/** An update from a column that the release writes, of one that it does not write: it covers the rows of now only. */
+function missedRows(name: string, action: Action, { writes }: ContractTable): readonly Risk[] {
+  if (action.kind !== "updateRows") return [];
+  const place = (column: string) => placeOf(action.table, [column]);
+  const written = new Set(writes.map(({ path }) => path[0]!));
+  return Object.entries(action.set).flatMap(([path, sql]) => {
+    const column = parsePath(path)[0]!;
+    const words = new Set(namesIn(sql).map((word) => word.toLowerCase()));
+    const source = [...written].find((one) => words.has(one.toLowerCase()));
+    if (source === undefined || written.has(column)) return [];
+    const text = `${name} writes ${place(source)} and not ${place(column)}: rows that it writes afterwards are missed`;
+    return { kind: "writers" as const, text };
+  });
 }
 
 function risksOfUses(

@@ -295,6 +295,20 @@ test("a contract may need what the plan leads to, less than a struct has, and an
   expect(broken(steps, { reads: needed })).toEqual([""]);
 });
 
+test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
+  [
+    "a column that it does not write, from one that it writes",
+    { body: "lower(`title`)" },
+    ["search 1.4.0 writes documents.title and not documents.body: rows that it writes afterwards are missed"],
+  ],
+  ["a column that it writes", { title: "cast(price as string)" }, []],
+  ["a column that it does not write, from no column", { body: "'title'" }, []],
+])("an update of %s", (_, update, texts) => {
+  const [action] = checked([execute("documents", { update })]);
+  const risks = action!.risks.filter(({ kind }) => kind === "writers").map(({ text }) => text);
+  expect(risks).toEqual(texts);
+});
+
 test("a table without rows to write, and one of others", () => {
   expect(broken([dropTable("documents")], { reads: {} })).toEqual(["uses documents, which is dropped"]);
   expect(withContracts(planOf([]), [])).toEqual(planOf([]));
