@@ -34,8 +34,5 @@ export const planErrors = {
         ? `the contract ${d.path} does not exist; correct its path, or leave it out`
         : `the folder ${d.path}, which target ${d.target} names in its setting contracts, does not exist; create it (it may be empty), or correct the setting`,
   ),
-  ERR_CONTRACT_INVALID: usage((d: { file: string; problem: string }) => {
-    const isOfFile = ["is not", "can't", "must"].some((start) => d.problem.startsWith(`${start} `));
-    return `the contract ${d.file}${isOfFile ? "" : ":"} ${d.problem}`;
-  }),
+  ERR_CONTRACT_INVALID: usage((d: { file: string; problem: string }) => `the contract ${d.file} ${d.problem}`),
 } as const;

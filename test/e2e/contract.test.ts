@@ -432,7 +432,7 @@ describe("migrate contract", () => {
     });
     expect(await project.migrate(["contract", ...names, "--out", "package.json"])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("the contract package.json: "),
+      stderr: expect.stringContaining("the contract package.json is not valid: "),
     });
   });
 });

@@ -27,7 +27,7 @@ test("reads all contracts in a folder, through links and with a byte order mark,
 
 test.each<[string, string, string]>([
   ["wrong.json", "{", "wrong.json is not JSON"],
-  ["empty.json", "[]", "empty.json must be an object"],
+  ["empty.json", "[]", "empty.json is not valid: it must be an object"],
 ])("refuses %s", (name, text, problem) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, name), text);

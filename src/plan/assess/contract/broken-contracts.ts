@@ -260,7 +260,7 @@ function checkDescribed({ now, migrations }: Plan, contracts: readonly Contract[
       const when = wrong === first![at] ? "now and after these migrations" : "after these migrations";
       throw new MigrateError("ERR_CONTRACT_INVALID", {
         file,
-        problem: `${application} ${release} ${wrong}, ${when}; correct the contract, or remove it if that release no longer runs`,
+        problem: `is wrong: ${application} ${release} ${wrong}, ${when}; correct the contract, or remove it if that release no longer runs`,
       });
     }
 }

@@ -80,10 +80,10 @@ const documentCheck: Check = exactObject(
 /** Checks what a contract's file contains. Throws ERR_CONTRACT_INVALID. */
 export function parseContract(value: unknown, file: string): Contract {
   const refuse = (problem: string): never => {
-    throw new MigrateError("ERR_CONTRACT_INVALID", { file, problem });
+    throw new MigrateError("ERR_CONTRACT_INVALID", { file, problem: `is not valid: ${problem}` });
   };
   const [wrong] = documentCheck(value);
-  if (wrong !== undefined) refuse(`${wrong.path.join(".")} ${wrong.message}`.trim());
+  if (wrong !== undefined) refuse(`${wrong.path.join(".") || "it"} ${wrong.message}`);
   const { application, release, tables } = value as ContractDocument;
   const columns = (table: string, given: TableDocument["reads"] = {}) =>
     Object.entries(given).map(([path, type]) =>
@@ -163,8 +163,8 @@ export function unusable(table: string, found: Table | undefined, needed: Needed
   const place = placeOf(table, needed.path);
   const { type, nullable } = needed;
   const column = found && findColumn(found.columns, needed.path);
-  // The type does not matter for a column that does not exist or that the engine fills, and it is long if a field differs.
-  const isOfType = column !== undefined && ["is nullable", "is not null", otherType(column.type)].includes(problem);
+  // The type does not matter for a column that does not exist or that the engine fills.
+  const isOfType = column !== undefined && (use === "reads" || column.computed === undefined);
   return type !== undefined && isOfType
     ? `${place} as ${contractType({ type, nullable })}, but it ${problem}`
     : `${place}, which ${problem}`;
@@ -184,19 +184,16 @@ function problemOfType(needed: DataType, found: DataType, use: Use): string | un
     inner === undefined || outer === undefined || needed.kind === "struct"
       ? sameForClients(needed, found)
       : sameForClients({ ...needed, item: outer } as DataType, found);
-  if (!isSame) return otherType(found);
+  if (!isSame) return `is ${formatType(found)}`;
   const inside = inner && outer && problemOfValues(inner, outer, use);
   return inside === undefined ? undefined : `has an item that ${inside}`;
-}
-
-function otherType(found: DataType): string {
-  return `is ${formatType(found)}`;
 }
 
 function problemOfFields(needed: readonly Column[], found: readonly Column[], use: Use): string | undefined {
   for (const field of needed) {
     const other = found.find(({ name }) => name === field.name);
-    const problem = other === undefined ? "does not exist" : problemOfValues(field, other, use);
+    if (other === undefined) return `has no field ${field.name}`;
+    const problem = problemOfValues(field, other, use);
     if (problem !== undefined) return `has a field ${field.name} that ${problem}`;
   }
   const written = needed.map(({ name }) => [name]);

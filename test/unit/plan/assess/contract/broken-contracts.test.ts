@@ -262,12 +262,12 @@ test.each<[string, TableDocument, string]>([
   [
     "the items of a list",
     { reads: { tags: "list<utf8 not null>" } },
-    "reads documents.tags, which has an item that is nullable",
+    "reads documents.tags as list<utf8 not null>, but it has an item that is nullable",
   ],
   [
     "a field",
     { reads: { source: "struct<link: utf8>" } },
-    "reads documents.source, which has a field link that does not exist",
+    "reads documents.source as struct<link: utf8>, but it has no field link",
   ],
   ["nullability", { reads: { title: "utf8 not null" } }, "reads documents.title as utf8 not null, but it is nullable"],
   ["what it writes", { writes: { id: "int64" } }, "writes documents.id as int64, but it is not null"],
@@ -278,7 +278,7 @@ test.each<[string, TableDocument, string]>([
   ],
 ])("a contract with the wrong %s is refused, as it would protect nothing", (_, documents, problem) => {
   expect(() => broken([addColumn("documents", "lang", utf8())], documents)).toThrow(
-    `the contract contracts/search.json: search 1.4.0 ${problem}, now and after these migrations; ` +
+    `the contract contracts/search.json is wrong: search 1.4.0 ${problem}, now and after these migrations; ` +
       "correct the contract, or remove it if that release no longer runs",
   );
 });
@@ -321,7 +321,7 @@ test("a written struct needs all its fields that are not null, by whatever path 
   const step = addColumn("documents", "lang", utf8());
   const needs = (writes: TableDocument["writes"]) => () => broken([step], { writes, appends: true }, base);
   expect(needs({ "source.page": "int32" })).toThrow("appends to documents without source.url, which is not null");
-  expect(needs({ source: "struct<page: int32>" })).toThrow("which has a field url that is not null");
+  expect(needs({ source: "struct<page: int32>" })).toThrow("but it has a field url that is not null");
   expect(needs({ source: "struct<url: utf8 not null>" })()).toEqual([""]);
   expect(needs({ "source.url": "utf8 not null" })()).toEqual([""]);
 });
