@@ -73,7 +73,8 @@ plan() {
   if ((ended == 4)); then run plan --format markdown "${target[@]}" "${more[@]}" >"$comment" 2>/dev/null; fi
   cat "$comment"
   cat "$errors" >&2
-  if ((ended != 0)); then
+  # Without a plan, the comment states the error itself.
+  if ((ended != 0)) && ! grep -q '^### No plan for' "$comment"; then
     {
       printf '\n**There is no plan to apply:** `migrate plan` ends with %s.\n\n' "$ended"
       indented <"$errors"

@@ -162,6 +162,18 @@ test("a refused plan is commented and fails, and nothing is saved", async () => 
   expect(existsSync(join(project.folder, "lance-migrate-plan.json"))).toBe(false);
 });
 
+test("if no plan can be made, the comment states why once", async () => {
+  const project = await aCheckout(`m.renameColumn("documents", "titel", "headline"),`);
+  const comments: Comment[] = [];
+  const { url } = await aCommentServer(comments);
+  expect(await use(project, { command: "plan" }, url)).toMatchObject({
+    isSuccess: false,
+    outputs: { refused: "true" },
+  });
+  expect(comments[0]!.body).toContain("### No plan for `production`");
+  expect(comments[0]!.body.split("titel")).toHaveLength(2);
+});
+
 test("a token that may not write, as on a pull request from a fork, gives a warning", async () => {
   const project = await aCheckout(rename);
   const { url } = await aCommentServer([], 403);
