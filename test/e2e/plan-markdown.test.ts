@@ -54,7 +54,7 @@ In total: metadata only, 2 versions.
   \`\`\`text
   documents.dropColumns(["body"])
   \`\`\`
-- rollback: restore documents as it was before (restore, metadata only, 1 version)
+- rollback: restore documents as it was before (restore, refused if rows were written since, metadata only, 1 version)
 
 </details>
 

@@ -120,7 +120,9 @@ test.each(inTurn(["lance", "namespace"] as const))(
     const before = await seen(project);
     project.migration("0002_lossy.ts", floats);
     const { stdout } = await project.migrate(["plan"]);
-    expect(stdout).toContain("back: restore documents as it was before (restore, metadata only)");
+    expect(stdout).toContain(
+      "back: restore documents as it was before (restore, refused if rows were written since, metadata only)",
+    );
     const { pending } = JSON.parse((await project.migrate(["plan", "--json"])).stdout);
     expect(pending[0].actions.map(({ rollback }: { rollback: object }) => rollback)).toMatchObject([
       { class: "restore", restores: "documents" },

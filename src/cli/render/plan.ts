@@ -158,12 +158,15 @@ export function wayBackOf(
   const own = all.filter((one) => one.actions.length > 0 || one.class === "restore");
   const parts = own.length > 0 ? own : all.slice(0, 1);
   if (parts.length === 0) return undefined;
-  const checked = parts.filter((one) => one.class === "checked");
+  const reasons = parts.flatMap((one) => {
+    // Why an old version must be restored is a risk of the step.
+    if (one.class === "restore") return ["refused if rows were written since"];
+    return one.class === "checked" ? (one.reason ?? []) : [];
+  });
   return {
     class: classes.findLast((one) => parts.some((part) => part.class === one))!,
     text: partsText(parts),
-    // Why an old version must be restored is a risk of the step.
-    reason: distinct(checked.flatMap(({ reason = [] }) => reason)).join("; ") || undefined,
+    reason: distinct(reasons).join("; ") || undefined,
     cost: totalOf(parts.flatMap(({ cost = [] }) => cost)),
   };
 }
