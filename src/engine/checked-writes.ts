@@ -64,8 +64,8 @@ export async function writeReadably<Result extends Written>(
   await handle.checkout(before);
   const wasReadable = await canRead(handle, names);
   await handle.checkoutLatest();
-  // Then others have written what can't be read.
-  if (!wasReadable) return written;
+  // If it was not readable, others have written what can't be read. A store that did not answer once is not a reason either.
+  if (!wasReadable || (await canRead(handle, names))) return written;
   throw await undo(handle, { before, version }, unreadableLists(names));
 }
 
