@@ -91,3 +91,18 @@ test.each(cases)("%s on a table with %s, on %s, leaves rows that can be read", a
   expect(await project.migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 0 });
   expect(await rowsOf(project.database, "t")).toHaveLength(3);
 });
+
+test("insertRows of such rows is undone", async () => {
+  const project = aProject();
+  project.migration(
+    "0001_t.ts",
+    `m.createTable("t", { id: m.int32().notNull(), s: ${shapes["a list in a struct"]!.type} })`,
+  );
+  const values = shapes["a list in a struct"]!.values.map((s, id) => ({ id, s }));
+  project.migration("0002_rows.ts", `m.insertRows("t", ${JSON.stringify(values)}, { key: "id" })`);
+  expect(await project.migrate(["up"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("can't read s") as string,
+  });
+  expect(await rowsOf(project.database, "t")).toEqual([]);
+});
