@@ -2,28 +2,40 @@
 import { createHash } from "node:crypto";
 import { ts } from "ts-morph";
 import { changesOf, type Change } from "./changes.ts";
-import { planted, type Mutant } from "./mutant.ts";
+import { planted, type Mutant, type NamedMutant } from "./mutant.ts";
 
-/** Of how many possible mutants of a function one is drawn. */
-export const usualShare = 30;
+/** Of how many possible mutants of a room that writes, or that decides what is written, one is drawn. */
+export const usualShare = 40;
+/** Of the other rooms it is one in twice as many. */
+export const writing: readonly string[] = ["actions", "ledger", "plan", "run", "targets", "wire"];
 
-/** A function at the top of a file, or the rest of what stands there. */
-interface Unit {
-  readonly name: string;
-  readonly isExported: boolean;
-  readonly changes: readonly Change[];
+/** A mutant with the place of the change, so that it can stand beside the original. */
+export interface DrawnMutant extends Mutant {
+  readonly change: Change;
+  /** Whether it is in no function: it runs when the module is loaded. */
+  readonly isAtTop: boolean;
 }
 
-/**
- * `file`: relative to src. Of each function one in `share` possible mutants is drawn, of each exported one that decides
- * something at least one. Which they are depends on the function's own text.
- */
-export function drawMutants(file: string, text: string, share = usualShare): readonly Mutant[] {
-  return unitsOf(file, text).flatMap(({ name, isExported, changes }) => {
-    const count = Math.max(Math.round(changes.length / share), isExported && changes.length > 0 ? 1 : 0);
-    const all = changes.map((change) => toMutant(file, text, name, change));
-    return all.toSorted((one, other) => (one.id < other.id ? -1 : 1)).slice(0, count);
-  });
+/** `file`: relative to src. Which ones are drawn depends on the text of each function. */
+export function drawMutants(file: string, text: string, share = usualShare): readonly DrawnMutant[] {
+  const most = (isWriting(file) ? 1 : 0.5) / share;
+  const drawn = possibleMutants(file, text).filter(({ id }) => fraction(id.slice(id.lastIndexOf(".") + 1)) < most);
+  return drawn.filter((one, index) => !drawn.slice(0, index).some((other) => areEntangled(one, other)));
+}
+
+/** Of a hash in hexadecimal digits, between 0 and 1. */
+function fraction(hash: string): number {
+  return Number.parseInt(hash, 16) / 16 ** hash.length;
+}
+
+/** Code in a page knows nothing of the processes of tests, so a mutant of it is planted alone, and these tests are run. */
+export function inPage({ file, id, does, find, replace }: DrawnMutant): NamedMutant | undefined {
+  const killedBy = ["report", "report-pending", "fleet-report"].map((name) => `e2e/${name}.test.ts`);
+  return file.startsWith("cli/report/browser/") ? { file, id, does, find, replace, killedBy } : undefined;
+}
+
+export function isWriting(file: string): boolean {
+  return writing.includes(file.split("/")[0]!);
 }
 
 export function parse(file: string, text: string): ts.SourceFile {
@@ -40,15 +52,17 @@ export function codeAround(text: string, at: number): string {
 
 const printer = ts.createPrinter({ removeComments: true });
 
-function unitsOf(file: string, text: string): readonly Unit[] {
-  return parse(file, text).statements.flatMap((statement): readonly Unit[] => {
-    const changes = changesIn(statement);
-    if (changes.length === 0) return [];
+function possibleMutants(file: string, text: string): readonly DrawnMutant[] {
+  return parse(file, text).statements.flatMap((statement) => {
     const name = nameOf(statement);
-    const isExported =
-      ts.canHaveModifiers(statement) &&
-      (ts.getModifiers(statement) ?? []).some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
-    return [{ name, isExported, changes }];
+    const times = new Map<string, number>();
+    return changesIn(statement).map(({ change, isAtTop }) => {
+      const both = changed(text, change);
+      const time = (times.get(both) ?? 0) + 1;
+      times.set(both, time);
+      const id = `${name}.${hashOf([name, both, time])}`;
+      return { id, file, does: change.does, ...unique(text, change), change, isAtTop };
+    });
   });
 }
 
@@ -59,21 +73,26 @@ export function nameOf(statement: ts.Statement): string {
   return "module";
 }
 
-function changesIn(node: ts.Node): readonly Change[] {
+type Placed = Pick<DrawnMutant, "change" | "isAtTop">;
+
+function changesIn(node: ts.Node, isAtTop = true): readonly Placed[] {
   if (ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return [];
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return [];
-  const found = [...changesOf(node)];
-  ts.forEachChild(node, (child) => void found.push(...changesIn(child)));
+  const found = changesOf(node).map((change) => ({ change, isAtTop }));
+  ts.forEachChild(node, (child) => void found.push(...changesIn(child, isAtTop && !ts.isFunctionLike(node))));
   return found;
 }
 
-function toMutant(file: string, text: string, name: string, change: Change): Mutant {
-  const { find, replace } = unique(text, change);
-  const hash = createHash("sha256")
-    .update(JSON.stringify([name, find, replace]))
-    .digest("hex")
-    .slice(0, 6);
-  return { id: hash, does: `${name}: ${change.does}`, file, find, replace };
+/** What is around the change, with it: the same wherever the function is. */
+function changed(text: string, { start, end, text: new_, around }: Change): string {
+  return JSON.stringify([
+    text.slice(around.start, around.end),
+    text.slice(around.start, start) + new_ + text.slice(end, around.end),
+  ]);
+}
+
+function hashOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 6);
 }
 
 /** The change with as much of the text around it as makes it occur once. */
@@ -91,4 +110,10 @@ function wider(text: string, from: number, to: number): [number, number] {
   const lineEnd = text.indexOf("\n", to);
   if (lineEnd !== to || lineStart !== from) return [lineStart, lineEnd];
   return [text.lastIndexOf("\n", from - 2) + 1, to];
+}
+
+/** Whether neither is inside the other: A and B change places, and B and C. */
+function areEntangled({ change: { around: one } }: DrawnMutant, { change: { around: other } }: DrawnMutant): boolean {
+  const [first, second] = one.start <= other.start ? [one, other] : [other, one];
+  return first.start < second.start && second.start < first.end && first.end < second.end;
 }

@@ -1,99 +1,135 @@
-/** Which tests execute which places of the sources: each test file is run once on sources with marks. */
+/** Which tests reach which mutants: all test files are run once on sources with switches. */
 import { existsSync, globSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { functionOf, markOf, withMarks } from "./marks.ts";
-import type { Mutant } from "./mutant.ts";
+import { join, relative } from "node:path";
+import type { DrawnMutant } from "./draw.ts";
+import { keyOf } from "./mutant.ts";
 import { textsOf, writeState, type Reached, type State } from "./state.ts";
-import { root, shareOut, type Tree } from "./tree.ts";
-
-const preload = `--import=${new URL("seen.mjs", import.meta.url).href}`;
+import { root, type Selection, type Tree } from "./tree.ts";
 
 /** Relative to src. */
-export const sources = globSync("{commands,ledger,plan,run}/**/*.ts", { cwd: join(root, "src") }).toSorted();
-
-/** Of the contract and the faults, those that are about what commands, ledger, plan and run do, and take less than a minute. */
-export const beside = [
-  "contract/{costs,memory,misfits,versions}",
-  "fault/{beside,down-beside-down,hedge,late-commits,late-writes,own-versions,recreated,restored,unreadable}",
-];
+export const sources = globSync("**/*.ts", { cwd: join(root, "src") }).toSorted();
 
 /**
- * The tests that may notice a mutant, relative to test. Most fault tests and the simulator are left out, since they take
- * minutes; so is what looks at the texts of sources.
+ * The tests that may notice a mutant, relative to test. Those that look at the texts of sources, pack them or make an image
+ * of them are left out, and those that plant bugs of their own.
  */
-export const pool = globSync(["unit/**/*.test.ts", "e2e/*.test.ts", ...beside.map((name) => `${name}.test.ts`)], {
+export const pool = globSync("**/*.test.ts", {
   cwd: join(root, "test"),
+  exclude: [
+    "mutants/**",
+    "pylance/**",
+    "container/**",
+    "stores/**",
+    "docs/**",
+    ".cache/**",
+    "simulate/planted.test.ts",
+  ],
 })
-  .filter((file) => file !== "unit/architecture.test.ts")
+  .filter((file) => !/^unit\/(architecture|language)|^e2e\/(newcomer|install|project-kinds)\./.test(file))
   .toSorted();
 
-export function needsBuild(file: string): boolean {
-  return !file.startsWith("unit/");
+/** With the switches of all mutants in its sources. */
+export function switchOn(env: { readonly MUTANT: string } | { readonly MUTANTS_SEEN: string }) {
+  return { ...env, NODE_OPTIONS: `--import=${new URL("preload.mjs", import.meta.url).href}` };
 }
 
-/**
- * Runs what is not known yet. What is known of a test stays known when sources change: its marks have the texts of their
- * places in their names.
- */
-export async function measureReach(jobs: number, state: State, stateFile: string): Promise<void> {
+/** Files that are run together: what is known is written after each of these. */
+const batch = 50;
+
+/** Runs the test files of which is not known what they reach. */
+export async function measureReach(tree: Tree, jobs: number, state: State, stateFile: string): Promise<void> {
   const unknown = pool.filter((file) => state.reached[file]?.texts !== textsOf([join("test", file)]));
-  if (unknown.length === 0) return;
-  const prepare = async (tree: Tree) => {
-    for (const file of sources) tree.write(file, withMarks(file, tree.read(file)));
-    if (unknown.some(needsBuild)) await tree.build();
-  };
-  await shareOut(unknown, jobs, prepare, async (file, tree) => {
-    const reached = await reachedBy(file, tree);
-    state.reached[file] = reached;
+  for (let at = 0; at < unknown.length; at += batch) {
+    const files = unknown.slice(at, at + batch);
+    Object.assign(state.reached, await reachOf(files, tree, jobs));
     writeState(stateFile, state);
-    const { passed, by, seconds } = reached;
-    console.log(passed ? `${file} takes ${seconds.toFixed(1)} s` : `without a mutant FAILS ${by}`);
-  });
-}
-
-async function reachedBy(file: string, tree: Tree): Promise<Reached> {
-  const seen = join(tmpdir(), `lance-migrate-seen-${process.pid}-${file.replaceAll("/", "-")}`);
-  rmSync(seen, { force: true });
-  const { outcome, by, seconds } = await tree.test([file], 600_000, { MUTANTS_SEEN: seen, NODE_OPTIONS: preload });
-  const marks: Record<string, string[]> = {};
-  for (const line of new Set(existsSync(seen) ? readFileSync(seen, "utf8").split("\n") : [])) {
-    const [source, mark] = line.split("#");
-    if (mark !== undefined) (marks[source!] ??= []).push(mark);
+    console.log(`${at + files.length} of ${unknown.length} test files have been run without a mutant`);
   }
-  rmSync(seen, { force: true });
-  return { passed: outcome === "passed", by, seconds, marks, texts: textsOf([join("test", file)]) };
 }
 
-/** Test files that take less are run together. */
-const quick = 5;
-/** How many seconds the other ones of a mutant may take together, by what they take without it. */
+async function reachOf(files: readonly string[], tree: Tree, jobs: number): Promise<Record<string, Reached>> {
+  const seen = join(tree.folder, "..", "seen");
+  rmSync(seen, { force: true });
+  const { report } = await tree.test(new Map(files.map((file) => [file, undefined])), {
+    limit: 3_600_000,
+    env: switchOn({ MUTANTS_SEEN: seen }),
+    args: ["--maxWorkers", String(2 * jobs)],
+  });
+  if (report === undefined) throw new Error(`the tests did not start: ${files.join(", ")}`);
+  const lines = new Set(existsSync(seen) ? readFileSync(seen, "utf8").split("\n") : []);
+  const reached = new Map<string, Map<string, string[]>>(files.map((file) => [file, new Map()]));
+  for (const line of lines) {
+    const [by = "[]", key] = line.split("\t");
+    const [path, test] = JSON.parse(by || "[]") as [string?, string?];
+    const file = path === undefined ? undefined : relative("test", path);
+    const own = file === undefined ? undefined : reached.get(file);
+    if (own === undefined || key === undefined) continue;
+    own.set(key, [...(own.get(key) ?? []), test!]);
+  }
+  return Object.fromEntries(
+    report.testResults.map(({ name, assertionResults }) => {
+      const file = relative(join(tree.folder, "test"), name);
+      const passed = assertionResults.filter(({ status }) => status === "passed");
+      const seconds = Object.fromEntries(passed.map(({ fullName, duration = 0 }) => [fullName, duration / 1_000]));
+      for (const { fullName, status } of assertionResults)
+        if (status === "failed") console.log(`without a mutant FAILS ${file}: ${fullName}`);
+      const keys = Object.fromEntries(reached.get(file) ?? []);
+      return [file, { seconds, keys, texts: textsOf([join("test", file)]) }];
+    }),
+  );
+}
+
+/** How many seconds all tests of a mutant may take together, by what they take without it. */
 export const usualSeconds = 90;
 
-export function isQuick(file: string, { reached }: State): boolean {
-  return !needsBuild(file) && (reached[file]?.seconds ?? quick) < quick;
+/** Tests of a file, and how many seconds they take together. */
+export interface Reaching {
+  readonly file: string;
+  readonly tests: readonly string[];
+  readonly seconds: number;
 }
 
 /**
- * Tests that execute the place of a mutant: all quick ones, then the quickest of the others, as far as there is time. Where none
- * is known to, those that execute its function: the place may be newer than what is known.
+ * The tests that execute the place of the mutant, the likeliest to notice first: those of the unit, then the quickest, as far
+ * as there is time. Code at the top of a file runs once in a process, and new code is not known to any test: there it is all
+ * tests that execute something of the file.
  */
-export function testsOf(mutant: Mutant, state: State, mostSeconds: number): readonly string[] {
-  const mark = markOf(mutant, readFileSync(join(root, "src", mutant.file), "utf8"));
-  if (mark === undefined) return [];
-  const { reached } = state;
-  const marksIn = (file: string) => (reached[file]?.passed ? (reached[file].marks[mutant.file] ?? []) : []);
-  const exactly = pool.filter((file) => marksIn(file).includes(mark));
-  const roughly = pool.filter((file) => marksIn(file).some((one) => one.startsWith(functionOf(mark))));
-  const reaching = exactly.length > 0 ? exactly : roughly;
-  const secondsOf = (file: string) => reached[file]!.seconds;
-  const others = reaching
-    .filter((file) => !isQuick(file, state))
-    .toSorted((one, other) => secondsOf(one) - secondsOf(other));
+export function reaching(mutant: DrawnMutant, state: State, mostSeconds: number): readonly Reaching[] {
+  const exactly = mutant.isAtTop ? [] : reachingAny(({ keys }) => keys[keyOf(mutant)] ?? [], state);
+  const isOfFile = (key: string) => key.startsWith(`${mutant.file} `);
+  const roughly = () =>
+    reachingAny(
+      ({ keys }) =>
+        Object.keys(keys)
+          .filter(isOfFile)
+          .flatMap((key) => keys[key]!),
+      state,
+    );
+  const all = (exactly.length > 0 ? exactly : roughly()).toSorted((one, other) => one.seconds - other.seconds);
+  const own = all.filter(({ file }) => file === `unit/${mutant.file.replace(/\.ts$/, ".test.ts")}`);
   let seconds = 0;
-  const affordable = others.filter((file, index) => {
-    seconds += secondsOf(file);
+  return [...own, ...all.filter((one) => !own.includes(one))].filter((one, index) => {
+    seconds += one.seconds;
     return index === 0 || seconds <= mostSeconds;
   });
-  return [...reaching.filter((file) => isQuick(file, state)), ...affordable];
+}
+
+function reachingAny(testsOf: (reached: Reached) => readonly string[], { reached }: State): readonly Reaching[] {
+  return pool.flatMap((file): readonly Reaching[] => {
+    const known = reached[file];
+    if (known === undefined) return [];
+    const found = new Set(testsOf(known));
+    // Between its tests, in what is there for all of them.
+    const names = Object.keys(known.seconds);
+    const tests = found.has("") ? names : names.filter((name) => found.has(name));
+    const seconds = startSeconds + tests.reduce((sum, name) => sum + known.seconds[name]!, 0);
+    return tests.length === 0 ? [] : [{ file, tests, seconds }];
+  });
+}
+
+/** What a file takes besides its tests. */
+const startSeconds = 0.5;
+
+export function selectionOf(reaching: readonly Reaching[]): Selection {
+  return new Map(reaching.map(({ file, tests }) => [file, tests]));
 }

@@ -1,6 +1,6 @@
 /** The mutants of a review of the ledger, the lease and the run: each is one change of the source, with the tests that must fail with it. */
 
-import type { Mutant } from "./mutant.ts";
+import type { NamedMutant } from "./mutant.ts";
 
 const lease = ["unit/ledger/lease/lease.test.ts"];
 const fold = ["unit/ledger/state/fold.test.ts"];
@@ -14,7 +14,7 @@ const run = [
 const group = ["unit/plan/group/group-migrations.test.ts"];
 const groupCrash = ["unit/run/execute/group-crash.test.ts"];
 
-export const reviewMutants: readonly Mutant[] = [
+export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "L1",
     does: "waits for its own lease, not for the holder's longer one",

@@ -1,11 +1,11 @@
 /**
- * `npm run mutants` plants mutants in a copy of the repository, one at a time, and runs the tests that should fail with it:
- * the mutants of a review (review.ts), and those that are drawn from each function of commands, ledger, plan and run (draw.ts).
- * What was found is kept in a file, so that a run that was stopped resumes. It ends with 1 below the goal.
+ * `npm run mutants` plants mutants in copies of the repository, one at a time, and runs the tests that should fail with it:
+ * the mutants of a review (review.ts), and those that are drawn from all of src (draw.ts). What was found is kept in a
+ * file, so that a run that was stopped resumes. It ends with 1 below the goal of score.ts.
  *
  *   --only review|drawn   just these
- *   --share N             one of N possible mutants of each function is drawn (30)
- *   --seconds N           how long the slow tests of a mutant may take together (90): with fewer, more seem to survive
+ *   --share N             one of N possible mutants of what writes is drawn, and one of 2 N of the rest (40)
+ *   --seconds N           how long the tests of a mutant may take together (90): with fewer, more seem to survive
  *   --jobs N              how many are tried at a time (as many as there are cores)
  *   --state FILE          where results are kept
  *   --save                keeps what is known in results.json
@@ -17,14 +17,15 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { drawMutants, usualShare } from "./draw.ts";
-import type { Mutant } from "./mutant.ts";
+import { drawMutants, inPage, usualShare, type DrawnMutant } from "./draw.ts";
+import { keyOf, type Mutant, type NamedMutant } from "./mutant.ts";
 import { measureReach, sources, usualSeconds } from "./reach.ts";
 import { reviewMutants } from "./review.ts";
 import { printScore } from "./score.ts";
-import { keyOf, readState, saveResults, writeState } from "./state.ts";
-import { root, shareOut } from "./tree.ts";
-import { isKnown, testSound, tryMutant } from "./trial.ts";
+import { readState, saveResults, writeState, type Found } from "./state.ts";
+import { withSwitches } from "./switches.ts";
+import { aTree, root, type Tree } from "./tree.ts";
+import { isKnown, requireSound, tryDrawn, tryNamed } from "./trial.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -45,35 +46,69 @@ if (values.fresh && existsSync(values.state)) rmSync(values.state);
 
 const isChosen = ({ id, file }: Mutant) =>
   positionals.length === 0 || positionals.some((word) => word === id || word === file || file.startsWith(`${word}/`));
-const drawn = sources.flatMap((file) =>
+const possible = sources.flatMap((file) =>
   drawMutants(file, readFileSync(join(root, "src", file), "utf8"), Number(values.share)),
 );
+const drawn = (values.only === "review" ? [] : possible).filter(isChosen);
 const review = (values.only === "drawn" ? [] : reviewMutants).filter(isChosen);
-const mutants = [...review, ...(values.only === "review" ? [] : drawn.filter(isChosen))];
 
-const mostSeconds = Number(values.seconds);
 const jobs = Number(values.jobs);
 const state = readState(values.state);
-if (!values.report) await tryAll();
-if (values.save) saveResults([...reviewMutants, ...drawn], state);
-process.exitCode = printScore(review, mutants.slice(review.length), state) ? 0 : 1;
+if (!values.report) {
+  await tryNamedOnes([...review, ...drawn.map(inPage).filter((mutant) => mutant !== undefined)]);
+  await tryDrawnOnes(drawn.filter((mutant) => inPage(mutant) === undefined));
+}
+if (values.save) saveResults([...reviewMutants, ...possible], state);
+process.exitCode = printScore(review, drawn, state) ? 0 : 1;
 
-async function tryAll(): Promise<void> {
-  const unknown = () => mutants.filter((mutant) => !isKnown(mutant, state, mostSeconds));
-  if (unknown().some(({ killedBy }) => killedBy === undefined)) await measureReach(jobs, state, values.state);
-  // In the order of their hashes, so that what was tried at any time is a sample of all.
-  const left = unknown().toSorted((one, other) => (one.id < other.id ? -1 : 1));
-  console.log(`${mutants.length - left.length} of ${mutants.length} mutants are known`);
-  await testSound(left, jobs);
-  await shareOut(left, jobs, unprepared, async (mutant, tree) => {
-    const found = await tryMutant(mutant, tree, state, mostSeconds);
-    state.found[keyOf(mutant)] = found;
-    writeState(values.state, state);
-    const { file, id, does } = mutant;
-    console.log(
-      `${found.outcome.padEnd(11)}  ${file} ${id}  ${does}${found.by === undefined ? "" : `\n    by ${found.by}`}`,
-    );
-  });
+async function tryNamedOnes(mutants: readonly NamedMutant[]): Promise<void> {
+  const unknown = mutants.filter((mutant) => !isKnown(mutant, state));
+  if (unknown.length === 0) return;
+  const trees = Array.from({ length: jobs }, aTree);
+  try {
+    await requireSound(unknown, trees[0]!);
+    const left = unknown.values();
+    const work = async (tree: Tree) => {
+      for (const mutant of left) note(mutant, await tryNamed(mutant, tree, state));
+    };
+    await Promise.all(trees.map(work));
+  } finally {
+    for (const tree of trees) tree.remove();
+  }
 }
 
-async function unprepared(): Promise<void> {}
+async function tryDrawnOnes(mutants: readonly DrawnMutant[]): Promise<void> {
+  if (mutants.every((mutant) => isKnown(mutant, state))) return;
+  const tree = aTree();
+  try {
+    for (const file of new Set(possible.map((mutant) => mutant.file))) {
+      const own = possible.filter((mutant) => mutant.file === file && inPage(mutant) === undefined);
+      tree.write(file, withSwitches(tree.read(file), own));
+    }
+    await tree.build();
+    await measureReach(tree, jobs, state, values.state);
+    // In the order of their hashes, so that what was tried at any time is a sample of all.
+    const unknown = mutants.filter((mutant) => !isKnown(mutant, state)).toSorted(byHash);
+    console.log(`${mutants.length - unknown.length} of ${mutants.length} mutants are known`);
+    const left = unknown.values();
+    const work = async () => {
+      for (const mutant of left) note(mutant, await tryDrawn(mutant, tree, state, Number(values.seconds)));
+    };
+    await Promise.all(Array.from({ length: jobs }, work));
+  } finally {
+    tree.remove();
+  }
+}
+
+function byHash(one: Mutant, other: Mutant): number {
+  const [first, second] = [one, other].map(({ id }) => id.slice(id.lastIndexOf(".")));
+  return first! < second! ? -1 : 1;
+}
+
+function note(mutant: Mutant, found: Found): void {
+  state.found[keyOf(mutant)] = found;
+  writeState(values.state, state);
+  const { file, id, does } = mutant;
+  const by = found.by === undefined ? "" : `\n    by ${found.by}`;
+  console.log(`${found.outcome.padEnd(11)}  ${file} ${id}  ${does}${by}`);
+}

@@ -1,42 +1,78 @@
 /** What `npm run mutants` prints at the end. */
+import { isWriting } from "./draw.ts";
 import { equivalents } from "./equivalent.ts";
-import type { Mutant } from "./mutant.ts";
-import { usualSeconds } from "./reach.ts";
-import { keyOf, type State } from "./state.ts";
+import { keyOf, type Mutant } from "./mutant.ts";
+import type { State } from "./state.ts";
 import { isKnown } from "./trial.ts";
 
-const goal = 0.9;
+/** Shares of the mutants that are drawn: of those that are known, those killed; and those that are known of all. */
+const goals = { all: 0.85, writing: 0.9, known: 0.9 };
+
+interface Score {
+  readonly name: string;
+  readonly killed: number;
+  readonly known: number;
+  readonly all: number;
+}
 
 /** Whether all of the review are killed, and enough of what was drawn. */
 export function printScore(review: readonly Mutant[], drawn: readonly Mutant[], state: State): boolean {
-  // Of a kill before its source or its test changed, nothing is known any more.
-  const isStale = (mutant: Mutant) =>
-    state.found[keyOf(mutant)]?.outcome === "killed" && !isKnown(mutant, state, usualSeconds);
-  const stale = new Set([...review, ...drawn].filter(isStale));
-  const isKilled = (mutant: Mutant) => state.found[keyOf(mutant)]?.outcome === "killed" && !stale.has(mutant);
-  console.log();
-  for (const mutant of [...review, ...drawn].filter((mutant) => !isKilled(mutant)))
-    printLeft(mutant, stale.has(mutant) ? "to try again" : (state.found[keyOf(mutant)]?.outcome ?? "not tried"));
-  const count = (mutants: readonly Mutant[]) => mutants.filter(isKilled).length;
-  const tried = drawn.filter((mutant) => state.found[keyOf(mutant)] !== undefined && !stale.has(mutant));
-  if (tried.length < drawn.length)
-    console.log(`\ntried: ${tried.length} of ${drawn.length}, ${scoreOf(count(tried), tried.length)}`);
-  if (review.length > 0) console.log(`\nreview: ${count(review)} of ${review.length} killed`);
-  for (const folder of ["commands", "ledger", "plan", "run"]) {
-    const own = drawn.filter(({ file }) => file.startsWith(`${folder}/`));
-    if (own.length > 0) console.log(`${folder}: ${scoreOf(count(own), own.length)}`);
-  }
-  if (drawn.length > 0) console.log(`drawn: ${scoreOf(count(drawn), drawn.length)}`);
-  return count(review) === review.length && count(drawn) >= goal * drawn.length;
+  const outcomes = new Map([...review, ...drawn].map((mutant) => [mutant, outcomeOf(mutant, state)]));
+  for (const [mutant, outcome] of outcomes) if (outcome !== "killed") printLeft(mutant, outcome);
+  const score = (name: string, mutants: readonly Mutant[]): Score => {
+    const found = mutants.map((mutant) => outcomes.get(mutant)!);
+    const known = found.filter((outcome) => outcome !== "not tried").length;
+    return { name, killed: found.filter((outcome) => outcome === "killed").length, known, all: mutants.length };
+  };
+  const rooms = [...new Set(drawn.map(roomOf))].toSorted();
+  const all = score("all of src", drawn);
+  const writing = score(
+    "what writes",
+    drawn.filter(({ file }) => isWriting(file)),
+  );
+  const ofReview = score("the review", review);
+  const byRoom = rooms.map((room) =>
+    score(
+      room,
+      drawn.filter((mutant) => roomOf(mutant) === room),
+    ),
+  );
+  console.log(
+    `\n${[...byRoom, writing, all, ofReview]
+      .filter((one) => one.all > 0)
+      .map(lineOf)
+      .join("\n")}`,
+  );
+  return ofReview.killed === ofReview.all && holds(writing, goals.writing) && holds(all, goals.all);
+}
+
+/** Of a kill before its source or its test changed, nothing is known any more. */
+function outcomeOf(mutant: Mutant, state: State): string {
+  const { outcome = "not tried" } = state.found[keyOf(mutant)] ?? {};
+  if (outcome === "killed" && !isKnown(mutant, state)) return "not tried";
+  return outcome !== "killed" && equivalentOf(mutant) !== undefined ? "equivalent" : outcome;
+}
+
+function equivalentOf(mutant: Mutant): string | undefined {
+  return equivalents.find(({ file, id }) => file === mutant.file && id === mutant.id)?.why;
+}
+
+function roomOf({ file }: Mutant): string {
+  return file.split("/")[0]!;
+}
+
+function holds({ killed, known, all }: Score, goal: number): boolean {
+  return killed >= goal * known && known >= goals.known * all;
+}
+
+function lineOf({ name, killed, known, all }: Score): string {
+  const percent = known === 0 ? "" : `, ${((100 * killed) / known).toFixed(1)} %`;
+  return `${name}: ${killed} of ${known} killed${percent}${known < all ? `; ${all - known} not tried` : ""}`;
 }
 
 function printLeft(mutant: Mutant, outcome: string): void {
   const { file, id, does, find, replace } = mutant;
-  const why = equivalents.find((one) => one.file === file && one.id === id)?.why;
-  console.log(`${why === undefined ? outcome : "equivalent"}  ${file} ${id}  ${does}`);
+  const why = equivalentOf(mutant);
+  console.log(`${outcome}  ${file} ${id}  ${does}`);
   console.log(why === undefined ? `  - ${find}\n  + ${replace}` : `    ${why}`);
-}
-
-function scoreOf(killed: number, all: number): string {
-  return `${killed} of ${all} killed, ${((100 * killed) / all).toFixed(1)} %`;
 }

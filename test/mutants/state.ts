@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Mutant } from "./mutant.ts";
+import { keyOf, type Mutant } from "./mutant.ts";
 import { root } from "./tree.ts";
 
 export interface Found {
@@ -18,12 +18,10 @@ export interface Found {
 
 /** What a test file does without a mutant. */
 export interface Reached {
-  readonly passed: boolean;
-  /** What failed. */
-  readonly by?: string | undefined;
-  readonly seconds: number;
-  /** By the file that they are in. */
-  readonly marks: Readonly<Record<string, readonly string[]>>;
+  /** Of each test that passes. */
+  readonly seconds: Readonly<Record<string, number>>;
+  /** By the key of a mutant, the tests that reach it; "" if it is reached between them. */
+  readonly keys: Readonly<Record<string, readonly string[]>>;
   readonly texts: string;
 }
 
@@ -34,10 +32,13 @@ export interface State {
 
 const results = join(root, "test/mutants/results.json");
 
+export function readResults(): State["found"] {
+  return existsSync(results) ? (JSON.parse(readFileSync(results, "utf8")) as State["found"]) : {};
+}
+
 export function readState(file: string): State {
-  const kept = JSON.parse(readFileSync(results, "utf8")) as State["found"];
   const own = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as State) : { found: {}, reached: {} };
-  return { ...own, found: { ...kept, ...own.found } };
+  return { ...own, found: { ...readResults(), ...own.found } };
 }
 
 /** In the repository, without mutants that there are no more. */
@@ -50,10 +51,6 @@ export function saveResults(mutants: readonly Mutant[], { found }: State): void 
 export function writeState(file: string, state: State): void {
   writeFileSync(`${file}.new`, JSON.stringify(state));
   renameSync(`${file}.new`, file);
-}
-
-export function keyOf({ file, id }: Mutant): string {
-  return `${file} ${id}`;
 }
 
 /** Of files of the repository, relative to it, and other texts. */

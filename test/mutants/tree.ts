@@ -1,38 +1,53 @@
 /** A copy of the repository in which sources are changed and tests are run, with a limit of time. */
 import { spawn, type ChildProcess } from "node:child_process";
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
-const left = new Set(["node_modules", ".git", "dist", ".lancedb", "test/.cache"]);
+const left = new Set(["node_modules", ".git", ".lancedb", "test/.cache"]);
 
-export interface Verdict {
-  readonly outcome: "passed" | "failed" | "late";
-  /** What failed, or what took too long. */
-  readonly by?: string;
+/** Test files, relative to test, and which of their tests are run; all of them where it is undefined. */
+export type Selection = ReadonlyMap<string, readonly string[] | undefined>;
+
+export interface Conditions {
+  /** In milliseconds. */
+  readonly limit: number;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Further arguments of Vitest. */
+  readonly args?: readonly string[];
+}
+
+export interface Ended {
+  /** Undefined if it took too long. */
+  readonly code: number | null | undefined;
+  /** Undefined if there is none. */
+  readonly report: Report | undefined;
   readonly seconds: number;
 }
 
+/** What Vitest reports in JSON. */
+export interface Report {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly duration?: number;
+    }[];
+  }[];
+}
+
 export interface Tree {
+  readonly folder: string;
   read(file: string): string;
   /** Both relative to src. */
   write(file: string, text: string): void;
-  /** The command that tests of processes start. */
+  /** The command that tests of processes start. Its types stay those of the repository. */
   build(): Promise<void>;
-  /** Up to the first failure. The files are relative to test. */
-  test(files: readonly string[], limit: number, env?: Readonly<Record<string, string>>): Promise<Verdict>;
+  test(selection: Selection, conditions: Conditions): Promise<Ended>;
   remove(): void;
 }
 
@@ -44,76 +59,76 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.exit(1);
   });
 
-function aTree(): Tree {
+export function aTree(): Tree {
   const folder = mkdtempSync(join(tmpdir(), "lance-migrate-mutants-"));
-  const [repository, scratch] = [join(folder, "repository"), join(folder, "tmp")];
+  const repository = join(folder, "repository");
   cpSync(root, repository, { recursive: true, filter: (path) => !left.has(path.slice(root.length)) });
   symlinkSync(join(root, "node_modules"), join(repository, "node_modules"));
-  const tool = (name: string, args: readonly string[], limit: number, env = {}) =>
-    ended(join(root, "node_modules", name), args, repository, limit, { ...process.env, TMPDIR: scratch, ...env });
-  const types = join(folder, "types");
   return {
+    folder: repository,
     read: (file) => readFileSync(join(repository, "src", file), "utf8"),
     write: (file, text) => writeFileSync(join(repository, "src", file), text),
     async build() {
-      const dist = join(repository, "dist");
-      const isBuilt = await tool("rolldown/bin/cli.mjs", ["-c", "rolldown.config.ts"], 60_000);
-      if (isBuilt !== 0) throw new Error("the command can't be built");
-      chmodSync(join(dist, "bin.js"), 0o755);
-      // The types are those without a mutant.
-      if (existsSync(types)) return cpSync(types, join(dist, "types"), { recursive: true });
-      await tool("typescript/bin/tsc", ["-p", "tsconfig.build.json"], 120_000);
-      cpSync(join(dist, "types"), types, { recursive: true });
+      const builds = [["node_modules/rolldown/bin/cli.mjs", "-c"], ["src/cli/arguments/write-help.ts"]];
+      for (const args of builds)
+        if ((await ended(args, repository, 120_000, process.env)) !== 0) throw new Error("the command can't be built");
     },
-    async test(files, limit, env) {
-      rmSync(scratch, { recursive: true, force: true });
-      mkdirSync(scratch);
-      const report = join(folder, "report.json");
-      rmSync(report, { force: true });
-      const paths = files.map((file) => join("test", file));
-      // Modules are read once for all files.
-      const how = ["--bail", "1", "--maxWorkers", "1", "--no-isolate", "--reporter", "json", "--outputFile", report];
+    async test(selection, { limit, env = {}, args = [] }) {
+      const scratch = mkdtempSync(join(folder, "run-"));
+      const file = join(scratch, "report.json");
       const started = performance.now();
-      const code = await tool("vitest/vitest.mjs", ["run", ...how, ...paths], limit, env);
-      const seconds = (performance.now() - started) / 1_000;
-      if (code === undefined)
-        return { outcome: "late", by: `${files.join(", ")}: ended after ${limit / 1_000} s`, seconds };
-      return code === 0 ? { outcome: "passed", seconds } : { outcome: "failed", by: failureIn(report), seconds };
+      try {
+        const code = await ended(
+          [...vitest, "--outputFile", file, ...args, ...argumentsFor(selection)],
+          repository,
+          limit,
+          { ...process.env, TMPDIR: scratch, ...env },
+        );
+        const report = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Report) : undefined;
+        return { code, report, seconds: (performance.now() - started) / 1_000 };
+      } finally {
+        rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
+      }
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
-/** Each of the `jobs` has a tree of its own, and takes what is next. */
-export async function shareOut<T>(
-  all: readonly T[],
-  jobs: number,
-  prepare: (tree: Tree) => Promise<void>,
-  work: (one: T, tree: Tree) => Promise<void>,
-): Promise<void> {
-  const left = all.values();
-  const each = Array.from({ length: Math.min(jobs, all.length) }, async () => {
-    const tree = aTree();
-    try {
-      await prepare(tree);
-      for (const one of left) await work(one, tree);
-    } finally {
-      tree.remove();
-    }
-  });
-  await Promise.all(each);
+const vitest = [
+  "node_modules/vitest/vitest.mjs",
+  "run",
+  "--config",
+  "test/mutants/vitest.config.ts",
+  "--reporter",
+  "json",
+];
+/** The system takes an argument of 128 kB. */
+const longest = 100_000;
+
+function argumentsFor(selection: Selection): readonly string[] {
+  const files = [...selection.keys()].map((file) => join("test", file));
+  const names = [...selection.values()];
+  if (names.includes(undefined)) return files;
+  const pattern = `^(?:${names
+    .flat()
+    .map((name) => literally(name!))
+    .join("|")})$`;
+  return pattern.length > longest ? files : [...files, "--testNamePattern", pattern];
+}
+
+function literally(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }
 
 /** The exit code; undefined when it took longer than the limit. */
 function ended(
-  script: string,
   args: readonly string[],
   cwd: string,
   limit: number,
   env: NodeJS.ProcessEnv,
 ): Promise<number | null | undefined> {
   // A group of its own, so that a loop without an end in one of its processes ends too.
-  const child = spawn(process.execPath, [script, ...args], { cwd, env, stdio: "ignore", detached: true });
+  const child = spawn(process.execPath, args, { cwd, env, stdio: "ignore", detached: true });
   running.add(child);
   let isLate = false;
   const timer = setTimeout(() => {
@@ -137,23 +152,4 @@ function endGroup({ pid }: ChildProcess): void {
   } catch {
     // All of them have ended.
   }
-}
-
-interface Report {
-  readonly testResults: readonly {
-    readonly name: string;
-    readonly status: string;
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
-  }[];
-}
-
-function failureIn(file: string): string {
-  if (!existsSync(file)) return "the tests did not start";
-  const { testResults } = JSON.parse(readFileSync(file, "utf8")) as Report;
-  for (const { name, status, assertionResults } of testResults) {
-    const failed = assertionResults.find(({ status }) => status === "failed");
-    if (failed !== undefined || status === "failed")
-      return `${name.split("/test/").at(-1)}: ${failed?.fullName ?? "the file can't be loaded"}`;
-  }
-  return "something outside of tests";
 }

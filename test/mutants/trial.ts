@@ -1,106 +1,115 @@
 /** One mutant: what is planted, which tests are run, and what they find. */
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { codeAround } from "./draw.ts";
-import { planted, type Mutant } from "./mutant.ts";
-import { isQuick, needsBuild, testsOf } from "./reach.ts";
-import { keyOf, textsOf, type Found, type State } from "./state.ts";
-import { root, shareOut, type Tree, type Verdict } from "./tree.ts";
+import { join, relative } from "node:path";
+import { codeAround, type DrawnMutant } from "./draw.ts";
+import { keyOf, planted, type Mutant, type NamedMutant } from "./mutant.ts";
+import { reaching, selectionOf, switchOn, type Reaching } from "./reach.ts";
+import { textsOf, type Found, type State } from "./state.ts";
+import { root, type Conditions, type Ended, type Selection, type Tree } from "./tree.ts";
 
 /** Whether what was found still holds: its function is the same, and the tests that decided it. */
-export function isKnown(mutant: Mutant, state: State, mostSeconds: number): boolean {
+export function isKnown(mutant: Mutant, state: State): boolean {
   const found = state.found[keyOf(mutant)];
-  return found !== undefined && found.texts === textsFor(mutant, found, deciding(mutant, state, mostSeconds));
+  return found !== undefined && found.texts === textsFor(mutant, found, state);
 }
 
-function deciding(mutant: Mutant, state: State, mostSeconds: number): readonly string[] {
-  return mutant.killedBy ?? testsOf(mutant, state, mostSeconds);
-}
-
-/** Which of the tests decided it: of one that is killed those that failed, or took too long. */
-function textsFor(
-  { file, find }: Mutant,
-  { outcome, by }: Pick<Found, "outcome" | "by">,
-  tests: readonly string[],
-): string {
-  const decided = outcome === "killed" ? testsNamed({ by }) : tests;
-  const text = readFileSync(join(root, "src", file), "utf8");
+/** Of one that is killed those that failed or took too long decided it; of one that survived all that reach it. */
+function textsFor(mutant: Mutant, { outcome, by }: Pick<Found, "outcome" | "by">, state: State): string {
+  const decided = outcome === "killed" ? (by?.split(": ")[0]?.split(", ") ?? []) : testsOf(mutant, state);
+  const text = readFileSync(join(root, "src", mutant.file), "utf8");
   return textsOf(
     decided.map((test) => join("test", test)).filter((path) => existsSync(join(root, path))),
-    codeAround(text, text.indexOf(find)),
+    codeAround(text, text.indexOf(mutant.find)),
   );
 }
 
-/** Those that failed, or took too long. */
-function testsNamed(found: Pick<Found, "by"> | undefined): readonly string[] {
-  return found?.by?.split(": ")[0]?.split(", ") ?? [];
+function testsOf(mutant: Mutant, state: State): readonly string[] {
+  if ("killedBy" in mutant) return mutant.killedBy as readonly string[];
+  return reaching(mutant as DrawnMutant, state, Infinity)
+    .map(({ file }) => file)
+    .toSorted();
 }
 
-/** The tests that mutants name must pass without them. */
-export async function testSound(mutants: readonly Mutant[], jobs: number): Promise<void> {
-  const named = [...new Set(mutants.flatMap(({ killedBy = [] }) => killedBy))];
-  const prepare = async (tree: Tree) => (named.some(needsBuild) ? tree.build() : undefined);
-  await shareOut(named, jobs, prepare, async (file, tree) => {
-    const { outcome, by } = await tree.test([file], 600_000);
-    if (outcome !== "passed") throw new Error(`without a mutant: ${file}: ${by}`);
-  });
-}
+const oneFailure = ["--bail", "1", "--maxWorkers", "1"];
 
-export async function tryMutant(mutant: Mutant, tree: Tree, state: State, mostSeconds: number): Promise<Found> {
+/** One that names its tests, in a tree of its own. */
+export async function tryNamed(mutant: NamedMutant, tree: Tree, state: State): Promise<Found> {
   const text = tree.read(mutant.file);
   const changed = planted(text, mutant);
   if (changed === undefined) throw new Error(`${mutant.id}: its text does not occur once in ${mutant.file}`);
-  const tests = deciding(mutant, state, mostSeconds);
   tree.write(mutant.file, changed);
   try {
-    const verdict = await firstFailure(mutant, tests, tree, state);
-    const outcome = verdict !== undefined ? "killed" : tests.length === 0 ? "not reached" : "survived";
-    const found = { outcome, ...(verdict?.by && { by: verdict.by }) } as const;
-    return { ...found, texts: textsFor(mutant, found, tests) };
+    if (mutant.killedBy.some((file) => !file.startsWith("unit/"))) await tree.build();
+    const selection = new Map(mutant.killedBy.map((file) => [file, undefined]));
+    const conditions = { limit: 600_000, args: oneFailure };
+    return found(mutant, failureOf(await tree.test(selection, conditions), selection, conditions, tree), state);
   } finally {
     tree.write(mutant.file, text);
   }
 }
 
-async function firstFailure(
-  mutant: Mutant,
-  tests: readonly string[],
-  tree: Tree,
-  state: State,
-): Promise<Verdict | undefined> {
-  let isBuilt = false;
-  for (const files of together(tests, mutant, state)) {
-    if (!isBuilt && files.some(needsBuild)) {
-      await tree.build();
-      isBuilt = true;
-    }
-    const verdict = await tree.test(files, limitOf(files, state));
-    if (verdict.outcome !== "passed") return verdict;
+/** The tests that mutants name must pass without them. */
+export async function requireSound(mutants: readonly NamedMutant[], tree: Tree): Promise<void> {
+  const selection = new Map(mutants.flatMap(({ killedBy }) => killedBy.map((file) => [file, undefined])));
+  if (selection.size === 0) return;
+  if ([...selection.keys()].some((file) => !file.startsWith("unit/"))) await tree.build();
+  const conditions = { limit: 3_600_000 };
+  const failure = failureOf(await tree.test(selection, conditions), selection, conditions, tree);
+  if (failure !== undefined) throw new Error(`without a mutant: ${failure}`);
+}
+
+/** A drawn one, in a tree with the switches of all. */
+export async function tryDrawn(mutant: DrawnMutant, tree: Tree, state: State, mostSeconds: number): Promise<Found> {
+  const all = reaching(mutant, state, mostSeconds);
+  for (const group of together(all)) {
+    const selection = selectionOf(group);
+    // Much more than they take without a mutant, since other programs may need the machine too.
+    const limit = Math.round((60 + 5 * secondsOf(group)) * 1_000);
+    const conditions = { limit, args: oneFailure, env: switchOn({ MUTANT: keyOf(mutant) }) };
+    const failure = failureOf(await tree.test(selection, conditions), selection, conditions, tree);
+    if (failure !== undefined) return found(mutant, failure, state);
   }
-  return undefined;
+  return found(mutant, undefined, state, all.length > 0);
 }
 
-/** Quick tests that execute most of the mutant's file are run before the other quick ones: mostly one of them notices. */
-const mostLikely = 3;
-
-/** The test that noticed it last comes first. */
-function together(tests: readonly string[], mutant: Mutant, state: State): readonly (readonly string[])[] {
-  const noticed = testsNamed(state.found[keyOf(mutant)]);
-  const executed = (test: string) => state.reached[test]?.marks[mutant.file]?.length ?? 0;
-  const others = tests.filter((test) => !noticed.includes(test));
-  const quick = others.filter((test) => isQuick(test, state)).toSorted((one, other) => executed(other) - executed(one));
-  const slow = others.filter((test) => !quick.includes(test)).map((test) => [test]);
-  const groups = [
-    tests.filter((test) => noticed.includes(test)),
-    quick.slice(0, mostLikely),
-    quick.slice(mostLikely),
-    ...slow,
-  ];
-  return groups.filter((files) => files.length > 0);
+function found(mutant: Mutant, by: string | undefined, state: State, isReached = true): Found {
+  const outcome = by !== undefined ? "killed" : isReached ? "survived" : "not reached";
+  return { outcome, ...(by !== undefined && { by }), texts: textsFor(mutant, { outcome, ...(by && { by }) }, state) };
 }
 
-/** In milliseconds. Much more than they take without a mutant, since other programs may need the machine too. */
-function limitOf(files: readonly string[], { reached }: State): number {
-  const usual = files.reduce((all, file) => all + (reached[file]?.seconds ?? 60), 0);
-  return Math.round((60 + 5 * usual) * 1_000);
+/** In seconds: each group takes several times as long as all before it, so that most mutants need only the first. */
+const groupSeconds = [4, 15, 40];
+
+function together(all: readonly Reaching[]): readonly (readonly Reaching[])[] {
+  const groups: Reaching[][] = [];
+  for (const one of all) {
+    const group = groups.at(-1);
+    const most = groupSeconds[groups.length - 1] ?? groupSeconds.at(-1)!;
+    if (group === undefined || secondsOf(group) + one.seconds > most) groups.push([one]);
+    else group.push(one);
+  }
+  return groups;
+}
+
+function secondsOf(group: readonly Reaching[]): number {
+  return group.reduce((sum, { seconds }) => sum + seconds, 0);
+}
+
+/** The first test that failed, as "FILE: NAME"; undefined if all passed. */
+function failureOf(
+  { code, report }: Ended,
+  selection: Selection,
+  { limit }: Conditions,
+  tree: Tree,
+): string | undefined {
+  const files = [...selection.keys()].join(", ");
+  if (code === 0) return undefined;
+  if (code === undefined) return `${files}: ended after ${limit / 1_000} s`;
+  if (report === undefined) return `${files}: the tests did not start`;
+  for (const { name, status, assertionResults } of report.testResults) {
+    const failed = assertionResults.find((test) => test.status === "failed");
+    if (failed !== undefined || status === "failed")
+      return `${relative(join(tree.folder, "test"), name)}: ${failed?.fullName ?? "the file can't be loaded"}`;
+  }
+  return `${files}: something outside of tests`;
 }

@@ -16,12 +16,18 @@ export async function runShared(asked: Asked): Promise<Finished> {
   const child = idle.pop() ?? spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "pipe", "ipc"] });
   const answered = answerOf(child);
   const texts = Promise.all([textOf(child.stdout!), textOf(child.stderr!)]);
-  child.send({ ...asked, env: { NO_COLOR: "1", ...asked.env } } satisfies Asked);
+  child.send({ ...asked, env: { NO_COLOR: "1", ...ofTest(), ...asked.env } } satisfies Asked);
   const [answer, [stdout, stderr]] = await Promise.all([answered, texts]);
   if (answer === "ended") return { code: null, stdout, stderr };
   if (answer.isSpent) child.disconnect();
   else idle.push(child);
   return { code: answer.code, stdout, stderr };
+}
+
+/** The process has the environment of the test that started it, which may be over. */
+function ofTest(): Asked["env"] {
+  const { MUTANTS_TEST: test } = process.env;
+  return test === undefined ? {} : { MUTANTS_TEST: test };
 }
 
 /** Ended: by a signal, as happens to a process of a command's own. */
