@@ -1,6 +1,6 @@
 /** The groups that reports of CI and `npm run nightly` name, and the folders of tests in each. */
 export const groups: Readonly<Record<string, readonly string[]>> = {
-  unit: ["unit", "types", "mutants"],
+  unit: ["unit", "types", "mutants", "environments"],
   contract: ["contract", "docs", "service", "rest", "sequences", "fuzz"],
   e2e: ["e2e", "container", "stores", "action"],
   fault: ["fault", "simulate", "histories"],

@@ -50,7 +50,8 @@ const masks: readonly (readonly [RegExp, string])[] = [
   // project.migrate leaves them out.
   [/ \(ERR_[A-Z_]+\)$/gm, ""],
   [/\d+(?:\.\d+)? (?:ms|s|min|h)\b/g, "TIME"],
-  [/\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?Z?/g, "DATE"],
+  // Also one that is cut where its line ends.
+  [/\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?Z?| …)/g, "DATE"],
   [/\b\d+ times as (?:fast|slow)\b/g, "RATIO"],
   [/\/\S*\/lance-migrate-\w+/g, "FOLDER"],
   [/\bversion \d+/g, "version N"],

@@ -1,0 +1,64 @@
+/**
+ * `node test/environments/run.ts NAME …` runs the suite in an environment, or in several at once; `tonight` is the one whose
+ * turn it is. `-- ARGUMENTS` are for Vitest. `--print NAME …` prints the variables of an environment for a shell.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { environmentOf, environmentOfNight, variablesOf, type Environment } from "./environments.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const end = process.argv.indexOf("--");
+const [own, others] = end < 0 ? [process.argv.slice(2), []] : [process.argv.slice(2, end), process.argv.slice(end + 1)];
+const { values, positionals } = parseArgs({
+  args: own,
+  allowPositionals: true,
+  options: { print: { type: "boolean" } },
+});
+
+const now = new Date();
+const names = positionals.map((name) => (name === "tonight" ? environmentOfNight(now) : name));
+const environment = environmentOf(names);
+const variables = variablesOf(environment, now);
+if (values.print === true)
+  console.log(
+    Object.entries(variables)
+      .map(([name, value]) => `export ${name}=${value}`)
+      .join("\n"),
+  );
+else {
+  console.log(`in ${names.join(", ")}`);
+  process.exitCode = environment.user === undefined ? runIn(root, []) : runAs(environment.user);
+}
+
+/** The user gets a copy that is readable wherever the repository is, and a folder for temporary files. */
+function runAs(user: Exclude<Environment["user"], undefined>): number {
+  const folder = mkdtempSync(join(tmpdir(), "lance-migrate-user-"));
+  const copy = join(folder, "repository");
+  const scratch = join(folder, "tmp");
+  try {
+    for (const args of [
+      ["cp", "-a", root, copy],
+      ["mkdir", scratch],
+      ["chown", "-R", `${user}:${user}`, folder],
+    ])
+      if (spawnSync(args[0]!, args.slice(1), { stdio: "inherit" }).status !== 0) return 1;
+    return runIn(copy, ["setpriv", `--reuid=${user}`, `--regid=${user}`, "--clear-groups"], {
+      HOME: scratch,
+      TMPDIR: scratch,
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function runIn(folder: string, before: readonly string[], env: Readonly<Record<string, string>> = {}): number {
+  const node = join(folder, "node_modules/.bin/node");
+  const [program, ...args] = [...before, node, "node_modules/vitest/vitest.mjs", "run", ...others];
+  const PATH = `${join(folder, "node_modules/.bin")}:${process.env["PATH"]}`;
+  const all = { ...process.env, PATH, ...env, ...variables };
+  return spawnSync(program!, args, { cwd: folder, env: all, stdio: "inherit" }).status ?? 1;
+}
