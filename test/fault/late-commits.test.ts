@@ -1,7 +1,7 @@
 /** Steps that take several commits, rolled back on the embedded engine: what an application writes between these commits. */
 import type { Table } from "@lancedb/lancedb";
 import { expect, test } from "vitest";
-import { float32, float64, int32, struct, utf8 } from "../../src/schema/declare/type-builders.ts";
+import { float32, float64, int32, int64, struct, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { alterColumns, createTable, renameColumn, retypeColumn } from "../../src/steps/index.ts";
 import { columnsOf, rowsOf } from "../support/tables.ts";
 import { aDatabase } from "./recreated-scene.ts";
@@ -59,6 +59,19 @@ test.each(cases)("what an %s writes %s call %i of a rollback is kept or reported
   expect(problem).toMatchObject({ code: "ERR_WRITES_LOST" });
   await now.checkout(Number(/version (\d+) of t still holds them/.exec(String(problem))![1]));
   expect(await now.countRows("id = 1 AND x = cast(0.1 as double)")).toBe(1);
+});
+
+test("a rollback whose cast the engine refuses leaves no guard column, also after others have written since its check", async () => {
+  const create = createTable("t", { id: int32().notNull(), n: int32() });
+  const { folder, run, back, handle } = await aDatabase([retypeColumn("t", "n", int64())], {
+    create,
+    rows: [{ id: 1 }],
+  });
+  expect(await run()).toMatchObject({ applied: 1 });
+  const beforeLook = async () => await (await handle()).add([{ id: 2, n: 2n ** 40n }]);
+  const problem = await back({}, { beforeLook });
+  expect(String(problem)).toContain("Can't cast value 1099511627776 to type Int32");
+  expect(await columnsOf(folder, "t")).toEqual(["id: int32 not null", "n: int64"]);
 });
 
 const nested = {

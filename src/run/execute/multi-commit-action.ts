@@ -289,7 +289,8 @@ async function rollBackCommits(
   let at = before;
   for (const action of undo) {
     const [commit] = planCommits(action, at, { actions: {}, describes: true });
-    const back = await executeDescribed(plannedOf(commit!, planned), false, context);
+    // `mayAct` is about the version before the action's own commits.
+    const back = await executeDescribed(plannedOf(commit!, planned), false, { ...context, mayAct: undefined });
     // The next run finds what could not be rolled back, and resumes from there.
     if ("error" in back) return { ...ending, inDoubt: true };
     at = commit!.after;
