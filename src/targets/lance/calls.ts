@@ -21,12 +21,14 @@ import { addColumns, cheapestSqlBefore, newColumns } from "./new-columns.ts";
 interface On {
   readonly handle: NativeTable;
   readonly table: Table;
+  readonly version?: number | undefined;
 }
 
 interface LanceDatabase {
   /** From an Arrow IPC file. Throws if a table of that name exists. */
   readonly create: (name: string, file: Buffer) => Promise<void>;
-  readonly drop: (table: string) => Promise<void>;
+  /** Throws a conflict if `seen` is not the newest version any more. */
+  readonly drop: (table: string, seen: number | undefined) => Promise<void>;
   readonly oldVersions: (table: string) => VersionedTable;
   /** Notes how many versions an action made, if that depends on the table. */
   readonly made: (action: Action, versions: number) => void;
@@ -137,8 +139,8 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
     describe: (action) => written(action, "dropIndex", action.name),
   },
   dropTable: {
-    async execute({ table }, _, { drop }) {
-      await drop(table);
+    async execute({ table }, { version }, { drop }) {
+      await drop(table, version);
       return undefined;
     },
     describe: ({ table }) => `db.dropTable(${JSON.stringify(table)})`,

@@ -147,9 +147,12 @@ export async function open(
     throw new Error(problem ?? `table ${table} exists already`);
   };
 
-  const drop = async (table: string) => {
+  const drop = async (table: string, seen?: number) => {
     const db = await reaching(tables.get);
     if (db === undefined) return;
+    // The versions go with the table, so nothing else would still hold what others have written since it was described.
+    const newest = seen === undefined ? seen : await (await openOf(table))?.version();
+    if (newest !== undefined && newest !== seen) throw new NewerVersion(table, newest);
     if (base === undefined) await db.dropTable(table);
     else if (!(await dropTable(db, base, table))) throw new Error(`there is no table ${table}`);
   };
@@ -228,7 +231,7 @@ export async function open(
     tryCall: (columns, call) => reaching(() => tryCall(columns, call)),
     rows: lanceRows({ folder: base, open: openOf, create, drop, calling }),
     // No time limit: if the drop were given up half-way, part of the table would stay.
-    discard: drop,
+    discard: (table) => drop(table),
     async close() {
       await cleaning;
       await tables.close();
@@ -246,8 +249,15 @@ function rowsOf(table: AnyTable): ReadRows {
   };
 }
 
+/** Others have written to a table between its description and a call that the engine would not refuse for that. */
+class NewerVersion extends Error {
+  constructor(table: string, version: number) {
+    super(`others have written version ${version} of ${table}`);
+  }
+}
+
 function verdict(error: unknown): CallOutcome {
-  if (isConflict(error)) return { kind: "conflict" };
+  if (error instanceof NewerVersion || isConflict(error)) return { kind: "conflict" };
   // An object store that gave no answer to the commit may have stored it.
   const isUnanswered =
     isMigrateError(error, "ERR_TARGET_UNREACHABLE") && storeProblemOf(error.cause)?.isRefused === false;
