@@ -27,5 +27,8 @@ test("several at once are one environment", () => {
 });
 
 test("a place needs no other clock", () => {
-  expect(variablesOf(environmentOf(["st-johns"]), noon)).toEqual({ TZ: "America/St_Johns" });
+  const none = () => {
+    throw new Error("there are none");
+  };
+  expect(variablesOf(environmentOf(["st-johns"]), noon, none)).toEqual({ TZ: "America/St_Johns" });
 });

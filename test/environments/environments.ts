@@ -1,5 +1,4 @@
 /** Where the whole suite has to pass besides on the machine of a developer today: on other days, in other places, as other users. */
-import { globSync } from "node:fs";
 
 export interface Environment {
   readonly env?: Readonly<Record<string, string>>;
@@ -51,12 +50,23 @@ export function environmentOfNight(now: Date): string {
   return names[Math.floor(now.getTime() / day) % names.length]!;
 }
 
-/** Variables with which processes see the clock of the environment, and run in its place. */
-export function variablesOf({ env = {}, start }: Environment, now: Date): Readonly<Record<string, string>> {
+/**
+ * Variables with which processes see the clock of the environment, and run in its place. `libraries`: those that another
+ * clock takes, in the order in which they are loaded.
+ */
+export function variablesOf(
+  { env = {}, start }: Environment,
+  now: Date,
+  libraries: () => readonly string[],
+): Readonly<Record<string, string>> {
   if (start === undefined) return env;
   const seconds = Math.round((start(now).getTime() - now.getTime()) / 1_000);
-  const [library] = globSync("/usr/lib/*/faketime/libfaketimeMT.so.1");
-  if (library === undefined) throw new Error("another clock needs libfaketime: apt-get install libfaketime");
-  // Timers run as they do. The files of a test are as old as they look: their times are those of the system.
-  return { ...env, LD_PRELOAD: library, FAKETIME: `+${seconds}`, FAKETIME_DONT_FAKE_MONOTONIC: "1" };
+  return {
+    ...env,
+    LD_PRELOAD: libraries().join(":"),
+    FAKETIME: `+${seconds}`,
+    // Timers run as they do.
+    FAKETIME_DONT_FAKE_MONOTONIC: "1",
+    FAKE_UTIME: "1",
+  };
 }

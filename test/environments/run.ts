@@ -3,7 +3,7 @@
  * turn it is. `-- ARGUMENTS` are for Vitest. `--print NAME …` prints the variables of an environment for a shell.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,7 +22,7 @@ const { values, positionals } = parseArgs({
 const now = new Date();
 const names = positionals.map((name) => (name === "tonight" ? environmentOfNight(now) : name));
 const environment = environmentOf(names);
-const variables = variablesOf(environment, now);
+const variables = variablesOf(environment, now, clockLibraries);
 if (values.print === true)
   console.log(
     Object.entries(variables)
@@ -32,6 +32,17 @@ if (values.print === true)
 else {
   console.log(`in ${names.join(", ")}`);
   process.exitCode = environment.user === undefined ? runIn(root, []) : runAs(environment.user);
+}
+
+/** Throws if there are none. */
+function clockLibraries(): readonly string[] {
+  const [clock] = globSync("/usr/lib/*/faketime/libfaketimeMT.so.1");
+  const files = join(mkdtempSync(join(tmpdir(), "lance-migrate-clock-")), "file-times.so");
+  const source = fileURLToPath(new URL("file-times.c", import.meta.url));
+  const compiled = spawnSync("cc", ["-shared", "-fPIC", "-O2", "-o", files, source, "-ldl"], { stdio: "inherit" });
+  if (clock === undefined || compiled.status !== 0)
+    throw new Error("another clock needs libfaketime and a compiler: apt-get install libfaketime gcc libc6-dev");
+  return [files, clock];
 }
 
 /** The user gets a copy that is readable wherever the repository is, and a folder for temporary files. */

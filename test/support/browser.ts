@@ -23,7 +23,13 @@ export function whyNoBrowser(): string | undefined {
 }
 
 export async function aBrowser(): Promise<Browser> {
-  return await chromium.launch({ executablePath: browserPath(), args: ["--no-sandbox"] });
+  // It does not work with another clock (test/environments).
+  const { LD_PRELOAD: _, ...env } = process.env;
+  return await chromium.launch({
+    executablePath: browserPath(),
+    args: ["--no-sandbox"],
+    env: env as typeof process.env,
+  });
 }
 
 /** A new page, with nothing of other pages in it. */
