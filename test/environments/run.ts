@@ -3,7 +3,7 @@
  * turn it is. `-- ARGUMENTS` are for Vitest. `--print NAME …` prints the variables of an environment for a shell.
  */
 import { spawnSync } from "node:child_process";
-import { globSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -37,7 +37,9 @@ else {
 /** Throws if there are none. */
 function clockLibraries(): readonly string[] {
   const [clock] = globSync("/usr/lib/*/faketime/libfaketimeMT.so.1");
-  const files = join(mkdtempSync(join(tmpdir(), "lance-migrate-clock-")), "file-times.so");
+  const folder = mkdtempSync(join(tmpdir(), "lance-migrate-clock-"));
+  chmodSync(folder, 0o755);
+  const files = join(folder, "file-times.so");
   const source = fileURLToPath(new URL("file-times.c", import.meta.url));
   const compiled = spawnSync("cc", ["-shared", "-fPIC", "-O2", "-o", files, source, "-ldl"], { stdio: "inherit" });
   if (clock === undefined || compiled.status !== 0)
@@ -67,9 +69,11 @@ function runAs(user: Exclude<Environment["user"], undefined>): number {
 }
 
 function runIn(folder: string, before: readonly string[], env: Readonly<Record<string, string>> = {}): number {
-  const node = join(folder, "node_modules/.bin/node");
-  const [program, ...args] = [...before, node, "node_modules/vitest/vitest.mjs", "run", ...others];
-  const PATH = `${join(folder, "node_modules/.bin")}:${process.env["PATH"]}`;
-  const all = { ...process.env, PATH, ...env, ...variables };
+  const bin = join(folder, "node_modules/.bin");
+  // Only what the user starts has the other clock: libfaketime shares it among the processes of one user.
+  const given = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  const command = ["env", ...given, join(bin, "node"), "node_modules/vitest/vitest.mjs", "run", ...others];
+  const [program, ...args] = [...before, ...command];
+  const all = { ...process.env, PATH: `${bin}:${process.env["PATH"]}`, ...env };
   return spawnSync(program!, args, { cwd: folder, env: all, stdio: "inherit" }).status ?? 1;
 }
