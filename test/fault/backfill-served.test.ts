@@ -1,6 +1,7 @@
 /** A service that loses answers or is killed, while a run computes a column through it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { drawnChance } from "../support/kill-moments.ts";
 import { freePort } from "../support/ports.ts";
 import { aProxy } from "../support/proxy.ts";
 import { rounds } from "../support/rounds.ts";
@@ -44,11 +45,12 @@ test("a run that computes a column continues when its service is killed and star
   const running = project.start(["up"]);
   let isOver = false;
   void running.finished.then(() => (isOver = true));
+  const { chance } = drawnChance();
   let killed = 0;
   for (let time = 0; time < rounds(2, 10); time++) {
     const before = paidFor(project).length;
     await expect.poll(() => isOver || paidFor(project).length > before, { timeout: 60_000, interval: 5 }).toBe(true);
-    await sleep(Math.random() * 300);
+    await sleep(chance.next() * 300);
     if (isOver) break;
     service!.process.kill("SIGKILL");
     await service!.finished;

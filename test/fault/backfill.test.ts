@@ -1,6 +1,7 @@
 /** Runs that compute a column are killed, while applications add, change and delete rows. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { drawnChance } from "../support/kill-moments.ts";
 import { rounds } from "../support/rounds.ts";
 import { aScene, batch, computing, concurrency, ended, paidFor, startWriter, wrong } from "./backfill-scene.ts";
 
@@ -13,6 +14,7 @@ test.each(["lance", "namespace"] as const)(
     const scene = await aScene(way, documents);
     const { project } = scene;
     const writers = await Promise.all([1_000_000, 2_000_000].map((first) => startWriter(scene, first)));
+    const { chance } = drawnChance();
     let killed = 0;
     for (let time = 0; time < kills; time++) {
       const before = paidFor(project).length;
@@ -20,7 +22,7 @@ test.each(["lance", "namespace"] as const)(
       // It first waits for the lease of the run before, and merges what that has computed. Every other one is killed later.
       const isLater = time % 2 === 0;
       if (isLater) await computing(running, project, before);
-      await sleep(Math.random() * (isLater ? 800 : 2_500));
+      await sleep(chance.next() * (isLater ? 800 : 2_500));
       running.process.kill("SIGKILL");
       await running.finished;
       if (running.process.signalCode === "SIGKILL") killed++;

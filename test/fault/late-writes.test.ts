@@ -41,6 +41,7 @@ import {
 import type { Step, StepName } from "../../src/steps/registry.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
+import { drawnChance } from "../support/kill-moments.ts";
 import { temporaryFolder, temporaryFolderOfFile } from "../support/project.ts";
 import { isLong, rounds } from "../support/rounds.ts";
 import { lancedb } from "../support/tables.ts";
@@ -565,15 +566,16 @@ test("a run that was overtaken while it recorded the end releases nothing that t
 const staying = allCases.filter(({ kind, loses }) => kind !== "createTable" && loses.length > 0);
 
 test("of writes at any moment none is lost silently", async () => {
+  const { chance } = drawnChance();
   for (let round = 0; round < rounds(3, 180); round++) {
     const { options, open } = await aWorld(staying[round % staying.length]!);
     const ids: number[] = [];
     const over = new AbortController();
     const writing = (async () => {
       // The first one may come when the plan is made. Without pauses nobody else would get to make a commit.
-      await pause(60 * Math.random());
+      await pause(60 * chance.next());
       for (let id = 100; !over.signal.aborted; id++) {
-        await pause(10 * Math.random());
+        await pause(10 * chance.next());
         await (await open()).add([{ id, body: "new" }]).then(
           () => ids.push(id),
           () => {},

@@ -1,6 +1,7 @@
 /** `prepare` and `up` of a change of the embedding model are killed, while applications add, change and delete rows. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { drawnChance } from "../support/kill-moments.ts";
 import type { Project, Running } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
 import { serveProcess } from "../support/serve.ts";
@@ -53,13 +54,14 @@ async function kill(running: Running): Promise<boolean> {
 
 /** Changes the model of a table, with kills until `up` has ended. In odd rounds, `prepare` ends before `up` begins. */
 async function changeModel(way: "lance" | "namespace", round: number): Promise<Outcome> {
+  const { chance } = drawnChance();
   let service: Running | undefined;
   const serve = async (data: string) => {
     const started = await serveProcess(data);
     service = started;
     return started.url;
   };
-  const scene = await aScene(way, rounds(300, 1_000) + Math.floor(Math.random() * rounds(1, 3_000)), {
+  const scene = await aScene(way, rounds(300, 1_000) + chance.below(rounds(1, 3_000)), {
     change: "reembed",
     serve,
   });
@@ -70,7 +72,7 @@ async function changeModel(way: "lance" | "namespace", round: number): Promise<O
     const before = paidFor(project).length;
     const running = project.start(["prepare", ...lease]);
     if (time === 0) await computing(running, project, before);
-    await sleep(Math.random() * (time === 0 ? 1_000 : 3_000));
+    await sleep(chance.next() * (time === 0 ? 1_000 : 3_000));
     if (await kill(running)) killed.prepare++;
   }
   if (round % 2 === 1) expect(await project.migrate(["prepare", ...lease])).toMatchObject({ code: 0 });
@@ -83,7 +85,7 @@ async function changeModel(way: "lance" | "namespace", round: number): Promise<O
     if (killed.up === mostOfUp) await running.finished;
     // After the switch it waits for writers for a second.
     const most = time % 2 === 1 ? 1_500 : 1_500 + 1_500 * time;
-    await Promise.race([running.finished, sleep(Math.random() * most)]);
+    await Promise.race([running.finished, sleep(chance.next() * most)]);
     if (await kill(running)) {
       killed.up++;
       if (await isSwitched(project)) killed.switched++;

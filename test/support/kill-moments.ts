@@ -1,5 +1,6 @@
 /** When processes are killed, and where that found them. */
 import { setTimeout as pause } from "node:timers/promises";
+import { onTestFailed } from "vitest";
 import { chanceOf, type Chance } from "../simulate/seeded-random.ts";
 import type { Running } from "./project.ts";
 import { rowsOf } from "./tables.ts";
@@ -10,10 +11,12 @@ export interface Moment {
   readonly milliseconds: number;
 }
 
-/** Chance that a failure can be tried again with, and the words that say how. */
+/** Chance of a test that can be run with it again, and the words that say how, which a failed test prints. */
 export function drawnChance(): { readonly chance: Chance; readonly words: string } {
   const seed = Number(process.env["MIGRATE_SEED"] ?? Math.floor(Math.random() * 1e9));
-  return { chance: chanceOf(seed), words: `the same moments: MIGRATE_SEED=${seed}` };
+  const words = `the same moments: MIGRATE_SEED=${seed}`;
+  onTestFailed(() => console.log(words));
+  return { chance: chanceOf(seed), words };
 }
 
 /**
