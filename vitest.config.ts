@@ -37,6 +37,8 @@ export default defineConfig({
     testTimeout: 120_000,
     // "expected [ …(2) ] to deeply equal []" at the end of a log does not say what was found.
     chaiConfig: { truncateThreshold: 1_000 },
+    // A name that is cut says less, and is that of others too.
+    taskTitleValueFormatTruncate: 200,
     hookTimeout: 120_000,
   },
 });

@@ -69,7 +69,7 @@ test.each([
   ["b", "by_bloom", "BloomFilter", retypeColumn("t", "b", largeUtf8(), { using: "b" })],
   ["g", "g_idx", "NGram", retypeColumn("t", "g", largeUtf8(), { using: "g" })],
   ["v", "v_idx", "IvfSq", retypeColumn("t", "v", short, { using: "v" })],
-])("a rewrite of %s is refused before the first write, as its index %s is of the kind %s", async (...given) => {
+])("a rewrite of %s is refused before the first write, as its index %s is of the kind %s: $3", async (...given) => {
   const [path, name, kind, step] = given;
   const { run, options, indexes, target } = await aProject([step]);
   const before = (await target.describeTable("t"))!.version;
@@ -85,16 +85,19 @@ test.each([
   ["s", "s_idx", "split_identifiers to true", retypeColumn("t", "s", largeUtf8(), { using: "s" })],
   ["m", "m_idx", "max_token_length to null", retypeColumn("t", "m", largeUtf8())],
   ["w", "w_idx", "max_level to 3", retypeColumn("t", "w", short)],
-])("a rewrite of %s is refused before the first write, as nothing here sets of its index %s %s", async (...given) => {
-  const [path, name, what, step] = given;
-  const { run, options, indexes, target } = await aProject([step]);
-  const before = (await target.describeTable("t"))!.version;
-  const words = `index ${name} of t can't be recreated when its column ${path} has been rewritten: lance-migrate can't set ${what}; drop it in a step before`;
-  await expect(plan(options)).rejects.toThrow(words);
-  await expect(run()).rejects.toThrow(words);
-  expect((await target.describeTable("t"))!.version).toBe(before);
-  expect(await indexes()).toEqual(all);
-});
+])(
+  "a rewrite of %s is refused before the first write, as nothing here sets of its index %s %s: $3",
+  async (...given) => {
+    const [path, name, what, step] = given;
+    const { run, options, indexes, target } = await aProject([step]);
+    const before = (await target.describeTable("t"))!.version;
+    const words = `index ${name} of t can't be recreated when its column ${path} has been rewritten: lance-migrate can't set ${what}; drop it in a step before`;
+    await expect(plan(options)).rejects.toThrow(words);
+    await expect(run()).rejects.toThrow(words);
+    expect((await target.describeTable("t"))!.version).toBe(before);
+    expect(await indexes()).toEqual(all);
+  },
+);
 
 const vectors = { path: "v", distanceType: "cosine", numPartitions: 2, maxIterations: 7, sampleRate: 64 };
 const own: readonly (readonly [IndexKind, object])[] = [

@@ -3,7 +3,7 @@
  * `describeMarkers` by the ledger that it keeps, and adds what is special to it.
  */
 import { describe, expect, test } from "vitest";
-import type { Column, DataType } from "../../src/schema/data-type.ts";
+import { formatType, type Column, type DataType } from "../../src/schema/data-type.ts";
 import type { Action } from "../../src/actions/model/action.ts";
 import { applyAction } from "../support/fold.ts";
 import type { Database } from "../../src/schema/table.ts";
@@ -122,7 +122,7 @@ export function describeTarget(name: string, open: OpenPair): void {
       expect(await other.listTables()).toEqual(["documents"]);
     });
 
-    test.each(everyType.map((type) => [type.kind, type] as const))(
+    test.each(everyType.map((type) => [formatType(type), type] as const))(
       "a column of type %s reads back as made",
       async (_, type) => {
         const { one, found } = await open();

@@ -119,10 +119,10 @@ const writes = `await documents.add([{ id: 1, text: "hello", vector: Array(384).
 const reads = `const rows = await documents.query().toArray();
   console.log(${columns});`;
 
-test.for(isLong ? all : all.slice(0, 4))(
-  "with $manager in a project of the type $type, the first ten minutes work",
+test.for((isLong ? all : all.slice(0, 4)).map((one) => ({ isReal: false, ...one })))(
+  "with $manager in a project of the type $type, the first ten minutes work (engine installed: $isReal)",
   { timeout: 300_000 },
-  async ({ manager, type, isReal = false }, { skip }) => {
+  async ({ manager, type, isReal }, { skip }) => {
     if ("problem" in others && manager !== "npm") {
       process.stdout.write(`${others.problem}\n`);
       skip(others.problem);

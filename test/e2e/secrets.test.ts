@@ -182,11 +182,15 @@ describe("no secret is shown by", () => {
 });
 
 test.each([
-  ["migrate.config.ts", `export default { targets: { a: { kind: "rest", apiKey: "${plainKey}", endpoint: } } };`],
-  ["migrate.config.ts", `enum A { x = "${plainKey}" }\nexport default {};`],
-  ["migrate.config.js", `export default { apiKey: "${plainKey}" "" };`],
-  ["migrations/0001_documents.ts", `const key = "${plainKey}" "";\nexport const up = [];`],
-])("the line of a syntax error in %s is shown to nobody", async (file, text) => {
+  [
+    "syntax error",
+    "migrate.config.ts",
+    `export default { targets: { a: { kind: "rest", apiKey: "${plainKey}", endpoint: } } };`,
+  ],
+  ["enum", "migrate.config.ts", `enum A { x = "${plainKey}" }\nexport default {};`],
+  ["syntax error", "migrate.config.js", `export default { apiKey: "${plainKey}" "" };`],
+  ["syntax error", "migrations/0001_documents.ts", `const key = "${plainKey}" "";\nexport const up = [];`],
+])("the line of the %s in %s is shown to nobody", async (_what, file, text) => {
   const { "migrate.config.ts": _, ...files } = configured(`{ kind: "lance", uri: ".lancedb" }`);
   const where = folder({ ...files, [file]: text });
   for (const [name, args] of [

@@ -273,9 +273,12 @@ test.each([
   expect(await rowsOf(folder, "t")).toHaveLength(3);
 });
 
-test.each([[[rename]], [[rename, addColumn("t", "n", int32(), { as: "id" })]]])(
-  "an action that may have lost metadata of others is done, and the run fails",
-  async (steps) => {
+test.each([
+  { place: "the last action", steps: [rename] },
+  { place: "an action before the last", steps: [rename, addColumn("t", "n", int32(), { as: "id" })] },
+])(
+  "an action that may have lost metadata of others is done, and the run fails: $place of its migration",
+  async ({ steps }) => {
     const { folder, run, handle, records } = await aDatabase(steps);
     const others = {
       beforeCall: async () => void (await (await handle()).updateFieldMetadata([{ path: "b", metadata: set }])),

@@ -390,7 +390,11 @@ const jsonBodies: readonly Case[] = [
     },
     invalid(/./),
   ],
-  ["JSON that says it is Arrow", { ...alter([]), headers: asArrow }, { status: [400, 415], says: /JSON|json/ }],
+  [
+    "an alteration that says it is Arrow",
+    { ...alter([]), headers: asArrow },
+    { status: [400, 415], says: /JSON|json/ },
+  ],
   [
     "JSON that says it is a form",
     { ...alter([]), headers: { ...authorised, "content-type": "application/x-www-form-urlencoded" } },

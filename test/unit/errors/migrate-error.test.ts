@@ -274,15 +274,13 @@ test("an error of a second copy of the package is known", async () => {
 });
 
 test.each([
-  { thrown: new Error("first\nsecond"), line: "first" },
-  { thrown: new Error("  padded  "), line: "padded" },
-  { thrown: new Error("carriage\r\nreturn"), line: "carriage" },
-  { thrown: "text", line: "text" },
-  { thrown: undefined, line: "what was thrown has no message" },
-  { thrown: {}, line: "what was thrown has no message" },
-  { thrown: new Error(""), line: "what was thrown has no message" },
-])("the first line of what was thrown is $line", ({ thrown, line }) => {
-  expect(firstLine(thrown)).toBe(line);
+  { all: [new Error("first\nsecond")], line: "first" },
+  { all: [new Error("  padded  ")], line: "padded" },
+  { all: [new Error("carriage\r\nreturn")], line: "carriage" },
+  { all: ["text"], line: "text" },
+  { all: [undefined, {}, new Error("")], line: "what was thrown has no message" },
+])("the first line of what was thrown is $line", ({ all, line }) => {
+  for (const thrown of all) expect(firstLine(thrown)).toBe(line);
 });
 
 const notFound = new Error("getaddrinfo ENOTFOUND chat.example");

@@ -57,7 +57,7 @@ test.each<[databases: unknown, problem: RegExp]>([
   [() => new Promise(() => {}), /can't be listed: it was not evaluated within 0\.2 s/],
   [() => never(), /can't be listed: it was not evaluated within 0\.2 s/],
   [() => Promise.reject(new Error("no route to the directory")), /can't be listed: no route to the directory$/],
-])("%j is refused", async (databases, problem) => {
+])("%s is refused", async (databases, problem) => {
   await expect(list(databases)).rejects.toMatchObject({
     code: "ERR_CONFIG_INVALID",
     details: { file: "migrate.config.ts", problem: expect.stringMatching(problem) as string },

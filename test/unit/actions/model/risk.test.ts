@@ -50,7 +50,7 @@ test.each<[string, NullableType, readonly string[]]>([
   ["7.99", int32(), ["loss"]],
   ["7", int32(), []],
   ["'f'", int32(), []],
-])("the risks of a column from %s", (as, type, kinds) => {
+])("the risks of a column from %s as %j are %j", (as, type, kinds) => {
   expect(notes(as, type.type)).toEqual(kinds);
 });
 

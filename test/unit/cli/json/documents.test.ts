@@ -43,7 +43,7 @@ test.each<{ readonly args: string; readonly printed: readonly object[] }>([
   { args: "up", printed: [{ ...ended, code: "ERR_DRIFT", message: "…", exit: 4 }] },
   { args: "up --dry-run", printed: [{ target: "local", direction: "up", pending: [] }] },
   { args: "frobnicate", printed: [{ event: "error", code: "ERR_USAGE", message: "…" }] },
-])("tests accept what migrate $args prints", ({ args, printed }) => {
+])("tests accept $printed as what migrate $args prints", ({ args, printed }) => {
   checkJsonOutput([...args.split(" "), "--json"], linesOf(printed));
 });
 

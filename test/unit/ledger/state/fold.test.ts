@@ -232,11 +232,6 @@ test.each<{ why: string; records: readonly LedgerRecord[]; inDoubt: readonly num
     inDoubt: [],
   },
   {
-    why: "the epoch was released",
-    records: [...died, aRecord("1.1", "released"), aRecord("2.0", "taken", { next: 1 })],
-    inDoubt: [],
-  },
-  {
     why: "the epoch was released by one who could not find out",
     records: [
       ...died,

@@ -26,7 +26,7 @@ test.each([
   [{ name: undefined }, "name must be the new name"],
   [{ name: 5 }, "name must be the new name"],
   [{ nullable: true }, "holds an unknown key nullable"],
-])("a step with %j is refused", (change, problem) => {
+])("a step with %o is refused", (change, problem) => {
   expect(parseStep({ ...step, ...change })).toEqual({ problem, kind: "renameColumn" });
 });
 
