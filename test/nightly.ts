@@ -16,6 +16,7 @@ const testsIn = (folders: readonly string[]) => vitest(...folders.map((folder) =
 const parts: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(Object.entries(groups).map(([name, folders]) => [name, testsIn(folders)])),
   pylance: vitest("--config", "test/pylance/vitest.config.ts"),
+  flaky: node(".ci/flaky.ts", "50"),
   stores: node("test/fault/store-race.ts"),
   simulate: node("test/simulate/run.ts", "--schedules", "200000"),
   "crash-matrix": node("test/fault/crash-matrix.ts"),
