@@ -43,7 +43,11 @@ export async function aScene(
 ): Promise<Scene> {
   const { migrate, start, ...rest } = aProject();
   const key = { MIGRATE_API_KEY: apiKey };
-  const project: Project = { ...rest, migrate: (args) => migrate(args, key), start: (args) => start(args, key) };
+  const project: Project = {
+    ...rest,
+    migrate: (args, env) => migrate(args, { ...key, ...env }),
+    start: (args, env) => start(args, { ...key, ...env }),
+  };
   let { database } = project;
   if (way === "namespace") {
     database = await serve(project.database);

@@ -1,4 +1,6 @@
 /** A service that loses answers or is killed, while a run computes a column through it. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { drawnChance } from "../support/kill-moments.ts";
@@ -33,7 +35,7 @@ test("a run whose writes get no answer computes each row once, and leaves nothin
   expect([seen.size, Math.min(...seen.values()) >= 2]).toEqual([4, true]);
   const db = await lancedb.connect(project.database);
   expect((await db.tableNames()).toSorted()).toEqual(["_migrations", "docs"]);
-}, 120_000);
+});
 
 test("a run that computes a column continues when its service is killed and started again, and computes each row once", async () => {
   const port = await freePort();
@@ -42,6 +44,8 @@ test("a run that computes a column continues when its service is killed and star
   const { project } = await aScene("namespace", documents, {
     serve: async (data) => (service = await start(data)).url,
   });
+  // Fewer than there are calls to make, so that the run has not ended when its service is killed first.
+  project.write("hold", "20");
   const running = project.start(["up"]);
   let isOver = false;
   void running.finished.then(() => (isOver = true));
@@ -49,17 +53,18 @@ test("a run that computes a column continues when its service is killed and star
   let killed = 0;
   for (let time = 0; time < rounds(2, 10); time++) {
     const before = paidFor(project).length;
-    await expect.poll(() => isOver || paidFor(project).length > before, { timeout: 60_000, interval: 5 }).toBe(true);
+    await expect.poll(() => isOver || paidFor(project).length > before, { interval: 5 }).toBe(true);
     await sleep(chance.next() * 300);
     if (isOver) break;
     service!.process.kill("SIGKILL");
     await service!.finished;
     killed++;
     service = await start(project.database);
+    rmSync(join(project.folder, "hold"), { force: true });
   }
   const { code, stderr } = await running.finished;
   expect(code, stderr).toBe(0);
   expect(killed).toBeGreaterThan(0);
   expect(await wrong(project)).toEqual([]);
   expect(paidFor(project)).toHaveLength(documents);
-}, 300_000);
+});

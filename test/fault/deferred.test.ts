@@ -2,7 +2,7 @@
 import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { aProject, temporaryFolder } from "../support/project.ts";
+import { aProject, leaping, temporaryFolder } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
 import { aService, apiKey } from "../support/service.ts";
 import { addRows, lancedb } from "../support/tables.ts";
@@ -30,10 +30,7 @@ test.each(["lance", "namespace"] as const)(
         ? ({ kind: "lance", uri: data } as const)
         : ({ kind: "rest", endpoint: service.url, apiKey, dialect: "namespace" } as const);
     const project = aProject();
-    project.write(
-      "migrate.config.ts",
-      `export default { leaseSeconds: 1, targets: { here: ${JSON.stringify(target)} } };\n`,
-    );
+    project.write("migrate.config.ts", `export default { targets: { here: ${JSON.stringify(target)} } };\n`);
     project.migration("0001_create.ts", `m.createTable("t", { a: m.vector(2), b: m.vector(2) }),`);
     expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
     project.migration(
@@ -54,7 +51,7 @@ test.each(["lance", "namespace"] as const)(
         const order = {
           migrations: join(project.folder, "migrations"),
           target,
-          lease: 1_000,
+          lease: 30_000,
           death: { call, place: "after" },
         } as const;
         const { code, stdout, stderr } = await startVictim(order, project.folder).finished;
@@ -64,7 +61,7 @@ test.each(["lance", "namespace"] as const)(
       }
     };
 
-    const up = async () => await project.migrate(["up"]);
+    const up = async () => await project.migrate(["up"], leaping());
     const deferring = await killEach(async (words) => {
       expect({ ...words, ...(await up()) }).toMatchObject({
         code: 0,
@@ -90,7 +87,6 @@ test.each(["lance", "namespace"] as const)(
     expect(building).toBeGreaterThan(10 / every);
     expect(await marksOf(data)).toEqual([]);
   },
-  600_000,
 );
 
 test("an index whose mark was left is as any other, and down drops both", async () => {

@@ -2,7 +2,7 @@
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { aProject, temporaryFolder } from "../support/project.ts";
+import { aProject, leaping, temporaryFolder } from "../support/project.ts";
 import { isLong, rounds } from "../support/rounds.ts";
 import { addRows, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
 import { startVictim } from "./start-victim.ts";
@@ -56,7 +56,6 @@ test.each(Object.entries(cases).map(([kind, steps], index) => [kind, steps, inde
     // Each case is killed at other calls.
     const first = isLong ? 1 : 1 + 6 * index;
     const project = aProject();
-    project.write("migrate.config.ts", "export default { leaseSeconds: 1 };\n");
     project.migration(
       "0001_create.ts",
       `m.createTable("t", { id: m.int32().notNull(), x: m.int32() }), m.createIndex("t", "x", m.btree()),
@@ -95,7 +94,7 @@ test.each(Object.entries(cases).map(([kind, steps], index) => [kind, steps, inde
         const order: Order = {
           migrations: join(project.folder, "migrations"),
           target: { kind: "lance", uri: project.database },
-          lease: 1_000,
+          lease: 30_000,
           downTo: 1,
           keepAppended: isLossy,
           death: { call, place },
@@ -105,11 +104,10 @@ test.each(Object.entries(cases).map(([kind, steps], index) => [kind, steps, inde
         if (code === 0) break;
         expect(code, stderr).toBeNull();
         killed++;
-        const next = await project.migrate(["down", "--to", "1", ...(isLossy ? ["--keep-appended"] : [])]);
+        const next = await project.migrate(["down", "--to", "1", ...(isLossy ? ["--keep-appended"] : [])], leaping());
         expect({ place, call, stdout, code: next.code }, next.stderr).toEqual({ place, call, stdout, code: 0 });
         expect(await seen(project.database)).toEqual(wanted);
       }
     expect(killed).toBeGreaterThan((12 / every) * places.length);
   },
-  600_000,
 );

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { drawnChance } from "../support/kill-moments.ts";
-import type { Project, Running } from "../support/project.ts";
+import { leaping, type Project, type Running } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
 import { serveProcess } from "../support/serve.ts";
 import { lancedb } from "../support/tables.ts";
@@ -21,7 +21,6 @@ import {
 const kills = rounds(2, 50);
 /** Of `up` in one change. Each run that follows a killed one waits for its lease. */
 const mostOfUp = rounds(2, Infinity);
-const lease = ["--lease", "1"];
 
 interface Outcome {
   /** How often `prepare` was killed, how often `up`, and how often `up` after the switch. */
@@ -70,17 +69,17 @@ async function changeModel(way: "lance" | "namespace", round: number): Promise<O
   const old = await Promise.all([1_000_000, 2_000_000].map((first) => startWriter(scene, first, ["old"])));
   for (let time = 0; time < rounds(2, 3); time++) {
     const before = paidFor(project).length;
-    const running = project.start(["prepare", ...lease]);
+    const running = project.start(["prepare"], leaping());
     if (time === 0) await computing(running, project, before);
     await sleep(chance.next() * (time === 0 ? 1_000 : 3_000));
     if (await kill(running)) killed.prepare++;
   }
-  if (round % 2 === 1) expect(await project.migrate(["prepare", ...lease])).toMatchObject({ code: 0 });
+  if (round % 2 === 1) expect(await project.migrate(["prepare"], leaping())).toMatchObject({ code: 0 });
   const said = await Promise.all(old.map(ended));
   const both = await Promise.all([3_000_000, 4_000_000].map((first) => startWriter(scene, first, ["both"])));
   let isOver = false;
   for (let time = 0; !isOver; time++) {
-    const running = project.start(["up", ...lease]);
+    const running = project.start(["up"], leaping());
     if (time % 2 === 1) await Promise.race([switched(running, project), sleep(20_000)]);
     if (killed.up === mostOfUp) await running.finished;
     // After the switch it waits for writers for a second.
@@ -111,7 +110,8 @@ test.each(["lance", "namespace"] as const)(
   async (way) => {
     const sum = { rounds: 0, prepare: 0, up: 0, switched: 0, computed: 0, twice: 0 };
     const counts: Record<string, number> = {};
-    for (; sum.prepare + sum.up < kills; sum.rounds++) {
+    // Of either at least one: a run may end before its moment comes.
+    for (; sum.prepare + sum.up < kills || sum.up === 0; sum.rounds++) {
       const { killed, computed, twice, said } = await changeModel(way, sum.rounds);
       sum.prepare += killed.prepare;
       sum.up += killed.up;
@@ -124,7 +124,5 @@ test.each(["lance", "namespace"] as const)(
     console.log(
       `${way}: ${sum.rounds} changes, prepare killed ${sum.prepare} times, up ${sum.up} times, ${sum.switched} of them after the switch; ${sum.computed} computed, ${sum.twice} of them again; ${JSON.stringify(counts)}`,
     );
-    expect(sum.up).toBeGreaterThan(0);
   },
-  1_800_000,
 );

@@ -10,8 +10,6 @@ import { addNumbers, columnsOf, lancedb } from "../support/tables.ts";
 /** Who works on the folder: the embedded engine, or a service whose dialect it is. */
 export type Way = "embedded" | "service" | "namespace";
 
-/** Long enough that a loaded machine does not keep a run from its work for as long. */
-export const leaseSeconds = 2;
 const fragments = 5;
 const rowsInEach = rounds(100_000, 1_000_000);
 
@@ -26,11 +24,11 @@ export interface Scene {
   requireRight(project: Project): Promise<void>;
 }
 
-/** Resolves when the run has made its plan and begins. */
-export function begun({ process }: Running): Promise<void> {
+/** Resolves when the run has printed these words, or has ended. */
+export function printed({ process }: Running, words: string): Promise<void> {
   return new Promise((resolve) => {
     process.stdout?.on("data", (text: string) => {
-      if (text.includes('"planned"')) resolve();
+      if (text.includes(words)) resolve();
     });
     process.on("close", () => resolve());
   });
@@ -53,7 +51,7 @@ export async function aScene(way: Way = "embedded"): Promise<Scene> {
 
   const undisturbed = await copy();
   const running = undisturbed.start(["up", "--json"], key);
-  await begun(running);
+  await printed(running, '"planned"');
   const start = performance.now();
   const { code, stdout, stderr } = await running.finished;
   expect(code, stderr).toBe(0);
@@ -82,10 +80,7 @@ async function writeFirst(project: Project, way: Way): Promise<void> {
     way === "embedded"
       ? { kind: "lance", uri: ".lancedb" }
       : { kind: "rest", endpoint: (await aService(project.database)).url, dialect: way };
-  project.write(
-    "migrate.config.ts",
-    `export default { leaseSeconds: ${leaseSeconds}, targets: { local: ${JSON.stringify(target)} } };\n`,
-  );
+  project.write("migrate.config.ts", `export default { targets: { local: ${JSON.stringify(target)} } };\n`);
   project.migration(
     "0001_create.ts",
     `m.createTable("big", { id: m.int32().notNull(), a: m.int32(), b: m.int32(), c: m.int32() }),`,

@@ -16,23 +16,15 @@ export interface StoreProject extends Project {
 interface Place {
   readonly uri?: string;
   readonly options?: StorageOptions;
-  /** Seconds. A busy machine makes these servers slow, and a run that waits for nobody needs no short lease. */
-  readonly lease?: number;
 }
-
-/** The lease of runs that have to wait until one runs out, in seconds. */
-export const shortLease = 10;
 
 export function aProjectIn(
   store: Store,
-  { uri = store.place(), options = store.storageOptions, lease }: Place = {},
+  { uri = store.place(), options = store.storageOptions }: Place = {},
 ): StoreProject {
   const project = aProject("shared");
   const target = { kind: "lance", uri, storageOptions: options };
-  project.write(
-    "migrate.config.mjs",
-    `export default ${JSON.stringify({ leaseSeconds: lease, targets: { store: target } })};\n`,
-  );
+  project.write("migrate.config.mjs", `export default ${JSON.stringify({ targets: { store: target } })};\n`);
   const run = async (...args: readonly string[]) => {
     const finished = await project.migrate(args);
     expect(finished, `${args.join(" ")}: ${finished.stderr}`).toMatchObject({ code: 0 });

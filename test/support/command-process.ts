@@ -1,6 +1,7 @@
 /** Runs the built command whenever it is told to, all in this one process: most of what a command costs is the start of its own. */
 import { registerHooks } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { leapOnceWaiting } from "./leaping-clock.ts";
 
 export interface Asked {
   readonly folder: string;
@@ -45,6 +46,7 @@ async function run({ folder, args, env, edition }: Asked): Promise<void> {
   project = { url: `${pathToFileURL(folder).href}/`, edition };
   process.argv = [process.execPath, fileURLToPath(bin), ...args];
   Object.assign(process.env, env);
+  if (env["LEAPING_CLOCK"] !== undefined) leapOnceWaiting(env["LEAPING_CLOCK"]);
   let isSpent = false;
   const code = await new Promise<number>((resolve) => {
     process.exit = ((given?: number) => {

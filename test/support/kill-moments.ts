@@ -1,14 +1,13 @@
 /** When processes are killed, and where that found them. */
-import { setTimeout as pause } from "node:timers/promises";
-import { onTestFailed } from "vitest";
+import { expect, onTestFailed } from "vitest";
 import { chanceOf, type Chance } from "../simulate/seeded-random.ts";
-import type { Running } from "./project.ts";
+import { preloading, type Project } from "./project.ts";
 import { rowsOf } from "./tables.ts";
 
-/** After so many lines of a run's output, and then so many milliseconds. */
+/** After this many lines of a run's output, and then this share of what a line has taken until then, but before the next line. */
 export interface Moment {
   readonly lines: number;
-  readonly milliseconds: number;
+  readonly share: number;
 }
 
 /** Chance of a test that can be run with it again, and the words that say how, which a failed test prints. */
@@ -19,36 +18,23 @@ export function drawnChance(): { readonly chance: Chance; readonly words: string
   return { chance: chanceOf(seed), words };
 }
 
-/**
- * Moments spread over all of a run that nobody disturbed: so many lines long, in so many milliseconds. MIGRATE_SEED draws the same ones
- * again.
- */
-export function killMoments(kills: number, lines: number, duration: number) {
+/** Moments spread over all of a run of this many lines. MIGRATE_SEED draws the same ones again. */
+export function killMoments(kills: number, lines: number) {
   const { chance, words: again } = drawnChance();
   const moments = Array.from({ length: kills }, (_, index): Moment => {
     const at = ((index + chance.next()) / kills) * (lines - 1);
-    return { lines: 1 + Math.floor(at), milliseconds: (duration / lines) * chance.next() };
+    return { lines: 1 + Math.floor(at), share: chance.next() };
   });
-  const words = ({ lines, milliseconds }: Moment) =>
-    `killed ${Math.round(milliseconds)} ms after line ${lines}; ${again}`;
+  const words = ({ lines, share }: Moment) =>
+    `killed ${share.toFixed(3)} of a line's time after line ${lines}; ${again}`;
   return { moments, words };
 }
 
-/** Whether the process was killed, and had not ended before. */
-export async function killAt({ process, finished }: Running, { lines, milliseconds }: Moment): Promise<boolean> {
-  let heard = 0;
-  const isThere = new Promise<void>((resolve) => {
-    process.stdout?.on("data", (text: string) => {
-      heard += text.split("\n").length - 1;
-      if (heard >= lines) resolve();
-    });
-    process.on("close", () => resolve());
-  });
-  await isThere;
-  if (process.exitCode === null) await pause(milliseconds);
-  process.kill("SIGKILL");
-  await finished;
-  return process.signalCode === "SIGKILL";
+/** Runs a command until it is killed at that moment. */
+export async function killAt(project: Pick<Project, "start">, args: readonly string[], moment: Moment): Promise<void> {
+  const { process, finished } = project.start(args, { ...preloading("dying.ts"), DIES_AT: JSON.stringify(moment) });
+  const { stdout, stderr } = await finished;
+  expect(process.signalCode, stdout + stderr).toBe("SIGKILL");
 }
 
 /** The event and the migration of the newest record of a ledger. */

@@ -97,9 +97,23 @@ interface Asked {
   readonly env?: Environment | undefined;
 }
 
+/** An environment in which a command waits for no lease: its clock leaps over it. Commands with the same one share a clock. */
+export function leaping(): Environment {
+  const file = join(temporaryFolder(), "clock");
+  writeFileSync(file, "0");
+  return { LEAPING_CLOCK: file };
+}
+
+/** An environment with this module loaded before the command, and with others that the tests themselves are run with. */
+export function preloading(module: string): Environment {
+  const file = fileURLToPath(new URL(module, import.meta.url));
+  return { NODE_OPTIONS: [process.env["NODE_OPTIONS"], `--import=${file}`].join(" ") };
+}
+
 /** Starts the built command. */
-export function startCommand({ folder, args, env }: Asked): Running {
-  const { process: child, finished } = startNode([join(root, "dist", "bin.js"), ...args], folder, env);
+export function startCommand({ folder, args, env = {} }: Asked): Running {
+  const leaps = "LEAPING_CLOCK" in env ? preloading("leaping-clock.ts") : {};
+  const { process: child, finished } = startNode([join(root, "dist", "bin.js"), ...args], folder, { ...leaps, ...env });
   return { process: child, finished: finished.then((ended) => checked(args, ended)) };
 }
 
