@@ -33,7 +33,7 @@ async function ran(folder: string, ...args: readonly string[]) {
 }
 
 describe.skipIf(reason !== undefined)("the image of the command", () => {
-  beforeAll(async () => await engine.buildImage("command"), 600_000);
+  beforeAll(async () => await engine.buildImage("command"));
   afterAll(engine.cleanUp);
 
   test("applies the migrations of a project that has installed nothing, without being root", async () => {
@@ -46,7 +46,7 @@ describe.skipIf(reason !== undefined)("the image of the command", () => {
     expect(statSync(join(folder, ".lancedb")).uid).toBe(1000);
     expect(await ran(folder)).toMatchObject({ code: 0, said: expect.stringContaining("migrate up") as string });
     expect(await ran(folder, "up", "--no-such-flag")).toMatchObject({ code: 2 });
-  }, 120_000);
+  });
 
   test("stops at a safe point when it is asked to, and leaves no lease", async () => {
     // The hook waits until it is asked to stop, as a long migration would.
@@ -71,7 +71,7 @@ export const up = [addColumn("documents", "title", utf8())];
     const files = { "migrations/0001_documents.ts": created, "migrations/0002_title.ts": second };
     const folder = aFolder({ "migrate.config.ts": waits, ...files });
     const container = await engine.command(folder, "up");
-    await expect.poll(() => existsSync(join(folder, "waits")), { timeout: 60_000, interval: 100 }).toBe(true);
+    await expect.poll(() => existsSync(join(folder, "waits")), { interval: 100 }).toBe(true);
     await container.stop();
     expect(await container.said()).toContain("stopping at the next safe point");
     expect(await container.code()).toBe(130);
@@ -80,5 +80,5 @@ export const up = [addColumn("documents", "title", utf8())];
     expect(status.said).not.toContain("lease");
     writeFileSync(join(folder, "migrate.config.ts"), config);
     expect(await ran(folder, "up", "--wait", "0")).toMatchObject({ code: 0 });
-  }, 180_000);
+  });
 });

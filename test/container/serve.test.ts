@@ -105,7 +105,7 @@ const kills: readonly (readonly [number, Moment])[] = [
 const dialects: readonly Dialect[] = isLong ? ["service", "namespace"] : ["namespace"];
 
 describe.skipIf(reason !== undefined)("the image", () => {
-  beforeAll(async () => await engine.buildImage("service"), 600_000);
+  beforeAll(async () => await engine.buildImage("service"));
   afterAll(engine.cleanUp);
 
   test("is healthy by its own check, serves a new volume without being root, and ends well when it is asked to", async () => {
@@ -148,6 +148,5 @@ describe.skipIf(reason !== undefined)("the image", () => {
         await again.kill();
       }
     },
-    600_000,
   );
 });

@@ -169,7 +169,7 @@ test("groups leave the same tables, rows and ledger as one migration after the o
   );
   expect(groups).toBeGreaterThan(2);
   console.log(`${groups} histories with groups, of ${grouped} among ${all} migrations`);
-}, 1_800_000);
+});
 
 const rename = (table: string, path: string, name: string) => ({ kind: "renameColumn", table, path, name });
 const column = (name: string, nullable = true) => ({ name, type: { kind: "int32" }, nullable });

@@ -8,7 +8,7 @@ import { defaultSeconds } from "../../src/session/config.ts";
 
 test("the generated parts of docs are what the code gives now", async () => {
   for (const [path, { is, must }] of await referenceFiles()) expect(is, `${path}: npm run reference`).toBe(must);
-}, 600_000);
+});
 
 test("the defaults in the comments of settings are those of the code", () => {
   const settings = settingTables().get("the settings");

@@ -186,7 +186,7 @@ test("rows that an interrupted run left null are computed again by the next one"
   const fails = `if (rows.some(({ text }) => text === "one") && !process.env.GO) throw new Error("one fails"); if (rows.some(({ text }) => text === "five") && !process.env.GO) await new Promise(() => {});`;
   const project = await aScene({ concurrency: 1, failedRows: "leave", batch: 1 }, lengthsOf(fails));
   const running = project.start(["up"]);
-  await expect.poll(() => logOf(project).length, { timeout: 30_000 }).toBe(3);
+  await expect.poll(() => logOf(project).length).toBe(3);
   running.process.kill("SIGINT");
   expect(await running.finished).toMatchObject({ code: 130 });
   expect(await project.migrate(["up"], { GO: "1" })).toMatchObject({ code: 0 });
@@ -291,7 +291,7 @@ test("status calls a step that has failed between two commits in doubt only if a
   const kill = `() => process.kill(process.pid, "SIGKILL")`;
   project.write("migrate.config.ts", `export default { leaseSeconds: 1, hooks: { beforeRun: ${kill} } };\n`);
   expect(await project.migrate(["up"])).toMatchObject({ code: null });
-  await expect.poll(row, { timeout: 10_000 }).toMatch(/^in doubt, 1 of 2 actions done, /);
+  await expect.poll(row).toMatch(/^in doubt, 1 of 2 actions done, /);
 });
 
 test("a null in the key is counted before, in the rows that are computed only", async () => {
@@ -419,7 +419,7 @@ test("an interrupted run keeps what was computed, and the next one resumes", asy
   const waits = `if (rows.some(({ text }) => text === "three") && !process.env.GO) await new Promise(() => {});`;
   const project = await aScene({ concurrency: 1 }, lengthsOf(waits));
   const running = project.start(["up"]);
-  await expect.poll(() => logOf(project).length, { timeout: 30_000 }).toBe(2);
+  await expect.poll(() => logOf(project).length).toBe(2);
   running.process.kill("SIGINT");
   const { code, stderr } = await running.finished;
   expect(code).toBe(130);

@@ -124,7 +124,7 @@ function stepsIn(text: string): readonly [steps: string, accepts: string] | unde
     : [steps, text.includes("accepts") ? 'export const accepts = ["lossy"];\n' : ""];
 }
 
-test("the proposed sequence breaks no release that runs meanwhile", { timeout: 60_000 }, async () => {
+test("the proposed sequence breaks no release that runs meanwhile", async () => {
   const project = withContracts();
   const up = async () => await project.migrate(["up"]);
   project.write("app.mjs", application);

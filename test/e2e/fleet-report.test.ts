@@ -44,7 +44,7 @@ beforeAll(async () => {
   writeFileSync(join(fleet.folder, "migrations/0002_headlines.ts"), renamed);
   expect(await fleet.migrate(["up", "--database", "acme"])).toMatchObject({ code: 0 });
   writeFileSync(join(fleet.folder, "data/initech"), "a file in the place of the folder");
-}, 120_000);
+});
 
 const why = whyNoBrowser();
 if (why !== undefined) console.warn(`test/e2e/fleet-report: the page is not looked at: ${why}`);
@@ -173,7 +173,7 @@ describe.skipIf(why !== undefined)("in a browser", () => {
   beforeAll(async () => {
     expect(await fleet.migrate(["report", "--fleet", "--out", file])).toMatchObject({ code: 6 });
     browser = await aBrowser();
-  }, 120_000);
+  });
   afterAll(async () => browser?.close());
 
   async function withPage(
@@ -311,7 +311,7 @@ describe.skipIf(why !== undefined)("in a browser", () => {
     });
   });
 
-  test("10,000 databases can be used within 2 seconds", { timeout: 60_000 }, async () => {
+  test("10,000 databases can be used within 2 seconds", async () => {
     const large = join(folder, "large.html");
     writeFileSync(large, fleetPage(largeFleet(10_000)));
     await withPage({}, large, async (page, processorSeconds) => {

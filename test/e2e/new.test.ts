@@ -287,7 +287,7 @@ function filesIn({ folder }: Project): readonly string[] {
 /** How many inputs make one file: with one each, a mistake is in a file of its own, and takes much longer to be found. */
 const together = rounds(16, 1);
 
-test(`${inputs.length} inputs make files that say just that, are laid out, and run`, { timeout: 300_000 }, async () => {
+test(`${inputs.length} inputs make files that say just that, are laid out, and run`, async () => {
   expect(inputs.length).toBeGreaterThanOrEqual(80);
   const project = aProject();
   project.write("names.ts", "export default (rows: readonly object[]) => rows.map(() => null);\n");
@@ -491,7 +491,7 @@ const refused = [
   [["--no-rename"], 2, '--rename needs a value: "TABLE.COLUMN:NAME"'],
 ] as const;
 
-test("what can't work is refused in one sentence, and nothing is written", { timeout: 120_000 }, async () => {
+test("what can't work is refused in one sentence, and nothing is written", async () => {
   const project = await started();
   for (const [args, code, words] of refused) {
     const { stderr, ...ended } = await project.migrate(["new", "more", ...args]);

@@ -121,7 +121,6 @@ const reads = `const rows = await documents.query().toArray();
 
 test.for((isLong ? all : all.slice(0, 4)).map((one) => ({ isReal: false, ...one })))(
   "with $manager in a project of the type $type, the first ten minutes work (engine installed: $isReal)",
-  { timeout: 300_000 },
   async ({ manager, type, isReal }, { skip }) => {
     if ("problem" in others && manager !== "npm") {
       process.stdout.write(`${others.problem}\n`);

@@ -114,7 +114,7 @@ describe("a reader that goes away", () => {
 });
 
 describe("a migration file", () => {
-  test("that leaves a timer behind does not keep the process", { timeout: 20_000 }, async () => {
+  test("that leaves a timer behind does not keep the process", async () => {
     const project = aProject("own");
     project.write(
       "migrations/0001_documents.ts",

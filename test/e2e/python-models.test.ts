@@ -101,7 +101,7 @@ for name in [name for name in db.list_tables(limit=1000).tables if name.startswi
         print(name, type(error).__name__, str(error)[:200])
 `;
 
-test.runIf(isWanted)("rows of every type are read and added with the models", { timeout: 300_000 }, async () => {
+test.runIf(isWanted)("rows of every type are read and added with the models", async () => {
   const python = pythonWith(...officialPackages);
   const project = aProject();
   const calls = tables.map((own, at) => {

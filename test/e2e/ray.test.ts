@@ -85,9 +85,8 @@ test("without Python or without Ray, prepare names what is missing", async () =>
 
 /** A cluster of its own on this machine. */
 const environment = () => ({ MIGRATE_PYTHON: pythonWith("ray==2.60.0"), RAY_ADDRESS: "local" });
-const settings = { timeout: 600_000 };
 
-test.skipIf(!isLong)("4 shards on Ray compute each row once, and the caller creates the index", settings, async () => {
+test.skipIf(!isLong)("4 shards on Ray compute each row once, and the caller creates the index", async () => {
   const project = await aScene();
   const { code, stdout, stderr } = await project.migrate(onRay, environment());
   expect({ code, stderr }).toMatchObject({ code: 0 });
@@ -102,7 +101,7 @@ test.skipIf(!isLong)("4 shards on Ray compute each row once, and the caller crea
   expect(indexes.map(({ name }) => name)).toEqual(["embedding_idx_2"]);
 });
 
-test.skipIf(!isLong)("a shard whose code fails is named, and only its rows are left to compute", settings, async () => {
+test.skipIf(!isLong)("a shard whose code fails is named, and only its rows are left to compute", async () => {
   const project = await aScene(
     'if (!existsSync("fixed") && texts.includes("text 7")) throw Object.assign(new Error("no text 7 please"), { status: 400 });',
   );
@@ -117,7 +116,7 @@ test.skipIf(!isLong)("a shard whose code fails is named, and only its rows are l
   expect(logOf(project)).toEqual(texts.toSorted());
 });
 
-test.skipIf(!isLong)("a shard whose process is killed is started again", settings, async () => {
+test.skipIf(!isLong)("a shard whose process is killed is started again", async () => {
   const project = await aScene(
     'if (texts.includes("text 7") && !existsSync("killed")) { writeFileSync("killed", ""); process.kill(process.pid, "SIGKILL"); }',
   );
@@ -127,10 +126,10 @@ test.skipIf(!isLong)("a shard whose process is killed is started again", setting
   expect(logOf(project)).toEqual(texts.toSorted());
 });
 
-test.skipIf(!isLong)("Ctrl-C stops the shards at safe points", settings, async () => {
+test.skipIf(!isLong)("Ctrl-C stops the shards at safe points", async () => {
   const project = await aScene('if (!existsSync("fast")) await sleep(2_000);');
   const { process: child, finished } = project.start(onRay, environment());
-  await expect.poll(() => logOf(project).length, { timeout: 60_000 }).toBeGreaterThan(0);
+  await expect.poll(() => logOf(project).length).toBeGreaterThan(0);
   child.kill("SIGINT");
   const { code, stderr } = await finished;
   expect({ code, stderr }).toMatchObject({ code: 130 });

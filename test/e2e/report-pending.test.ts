@@ -22,7 +22,7 @@ describe.skipIf(why !== undefined)("in a browser", () => {
 
   beforeAll(async () => {
     browser = await aBrowser();
-  }, 120_000);
+  });
   afterAll(async () => browser?.close());
 
   async function withPage(report: ReportDocument, work: (page: Page) => Promise<void>): Promise<void> {

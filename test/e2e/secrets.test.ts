@@ -119,28 +119,24 @@ test("the search finds a secret in each of its forms", () => {
 /** In TypeScript, commands also type-check what they write, which takes most of their time, and prints no values. */
 const languages = isLong ? ["js", "ts"] : ["js"];
 
-test.each(languages)(
-  "where nothing is wrong, every command gets as far as it can, in %s",
-  { timeout: 300_000 },
-  async (language) => {
-    const files = Object.entries(configured(`{ kind: "lance", uri: ".lancedb" }`));
-    const where = folder(Object.fromEntries(files.map(([name, text]) => [name.replace(/ts$/, language), text])));
-    const scene: Scene = {
-      title: "",
-      files: {},
-      env: { MIGRATE_API_KEY: trickyKey, KNOCK: trickyKey },
-      secrets: [trickyKey],
-    };
-    // In this order each can run after those before it.
-    for (const name of Object.keys(invocations)) {
-      const shown = await play(where, scene, name, []);
-      // What `down` rolled back is pending, `resolve` asks first, there are migrations and a schema.ts already, and no git.
-      const code = { status: 3, resolve: 4, pull: 4, baseline: 4, rebase: 2 }[name] ?? 0;
-      expect({ [name]: shown.code, leaks: leaks(shown, scene.secrets) }).toEqual({ [name]: code, leaks: [] });
-    }
-    expect(leaks({ texts: await where.left() }, scene.secrets)).toEqual([]);
-  },
-);
+test.each(languages)("where nothing is wrong, every command gets as far as it can, in %s", async (language) => {
+  const files = Object.entries(configured(`{ kind: "lance", uri: ".lancedb" }`));
+  const where = folder(Object.fromEntries(files.map(([name, text]) => [name.replace(/ts$/, language), text])));
+  const scene: Scene = {
+    title: "",
+    files: {},
+    env: { MIGRATE_API_KEY: trickyKey, KNOCK: trickyKey },
+    secrets: [trickyKey],
+  };
+  // In this order each can run after those before it.
+  for (const name of Object.keys(invocations)) {
+    const shown = await play(where, scene, name, []);
+    // What `down` rolled back is pending, `resolve` asks first, there are migrations and a schema.ts already, and no git.
+    const code = { status: 3, resolve: 4, pull: 4, baseline: 4, rebase: 2 }[name] ?? 0;
+    expect({ [name]: shown.code, leaks: leaks(shown, scene.secrets) }).toEqual({ [name]: code, leaks: [] });
+  }
+  expect(leaks({ texts: await where.left() }, scene.secrets)).toEqual([]);
+});
 
 test("a key that is typed is in no title of a process once it speaks", async () => {
   const where = folder(migrations);

@@ -61,7 +61,7 @@ async function tables(folder: string) {
   return await Promise.all(all);
 }
 
-test("old databases know it again, new ones come out the same, and both go on", { timeout: 60_000 }, async () => {
+test("old databases know it again, new ones come out the same, and both go on", async () => {
   const { run, files, migration, folder } = aHistory();
   expect(await run("up", "--accept", "irreversible")).toMatchObject({ code: 0 });
   expect(await run("squash", "--to", "3", "--dry-run")).toMatchObject({

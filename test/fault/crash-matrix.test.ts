@@ -9,4 +9,4 @@ test("a process killed before, during or after a call of any step kind on any ta
   console.log(matrixTable(verdicts));
   expect(verdicts.flatMap(({ problems }) => problems)).toEqual([]);
   expect(verdicts.filter(({ killed, refused }) => killed === 0 && refused === undefined)).toEqual([]);
-}, 600_000);
+});

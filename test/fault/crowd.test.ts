@@ -27,7 +27,6 @@ const dialects = isLong ? (["namespace", "service"] as const) : (["namespace"] a
 
 test.each(dialects)(
   "of many runs at once on one service each migration is applied by one, and a killed holder is followed in time, in the dialect %s",
-  { timeout: 900_000 },
   async (dialect) => {
     const runners = Number(process.env["MIGRATE_CROWD"] ?? usual);
     const data = temporaryFolder();

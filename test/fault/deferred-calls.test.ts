@@ -42,40 +42,36 @@ test.each<[string, readonly object[]]>([
   ["the index alone", [dropIndex("docs", "at_idx")]],
   ["the index first", [addColumn("docs", "n", utf8()), dropIndex("docs", "at_idx")]],
   ["the index last", [dropIndex("docs", "at_idx"), renameColumn("docs", "id", "key"), addColumn("docs", "n", utf8())]],
-])(
-  "a rollback that defers %s keeps the deferral wherever it is killed",
-  async (_, last) => {
-    const [origin, migrations] = [temporaryFolder(), temporaryFolder()];
-    writeMigrations(migrations, [[docs]]);
-    await up(await optionsOn(origin, migrations));
-    await addRows(
-      origin,
-      "docs",
-      [1, 2].map((id) => ({ id, at: [id, 1] })),
-    );
-    writeMigrations(migrations, [[docs], [index], last]);
-    await up(await optionsOn(origin, migrations));
-    await (await (await lancedb.connect(origin)).openTable("docs")).delete("true");
-    for (const after of [false, true])
-      for (let call = after ? 1 + (every >> 1) : 1, isDone = false; !isDone; call += every) {
-        const data = temporaryFolder();
-        cpSync(origin, data, { recursive: true });
-        const dying = down(await optionsOn(data, migrations, killed(call, after)));
-        isDone = await dying.then(
-          () => true,
-          () => false,
-        );
-        const { applied, reverting } = await status(await optionsOn(data, migrations));
-        if (applied.length > 2 || reverting.length > 0) await down(await optionsOn(data, migrations), { to: 2 });
-        expect({ call, after, deferred: await deferredIn(data, migrations) }).toEqual({
-          call,
-          after,
-          deferred: ["at_idx: 0"],
-        });
-      }
-  },
-  120_000,
-);
+])("a rollback that defers %s keeps the deferral wherever it is killed", async (_, last) => {
+  const [origin, migrations] = [temporaryFolder(), temporaryFolder()];
+  writeMigrations(migrations, [[docs]]);
+  await up(await optionsOn(origin, migrations));
+  await addRows(
+    origin,
+    "docs",
+    [1, 2].map((id) => ({ id, at: [id, 1] })),
+  );
+  writeMigrations(migrations, [[docs], [index], last]);
+  await up(await optionsOn(origin, migrations));
+  await (await (await lancedb.connect(origin)).openTable("docs")).delete("true");
+  for (const after of [false, true])
+    for (let call = after ? 1 + (every >> 1) : 1, isDone = false; !isDone; call += every) {
+      const data = temporaryFolder();
+      cpSync(origin, data, { recursive: true });
+      const dying = down(await optionsOn(data, migrations, killed(call, after)));
+      isDone = await dying.then(
+        () => true,
+        () => false,
+      );
+      const { applied, reverting } = await status(await optionsOn(data, migrations));
+      if (applied.length > 2 || reverting.length > 0) await down(await optionsOn(data, migrations), { to: 2 });
+      expect({ call, after, deferred: await deferredIn(data, migrations) }).toEqual({
+        call,
+        after,
+        deferred: ["at_idx: 0"],
+      });
+    }
+});
 
 test("a migration that is done is recorded, also if the table can't be described any more to see what was deferred", async () => {
   const migrations = temporaryFolder();

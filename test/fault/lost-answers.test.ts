@@ -82,7 +82,6 @@ const right = { total: 7, appliedAgain: 0, tables: expected };
 
 test.each(["service", "namespace"] as const)(
   "a lost answer at any request of the running example is found out about, in the dialect %s",
-  { timeout: 600_000 },
   async (dialect) => {
     const { requests, outcome } = await run(dialect, () => "passes");
     expect(outcome).toEqual(right);

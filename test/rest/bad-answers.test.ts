@@ -901,7 +901,7 @@ describe("a proxy from the environment", () => {
     }
   });
 
-  test("that answers nothing is a clear error in time, and the target can be closed", { timeout: 15_000 }, async () => {
+  test("that answers nothing is a clear error in time, and the target can be closed", async () => {
     const { url } = await serveSockets(() => {});
     vi.stubEnv("http_proxy", url);
     vi.stubEnv("https_proxy", url);

@@ -7,7 +7,7 @@ import type { Counts } from "./walk.ts";
 
 const sequences = rounds(60, 1_020);
 
-test(`of ${sequences} migrations each is rolled back as its plan promised`, { timeout: 600_000 }, async () => {
+test(`of ${sequences} migrations each is rolled back as its plan promised`, async () => {
   const counts: Counts = new Map();
   const writes = fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) });
   const property = fc.asyncProperty(beginning, drafts, drafts, writes, async (first, more, then, isWritten) =>

@@ -9,7 +9,7 @@ const least = sequences / 100;
 /** A new kind changes what is drawn, so some kind may be too rare in the first batch. */
 const mostBatches = 4;
 
-test(`fold and engine agree after every step of ${sequences} sequences`, { timeout: 600_000 }, async () => {
+test(`fold and engine agree after every step of ${sequences} sequences`, async () => {
   const counts = new Map<string, number>();
   // The engine can't rename tables, and there is no code that could compute values.
   const never: ReadonlySet<string> = new Set(["renameTable", "backfillColumn", "reembedColumn"]);

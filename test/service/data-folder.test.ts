@@ -107,52 +107,48 @@ const unavailable = {
   error: "the data folder of this service is missing, or another one is in its place",
 };
 
-test(
-  "while its folder is away, every request is answered with 503 and nothing is created",
-  { timeout: 60_000 },
-  async () => {
-    const place = temporaryFolder();
-    const folder = join(place, "tables");
-    const service = await startCommand(folder, ["--workers", "2"]);
-    onTestFinished(async () => void (await service.close()));
-    const ask = async (method: string, path: string, body?: Uint8Array | object) => {
-      const isArrow = body instanceof Uint8Array;
-      const answer = await send(service.url, {
-        method,
-        path,
-        headers: isArrow ? asArrow : asJson,
-        ...(body !== undefined && { body: isArrow ? body : JSON.stringify(body) }),
-      });
-      const { error } = answer.status === 200 ? { error: undefined } : JSON.parse(answer.body.toString());
-      return { status: answer.status, error: error as unknown };
-    };
-    const all = async () => [
-      await ask("GET", "/healthz"),
-      await ask("GET", "/v1/tables"),
-      await ask("POST", "/v1/tables/more?mode=overwrite", rows),
-      await ask("POST", "/v1/table/t/insert", rows),
-      await ask("POST", "/v1/table/t/count_rows", {}),
-    ];
-    const works = Array.from({ length: 5 }, () => ({ status: 200, error: undefined }));
-    expect(await ask("POST", "/v1/tables/t", rows)).toEqual(works[0]);
+test("while its folder is away, every request is answered with 503 and nothing is created", async () => {
+  const place = temporaryFolder();
+  const folder = join(place, "tables");
+  const service = await startCommand(folder, ["--workers", "2"]);
+  onTestFinished(async () => void (await service.close()));
+  const ask = async (method: string, path: string, body?: Uint8Array | object) => {
+    const isArrow = body instanceof Uint8Array;
+    const answer = await send(service.url, {
+      method,
+      path,
+      headers: isArrow ? asArrow : asJson,
+      ...(body !== undefined && { body: isArrow ? body : JSON.stringify(body) }),
+    });
+    const { error } = answer.status === 200 ? { error: undefined } : JSON.parse(answer.body.toString());
+    return { status: answer.status, error: error as unknown };
+  };
+  const all = async () => [
+    await ask("GET", "/healthz"),
+    await ask("GET", "/v1/tables"),
+    await ask("POST", "/v1/tables/more?mode=overwrite", rows),
+    await ask("POST", "/v1/table/t/insert", rows),
+    await ask("POST", "/v1/table/t/count_rows", {}),
+  ];
+  const works = Array.from({ length: 5 }, () => ({ status: 200, error: undefined }));
+  expect(await ask("POST", "/v1/tables/t", rows)).toEqual(works[0]);
 
-    renameSync(folder, join(place, "away"));
-    expect(await all()).toEqual(works.map(() => unavailable));
-    expect(readdirSync(place)).toEqual(["away"]);
+  renameSync(folder, join(place, "away"));
+  expect(await all()).toEqual(works.map(() => unavailable));
+  expect(readdirSync(place)).toEqual(["away"]);
 
-    mkdirSync(folder);
-    expect(await all()).toEqual(works.map(() => unavailable));
-    expect(readdirSync(folder)).toEqual([]);
-    rmSync(folder, { recursive: true });
+  mkdirSync(folder);
+  expect(await all()).toEqual(works.map(() => unavailable));
+  expect(readdirSync(folder)).toEqual([]);
+  rmSync(folder, { recursive: true });
 
-    renameSync(join(place, "away"), folder);
-    expect(await all()).toEqual(works);
-    const remote = await connectTo(service.url);
-    expect(await remote.tableNames()).toEqual(["more", "t"]);
-    expect(await (await remote.openTable("t")).countRows()).toBe(2);
-    expect(existsSync(join(place, "away"))).toBe(false);
-  },
-);
+  renameSync(join(place, "away"), folder);
+  expect(await all()).toEqual(works);
+  const remote = await connectTo(service.url);
+  expect(await remote.tableNames()).toEqual(["more", "t"]);
+  expect(await (await remote.openTable("t")).countRows()).toBe(2);
+  expect(existsSync(join(place, "away"))).toBe(false);
+});
 
 test("a worker that could not open the folder opens it for the next request", async () => {
   const folder = join(temporaryFolder(), "tables");

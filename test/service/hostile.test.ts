@@ -22,8 +22,6 @@ const rows = arrow.tableToIPC(new arrow.Table({ id: arrow.vectorFromArray([1, 2,
 const slowest = 1_000;
 /** Milliseconds by the clock after which it hangs. */
 const hangs = 30_000;
-/** For what comes soon on a machine that does nothing else. */
-const soon = { timeout: 20_000 };
 
 const folder = temporaryFolderOfFile();
 /** The built command, with its worker processes. */
@@ -90,7 +88,7 @@ function workOf(pid: number | string): number {
 async function atWork(service: number, before: ReadonlyMap<string, number> = new Map()): Promise<void> {
   // The start of a worker takes less.
   const isBusy = () => workersOf(service).some((pid) => workOf(pid) - (before.get(pid) ?? 0) > 1_500);
-  await expect.poll(isBusy, soon).toBe(true);
+  await expect.poll(isBusy).toBe(true);
 }
 
 const long = "1 = 1" + " + 1".repeat(1_000);
@@ -190,9 +188,7 @@ test("work that takes longer than it may is given up once its process has ended,
   const slow = "levenshtein(repeat('a', 900000), repeat('b', 900000)) > 0";
   const given = ask("delete", { predicate: slow });
   // It holds no lock on the table, so a count needs a worker of its own.
-  await expect
-    .poll(async () => (await ask("count_rows", {})) && workersOf(impatient.pid).length, { timeout: 5_000 })
-    .toBe(2);
+  await expect.poll(async () => (await ask("count_rows", {})) && workersOf(impatient.pid).length).toBe(2);
   const before = workersOf(impatient.pid);
   const { status, body } = await given;
   const after = workersOf(impatient.pid);
@@ -237,7 +233,7 @@ test("what the engine prints when it panics is not taken for the process that wo
 test("a worker that dies while it is idle costs no request", async () => {
   expect((await post("/v1/table/books/count_rows", {})).status).toBe(200);
   for (const pid of workersOf(service.pid)) process.kill(Number(pid), "SIGKILL");
-  await expect.poll(() => workersOf(service.pid), soon).toEqual([]);
+  await expect.poll(() => workersOf(service.pid)).toEqual([]);
   for (let turn = 0; turn < 5; turn++) expect((await post("/v1/table/books/count_rows", {})).status).toBe(200);
 });
 
@@ -280,7 +276,7 @@ test("clients that do not wait for their answers do not use up the number of req
     for (const socket of hasty) socket.resetAndDestroy();
   }
   expect((await post("/v1/table/books/count_rows", {})).body.toString()).toBe("3");
-  await expect.poll(() => service.log.join("").match(/ 499 /g)?.length ?? 0, soon).toBeGreaterThan(100);
+  await expect.poll(() => service.log.join("").match(/ 499 /g)?.length ?? 0).toBeGreaterThan(100);
 });
 
 test("a first line of 64,000 letters without an end does not keep others waiting", async () => {
@@ -312,7 +308,7 @@ test("a proxy may hold half of all connections, and the log reports once how man
         some.map((socket) => new Promise((resolve) => void socket.once("data", resolve).once("close", resolve))),
       );
     }
-    await expect.poll(() => held.filter(({ destroyed }) => destroyed).length, soon).toBe(2_100 - 2_048);
+    await expect.poll(() => held.filter(({ destroyed }) => destroyed).length).toBe(2_100 - 2_048);
     // From another address, so that it is not refused too.
     const other = holdOpen(own.url, "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n", "127.0.0.2");
     held.push(other);
@@ -323,7 +319,7 @@ test("a proxy may hold half of all connections, and the log reports once how man
     // Which limit a connection exceeds depends on how many requests the service has read when it comes.
     const reason = "\\d+ beyond (2048|256) of one address( that send no request)? \\(127\\.0\\.0\\.1\\)";
     const line = new RegExp(`^\\S+Z refused connections: ${reason}(; ${reason})?$`);
-    await expect.poll(lines, soon).toEqual([expect.stringMatching(line)]);
+    await expect.poll(lines).toEqual([expect.stringMatching(line)]);
     const counts = [...lines()[0]!.matchAll(/(\d+) beyond/g)].map(([, count]) => Number(count));
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(52);
   } finally {
@@ -338,7 +334,7 @@ test("of the connections of one address that send nothing, the oldest are closed
     await Promise.all(silent.map((socket) => once(socket, "connect")));
     // With 400 files, 60 may wait.
     const open = () => silent.filter(({ destroyed }) => !destroyed).length;
-    await expect.poll(open, soon).toBe(60);
+    await expect.poll(open).toBe(60);
     await sleep(1_000);
     expect(silent.map(({ destroyed }) => destroyed).lastIndexOf(true)).toBeLessThan(60);
     expect(open()).toBe(60);
@@ -366,7 +362,7 @@ test("connections that take all files that the service may open do not end it", 
     await sleep(500);
     // The next request needs a new worker, which needs files.
     for (const pid of workersOf(service.pid)) process.kill(Number(pid), "SIGKILL");
-    await expect.poll(() => workersOf(service.pid), soon).toEqual([]);
+    await expect.poll(() => workersOf(service.pid)).toEqual([]);
     const own = held.find((socket) => socket.bytesRead > 0 && !socket.destroyed)!;
     const body = "POST /v1/table/books/count_rows HTTP/1.1\r\nhost: x\r\n";
     own.write(`${body}x-api-key: ${apiKey}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`);
@@ -375,7 +371,7 @@ test("connections that take all files that the service may open do not end it", 
   } finally {
     for (const socket of held) socket.destroy();
   }
-  await expect.poll(async () => (await post("/v1/table/books/count_rows", {})).body.toString(), soon).toBe("3");
+  await expect.poll(async () => (await post("/v1/table/books/count_rows", {})).body.toString()).toBe("3");
 });
 
 test("a panic of the engine does not get into the service's log", async () => {

@@ -32,26 +32,22 @@ function entries(folder: string): readonly string[] {
   return existsSync(place) ? readdirSync(place) : [];
 }
 
-test(
-  "bodies that a killed service leaves are removed, those of one that runs are not",
-  { timeout: 60_000 },
-  async () => {
-    const folder = temporaryFolder();
-    const [killed, running] = [await startCommand(folder, []), await startCommand(folder, [])];
-    onTestFinished(async () => void (await running.close()));
-    await uploadTo(killed.url, folder);
-    process.kill(killed.pid, "SIGKILL");
-    const [left] = entries(folder);
-    await uploadTo(running.url, folder);
-    expect(left).toMatch(/^bodies-/);
-    // As the second service does, but more often than it would.
-    const other = entries(folder).find((name) => name !== left)!;
-    const kept = keepBodies({ ...openDataFolder(folder), bodies: other }, 20);
-    await removeLeftBodies(openDataFolder(folder), never, 500);
-    expect(entries(folder)).toEqual([other]);
-    kept.end();
-  },
-);
+test("bodies that a killed service leaves are removed, those of one that runs are not", async () => {
+  const folder = temporaryFolder();
+  const [killed, running] = [await startCommand(folder, []), await startCommand(folder, [])];
+  onTestFinished(async () => void (await running.close()));
+  await uploadTo(killed.url, folder);
+  process.kill(killed.pid, "SIGKILL");
+  const [left] = entries(folder);
+  await uploadTo(running.url, folder);
+  expect(left).toMatch(/^bodies-/);
+  // As the second service does, but more often than it would.
+  const other = entries(folder).find((name) => name !== left)!;
+  const kept = keepBodies({ ...openDataFolder(folder), bodies: other }, 20);
+  await removeLeftBodies(openDataFolder(folder), never, 500);
+  expect(entries(folder)).toEqual([other]);
+  kept.end();
+});
 
 test("a service that ends in the middle of an upload leaves nothing", async () => {
   const folder = temporaryFolder();

@@ -69,7 +69,7 @@ test.each<{ what: string; bytes: string; status: number; path: string; method?: 
   const { instance } = JSON.parse(answer.body.toString()) as { instance: string };
   const id = answer.headers["x-request-id"];
   expect({ status: answer.status, instance, id }).toEqual({ status, instance: path, id: expect.any(String) });
-  await expect.poll(() => log.length, { timeout: 5_000 }).toBe(1);
+  await expect.poll(() => log.length).toBe(1);
   await sleep(200);
   const end = reason === undefined ? "" : ` ${reason}`;
   expect(log.map((line) => line.replace(date, "").replace(/ \d+ms /, " - "))).toEqual([

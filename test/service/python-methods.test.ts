@@ -24,29 +24,25 @@ if (!isWanted) console.warn("test/service/python-methods is skipped: it installs
 
 const intro = `What the methods of \`lancedb\` 0.40 and \`pylance\` 14.0.2 for Python do when they are connected to [\`migrate serve\`](service.md).`;
 
-test.skipIf(!isWanted)(
-  "every public method does what its row states, and docs show it",
-  { timeout: 600_000 },
-  async () => {
-    const { service } = await aService({ workers: 2 });
-    const args = [join(root, "test/clients/methods/python.py"), service.url, apiKey];
-    const { stdout } = await promisify(execFile)(pythonWith(...officialPackages), args, { maxBuffer: 2 ** 24 });
-    const reports = Object.entries(JSON.parse(stdout) as Record<string, Report>);
-    for (const [kind, { withoutRow, withoutMethod, methods }] of reports) {
-      const problems = methods.flatMap(({ name, problem }) => (problem === null ? [] : [`${name}: ${problem}`]));
-      expect({ kind, withoutRow, withoutMethod, problems }).toEqual({
-        kind,
-        withoutRow: [],
-        withoutMethod: [],
-        problems: [],
-      });
-    }
-    const groups = Object.fromEntries(reports.map(([kind, { methods }]) => [kind, methods]));
-    await expect(pageOf("Methods of the Python clients", intro, groups)).toMatchFileSnapshot(
-      "../../docs/methods-python.md",
-    );
-  },
-);
+test.skipIf(!isWanted)("every public method does what its row states, and docs show it", async () => {
+  const { service } = await aService({ workers: 2 });
+  const args = [join(root, "test/clients/methods/python.py"), service.url, apiKey];
+  const { stdout } = await promisify(execFile)(pythonWith(...officialPackages), args, { maxBuffer: 2 ** 24 });
+  const reports = Object.entries(JSON.parse(stdout) as Record<string, Report>);
+  for (const [kind, { withoutRow, withoutMethod, methods }] of reports) {
+    const problems = methods.flatMap(({ name, problem }) => (problem === null ? [] : [`${name}: ${problem}`]));
+    expect({ kind, withoutRow, withoutMethod, problems }).toEqual({
+      kind,
+      withoutRow: [],
+      withoutMethod: [],
+      problems: [],
+    });
+  }
+  const groups = Object.fromEntries(reports.map(([kind, { methods }]) => [kind, methods]));
+  await expect(pageOf("Methods of the Python clients", intro, groups)).toMatchFileSnapshot(
+    "../../docs/methods-python.md",
+  );
+});
 
 /** The models of requests with a JSON body that the service reads, by the ends of their routes' paths. */
 const models: Readonly<Record<string, string>> = {
@@ -87,17 +83,13 @@ print(json.dumps({name: [field.alias or key for key, field in getattr(m, name).m
                   for name in dir(m) if name.endswith("Request")}))
 `;
 
-test.skipIf(!isWanted)(
-  "every field of the namespace's models is known to its route",
-  { timeout: 600_000 },
-  async () => {
-    const { stdout } = await promisify(execFile)(pythonWith(...officialPackages), ["-c", fieldsOfModels]);
-    const fields = JSON.parse(stdout) as Readonly<Record<string, readonly string[]>>;
-    const unknown = Object.entries(models).flatMap(([end, model]) => {
-      const { body } = routes.find(({ path }) => path === `/v1/table/:name/${end}`)!;
-      const { shape } = (body as z.ZodPrefault<z.ZodObject>).unwrap();
-      return fields[model]!.filter((field) => !(field in shape)).map((field) => `${end}: ${field}`);
-    });
-    expect(unknown).toEqual([]);
-  },
-);
+test.skipIf(!isWanted)("every field of the namespace's models is known to its route", async () => {
+  const { stdout } = await promisify(execFile)(pythonWith(...officialPackages), ["-c", fieldsOfModels]);
+  const fields = JSON.parse(stdout) as Readonly<Record<string, readonly string[]>>;
+  const unknown = Object.entries(models).flatMap(([end, model]) => {
+    const { body } = routes.find(({ path }) => path === `/v1/table/:name/${end}`)!;
+    const { shape } = (body as z.ZodPrefault<z.ZodObject>).unwrap();
+    return fields[model]!.filter((field) => !(field in shape)).map((field) => `${end}: ${field}`);
+  });
+  expect(unknown).toEqual([]);
+});

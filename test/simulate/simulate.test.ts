@@ -16,7 +16,7 @@ const schedules = rounds(100, 6_000);
 /** The program that `npm run simulate` runs. */
 const program = await bundled(join(root, "test/simulate/run.ts"));
 
-test(`whatever happens in ${schedules} schedules, everything holds`, { timeout: 300_000 }, async () => {
+test(`whatever happens in ${schedules} schedules, everything holds`, async () => {
   // Others than npm run simulate begins with; from here on, everything happens soon.
   const result = await simulate({ scenario: drawScenario, first: 5_003_101, schedules, mostViolations: 3 });
   expect(result.violations).toEqual([]);
@@ -41,7 +41,7 @@ test("virtual time waits for promises wherever it is started, also from a tick",
 });
 
 // A late call acts on whichever column has the name when it comes, which may not be the one that was meant.
-test("what a late call did is put right where names were used again since", { timeout: 300_000 }, async () => {
+test("what a late call did is put right where names were used again since", async () => {
   const swap = [
     { path: "a", rename: "b" },
     { path: "b", rename: "a" },
@@ -61,7 +61,6 @@ test("what a late call did is put right where names were used again since", { ti
 
 test.each(["embedded", "namespace"] as const)(
   "an action of several commits is gone on with or rolled back, as %s",
-  { timeout: 300_000 },
   async (model) => {
     const fixed = () => ({ model, ...severalCommits });
     const wanted = { scenario: fixed, first: 1, schedules: rounds(15, 2_000), mostViolations: 3 };
@@ -98,24 +97,20 @@ test.each([
   expect(stderr.trimEnd()).not.toContain("\n");
 });
 
-test(
-  "on the embedded engine everything holds though an action comes after the lease",
-  { timeout: 300_000 },
-  async () => {
-    const embedded = (chance: Chance) => ({ model: "embedded" as const, migrations: drawHistory(chance, "embedded") });
-    const many = rounds(110, 2_000);
-    const { violations, counts } = await simulate({
-      scenario: embedded,
-      first: 1_491,
-      schedules: many,
-      mostViolations: 3,
-    });
-    expect(violations).toEqual([]);
-    expect(counts.late).toBeGreaterThan(0);
-    // Of nearly all schedules the tables are compared right after the trouble too.
-    expect(counts.maybeLate).toBeLessThan(many / 100);
-  },
-);
+test("on the embedded engine everything holds though an action comes after the lease", async () => {
+  const embedded = (chance: Chance) => ({ model: "embedded" as const, migrations: drawHistory(chance, "embedded") });
+  const many = rounds(110, 2_000);
+  const { violations, counts } = await simulate({
+    scenario: embedded,
+    first: 1_491,
+    schedules: many,
+    mostViolations: 3,
+  });
+  expect(violations).toEqual([]);
+  expect(counts.late).toBeGreaterThan(0);
+  // Of nearly all schedules the tables are compared right after the trouble too.
+  expect(counts.maybeLate).toBeLessThan(many / 100);
+});
 
 test("npm run simulate -- --help lists every option", async () => {
   const { code, stdout } = await startNode([program, "--help"], root).finished;

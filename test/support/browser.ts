@@ -39,6 +39,8 @@ export async function aPage(browser: Browser, choice: PageChoice = {}): Promise<
     viewport: choice.phone === true ? phone : desktop,
     bypassCSP: choice.bypassCSP ?? false,
   });
+  // A busy machine takes as long as it takes.
+  context.setDefaultTimeout(0);
   return await context.newPage();
 }
 

@@ -22,7 +22,7 @@ const cases: readonly (readonly [steps: string, names: readonly string[]])[] = [
   [`addColumn("notes", "n", utf8()), setNullable("notes", "§", false)`, ["id", "n"]],
 ];
 
-test("at each place the names of that point are offered", { timeout: 60_000 }, async () => {
+test("at each place the names of that point are offered", async () => {
   const { folder, migrate, migration, write } = aProject();
   write("tsconfig.json", strictConfig);
   migration(

@@ -45,7 +45,7 @@ function probes(database: Database): readonly Step[] {
   );
 }
 
-test(`TypeScript follows ${sequences} random sequences of steps as the fold does`, { timeout: 300_000 }, () => {
+test(`TypeScript follows ${sequences} random sequences of steps as the fold does`, () => {
   const project = aProject();
   project.write("tsconfig.json", strictConfig);
   const moments: Database[] = [];

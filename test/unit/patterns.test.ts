@@ -38,21 +38,17 @@ test("every pattern takes linear time, or is listed with the reason why it may t
   process.env["RECHECK_BACKEND"] = "pure";
   const unsafe = [...patterns].filter((pattern) => !listed.has(pattern) && !isLinear(pattern));
   expect(unsafe).toEqual([]);
-}, 60_000);
+});
 
 function isLinear(pattern: string): boolean {
   const end = pattern.lastIndexOf("/");
-  return checkSync(pattern.slice(1, end), pattern.slice(end + 1), { timeout: 20_000 }).status === "safe";
+  return checkSync(pattern.slice(1, end), pattern.slice(end + 1), { timeout: null }).status === "safe";
 }
 
-test.runIf(isLong)(
-  "every pattern that is listed as linear is",
-  () => {
-    process.env["RECHECK_BACKEND"] = "pure";
-    expect(known.linear.filter((pattern) => !isLinear(pattern))).toEqual([]);
-  },
-  600_000,
-);
+test.runIf(isLong)("every pattern that is listed as linear is", () => {
+  process.env["RECHECK_BACKEND"] = "pure";
+  expect(known.linear.filter((pattern) => !isLinear(pattern))).toEqual([]);
+});
 
 test("the checker sees quadratic time", () => {
   process.env["RECHECK_BACKEND"] = "pure";

@@ -38,7 +38,7 @@ export async function atTerminal(
   lines: readonly string[],
 ): Promise<{ readonly code: number | null; readonly shown: string }> {
   const command = `${process.execPath} ${join(root, "dist/bin.js")} ${args}`;
-  const terminal = spawn("script", ["-qec", command, "/dev/null"], { cwd: folder, timeout: 60_000 });
+  const terminal = spawn("script", ["-qec", command, "/dev/null"], { cwd: folder });
   let shown = "";
   let typed = 0;
   terminal.stdout.on("data", (chunk: Buffer) => {

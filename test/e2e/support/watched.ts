@@ -69,9 +69,7 @@ async function runIn(folder: string, command: string, args: readonly string[], e
   };
   child.stdout.setEncoding("latin1").on("data", collect("stdout"));
   child.stderr.setEncoding("latin1").on("data", collect("stderr"));
-  const late = setTimeout(() => child.kill("SIGKILL"), 60_000);
   const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
-  clearTimeout(late);
   return { code, texts: Object.entries(output) };
 }
 

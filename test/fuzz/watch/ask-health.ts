@@ -17,7 +17,7 @@ export interface Asked {
 function ask(): Promise<number> {
   const started = performance.now();
   return new Promise((resolve) => {
-    const sent = request({ port, host: "127.0.0.1", path: "/healthz", agent: false, timeout: 30_000 }, (answer) => {
+    const sent = request({ port, host: "127.0.0.1", path: "/healthz", agent: false, timeout: 600_000 }, (answer) => {
       answer.resume();
       answer.on("end", () => resolve(answer.statusCode === 200 ? performance.now() - started : Infinity));
     });

@@ -75,41 +75,37 @@ const files = rounds(50, 300);
 
 const plain = (one: unknown): unknown => JSON.parse(JSON.stringify(one));
 
-test(
-  `${files} files of random steps say just these, as a formatter would write them`,
-  { timeout: 120_000 },
-  async () => {
-    const folder = temporaryFolder();
-    mkdirSync(join(folder, "node_modules"));
-    symlinkSync(root, join(folder, "node_modules", "lance-migrate"));
-    writeFileSync(join(folder, "package.json"), `{ "type": "module" }\n`);
-    writeFileSync(join(folder, "format.json"), `{ "printWidth": 80 }\n`);
-    const some = (unit: "binary" | "grapheme-ascii") =>
-      fc.sample(fc.array(stepOf(unit), { minLength: 1, maxLength: 3 }), { numRuns: files / 2, seed: 7 });
-    const drawn = [...some("grapheme-ascii"), ...some("binary")];
-    const written = drawn.map((steps, at) => {
-      const file = join(folder, `${at}.ts`);
-      const content = fillBuiltIn(join(root, "templates/migration.ts"), {
-        name: "drawn",
-        steps,
-        after: at % 3 === 0 ? "0007" : undefined,
-      });
-      writeFileSync(file, content);
-      return { file, content, steps };
+test(`${files} files of random steps say just these, as a formatter would write them`, async () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(root, join(folder, "node_modules", "lance-migrate"));
+  writeFileSync(join(folder, "package.json"), `{ "type": "module" }\n`);
+  writeFileSync(join(folder, "format.json"), `{ "printWidth": 80 }\n`);
+  const some = (unit: "binary" | "grapheme-ascii") =>
+    fc.sample(fc.array(stepOf(unit), { minLength: 1, maxLength: 3 }), { numRuns: files / 2, seed: 7 });
+  const drawn = [...some("grapheme-ascii"), ...some("binary")];
+  const written = drawn.map((steps, at) => {
+    const file = join(folder, `${at}.ts`);
+    const content = fillBuiltIn(join(root, "templates/migration.ts"), {
+      name: "drawn",
+      steps,
+      after: at % 3 === 0 ? "0007" : undefined,
     });
-    for (const { file, content, steps } of written) {
-      const { up } = (await import(pathToFileURL(file).href)) as { readonly up: unknown };
-      expect(plain(up), content).toEqual(plain(steps));
-    }
-    execFileSync(join(root, "node_modules/.bin/oxfmt"), ["-c", "format.json", "."], { cwd: folder });
-    // How wide odd letters are nobody agrees on.
-    const others = written.slice(0, files / 2).flatMap(({ file, content }) => {
-      const formatted = readFileSync(file, "utf8");
-      return formatted === content ? [] : [`${content}\n--- would be\n${formatted}`];
-    });
-    expect(others.slice(0, 3)).toEqual([]);
-  },
-);
+    writeFileSync(file, content);
+    return { file, content, steps };
+  });
+  for (const { file, content, steps } of written) {
+    const { up } = (await import(pathToFileURL(file).href)) as { readonly up: unknown };
+    expect(plain(up), content).toEqual(plain(steps));
+  }
+  execFileSync(join(root, "node_modules/.bin/oxfmt"), ["-c", "format.json", "."], { cwd: folder });
+  // How wide odd letters are nobody agrees on.
+  const others = written.slice(0, files / 2).flatMap(({ file, content }) => {
+    const formatted = readFileSync(file, "utf8");
+    return formatted === content ? [] : [`${content}\n--- would be\n${formatted}`];
+  });
+  expect(others.slice(0, 3)).toEqual([]);
+});
 
 test("a template that is not there is named", () => {
   const file = join(root, "templates/no-such-template.ts");

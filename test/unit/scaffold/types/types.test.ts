@@ -54,36 +54,32 @@ const moments: fc.Arbitrary<readonly Database[]> = fc
   )
   .map((all) => all.map((tables) => new Map(tables)));
 
-test(
-  "types of 60 drawn databases are taken by TypeScript, and are as a formatter leaves them",
-  { timeout: 240_000 },
-  () => {
-    const folder = temporaryFolder();
-    mkdirSync(join(folder, "node_modules"));
-    for (const name of ["@lancedb", "@types"])
-      symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
-    symlinkSync(root, join(folder, "node_modules", "lance-migrate"));
-    writeFileSync(join(folder, "package.json"), `{ "type": "module" }\n`);
-    const drawn = fc.sample(moments, { numRuns: 1, seed: 11 })[0]!;
-    writeFileSync(join(folder, "history.d.ts"), historyTypes(revisionsOf(drawn)));
-    const template = readFileSync(join(root, "templates/row-schemas.ts"), "utf8");
-    for (const [at, database] of drawn.entries())
-      writeFileSync(join(folder, `db${at + 1}.ts`), applicationTypes(database, at % 2 === 0 ? template : undefined));
-    const before = textsIn(folder);
-    writeFileSync(join(folder, "format.json"), `{ "printWidth": 80 }\n`);
-    execFileSync(join(root, "node_modules/.bin/oxfmt"), ["-c", "format.json", "."], { cwd: folder });
-    const after = textsIn(folder);
-    for (const [name, text] of before) expect(after.get(name)).toBe(text);
-    writeFileSync(
-      join(folder, "tsconfig.json"),
-      strictConfig
-        .replace(`"declaration":true`, `"declaration":true,"isolatedDeclarations":true`)
-        .replace(`"skipLibCheck":true,`, ""),
-    );
-    const ours = typeProblems(folder).filter(({ file }) => !file.includes("node_modules"));
-    expect(ours).toEqual([]);
-  },
-);
+test("types of 60 drawn databases are taken by TypeScript, and are as a formatter leaves them", () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "node_modules"));
+  for (const name of ["@lancedb", "@types"])
+    symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
+  symlinkSync(root, join(folder, "node_modules", "lance-migrate"));
+  writeFileSync(join(folder, "package.json"), `{ "type": "module" }\n`);
+  const drawn = fc.sample(moments, { numRuns: 1, seed: 11 })[0]!;
+  writeFileSync(join(folder, "history.d.ts"), historyTypes(revisionsOf(drawn)));
+  const template = readFileSync(join(root, "templates/row-schemas.ts"), "utf8");
+  for (const [at, database] of drawn.entries())
+    writeFileSync(join(folder, `db${at + 1}.ts`), applicationTypes(database, at % 2 === 0 ? template : undefined));
+  const before = textsIn(folder);
+  writeFileSync(join(folder, "format.json"), `{ "printWidth": 80 }\n`);
+  execFileSync(join(root, "node_modules/.bin/oxfmt"), ["-c", "format.json", "."], { cwd: folder });
+  const after = textsIn(folder);
+  for (const [name, text] of before) expect(after.get(name)).toBe(text);
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    strictConfig
+      .replace(`"declaration":true`, `"declaration":true,"isolatedDeclarations":true`)
+      .replace(`"skipLibCheck":true,`, ""),
+  );
+  const ours = typeProblems(folder).filter(({ file }) => !file.includes("node_modules"));
+  expect(ours).toEqual([]);
+});
 
 function textsIn(folder: string): ReadonlyMap<string, string> {
   const files = readdirSync(folder).filter((name) => name.endsWith(".ts"));
