@@ -15,6 +15,8 @@ const testsIn = (folders: readonly string[]) => vitest(...folders.map((folder) =
 /** By name, the command. The tests come first: they are all that most changes break. */
 const parts: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(Object.entries(groups).map(([name, folders]) => [name, testsIn(folders)])),
+  // The suite of each commit, elsewhere.
+  environment: ["env", "--unset=MIGRATE_LONG", ...node("test/environments/run.ts", "tonight")],
   pylance: vitest("--config", "test/pylance/vitest.config.ts"),
   flaky: node(".ci/flaky.ts", "50"),
   stores: node("test/fault/store-race.ts"),

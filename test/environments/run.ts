@@ -3,7 +3,7 @@
  * turn it is. `-- ARGUMENTS` are for Vitest. `--print NAME …` prints the variables of an environment for a shell.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, globSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, globSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -51,20 +51,22 @@ function clockLibraries(): readonly string[] {
 function runAs(user: Exclude<Environment["user"], undefined>): number {
   const folder = mkdtempSync(join(tmpdir(), "lance-migrate-user-"));
   const copy = join(folder, "repository");
+  const asRoot = process.getuid?.() === 0 ? [] : ["sudo", "--preserve-env"];
   const scratch = join(folder, "tmp");
   try {
-    for (const args of [
+    for (const [program, ...args] of [
       ["cp", "-a", root, copy],
       ["mkdir", scratch],
-      ["chown", "-R", `${user}:${user}`, folder],
+      [...asRoot, "chown", "-R", `${user}:${user}`, folder],
     ])
-      if (spawnSync(args[0]!, args.slice(1), { stdio: "inherit" }).status !== 0) return 1;
-    return runIn(copy, ["setpriv", `--reuid=${user}`, `--regid=${user}`, "--clear-groups"], {
+      if (spawnSync(program!, args, { stdio: "inherit" }).status !== 0) return 1;
+    return runIn(copy, [...asRoot, "setpriv", `--reuid=${user}`, `--regid=${user}`, "--clear-groups"], {
       HOME: scratch,
       TMPDIR: scratch,
     });
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    const [program, ...args] = [...asRoot, "rm", "-rf", folder];
+    spawnSync(program!, args, { stdio: "inherit" });
   }
 }
 
