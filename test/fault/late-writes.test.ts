@@ -8,6 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Table } from "@lancedb/lancedb";
 import { expect, test } from "vitest";
+import { MigrateError } from "../../src/errors/migrate-error.ts";
 import { systemClock } from "../../src/time/clock.ts";
 import { foldLedger } from "../../src/ledger/state/fold.ts";
 import { journalOf } from "../../src/ledger/journal/open-journal.ts";
@@ -467,12 +468,12 @@ async function cleanUp(table: Table): Promise<void> {
   await table.optimize({ cleanupOlderThan: new Date(Date.now() + 1_000), deleteUnverified: true });
 }
 
-function withoutList(target: Target): Target {
-  const list = async () => {
-    throw new Error("the list is out of reach");
-  };
-  return { ...target, versions: { ...target.versions!, list } };
-}
+const withoutList = (error: Error) => (target: Target) => ({
+  ...target,
+  versions: { ...target.versions!, list: async () => await Promise.reject(error) },
+});
+const noList = new Error("the list is out of reach");
+const unreachable = new MigrateError("ERR_TARGET_UNREACHABLE", { target: "late", problem: "no route" });
 
 const [aColumn] = steps.addColumn;
 const [aDrop] = steps.dropColumn;
@@ -484,7 +485,8 @@ test.each([
     (target: Target) => target,
     /version \d+ was cleaned up; .*metadata/,
   ],
-  ["old versions can't be listed", async () => {}, withoutList, /the list is out of reach/],
+  ["old versions can't be listed", async () => {}, withoutList(noList), /the list is out of reach/],
+  ["the target is out of reach then", async () => {}, withoutList(unreachable), /no route/],
 ] as const)("that it is unknown whether writes were lost is reported when %s", async (_, afterwards, change, words) => {
   const { options, open } = await aWorld(aColumn);
   const fill = async () => void (await (await open()).update({ where: "id = 1", valuesSql: { n: "42" } }));
@@ -498,6 +500,30 @@ test.each([
   expect(problem).toMatchObject({ code: "ERR_WRITES_UNKNOWN", outcome: "failed" });
   expect(String(problem)).toMatch(words);
   expect(String(problem)).toContain("others wrote to t after version 4");
+  await options.target.close();
+});
+
+test("what comes after the call is not reported as lost with what came before it", async () => {
+  const { options, open } = await aWorld(steps.addColumn[1]);
+  const compacting = beside(options.target, "before the call", async () => void (await (await open()).optimize()));
+  const append = async () => void (await (await open()).add([{ id: 9, body: "new" }]));
+  const { target, emit } = beside(compacting.target, "after the call", append);
+  const both: MigratorOptions["emit"] = (event) => {
+    compacting.emit(event);
+    emit(event);
+  };
+  expect(await problemOf({ ...options, target, emit: both })).toBeUndefined();
+  expect(await (await open()).countRows("id = 9")).toBe(1);
+  await options.target.close();
+});
+
+test.each(moments)("a value that is written %s of an earlier action is not dropped with its column", async (moment) => {
+  const { options, open } = await aWorld({ change: [addColumn("t", "n", int32()), renameColumn("t", "x", "y")] });
+  const fill = async () => void (await (await open()).update({ where: "id = 1", valuesSql: { n: "42" } }));
+  const { target, emit } = beside(options.target, moment, fill);
+  expect(await problemOf({ ...options, target, emit })).toMatchObject({ code: "ERR_ROLLBACK_STOPPED" });
+  expect(await (await open()).countRows("n = 42")).toBe(1);
+  expect(await has(await open(), "x")).toBe(true);
   await options.target.close();
 });
 

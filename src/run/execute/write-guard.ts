@@ -3,7 +3,7 @@
  * This file asks again right before each action that destroys something, and right after it about the version that the
  * action replaced.
  */
-import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { MigrateError } from "../../errors/migrate-error.ts";
 import { questionsAt, type Question, type SinceQuestion } from "../../plan/assess/blocking-rows.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import { sameColumns } from "../../schema/data-type.ts";
@@ -51,9 +51,11 @@ export async function executeGuarded(
     const mayAct =
       watch === undefined || isLast ? undefined : (_: unknown, version?: number) => version === watch.version;
     const ending = await run(mayAct, inDoubt);
-    if ("error" in ending && ending.isUnsent === true && looks < mostRepeats) {
+    if ("error" in ending && ending.isUnsent === true) {
       inDoubt = ending.inDoubt;
-      continue;
+      if (looks < mostRepeats) continue;
+      const problems = [`others wrote to ${action.action.table} after each of ${looks} checks`];
+      return { error: new MigrateError("ERR_ROLLBACK_STOPPED", { ...action.place, problems }), inDoubt };
     }
     if ("error" in ending) return ending;
     try {
@@ -77,7 +79,7 @@ export function writeGuard(target: Target, seen: Readonly<Record<string, number 
       const version = (await target.describeTable(table))?.version;
       const last = known.get(table) ?? undefined;
       if (version === undefined || version !== last) {
-        const problems = [...(await tooMany(rows, target)), ...(await lostSince(since, last, version, target))];
+        const problems = [...(await tooMany(rows, target)), ...(await lostSince(since, last, target))];
         if (problems.length > 0) throw new MigrateError("ERR_ROLLBACK_STOPPED", { ...place, problems });
       }
       if (version !== undefined) known.set(table, version);
@@ -90,7 +92,6 @@ export function writeGuard(target: Target, seen: Readonly<Record<string, number 
       const isAlone =
         before !== undefined && after !== undefined && (after === before || after === before + (ending.commits ?? 1));
       if (isAlone && known.get(table) === before) known.set(table, after);
-      else known.delete(table);
       // A table that was dropped has no versions left to ask about.
       if (isAlone || watch?.version === undefined || watch.rows.length === 0 || planned.action.kind === "dropTable")
         return;
@@ -104,7 +105,7 @@ export function writeGuard(target: Target, seen: Readonly<Record<string, number 
           version,
           problems: [replaced, ...more],
         });
-      const lost = replaced <= version ? [] : await tooMany(watch.rows, target, replaced);
+      const lost = await tooMany(watch.rows, target, replaced);
       if (lost.length > 0)
         throw new MigrateError("ERR_WRITES_LOST", {
           ...planned.place,
@@ -132,13 +133,12 @@ async function tooMany(questions: readonly Question[], target: Target, version?:
 async function lostSince(
   questions: readonly SinceQuestion[],
   from: number | undefined,
-  until: number | undefined,
   target: Target,
 ): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const { table, version, restores, putsBack, isWhole } of questions) {
     const start = from ?? version;
-    const written = start === undefined ? undefined : await sinceOf(target, table, start, { until });
+    const written = start === undefined ? undefined : await sinceOf(target, table, start, {});
     const isKept =
       written !== undefined &&
       written.changed + written.removed === 0 &&
@@ -173,7 +173,6 @@ async function replacedBy(
     }
     return `no version after it has the columns that step leaves`;
   } catch (cause) {
-    if (isMigrateError(cause)) throw cause;
     return explain(cause);
   }
 }
