@@ -56,6 +56,8 @@ function runAs(user: Exclude<Environment["user"], undefined>): number {
   try {
     for (const [program, ...args] of [
       ["cp", "-a", root, copy],
+      // Programs in it refer to programs of the other user.
+      ["rm", "-rf", join(copy, "test/.cache")],
       ["mkdir", scratch],
       [...asRoot, "chown", "-R", `${user}:${user}`, folder],
     ])
@@ -63,6 +65,7 @@ function runAs(user: Exclude<Environment["user"], undefined>): number {
     return runIn(copy, [...asRoot, "setpriv", `--reuid=${user}`, `--regid=${user}`, "--clear-groups"], {
       HOME: scratch,
       TMPDIR: scratch,
+      PATH: "/usr/local/bin:/usr/bin:/bin",
     });
   } finally {
     const [program, ...args] = [...asRoot, "rm", "-rf", folder];
@@ -76,6 +79,7 @@ function runIn(folder: string, before: readonly string[], env: Readonly<Record<s
   const given = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   const command = ["env", ...given, join(bin, "node"), "node_modules/vitest/vitest.mjs", "run", ...others];
   const [program, ...args] = [...before, ...command];
-  const all = { ...process.env, PATH: `${bin}:${process.env["PATH"]}`, ...env };
+  const { PATH = "" } = { ...process.env, ...env };
+  const all = { ...process.env, ...env, PATH: `${bin}:${PATH}` };
   return spawnSync(program!, args, { cwd: folder, env: all, stdio: "inherit" }).status ?? 1;
 }
