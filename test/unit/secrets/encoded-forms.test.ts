@@ -38,6 +38,15 @@ test("a long secret is taken out to its last character", () => {
     expect(withoutSecrets(`before ${text} after`, [secret])).toMatch(/^before ("\\"|%22)?\*\*\*(\\""|%22)? after$/);
 });
 
+test("a line of a secret is removed where a text quotes it alone, and a line around it is not", () => {
+  const line = "MIIEvQIBADANBgkqhkiG9w0BAQEF";
+  const secret = `-----BEGIN PRIVATE KEY-----\n${line}\nAASCBKcwggSjAgEAAoIBAQ\n-----END PRIVATE KEY-----`;
+  expect(withoutSecrets(`line 2, ${line}, is cut`, [secret])).toBe("line 2, ***, is cut");
+  expect(withoutSecrets("-----BEGIN PRIVATE KEY----- is missing", [secret])).toBe(
+    "-----BEGIN PRIVATE KEY----- is missing",
+  );
+});
+
 describe("a long secret is taken out", () => {
   const secret = Array.from({ length: 100 }, (_, index) => `${index}+/é😀`).join("");
   const each = (pattern: RegExp, write: (character: string) => string) => secret.replace(pattern, write);

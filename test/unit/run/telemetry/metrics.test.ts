@@ -10,10 +10,17 @@ import { runMetrics } from "../../../../src/run/telemetry/metrics.ts";
 import type { TelemetryApi } from "../../../../src/run/telemetry/telemetry.ts";
 
 const waiting: RunEvent = { event: "waiting", by: "ci@runner", lease: 30_000 };
-const name = "lance_migrate.lease.wait.duration";
+interface Measured {
+  readonly count: number;
+  readonly sum: number;
+}
 
-/** The attributes of the waits that a run with these events measures, in the order in which it measures them. */
-async function waitsOf(events: readonly RunEvent[], type?: string): Promise<readonly unknown[]> {
+/** What a run with these events measures under this name, in the order in which it measures it. */
+async function measuredOf(
+  name: string,
+  events: readonly RunEvent[],
+  type?: string,
+): Promise<readonly { readonly attributes: object; readonly value: Measured }[]> {
   const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   const provider = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter })] });
   const metrics = runMetrics({ metrics: provider } as unknown as TelemetryApi, { target: "local" });
@@ -23,10 +30,7 @@ async function waitsOf(events: readonly RunEvent[], type?: string): Promise<read
   const measured = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((one) => one.metrics));
   const found = measured.find((one) => one.descriptor.name === name);
   await provider.shutdown();
-  return (
-    found?.dataPoints.map(({ attributes, value }) => ({ ...attributes, count: (value as { count: number }).count })) ??
-    []
-  );
+  return (found?.dataPoints ?? []).map(({ attributes, value }) => ({ attributes, value: value as Measured }));
 }
 
 test.each([
@@ -36,5 +40,15 @@ test.each([
   ["that fails with the lease", [waiting, { event: "taking" }], "ERR_STEP_FAILED", [{ target: "local", count: 1 }]],
   ["that waits for nobody", [{ event: "taking" }], undefined, []],
 ] as const)("the wait of a run %s", async (_, events, type, waits) => {
-  expect(await waitsOf(events, type)).toEqual(waits);
+  const measured = await measuredOf("lance_migrate.lease.wait.duration", events, type);
+  expect(measured.map(({ attributes, value: { count } }) => ({ ...attributes, count }))).toEqual(waits);
+});
+
+test("the migrations of a group share its duration, and one alone has its own", async () => {
+  const applied = { event: "applied", version: 1, name: "one", duration: 6_000 } as const;
+  const alone = await measuredOf("lance_migrate.migration.duration", [applied as RunEvent]);
+  expect(alone.map(({ value }) => value.sum)).toEqual([6]);
+  const three = [1, 2, 3].map(() => ({ ...applied, group: 3 }) as RunEvent);
+  const grouped = await measuredOf("lance_migrate.migration.duration", three);
+  expect(grouped).toMatchObject([{ value: { count: 3, sum: 6 } }]);
 });
