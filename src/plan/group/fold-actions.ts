@@ -4,7 +4,7 @@ import type { Action, AlterColumnsAction } from "../../actions/model/action.ts";
 import { currentPath, newNames, type Alteration } from "../../actions/model/alteration.ts";
 import { describeAction, tablesAfter } from "../../actions/apply-action.ts";
 import { formatPath, parsePath, type Path } from "../../schema/path.ts";
-import { columnPaths, columnsWithin, mayLookAlike, sameTable, type Table } from "../../schema/table.ts";
+import { columnPaths, columnsWithin, sameTable, type Table } from "../../schema/table.ts";
 import type { Column } from "../../schema/data-type.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
 import { planCommits } from "../commits/commits.ts";
@@ -15,9 +15,9 @@ export interface TableActions {
   readonly table: string;
   /** Undefined if the group creates the table. */
   readonly before: Table | undefined;
-  readonly after: Table | undefined;
-  /** What kind of call they fold into. */
-  readonly kind: "createTable" | "addColumns" | "alterColumns";
+  readonly after: Table;
+  /** Whether they change columns that the group adds, or those from before. A table that it creates has only new ones. */
+  readonly columns: "new" | "old";
   /** Where the columns from before are now, by their paths from before. */
   readonly moved: ReadonlyMap<string, Path>;
   /** The action itself, if there is only one. */
@@ -31,10 +31,12 @@ export function withAction(own: TableActions | undefined, planned: PlannedAction
   const { table } = action;
   const before = own === undefined ? planned.before.get(table) : own.before;
   const moved = own?.moved ?? originsOf(before);
-  const kind = kindWith(own?.kind, action, before, moved);
-  if (kind === undefined) return undefined;
+  const columns = columnsChangedBy(action, moved);
+  if (columns === undefined || columns !== (own?.columns ?? columns)) return undefined;
   const only = own === undefined ? action : undefined;
-  return { table, before, after: planned.after.get(table), kind, moved: movedBy(action, moved), only, last: planned };
+  // No action of a group drops or renames its table.
+  const after = planned.after.get(table)!;
+  return { table, before, after, columns, moved: movedBy(action, moved), only, last: planned };
 }
 
 function originsOf(before: Table | undefined): ReadonlyMap<string, Path> {
@@ -48,70 +50,56 @@ function movedBy(action: Action, moved: ReadonlyMap<string, Path>): ReadonlyMap<
 }
 
 /**
- * The kind of call that the actions fold into. Only actions count that neither fail because of rows nor read or write any:
- * if the run is killed, the table is then as before the group or as after it.
+ * Which columns the action changes; undefined if it can't be part of a group. Only actions can that neither fail because of
+ * rows nor read or write any: if the run is killed, the table is then as before the group or as after it.
  */
-function kindWith(
-  kind: TableActions["kind"] | undefined,
-  action: Action,
-  before: Table | undefined,
-  moved: ReadonlyMap<string, Path>,
-): TableActions["kind"] | undefined {
+function columnsChangedBy(action: Action, moved: ReadonlyMap<string, Path>): TableActions["columns"] | undefined {
   switch (action.kind) {
     case "createTable":
-      return before === undefined && (action.rows ?? []).length === 0 ? "createTable" : undefined;
+      return (action.rows ?? []).length === 0 ? "new" : undefined;
     case "addColumns":
-      if (action.columns.some(({ as, computed }) => as !== undefined || computed !== undefined)) return undefined;
-      return before === undefined ? kind : kind === "alterColumns" ? undefined : "addColumns";
+      return action.columns.every(({ as, computed }) => as === undefined && computed === undefined) ? "new" : undefined;
     case "alterColumns":
-      if (before === undefined) return kind;
-      return kindOfAlterations(action, moved) === (kind ?? "alterColumns") ? (kind ?? "alterColumns") : undefined;
+      return columnsAltered(action, moved);
     default:
       return undefined;
   }
 }
 
-/** Columns from before may only get names and become nullable. Undefined if there are both old and new columns. */
-function kindOfAlterations(
+/** Columns from before may only get names and become nullable. An action that alters new columns too counts as "old". */
+function columnsAltered(
   { alterations }: AlterColumnsAction,
   moved: ReadonlyMap<string, Path>,
-): "addColumns" | "alterColumns" | undefined {
+): TableActions["columns"] | undefined {
   const old = new Set([...moved.values()].map(([name]) => name));
-  const areOld = alterations.map(({ path }) => old.has(parsePath(path)[0]!));
-  if (areOld.every((is) => !is)) return "addColumns";
-  const isAllowed = alterations.every(({ type, nullable }) => type === undefined && nullable !== false);
-  return isAllowed && areOld.every((is) => is) ? "alterColumns" : undefined;
+  if (alterations.every(({ path }) => !old.has(parsePath(path)[0]!))) return "new";
+  return alterations.every(({ type, nullable }) => type === undefined && nullable !== false) ? "old" : undefined;
 }
 
 /** The call, as planned; null if nothing changes; undefined if no one call is known to have the same result. */
 export function foldActions(own: TableActions, capabilities: Capabilities): PlannedAction | null | undefined {
   const { table, before, after, last } = own;
   const action = own.only ?? foldedAction(own);
-  if (action === null) return sameEitherWay(before, after) ? null : undefined;
   if (action === undefined || !leadsTo(action, own)) return undefined;
-  const tables = { before: new Map([[table, before]]), after: new Map([[table, after]]) };
-  // The tables must show whether it has run.
-  if (mayLookAlike(tables.before, tables.after)) return undefined;
+  if (action === null) return null;
   if (capabilities.refuses?.(action, before) !== undefined) return undefined;
+  const tables = { before: new Map([[table, before]]), after: new Map([[table, after]]) };
   const commits = planCommits(action, tables.before, capabilities);
-  if (commits.length > 1) return undefined;
   const { place } = last;
   const text = describeAction(action);
   return { place, action, text, risks: [], commits, ...tables, recordFirst: false, proof: undefined };
 }
 
 /** The candidate; null if nothing is left to do. */
-function foldedAction({ table, before, after, kind, moved }: TableActions): Action | null | undefined {
-  if (after === undefined) return undefined;
+function foldedAction({ table, before, after, columns, moved }: TableActions): Action | null | undefined {
   if (before === undefined) return foldedCreate(table, after);
-  if (kind === "alterColumns") return foldedAlter(table, before, after, moved);
+  if (columns === "old") return foldedAlter(table, before, after, moved);
   return { kind: "addColumns", table, columns: after.columns.slice(before.columns.length) };
 }
 
-/** Schema metadata and computed columns name other columns, which may have been renamed since. */
+/** Schema metadata may name columns, which may have been renamed since. */
 function foldedCreate(table: string, { columns, metadata }: Table): Action | undefined {
-  const isComputed = columnsWithin(columns).some(({ column }) => column.computed !== undefined);
-  return isComputed || metadata !== undefined ? undefined : { kind: "createTable", table, columns };
+  return metadata === undefined ? { kind: "createTable", table, columns } : undefined;
 }
 
 function foldedAlter(table: string, before: Table, after: Table, moved: TableActions["moved"]): Action | null {
@@ -131,10 +119,11 @@ function byPath(columns: readonly Column[]): ReadonlyMap<string, Column> {
 }
 
 /** Whether the action leaves the table, and each column with its values, exactly as the original ones do. */
-function leadsTo(action: Action, { before, after, moved }: TableActions): boolean {
-  const result = resultOf(action, before);
-  if (result === undefined || !sameEitherWay(result, after)) return false;
-  const there = movedBy(action, originsOf(before));
+function leadsTo(action: Action | null, { before, after, moved }: TableActions): boolean {
+  const result = action === null ? before : resultOf(action, before);
+  if (!sameTable(result, after)) return false;
+  const origins = originsOf(before);
+  const there = action === null ? origins : movedBy(action, origins);
   return [...moved].every(([from, path]) => formatPath(there.get(from)!) === formatPath(path));
 }
 
@@ -147,8 +136,4 @@ function resultOf(action: Action, before: Table | undefined): Table | undefined 
     if (isMigrateError(error)) return undefined;
     throw error;
   }
-}
-
-function sameEitherWay(one: Table | undefined, other: Table | undefined): boolean {
-  return sameTable(one, other) && sameTable(other, one);
 }

@@ -121,9 +121,9 @@ interface OwnTable extends Pick<GroupCall, "first" | "last" | "number"> {
 
 const emptyGroup = (): OpenGroup => ({ migrations: [], tables: new Map() });
 
-/** Whether nothing of the migration has run, and its rollback needs no version from between the group's migrations. */
-function mayBegin({ direction, done, midway, inDoubt, restores }: PlannedMigration): boolean {
-  return direction === "up" && done === 0 && midway === undefined && !inDoubt && restores.length === 0;
+/** Whether nothing of the migration has run. */
+function mayBegin({ direction, done, midway, inDoubt }: PlannedMigration): boolean {
+  return direction === "up" && done === 0 && midway === undefined && !inDoubt;
 }
 
 /** Adds the migration to the group. False, and nothing is added, if that can't be part of it. */
@@ -131,6 +131,7 @@ function add(planned: PlannedMigration, { migrations, tables }: OpenGroup): bool
   const changed = new Map<string, OwnTable>();
   for (const [index, action] of (planned.whole ?? planned.actions).entries()) {
     const { table } = action.action;
+    // Such a rollback would need a version from between the group's migrations.
     const isLost = action.rollback?.class === "restore" || action.rollback?.class === "none";
     const known = changed.get(table) ?? tables.get(table);
     const own = action.refusal === undefined && !isLost ? withAction(known?.own, action) : undefined;
