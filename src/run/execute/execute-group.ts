@@ -107,7 +107,6 @@ async function makeCall({ action, last, number }: GroupCall, progress: GroupProg
     place,
     bound: execution.bound.get(action.action.table),
     pending: [],
-    mayLose: true,
   });
   if ("error" in ending) return ending;
   versions.note(action, ending);
@@ -157,10 +156,10 @@ async function stopped(
     emit({ event: "left", version, name, direction, isTakenOver: isTakenOver(cause), applied, done: 0, total });
     return cause;
   }
-  const { error, detail } =
-    isStated(cause) || call === undefined
-      ? { error: cause, detail: (cause as Error).message }
-      : failureOf(progress, call, cause, inDoubt);
+  const { error, detail } = isStated(cause)
+    ? { error: cause, detail: cause.message }
+    : // What a hook throws is stated.
+      failureOf(progress, call!, cause, inDoubt);
   await release(progress, planned, { event: "failed", detail }, inDoubt).catch(() => {});
   return error;
 }

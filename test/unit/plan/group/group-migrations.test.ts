@@ -249,7 +249,7 @@ const refusal = { reason: "failure", problem: "no" } as const;
 test.each<[what: string, change: (planned: PlannedMigration) => Partial<PlannedMigration>]>([
   ["is rolled back", () => ({ direction: "down" })],
   ["is half-done", () => ({ done: 1 })],
-  ["is between two commits of an action", () => ({ midway: { step: "", commit: 1 } })],
+  ["is between two commits of an action", () => ({ midway: { step: "", commit: 1, indexes: {}, metadata: {} } })],
   ["is in doubt", () => ({ inDoubt: true })],
   ["may not run", ({ actions }) => ({ actions: actions.map((action) => ({ ...action, refusal })) })],
 ])("a migration that %s is in no group", (_, change) => {

@@ -3,10 +3,12 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "../../../support/fast-check.ts";
 import { expect, test } from "vitest";
-import { isMigrateError } from "../../../../src/errors/migrate-error.ts";
+import type { Action } from "../../../../src/actions/model/action.ts";
+import { isMigrateError, MigrateError } from "../../../../src/errors/migrate-error.ts";
 import { up } from "../../../../src/commands/up.ts";
 import { down } from "../../../../src/commands/down.ts";
 import { resolve } from "../../../../src/commands/resolve/resolve.ts";
+import { savePlan } from "../../../../src/commands/plan.ts";
 import { history, status } from "../../../../src/commands/status.ts";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import { groupOf } from "../../../../src/ledger/state/record.ts";
@@ -14,6 +16,7 @@ import { takeLease } from "../../../../src/ledger/lease/lease.ts";
 import { firstFacts } from "../../../../src/plan/history/record-facts.ts";
 import type { RunEvent } from "../../../../src/run/events.ts";
 import { runContext, type MigratorOptions } from "../../../../src/run/run-context.ts";
+import type { Target } from "../../../../src/targets/contract/target.ts";
 import { aMemoryDatabase } from "../../../support/memory-database.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 import { sleepingClock } from "../../../support/clocks.ts";
@@ -209,14 +212,21 @@ test.each([
     }
 });
 
-/** A process for which one call on `u` is refused. */
+type Execute = MigratorOptions["target"]["execute"];
+
+/** A process whose actions are executed in another way. An error is a refusal, unless it is that there is no answer. */
+function executing(options: MigratorOptions, execute: (...call: Parameters<Execute>) => Promise<number | undefined>) {
+  const verdict = (error: unknown) =>
+    ({ kind: (error as Error).message === "no answer" ? "unanswered" : "refused" }) as const;
+  return { ...options, target: { ...options.target, execute, verdict } };
+}
+
+/** A process for which the calls on `u` are refused. */
 function refusing(options: MigratorOptions): MigratorOptions {
-  const { target } = options;
-  const execute: typeof target.execute = async (action, seen) => {
+  return executing(options, async (action, seen) => {
     if (action.table === "u") throw new Error("no space left");
-    return await target.execute(action, seen);
-  };
-  return { ...options, target: { ...target, execute, verdict: () => ({ kind: "refused" }) } };
+    return await options.target.execute(action, seen);
+  });
 }
 
 test("if one call of a group fails, the others count, and the next run makes those that are left", async () => {
@@ -273,25 +283,111 @@ test("if a call of a group can never succeed, the steps that it consists of may 
   ]);
 });
 
+const tables = Array.from({ length: 10 }, (_, at) => `w${at}`);
+/** A group of ten calls, of which eight are made at a time. */
+const wide = [tables.map(createTable), tables.map((table) => rename("a", "c", table))];
+
 test("an interrupted group stops between two calls and is resumed", async () => {
-  const { database } = await scene(four);
+  const { database } = await scene(wide);
   const stopped = await database();
   const controller = new AbortController();
-  const { target, ...options } = stopped.aProcess();
-  const execute: typeof target.execute = async (action, seen) => {
+  const options = stopped.aProcess();
+  const execute: Execute = async (action, seen) => {
     controller.abort();
-    return await target.execute(action, seen);
+    return await options.target.execute(action, seen);
   };
-  const run = up({ ...options, target: { ...target, execute }, signal: controller.signal });
-  const end = await run.then(
-    () => "well",
-    (error: unknown) => (isMigrateError(error) ? error.message : String(error)),
-  );
-  // All three calls may be under way already.
-  if (end !== "well")
-    expect(end).toMatch(/^interrupted; 0 migrations were applied, [123] of 3 calls for 0002_m to 0005_m were made; /);
+  const run = up({ ...options, target: { ...options.target, execute }, signal: controller.signal });
+  await expect(run).rejects.toMatchObject({
+    message:
+      "interrupted; 0 migrations were applied, 8 of 10 calls for 0002_m to 0003_m were made; run migrate up to continue",
+  });
+  expect(await status(stopped.aProcess())).toMatchObject({
+    pending: [{ version: 2 }, { version: 3 }],
+    holder: undefined,
+  });
   expect(await ended(stopped.aProcess())).toBe("well");
-  expect(await status(stopped.aProcess())).toMatchObject({ pending: [], holder: undefined });
+  expect(timesMade(stopped)).toEqual(Array(12).fill(1));
+});
+
+test("after a call of a group has failed, no other one begins", async () => {
+  const { database } = await scene(wide);
+  let calls = 0;
+  const refused = executing((await database()).aProcess(), async () => {
+    calls++;
+    throw new Error("no space left");
+  });
+  expect(await ended(refused)).toBe("ERR_GROUP_FAILED");
+  expect(calls).toBe(8);
+});
+
+test("if it is unknown whether a call was made, the group is finished as a group, also if another one was refused", async () => {
+  const { database } = await scene(four);
+  const failed = await database();
+  const unsure = executing(failed.aProcess(), async ({ table }) => {
+    throw new Error(table === "t" ? "no answer" : "no space left");
+  });
+  expect(await ended(unsure)).toBe("ERR_GROUP_FAILED");
+  expect(await ended(failed.aProcess(), { to: 2, stepByStep: true })).toBe("ERR_BEGUN");
+  expect(await ended(failed.aProcess())).toBe("well");
+});
+
+test("if the end of a failed group can't be recorded, the run states why the group failed", async () => {
+  const { database } = await scene(four);
+  const failed = await database();
+  const options = refusing(failed.aProcess());
+  const { ledger } = options.target;
+  if (ledger.kind !== "rows") throw new TypeError("the ledger is a table");
+  let isFull = false;
+  const records: typeof ledger.records = (shape) => {
+    const table = ledger.records(shape);
+    return { ...table, insert: async (rows) => (isFull ? Promise.reject(new Error("full")) : table.insert(rows)) };
+  };
+  const emit = ({ event }: RunEvent) => void (isFull ||= event === "group");
+  expect(await ended({ ...options, target: { ...options.target, ledger: { ...ledger, records } }, emit })).toBe(
+    "ERR_GROUP_FAILED",
+  );
+});
+
+/** A process beside which something else happens once its group has begun, before it describes that table. */
+function disturbed(options: MigratorOptions, table: string, work: (others: Target) => Promise<unknown>) {
+  const { target } = options;
+  let isDue = false;
+  const describeTable: typeof target.describeTable = async (name, withIndexes) => {
+    if (isDue && name === table) {
+      isDue = false;
+      await work(target);
+    }
+    return await target.describeTable(name, withIndexes);
+  };
+  return {
+    ...options,
+    target: { ...target, describeTable },
+    emit: ({ event }: RunEvent) => void (isDue ||= event === "group"),
+  };
+}
+
+test("if others have changed a table, a group states that and leaves the table alone", async () => {
+  const { database } = await scene(four);
+  const failed = await database();
+  const action = { kind: "alterColumns", table: "t", alterations: [{ path: "b", nullable: true }] } as const;
+  const changed = disturbed(failed.aProcess(), "t", async (others) => {
+    await others.execute(action, await others.describeTable("t"));
+  });
+  expect(await ended(changed)).toBe("ERR_TABLE_CHANGED");
+  expect(columnsOf(failed)[0]).toMatchObject(["t", [{ name: "a" }, { name: "b", nullable: true }]]);
+});
+
+test("a run that can't reach the target any more reports that it has left its group", async () => {
+  const { database } = await scene(four);
+  const left = await database();
+  const unreachable = new MigrateError("ERR_TARGET_UNREACHABLE", { target: "test", problem: "no route" });
+  const options = executing(left.aProcess(), () => Promise.reject(unreachable));
+  const events: RunEvent[] = [];
+  const emit = (event: RunEvent) => void events.push(event);
+  expect(await ended({ ...options, emit })).toBe("ERR_TARGET_UNREACHABLE");
+  const last = { version: 3, name: "m", direction: "up", total: 2 };
+  expect(events).toContainEqual({ event: "left", ...last, isTakenOver: false, applied: 0, done: 0 });
+  expect((await status(left.aProcess())).holder).toBeDefined();
 });
 
 /** A run that is killed after its first call of the group. `from`: none of its calls before this one is that call. */
@@ -318,6 +414,66 @@ test("a group that has begun is finished as a group, also by a run that goes ste
   await killed.oversleep();
   expect(await ended(killed.aProcess(), { stepByStep: true })).toBe("well");
   expect(await status(killed.aProcess())).toMatchObject({ pending: [], holder: undefined });
+});
+
+test("a saved plan finishes a group only on the tables for which it was made", async () => {
+  const killed = await halfDone();
+  await killed.oversleep();
+  const plan = await savePlan(killed.aProcess());
+  const [table] = columnsOf(killed).find(([, [first]]) => first!.name === "a")!;
+  const recreated = disturbed(killed.aProcess(), table, async (others) => {
+    await others.discard!(table);
+    await others.execute(createTable(table) as Action, undefined);
+  });
+  await expect(up(recreated, { plan })).rejects.toThrow("it was dropped and recreated");
+  expect(columnsOf(killed)).toContainEqual([table, [expect.objectContaining({ name: "a" }), expect.anything()]]);
+});
+
+/** What aborts a run when its group begins. */
+function stoppingAtGroup() {
+  const controller = new AbortController();
+  const emit = ({ event }: RunEvent) => event === "group" && controller.abort();
+  return { emit, signal: controller.signal };
+}
+
+test("a group that has begun and is interrupted before its next call is finished as a group", async () => {
+  const killed = await halfDone();
+  await killed.oversleep();
+  await expect(up({ ...killed.aProcess(), ...stoppingAtGroup() })).rejects.toMatchObject({
+    message: "interrupted; 0 migrations were applied; run migrate up to continue",
+  });
+  expect(await ended(killed.aProcess(), { to: 3 })).toBe("ERR_BEGUN");
+  expect(await ended(killed.aProcess())).toBe("well");
+});
+
+test("an interrupted run reports what it has applied before the group", async () => {
+  const { database } = await scene([
+    [{ kind: "retypeColumn", table: "t", path: "b", type: { kind: "int64" } }],
+    ...four.slice(0, 1),
+    [rename("c", "d"), rename("c", "d", "u")],
+  ]);
+  const stopped = await database();
+  await expect(up({ ...stopped.aProcess(), ...stoppingAtGroup() })).rejects.toMatchObject({
+    message: "interrupted; 1 migration was applied; run migrate up to continue",
+  });
+  expect(await ended(stopped.aProcess(), { to: 3, stepByStep: true })).toBe("well");
+});
+
+test("before a group that has begun is resumed, a hook is called for each of its migrations, and may refuse", async () => {
+  const killed = await halfDone();
+  await killed.oversleep();
+  const called: number[] = [];
+  let refused = 3;
+  const beforeMigration = ({ version }: { readonly version: number }) => {
+    called.push(version);
+    if (version === refused) throw new Error("not now");
+  };
+  const process = () => ({ ...killed.aProcess(), hooks: { target: "test", hooks: { beforeMigration } } });
+  expect(await ended(process())).toBe("ERR_HOOK_REFUSED");
+  expect(await ended(killed.aProcess(), { to: 3 })).toBe("ERR_BEGUN");
+  refused = 0;
+  expect(await ended(process())).toBe("well");
+  expect(called).toEqual([2, 3, 2, 3, 4, 5]);
 });
 
 test("no run stops in the middle of a group that has begun, and none rolls back before it is finished", async () => {
@@ -368,21 +524,15 @@ test("a run that is overtaken before it states its group leaves nothing in doubt
     }
 });
 
-test("both late calls of a group are found", async () => {
-  const loose = (table: string, nullable: boolean) => ({ kind: "setNullable", table, path: "b", nullable });
+/** A database of a service, the runs of which share a clock. */
+async function aServiceScene() {
   const folder = temporaryFolder();
   const write = (version: number, steps: readonly Step[]) =>
     writeFileSync(join(folder, `000${version}_m.mjs`), `export const up = ${JSON.stringify(steps)};\n`);
   const clock = sleepingClock();
   const tables = memoryTables({ now: clock.wall });
-  const process = (carry?: Carry): MigratorOptions => ({
-    target: memoryTarget({
-      name: "test",
-      model: "namespace",
-      tables,
-      carry: carry ?? (async ({ arrive }) => arrive()()),
-      clock,
-    }),
+  const process = (carry: Carry = async ({ arrive }) => arrive()()): MigratorOptions => ({
+    target: memoryTarget({ name: "test", model: "namespace", tables, carry, clock }),
     migrations: migrationsIn(folder),
     ledger: "_migrations",
     clock,
@@ -390,6 +540,27 @@ test("both late calls of a group are found", async () => {
   });
   write(1, [createTable("t"), createTable("u")]);
   await up(process());
+  return { write, clock, tables, process };
+}
+
+test("the versions of a table are recorded with the first migration of a group that changes it", async () => {
+  const { write, process } = await aServiceScene();
+  write(2, [rename("a", "c"), rename("a", "c", "u")]);
+  write(3, [rename("c", "d"), createTable("v")]);
+  write(4, [rename("c", "d", "u"), rename("a", "c", "v")]);
+  await up(process());
+  const records = (await history(process())).filter(({ event }) => event === "applied").slice(1);
+  const dated = [1, 2, false, [null, expect.any(Number)]];
+  expect(records.map(({ version, tables }) => [version, tables])).toEqual([
+    [2, { t: dated, u: dated }],
+    [3, { v: [null, 1, false, [null, expect.any(Number)]] }],
+    [4, {}],
+  ]);
+});
+
+test("both late calls of a group are found", async () => {
+  const { write, clock, tables, process } = await aServiceScene();
+  const loose = (table: string, nullable: boolean) => ({ kind: "setNullable", table, path: "b", nullable });
   write(2, [loose("t", true), loose("u", true), rename("a", "c"), rename("a", "c", "u")]);
   write(3, [rename("c", "a"), rename("c", "a", "u")]);
   const gate = Promise.withResolvers<void>();
