@@ -134,8 +134,7 @@ export function checkPlan({ plan, tool }: SavedPlan, now: PlanDocument): void {
   for (const [index, { file, ...was }] of planned.entries()) {
     const is = found[index];
     const at = was.actions.findIndex((one, at) => essence(one) !== essence(is?.actions[at]));
-    const isOther =
-      at !== -1 || was.version !== is?.version || was.done !== is.done || was.actions.length !== is.actions.length;
+    const isOther = at !== -1 || was.version !== is?.version || was.actions.length !== is.actions.length;
     if (!isOther) continue;
     const which = at === -1 ? "" : `, step ${was.actions[at]!.step}`;
     throw stale(plan, "actions", `by now ${file}${which} would be ${endOf(now)} otherwise than ${tool} planned`);
