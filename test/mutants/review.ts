@@ -602,6 +602,8 @@ export const reviewMutants: readonly NamedMutant[] = [
     find: "{ ...context, mayAct: undefined }",
     replace: "context",
     killedBy: ["fault/late-commits.test.ts"],
+  },
+  {
     id: "GR8",
     does: "creates a table without its rows in a group",
     file: "plan/group/fold-actions.ts",
