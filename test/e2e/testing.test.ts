@@ -32,12 +32,12 @@ function writeExamples(project: Project, section: string): void {
 const script = `
 import { connect } from "@lancedb/lancedb";
 import { existsSync, readdirSync } from "node:fs";
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migratedDatabase } from "lance-migrate/testing";
 
 const templates = () => {
-  const home = join(tmpdir(), "lance-migrate-templates-" + userInfo().uid);
+  const home = join(tmpdir(), "lance-migrate-templates-" + process.getuid());
   return existsSync(home) ? readdirSync(home).length : 0;
 };
 const options = JSON.parse(process.argv[2] ?? "{}");

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { constants, cp, mkdtemp, rename, rm, utimes } from "node:fs/promises";
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text, wholeNumber, yesOrNo, type Shape } from "../../checks/check.ts";
 import { up } from "../../commands/up.ts";
@@ -83,7 +83,8 @@ function templateName({ config, folder }: Project, settings: object, to: number 
 
 /** The folder of the templates of this user; undefined if another user has taken its place. */
 function templatesFolder(): string | undefined {
-  const { uid } = userInfo();
+  // A container may run as a user that has no name. Windows has no numbers, and a temporary folder for each user.
+  const uid = process.getuid?.() ?? -1;
   const folder = join(tmpdir(), `lance-migrate-templates-${uid}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const found = lstatSync(folder);
