@@ -2,14 +2,9 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { lacks } from "../support/needs.ts";
 import { temporaryFolder } from "../support/project.ts";
 import * as engine from "./engine.ts";
-
-const reason = await engine.whyNoEngine();
-if (reason !== undefined) {
-  if (process.env["REQUIRE_CONTAINERS"] === "1") throw new Error(`REQUIRE_CONTAINERS=1, but ${reason}`);
-  console.warn(`test/container is skipped: ${reason}`);
-}
 
 /** Files, in a folder that the user of the image may write. */
 function aFolder(files: Readonly<Record<string, string>>): string {
@@ -32,7 +27,7 @@ async function ran(folder: string, ...args: readonly string[]) {
   return { code: await container.code(), said: await container.said() };
 }
 
-describe.skipIf(reason !== undefined)("the image of the command", () => {
+describe.skipIf(lacks("containers", await engine.whyNoEngine()))("the image of the command", () => {
   beforeAll(async () => await engine.buildImage("command"));
   afterAll(engine.cleanUp);
 

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { Wait } from "testcontainers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { lacks } from "../support/needs.ts";
 import { aProject, root, type Project } from "../support/project.ts";
 import { isLong, rounds } from "../support/rounds.ts";
 import { columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
@@ -10,12 +11,6 @@ import * as engine from "./engine.ts";
 import { aWayTo, type Moment } from "./way.ts";
 
 const { apiKey, aVolume, serve } = engine;
-
-const reason = await engine.whyNoEngine();
-if (reason !== undefined) {
-  if (process.env["REQUIRE_CONTAINERS"] === "1") throw new Error(`REQUIRE_CONTAINERS=1, but ${reason}`);
-  console.warn(`test/container is skipped: ${reason}`);
-}
 
 type Dialect = "service" | "namespace";
 
@@ -104,7 +99,7 @@ const kills: readonly (readonly [number, Moment])[] = [
 /** For each commit, just the first in one dialect: what the volume keeps does not depend on it. */
 const dialects: readonly Dialect[] = isLong ? ["service", "namespace"] : ["namespace"];
 
-describe.skipIf(reason !== undefined)("the image", () => {
+describe.skipIf(lacks("containers", await engine.whyNoEngine()))("the image", () => {
   beforeAll(async () => await engine.buildImage("service"));
   afterAll(engine.cleanUp);
 

@@ -1,6 +1,5 @@
 /**
- * The manifests in the documentation, by the schemas of Kubernetes. The validator is a package of Python, so this runs
- * only where REQUIRE_PYTHON=1, as .ci/run sets it.
+ * The manifests in the documentation, by the schemas of Kubernetes. The validator is a package of Python.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -8,11 +7,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { pythonWith, wheelOf } from "../clients/client.ts";
+import { lacks } from "../support/needs.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { allBlocks, at } from "./blocks.ts";
-
-const isWanted = process.env["REQUIRE_PYTHON"] === "1";
-if (!isWanted) console.warn("test/docs/manifests is skipped: it installs packages; set REQUIRE_PYTHON=1");
 
 interface Manifest {
   readonly apiVersion?: string;
@@ -48,7 +45,7 @@ function validated(manifests: readonly unknown[]): readonly string[] {
   return stdout.trim().split("\n");
 }
 
-test.runIf(isWanted)("the manifests are valid, and the validator refuses a wrong member", () => {
+test.skipIf(lacks("python"))("the manifests are valid, and the validator refuses a wrong member", () => {
   const manifests = blocks.map(({ text }) => wholeManifest(text));
   const words = validated([...manifests, wrong]);
   expect(words).toHaveLength(manifests.length + 1);

@@ -1,9 +1,10 @@
 /** What shells complete: the words that the command offers, and the scripts in the shells themselves. */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { commandNames } from "../../src/cli/commands/index.ts";
+import { lacks } from "../support/needs.ts";
 import { aProject, root, temporaryFolderOfFile, type Project } from "../support/project.ts";
 
 const config = `console.log("noise");
@@ -73,8 +74,6 @@ test("a shell that is unknown is refused", async () => {
   expect(await aProject().migrate(["completion", "tcsh"])).toMatchObject(says);
 });
 
-const isThere = (shell: string) => spawnSync(shell, ["-c", "exit 0"]).status === 0;
-
 describe("the script completes in", () => {
   const bin = join(temporaryFolderOfFile(), "bin");
   const env = { ...process.env, PATH: `${bin}:${process.env["PATH"]}`, TERM: "dumb" };
@@ -90,7 +89,7 @@ describe("the script completes in", () => {
       stdio: ["ignore", "pipe", "inherit"],
     });
 
-  test.skipIf(!isThere("bash"))("bash", async () => {
+  test("bash", async () => {
     const script = `eval "$(migrate completion bash)"
       typed() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _migrate "$1"; echo "\${COMPREPLY[@]}"; }
       typed migrate up --ac; typed migrate up --target ''; typed migrate up --to = 00
@@ -102,7 +101,7 @@ describe("the script completes in", () => {
   });
 
   // A pseudo-terminal of zsh's own, because its completion works only while a line is edited.
-  test.skipIf(!isThere("zsh"))("zsh", async () => {
+  test.skipIf(lacks("zsh"))("zsh", async () => {
     const script = String.raw`zmodload zsh/zpty
       zpty -b shell zsh -f -i
       zpty -w shell 'autoload -Uz compinit; compinit -u -D; eval "$(migrate completion zsh)"; PS1=; setopt no_beep'
@@ -114,7 +113,7 @@ describe("the script completes in", () => {
     expect(await run("zsh", ["-f", "-c", script])).toContain("GOT[up --accept lossy --target=production --to 0002]");
   });
 
-  test.skipIf(!isThere("fish"))("fish", async () => {
+  test.skipIf(lacks("fish"))("fish", async () => {
     const typed = ["up --ac", "up --target ", "up --to=00", "up --config migrate.c"];
     const script = ["migrate completion fish | source", ...typed.map((words) => `complete -C "migrate ${words}"`)];
     expect(await run("fish", ["--no-config", "-c", script.join("\n")])).toBe(

@@ -2,10 +2,11 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { lacks } from "../support/needs.ts";
 import { aProject, type Project } from "../support/project.ts";
 import { apiKey, aService } from "../support/service.ts";
 import { columnsOf } from "../support/tables.ts";
-import { atTerminal, hasTerminal } from "./support/terminal.ts";
+import { atTerminal } from "./support/terminal.ts";
 
 const documents = { reads: { title: "utf8" } };
 
@@ -159,7 +160,7 @@ test("on a service that can't describe its tables, only missing tables are noted
   expect(await project.migrate(["plan"], key)).toMatchObject({ code: 0, stderr: note });
 });
 
-test.skipIf(!hasTerminal)("down at a terminal states them once, before it asks", async () => {
+test.skipIf(lacks("terminal"))("down at a terminal states them once, before it asks", async () => {
   const project = withContracts();
   project.write("contracts/README.md", "The releases that run.");
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });

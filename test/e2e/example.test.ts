@@ -3,18 +3,14 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { lacks } from "../support/needs.ts";
 import { root, startNode } from "../support/project.ts";
-import { isLong } from "../support/rounds.ts";
 
 const example = join(root, "examples/reembed");
-const isInstalled = existsSync(join(example, "model/node_modules"));
-// The model is a download of 110 MB, and what the example does is tried for each commit by test/e2e/reembed.test.ts.
-const isWanted = isInstalled || isLong;
-if (!isWanted)
-  console.warn("test/e2e/example is skipped: npm run example:reembed installs its packages, as every night");
 
-test.skipIf(!isWanted)("the example changes the embedding model, and searches find what fits better", async () => {
-  if (!isInstalled) {
+// What the example does is tried for each commit by test/e2e/reembed.test.ts.
+test.skipIf(lacks("model"))("the example changes the embedding model, and searches find what fits better", async () => {
+  if (!existsSync(join(example, "model/node_modules"))) {
     const { status } = spawnSync("npm", ["ci", "--prefix", join(example, "model")], { stdio: "inherit" });
     expect(status).toBe(0);
   }

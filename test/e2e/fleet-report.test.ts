@@ -15,6 +15,7 @@ import {
   type PageChoice,
 } from "../support/browser.ts";
 import { largeFleet } from "../support/large-fleet.ts";
+import { lacks } from "../support/needs.ts";
 import { temporaryFolderOfFile } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
 import { serve } from "../rest/servers.ts";
@@ -45,9 +46,6 @@ beforeAll(async () => {
   expect(await fleet.migrate(["up", "--database", "acme"])).toMatchObject({ code: 0 });
   writeFileSync(join(fleet.folder, "data/initech"), "a file in the place of the folder");
 });
-
-const why = whyNoBrowser();
-if (why !== undefined) console.warn(`test/e2e/fleet-report: the page is not looked at: ${why}`);
 
 test("the command writes the page, names what it could not read, and ends as status does", async () => {
   const status = await fleet.migrate(["status"]);
@@ -165,7 +163,7 @@ test.each<[args: string, problem: string]>([
   expect(await fleet.migrate(["report", ...args.split(" ")])).toEqual({ code: 2, stdout: "", stderr: `${problem}\n` });
 });
 
-describe.skipIf(why !== undefined)("in a browser", () => {
+describe.skipIf(lacks("chromium", whyNoBrowser()))("in a browser", () => {
   let browser: Browser;
   const folder = temporaryFolderOfFile();
   const file = join(folder, "fleet.html");

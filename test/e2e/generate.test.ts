@@ -3,9 +3,10 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
+import { lacks } from "../support/needs.ts";
 import { aProject, type Project } from "../support/project.ts";
 import { addRows, columnsOf, rowsOf } from "../support/tables.ts";
-import { atTerminal, hasTerminal } from "./support/terminal.ts";
+import { atTerminal } from "./support/terminal.ts";
 
 /** A project with that schema; each command in a process of its own where a schema is changed under it. */
 function declaring(tables: string): Project {
@@ -165,24 +166,27 @@ test("consent that is not enough for up is refused before anything is written", 
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
 });
 
-test.skipIf(!hasTerminal)("at a terminal it offers what may have become of a column, the same type first", async () => {
-  const project = declaring(`d: { id: m.int32(), title: m.utf8(), body: m.utf8() }`);
-  expect(await project.migrate(["generate"])).toMatchObject({ code: 0 });
-  declare(project, `d: { id: m.int32(), name: m.largeUtf8(), headline: m.utf8() }`);
-  // The second question no longer offers the name that the first answer has taken.
-  const { code, shown } = await atTerminal(project, "generate two", /1 to \d: /, ["headline\n", "1\n", "2\n"]);
-  expect(code, shown).toBe(0);
-  expect(withoutStyles(shown)).toContain(
-    "d.title is gone and d.headline and d.name new\n  1  rename d.title to headline\n  2  rename d.title to name\n" +
-      "  3  drop d.title (its values are lost)\n  4  stop and change nothing\n1 to 4: headline\ntype a number from 1 to 4\n1 to 4: 1\n" +
-      "d.body is gone and d.name new\n  1  rename d.body to name\n  2  drop d.body (its values are lost)\n",
-  );
-  expect(stepsIn(project, "0002_two.ts")).toBe(
-    `export const up: readonly Step[] = [\n  renameColumn("d", "title", "headline"),\n  addColumn("d", "name", largeUtf8()),\n  dropColumn("d", "body"),\n];\n`,
-  );
-});
+test.skipIf(lacks("terminal"))(
+  "at a terminal it offers what may have become of a column, the same type first",
+  async () => {
+    const project = declaring(`d: { id: m.int32(), title: m.utf8(), body: m.utf8() }`);
+    expect(await project.migrate(["generate"])).toMatchObject({ code: 0 });
+    declare(project, `d: { id: m.int32(), name: m.largeUtf8(), headline: m.utf8() }`);
+    // The second question no longer offers the name that the first answer has taken.
+    const { code, shown } = await atTerminal(project, "generate two", /1 to \d: /, ["headline\n", "1\n", "2\n"]);
+    expect(code, shown).toBe(0);
+    expect(withoutStyles(shown)).toContain(
+      "d.title is gone and d.headline and d.name new\n  1  rename d.title to headline\n  2  rename d.title to name\n" +
+        "  3  drop d.title (its values are lost)\n  4  stop and change nothing\n1 to 4: headline\ntype a number from 1 to 4\n1 to 4: 1\n" +
+        "d.body is gone and d.name new\n  1  rename d.body to name\n  2  drop d.body (its values are lost)\n",
+    );
+    expect(stepsIn(project, "0002_two.ts")).toBe(
+      `export const up: readonly Step[] = [\n  renameColumn("d", "title", "headline"),\n  addColumn("d", "name", largeUtf8()),\n  dropColumn("d", "body"),\n];\n`,
+    );
+  },
+);
 
-test.skipIf(!hasTerminal)(
+test.skipIf(lacks("terminal"))(
   "at a terminal Enter chooses nothing, and who stops reads the flags that answer",
   async () => {
     const project = declaring(`d: { id: m.int32(), title: m.utf8() }`);

@@ -9,11 +9,12 @@ import { commandNames } from "../../src/cli/commands/index.ts";
 import { printable } from "../../src/cli/command/printable.ts";
 import { serve } from "../rest/servers.ts";
 import { arrow, field } from "../support/foreign.ts";
+import { lacks } from "../support/needs.ts";
 import { startNode, root, type Finished } from "../support/project.ts";
 import { isLong } from "../support/rounds.ts";
 import { lancedb } from "../support/tables.ts";
 import { manyProjects, type SmallProject } from "./support/many-projects.ts";
-import { atTerminal, hasTerminal } from "./support/terminal.ts";
+import { atTerminal } from "./support/terminal.ts";
 
 /** Colours, the window's title, a bell, C1, bidi, invisible characters, other line breaks. */
 const marks = "\u001b[31m\u001b]0;owned\u0007\u009b2J\u202eright\u2066\u200b\u00ad\u{e0041}\u115f\u2028\u0085";
@@ -320,7 +321,7 @@ test("migrate serve logs plain text", async () => {
   expect(finished.stdout).toContain("\\u202e");
 });
 
-test.skipIf(!hasTerminal)("a question at a terminal is plain text", async () => {
+test.skipIf(lacks("terminal"))("a question at a terminal is plain text", async () => {
   const schema = pending["schema.ts"].replace(
     columns,
     `{ id: m.int32(), title: m.utf8(), ${quoted(`new${column}`)}: m.utf8() }`,

@@ -3,10 +3,11 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { lacks } from "../support/needs.ts";
 import { aProject, root, runCommand, temporaryFolder, type Project } from "../support/project.ts";
 import { addRows, columnsOf, lancedb } from "../support/tables.ts";
 import { initializedPackage } from "./support/npm-init.ts";
-import { atTerminal, hasTerminal } from "./support/terminal.ts";
+import { atTerminal } from "./support/terminal.ts";
 
 /** A project with nothing but a package.json, in which the package and the engine are installed. */
 function aNewProject(more: object = {}): Project {
@@ -277,7 +278,7 @@ test("tables in another folder of the project are named, and without questions n
   expect(await project.migrate(["init", ".lancedb", "--yes"])).toMatchObject({ code: 0 });
 });
 
-test.skipIf(!hasTerminal)("at a terminal, another folder with tables is what Enter chooses", async () => {
+test.skipIf(lacks("terminal"))("at a terminal, another folder with tables is what Enter chooses", async () => {
   const project = aNewProject({ type: "module" });
   project.write("index.js", "");
   await (await lancedb.connect(join(project.folder, "data"))).createTable("books", [{ id: 1 }]);
@@ -297,7 +298,7 @@ test("without a terminal, and without --yes, nothing is written", async () => {
   expect(readdirSync(project.folder).toSorted()).toEqual(["node_modules", "package.json"]);
 });
 
-test.skipIf(!hasTerminal)(
+test.skipIf(lacks("terminal"))(
   "at a terminal, it asks where the tables are, for the first table and about a workflow",
   async () => {
     const project = aNewProject({ type: "module" });
@@ -316,17 +317,20 @@ test.skipIf(!hasTerminal)(
   },
 );
 
-test.skipIf(!hasTerminal)("at a terminal, Enter takes what fits what is found, and tables are pulled", async () => {
-  const project = aNewProject({ type: "module" });
-  project.write("index.js", "");
-  inGit(project);
-  await project.migrate(["init", "--yes"]);
-  await project.migrate(["up"]);
-  for (const file of ["migrations", "migrate.config.js", ".github", ".lancedb/_migrations.lance"])
-    rmSync(join(project.folder, file), { recursive: true });
-  const { code, shown } = await atTerminal(project, "init", /\) /, ["\n", "\n", "\n"]);
-  expect(shown).toContain("write the first migration from the 1 table in .lancedb? (Y/n)");
-  expect(code).toBe(0);
-  expect(existsSync(join(project.folder, "migrations/0001_adopt.js"))).toBe(true);
-  expect(existsSync(join(project.folder, ".github/workflows/migrate.yml"))).toBe(true);
-});
+test.skipIf(lacks("terminal"))(
+  "at a terminal, Enter takes what fits what is found, and tables are pulled",
+  async () => {
+    const project = aNewProject({ type: "module" });
+    project.write("index.js", "");
+    inGit(project);
+    await project.migrate(["init", "--yes"]);
+    await project.migrate(["up"]);
+    for (const file of ["migrations", "migrate.config.js", ".github", ".lancedb/_migrations.lance"])
+      rmSync(join(project.folder, file), { recursive: true });
+    const { code, shown } = await atTerminal(project, "init", /\) /, ["\n", "\n", "\n"]);
+    expect(shown).toContain("write the first migration from the 1 table in .lancedb? (Y/n)");
+    expect(code).toBe(0);
+    expect(existsSync(join(project.folder, "migrations/0001_adopt.js"))).toBe(true);
+    expect(existsSync(join(project.folder, ".github/workflows/migrate.yml"))).toBe(true);
+  },
+);

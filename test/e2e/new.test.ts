@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import * as m from "lance-migrate";
 import { expect, test } from "vitest";
+import { lacks } from "../support/needs.ts";
 import { aProject, root, type Project } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
 import { columnsOf } from "../support/tables.ts";
-import { atTerminal, hasTerminal } from "./support/terminal.ts";
+import { atTerminal } from "./support/terminal.ts";
 
 type Input = readonly [flag: string, value: string, step: m.Step];
 
@@ -569,7 +570,7 @@ test("a key that every object has is rolled back as one that was not there", asy
   expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
 });
 
-test.skipIf(!hasTerminal)("lines that are pasted while nobody asks are kept", async () => {
+test.skipIf(lacks("terminal"))("lines that are pasted while nobody asks are kept", async () => {
   const project = await started("js");
   const pasted = "more\rcreate-table a(id int32)\rcreate-table b(id int32)\rcreate-table c(id int32)\r\r";
   const { code, shown } = await atTerminal(project, "new", asked, [pasted]);
@@ -577,7 +578,7 @@ test.skipIf(!hasTerminal)("lines that are pasted while nobody asks are kept", as
   expect(await stepsIn(project, "0002_more.js")).toHaveLength(3);
 });
 
-test.skipIf(!hasTerminal)("given nothing at a terminal it asks, and asks again for what can't work", async () => {
+test.skipIf(lacks("terminal"))("given nothing at a terminal it asks, and asks again for what can't work", async () => {
   const project = await started("js");
   const typed = [
     "a.b",

@@ -8,6 +8,7 @@ import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "n
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
+import { lacks } from "../support/needs.ts";
 import { root, temporaryFolderOfFile } from "../support/project.ts";
 import { isLong } from "../support/rounds.ts";
 import { installed, quietly } from "../support/stores/install.ts";
@@ -122,10 +123,7 @@ const reads = `const rows = await documents.query().toArray();
 test.for((isLong ? all : all.slice(0, 4)).map((one) => ({ isReal: false, ...one })))(
   "with $manager in a project of the type $type, the first ten minutes work (engine installed: $isReal)",
   async ({ manager, type, isReal }, { skip }) => {
-    if ("problem" in others && manager !== "npm") {
-      process.stdout.write(`${others.problem}\n`);
-      skip(others.problem);
-    }
+    if (manager !== "npm" && lacks("managers", "problem" in others ? others.problem : undefined)) skip();
     const project = join(folder, `${manager}-${type}${isReal ? "-real" : ""}`);
     mkdirSync(project);
     writeFileSync(join(project, "package.json"), JSON.stringify({ name: "newcomer", version: "1.0.0", type }));

@@ -1,7 +1,4 @@
-/**
- * Models and schemas that `migrate types` writes for Python, with the real client. Its environment has the packages of
- * other clients, so it runs only where REQUIRE_PYTHON=1, as .ci/run sets it.
- */
+/** Models and schemas that `migrate types` writes for Python, with the real client. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -13,12 +10,10 @@ import { typeSource } from "../../src/schema/text/typescript-source.ts";
 import { layOut } from "../../src/scaffold/print/print-source.ts";
 import { officialPackages, pythonWith } from "../clients/client.ts";
 import { drawnRows } from "../support/drawn-rows.ts";
+import { lacks } from "../support/needs.ts";
 import { aProject } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
 import { lancedb } from "../support/tables.ts";
-
-const isWanted = process.env["REQUIRE_PYTHON"] === "1";
-if (!isWanted) console.warn("test/e2e/python-models is skipped: it installs packages; set REQUIRE_PYTHON=1");
 
 const arrow = createRequire(import.meta.url)("apache-arrow") as typeof import("apache-arrow");
 
@@ -101,7 +96,7 @@ for name in [name for name in db.list_tables(limit=1000).tables if name.startswi
         print(name, type(error).__name__, str(error)[:200])
 `;
 
-test.runIf(isWanted)("rows of every type are read and added with the models", async () => {
+test.skipIf(lacks("python"))("rows of every type are read and added with the models", async () => {
   const python = pythonWith(...officialPackages);
   const project = aProject();
   const calls = tables.map((own, at) => {
@@ -136,11 +131,13 @@ for name in ["spaces", "keyword", "hidden", "inherited", "inside"]:
     assert db.open_table(name).schema.equals(getattr(models, name + "_schema")), name
 `;
 
-test.runIf(isWanted)("computed columns are read only, and a table with other odd columns has a schema", async () => {
-  const project = aProject();
-  project.migration(
-    "0001_tables.ts",
-    `m.createTable("orders", { id: m.int64().notNull(), price: m.float64() }),
+test.skipIf(lacks("python"))(
+  "computed columns are read only, and a table with other odd columns has a schema",
+  async () => {
+    const project = aProject();
+    project.migration(
+      "0001_tables.ts",
+      `m.createTable("orders", { id: m.int64().notNull(), price: m.float64() }),
     m.addComputedColumn("orders", "total", m.float64(), "price * 2"),
     m.createTable("days", { date: m.date32(), bytes: m.int64(), größe: m.int64(), Struct: m.struct({ date: m.date32() }) }),
     m.createTable("spaces", { id: m.int64(), "first name": m.utf8() }),
@@ -148,15 +145,16 @@ test.runIf(isWanted)("computed columns are read only, and a table with other odd
     m.createTable("hidden", { datetime: m.date32() }),
     m.createTable("inherited", { copy: m.utf8() }),
     m.createTable("inside", { some: m.list(m.struct({ more: m.struct({ "a-b": m.int32() }) })) }),`,
-  );
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["types", "--out", "models.py"])).toMatchObject({ code: 0 });
-  const python = pythonWith(...officialPackages);
-  const printed = execFileSync(python, ["-c", checkOdd], { cwd: project.folder, encoding: "utf8" });
-  expect(printed).toBe(`OrdersRow(id=1, price=2.5, total=None)
+    );
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    expect(await project.migrate(["types", "--out", "models.py"])).toMatchObject({ code: 0 });
+    const python = pythonWith(...officialPackages);
+    const printed = execFileSync(python, ["-c", checkOdd], { cwd: project.folder, encoding: "utf8" });
+    expect(printed).toBe(`OrdersRow(id=1, price=2.5, total=None)
 [Days(date=datetime.date(2026, 1, 2), bytes=3, größe=4, Struct=DaysStruct(date=datetime.date(2026, 1, 3)))]
 `);
-});
+  },
+);
 
 test("the configuration may name several files, each of which is checked and kept", async () => {
   const project = aProject();

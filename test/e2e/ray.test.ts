@@ -1,13 +1,11 @@
-/** Shards of `migrate prepare` on Ray. Real clusters are made on this machine where MIGRATE_LONG=1, as every night. */
+/** Shards of `migrate prepare` on Ray. Real clusters are made on this machine. */
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { pythonWith } from "../clients/client.ts";
+import { lacks } from "../support/needs.ts";
 import { aProject, type Project } from "../support/project.ts";
-import { isLong } from "../support/rounds.ts";
 import { addRows, lancedb, rowsOf } from "../support/tables.ts";
-
-if (!isLong) console.warn("test/e2e/ray runs no tasks on Ray: it installs 300 MB; set MIGRATE_LONG=1");
 
 const texts = Array.from({ length: 40 }, (_, id) => `text ${id}`);
 
@@ -86,7 +84,7 @@ test("without Python or without Ray, prepare names what is missing", async () =>
 /** A cluster of its own on this machine. */
 const environment = () => ({ MIGRATE_PYTHON: pythonWith("ray==2.60.0"), RAY_ADDRESS: "local" });
 
-test.skipIf(!isLong)("4 shards on Ray compute each row once, and the caller creates the index", async () => {
+test.skipIf(lacks("ray"))("4 shards on Ray compute each row once, and the caller creates the index", async () => {
   const project = await aScene();
   const { code, stdout, stderr } = await project.migrate(onRay, environment());
   expect({ code, stderr }).toMatchObject({ code: 0 });
@@ -101,7 +99,7 @@ test.skipIf(!isLong)("4 shards on Ray compute each row once, and the caller crea
   expect(indexes.map(({ name }) => name)).toEqual(["embedding_idx_2"]);
 });
 
-test.skipIf(!isLong)("a shard whose code fails is named, and only its rows are left to compute", async () => {
+test.skipIf(lacks("ray"))("a shard whose code fails is named, and only its rows are left to compute", async () => {
   const project = await aScene(
     'if (!existsSync("fixed") && texts.includes("text 7")) throw Object.assign(new Error("no text 7 please"), { status: 400 });',
   );
@@ -116,7 +114,7 @@ test.skipIf(!isLong)("a shard whose code fails is named, and only its rows are l
   expect(logOf(project)).toEqual(texts.toSorted());
 });
 
-test.skipIf(!isLong)("a shard whose process is killed is started again", async () => {
+test.skipIf(lacks("ray"))("a shard whose process is killed is started again", async () => {
   const project = await aScene(
     'if (texts.includes("text 7") && !existsSync("killed")) { writeFileSync("killed", ""); process.kill(process.pid, "SIGKILL"); }',
   );
@@ -126,7 +124,7 @@ test.skipIf(!isLong)("a shard whose process is killed is started again", async (
   expect(logOf(project)).toEqual(texts.toSorted());
 });
 
-test.skipIf(!isLong)("Ctrl-C stops the shards at safe points", async () => {
+test.skipIf(lacks("ray"))("Ctrl-C stops the shards at safe points", async () => {
   const project = await aScene('if (!existsSync("fast")) await sleep(2_000);');
   const { process: child, finished } = project.start(onRay, environment());
   await expect.poll(() => logOf(project).length).toBeGreaterThan(0);

@@ -7,16 +7,14 @@ import type { ReportDocument } from "../../src/commands/report/report-document.t
 import { reportPage } from "../../src/cli/report/page.ts";
 import { aBrowser, aPage, openFile, whyNoBrowser } from "../support/browser.ts";
 import { largeReport } from "../support/large-report.ts";
+import { lacks } from "../support/needs.ts";
 import { temporaryFolderOfFile } from "../support/project.ts";
 import { manyProjects } from "./support/many-projects.ts";
 
 const migration = (steps: string) => `import * as m from "lance-migrate";\n\nexport const up = [${steps}];\n`;
 const { project } = manyProjects();
 
-const why = whyNoBrowser();
-if (why !== undefined) console.warn(`test/e2e/report-pending: the page is not looked at: ${why}`);
-
-describe.skipIf(why !== undefined)("in a browser", () => {
+describe.skipIf(lacks("chromium", whyNoBrowser()))("in a browser", () => {
   let browser: Browser;
   const path = join(temporaryFolderOfFile(), "report.html");
 

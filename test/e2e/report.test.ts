@@ -15,6 +15,7 @@ import {
   type PageChoice,
 } from "../support/browser.ts";
 import { largeReport } from "../support/large-report.ts";
+import { lacks } from "../support/needs.ts";
 import { temporaryFolder, temporaryFolderOfFile } from "../support/project.ts";
 import { addRows, lancedb } from "../support/tables.ts";
 import { manyProjects, type SmallProject } from "./support/many-projects.ts";
@@ -51,9 +52,6 @@ beforeAll(async () => {
   await authors.addColumns([{ name: "foreign", valueSql: "1" }]);
   write("0004_drop.ts", migration(`m.dropColumn("documents", "n")`));
 });
-
-const why = whyNoBrowser();
-if (why !== undefined) console.warn(`test/e2e/report: the page is not looked at: ${why}`);
 
 test("the command writes the page, and the document with --json", async () => {
   expect(await past.migrate(["report", "--out", "pages/report.html"])).toEqual({
@@ -102,7 +100,7 @@ test("--open opens the page with the user's program, and states the path if ther
   expect(existsSync(other!)).toBe(true);
 });
 
-describe.skipIf(why !== undefined)("in a browser", () => {
+describe.skipIf(lacks("chromium", whyNoBrowser()))("in a browser", () => {
   let browser: Browser;
   const folder = temporaryFolderOfFile();
   const file = join(folder, "report.html");

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { versionsOf } from "../support/tables.ts";
 import { casesInTurn } from "../support/rounds.ts";
-import { atTerminal, hasTerminal } from "./support/terminal.ts";
+import { lacks } from "../support/needs.ts";
+import { atTerminal } from "./support/terminal.ts";
 import { aKeptProject, described, everywhere, forgetAfter, type KeptProject } from "./support/kept.ts";
 
 const inTurn = casesInTurn();
@@ -197,7 +198,7 @@ test.each(everywhere)("a migration is found by a name for which a marker has no 
   expect(await project.run("status", "--check")).toMatchObject({ code: 3 });
 });
 
-test.skipIf(!hasTerminal)("at a terminal it asks, and marks only after a yes", async () => {
+test.skipIf(lacks("terminal"))("at a terminal it asks, and marks only after a yes", async () => {
   const project = await aKeptProject("lance");
   remove(project, "0004_wider.ts");
   const asked = /to leave it as it is\) /;

@@ -1,6 +1,6 @@
 /**
  * Spans and metrics of runs, sent by OpenTelemetry's SDK. A receiver that decodes them by the official definition needs
- * packages of Python, so that test runs only where REQUIRE_PYTHON=1, as .ci/run sets it.
+ * packages of Python.
  */
 import { spawn } from "node:child_process";
 import { symlinkSync } from "node:fs";
@@ -10,10 +10,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { pythonWith } from "../clients/client.ts";
 import { allBlocks } from "../docs/blocks.ts";
 import { serve } from "../rest/servers.ts";
+import { lacks } from "../support/needs.ts";
 import { aProject, root, type Project } from "../support/project.ts";
-
-const isWanted = process.env["REQUIRE_PYTHON"] === "1";
-if (!isWanted) console.warn("test/e2e/telemetry is skipped in part: it installs packages; set REQUIRE_PYTHON=1");
 
 type Value = { readonly stringValue?: string; readonly intValue?: string; readonly doubleValue?: number };
 type Attributes = readonly { readonly key: string; readonly value: Value }[];
@@ -122,52 +120,55 @@ function treeOf(spans: readonly Span[], parent?: string): readonly unknown[] {
     });
 }
 
-test.runIf(isWanted)("spans and metrics of up and down reach a receiver, also those of a failed run", async () => {
-  const receiver = await startReceiver();
-  const project = aScene();
-  const up = await project.migrate(["up", "--step-by-step"], receiver.env);
-  expect(up).toMatchObject({ code: 0, stderr: expect.not.stringContaining("telemetry") as string });
-  const { spans, metrics } = await receiver.take();
-  expect(treeOf(spans)).toEqual([
-    [
-      "migrate up",
+test.skipIf(lacks("python"))(
+  "spans and metrics of up and down reach a receiver, also those of a failed run",
+  async () => {
+    const receiver = await startReceiver();
+    const project = aScene();
+    const up = await project.migrate(["up", "--step-by-step"], receiver.env);
+    expect(up).toMatchObject({ code: 0, stderr: expect.not.stringContaining("telemetry") as string });
+    const { spans, metrics } = await receiver.take();
+    expect(treeOf(spans)).toEqual([
       [
-        ["migration 0001_documents", ["create table documents"]],
-        ["migration 0002_headline", ["rename documents.title to headline", "add documents.n int32"]],
+        "migrate up",
+        [
+          ["migration 0001_documents", ["create table documents"]],
+          ["migration 0002_headline", ["rename documents.title to headline", "add documents.n int32"]],
+        ],
       ],
-    ],
-  ]);
-  for (const span of spans) expect(BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano)).toBe(true);
-  const common = { "db.system.name": "lancedb", "lance_migrate.target": "local", "lance_migrate.operation": "up" };
-  expect(valuesOf(spans.find(({ name }) => name === "migrate up")!.attributes)).toEqual(common);
-  expect(valuesOf(spans.find(({ name }) => name === "create table documents")!.attributes)).toEqual({
-    ...common,
-    "lance_migrate.migration": "0001_documents",
-    "lance_migrate.action": "1",
-    "db.query.text": "create table documents (id int32, title utf8)",
-  });
-  const migrations = metrics.find(({ name }) => name === "lance_migrate.migration.duration")!;
-  expect(migrations).toMatchObject({ unit: "s", histogram: { dataPoints: [{ count: "2" }] } });
-  expect(metrics.find(({ name }) => name === "lance_migrate.run.duration")).toMatchObject({
-    histogram: { dataPoints: [{ count: "1" }] },
-  });
+    ]);
+    for (const span of spans) expect(BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano)).toBe(true);
+    const common = { "db.system.name": "lancedb", "lance_migrate.target": "local", "lance_migrate.operation": "up" };
+    expect(valuesOf(spans.find(({ name }) => name === "migrate up")!.attributes)).toEqual(common);
+    expect(valuesOf(spans.find(({ name }) => name === "create table documents")!.attributes)).toEqual({
+      ...common,
+      "lance_migrate.migration": "0001_documents",
+      "lance_migrate.action": "1",
+      "db.query.text": "create table documents (id int32, title utf8)",
+    });
+    const migrations = metrics.find(({ name }) => name === "lance_migrate.migration.duration")!;
+    expect(migrations).toMatchObject({ unit: "s", histogram: { dataPoints: [{ count: "2" }] } });
+    expect(metrics.find(({ name }) => name === "lance_migrate.run.duration")).toMatchObject({
+      histogram: { dataPoints: [{ count: "1" }] },
+    });
 
-  // A parent from the environment, and an error.
-  project.write(
-    "migrations/0003_wrong.ts",
-    `import * as m from "lance-migrate"; export const up = [m.dropColumn("documents", "gone")];`,
-  );
-  const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-  expect(await project.migrate(["up"], { ...receiver.env, TRACEPARENT })).toMatchObject({ code: 4 });
-  const [failed] = (await receiver.take()).spans;
-  const hex = (base64: string) => Buffer.from(base64, "base64").toString("hex");
-  expect(failed).toMatchObject({
-    name: "migrate up",
-    status: { code: "STATUS_CODE_ERROR", message: expect.stringContaining("gone") as string },
-  });
-  expect(valuesOf(failed!.attributes)).toMatchObject({ "error.type": "ERR_STEP_IMPOSSIBLE" });
-  expect([hex(failed!.traceId), hex(failed!.parentSpanId!)]).toEqual(TRACEPARENT.split("-").slice(1, 3));
-});
+    // A parent from the environment, and an error.
+    project.write(
+      "migrations/0003_wrong.ts",
+      `import * as m from "lance-migrate"; export const up = [m.dropColumn("documents", "gone")];`,
+    );
+    const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    expect(await project.migrate(["up"], { ...receiver.env, TRACEPARENT })).toMatchObject({ code: 4 });
+    const [failed] = (await receiver.take()).spans;
+    const hex = (base64: string) => Buffer.from(base64, "base64").toString("hex");
+    expect(failed).toMatchObject({
+      name: "migrate up",
+      status: { code: "STATUS_CODE_ERROR", message: expect.stringContaining("gone") as string },
+    });
+    expect(valuesOf(failed!.attributes)).toMatchObject({ "error.type": "ERR_STEP_IMPOSSIBLE" });
+    expect([hex(failed!.traceId), hex(failed!.parentSpanId!)]).toEqual(TRACEPARENT.split("-").slice(1, 3));
+  },
+);
 
 test.each([
   ["the configuration imports", {}],

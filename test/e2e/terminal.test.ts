@@ -3,9 +3,10 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { lacks } from "../support/needs.ts";
 import { aProject, root } from "../support/project.ts";
 import { manyProjects, type SmallProject } from "./support/many-projects.ts";
-import { atTerminal, hasTerminal, onTerminal, withoutColours } from "./support/terminal.ts";
+import { atTerminal, onTerminal, withoutColours } from "./support/terminal.ts";
 
 const projects = manyProjects();
 const file = (steps: string) => `import * as m from "lance-migrate";\n\nexport const up = [${steps}];\n`;
@@ -42,7 +43,7 @@ test("an error ends with its code, unless it is about how the command is called"
 const plain = { NO_COLOR: "1" };
 const linesOf = (shown: string) => shown.split("\r\n").slice(0, -1);
 
-test.skipIf(!hasTerminal)("status shows an error in one line under its row, as wide as the terminal", () => {
+test.skipIf(lacks("terminal"))("status shows an error in one line under its row, as wide as the terminal", () => {
   const [applied, pending, error, summary, ...more] = linesOf(
     onTerminal(project, "migrate status", { env: plain, columns: 60 }),
   );
@@ -55,14 +56,14 @@ test.skipIf(!hasTerminal)("status shows an error in one line under its row, as w
   ]);
 });
 
-test.skipIf(!hasTerminal)("a long line breaks between words, and continues further in", () => {
+test.skipIf(lacks("terminal"))("a long line breaks between words, and continues further in", () => {
   const lines = linesOf(onTerminal(project, "migrate down --to 7", { env: plain, columns: 40 }));
   expect(lines.length).toBeGreaterThan(1);
   expect(lines.filter((line) => line.length > 40)).toEqual([]);
   expect(lines.slice(1).every((line) => line.startsWith("  "))).toBe(true);
 });
 
-test.skipIf(!hasTerminal).each([["> out.txt"], ["2> out.txt"]])(
+test.skipIf(lacks("terminal")).each([["> out.txt"], ["2> out.txt"]])(
   "each stream is coloured only if it is a terminal: %s",
   (where) => {
     const shown = onTerminal(project, `migrate plan ${where}`);
@@ -82,20 +83,23 @@ test.each<readonly [string, NodeJS.ProcessEnv, readonly string[], boolean]>([
   expect([stdout, stderr].map((text) => text.includes("\u001b[31m"))).toEqual([isColoured, isColoured]);
 });
 
-test.skipIf(!hasTerminal)("down shows its plan at a terminal and asks, and rolls back only after a yes", async () => {
-  const other = aProject();
-  other.migration("0001_documents.ts", `m.createTable("documents", { id: m.int32() })`);
-  expect(await other.migrate(["up"])).toMatchObject({ code: 0 });
-  const asked = /everything as it is\) /;
-  const left = await atTerminal(other, "down", asked, ["\n"]);
-  expect(left.code).toBe(4);
-  expect(left.shown).toMatch(/drop table documents[^]*roll back 0001_documents\? [^]*nothing was changed/);
-  expect((await other.migrate(["status"])).stdout).toContain("applied  0001_documents");
-  const done = await atTerminal(other, "down", asked, ["yes\n"]);
-  expect([done.code, done.shown]).toEqual([0, expect.stringContaining("rolled back 0001_documents")]);
-  // Nothing is asked where there is nothing to do, and with --yes.
-  expect(onTerminal(other, "migrate down", { env: plain })).toBe("nothing to roll back\r\n");
-  expect(await other.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(onTerminal(other, "migrate down --yes", { env: plain })).not.toMatch(asked);
-  expect((await other.migrate(["status"])).stdout).toContain("pending  0001_documents");
-});
+test.skipIf(lacks("terminal"))(
+  "down shows its plan at a terminal and asks, and rolls back only after a yes",
+  async () => {
+    const other = aProject();
+    other.migration("0001_documents.ts", `m.createTable("documents", { id: m.int32() })`);
+    expect(await other.migrate(["up"])).toMatchObject({ code: 0 });
+    const asked = /everything as it is\) /;
+    const left = await atTerminal(other, "down", asked, ["\n"]);
+    expect(left.code).toBe(4);
+    expect(left.shown).toMatch(/drop table documents[^]*roll back 0001_documents\? [^]*nothing was changed/);
+    expect((await other.migrate(["status"])).stdout).toContain("applied  0001_documents");
+    const done = await atTerminal(other, "down", asked, ["yes\n"]);
+    expect([done.code, done.shown]).toEqual([0, expect.stringContaining("rolled back 0001_documents")]);
+    // Nothing is asked where there is nothing to do, and with --yes.
+    expect(onTerminal(other, "migrate down", { env: plain })).toBe("nothing to roll back\r\n");
+    expect(await other.migrate(["up"])).toMatchObject({ code: 0 });
+    expect(onTerminal(other, "migrate down --yes", { env: plain })).not.toMatch(asked);
+    expect((await other.migrate(["status"])).stdout).toContain("pending  0001_documents");
+  },
+);

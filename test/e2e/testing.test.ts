@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { officialPackages, pythonWith } from "../clients/client.ts";
 import { blocksOf } from "../docs/blocks.ts";
+import { lacks } from "../support/needs.ts";
 import { aProject, root, type Project } from "../support/project.ts";
 
 const page = "docs/testing.md";
@@ -86,10 +87,7 @@ test("the example for Vitest passes", async () => {
   expect(printed).toContain("1 passed");
 });
 
-const isWanted = process.env["REQUIRE_PYTHON"] === "1";
-if (!isWanted) console.warn("test/e2e/testing runs no pytest: it installs packages; set REQUIRE_PYTHON=1");
-
-test.runIf(isWanted)("the example for pytest passes", async () => {
+test.skipIf(lacks("python"))("the example for pytest passes", async () => {
   const project = anApplication("@lancedb");
   writeExamples(project, "pytest");
   const command = "node_modules/.bin/migrate";

@@ -3,10 +3,11 @@ import { rmSync, renameSync, readFileSync, existsSync, readdirSync } from "node:
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test, describe } from "vitest";
+import { lacks } from "../support/needs.ts";
 import { aProject, root, type Project } from "../support/project.ts";
 import { addRows, columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
 import { applied, documents } from "./support/documents.ts";
-import { hasTerminal, onTerminal, withoutColours } from "./support/terminal.ts";
+import { onTerminal, withoutColours } from "./support/terminal.ts";
 
 const bin = join(root, "dist", "bin.js");
 /** A pseudo terminal takes the script command of Linux; that of other systems has other flags. */
@@ -209,7 +210,7 @@ describe("a run", () => {
     expect(stdout).toContain("1 migration applied\n");
   });
 
-  test.skipIf(!hasTerminal).each([
+  test.skipIf(lacks("terminal")).each([
     { how: "on a terminal", command: "migrate plan", env: {}, first: "\u001b[1m0001_documents\u001b[22m" },
     { how: "with --no-color", command: "migrate plan --no-color", env: {}, first: "0001_documents" },
     { how: "with NO_COLOR", command: "migrate plan", env: { NO_COLOR: "1" }, first: "0001_documents" },
@@ -231,7 +232,7 @@ describe("a run", () => {
     expect(stdout).toMatch(/^0001_documents\n/);
   });
 
-  test.skipIf(!hasTerminal)("leaves no passing line behind on a terminal", () => {
+  test.skipIf(lacks("terminal"))("leaves no passing line behind on a terminal", () => {
     const project = aProject();
     project.migration("0001_documents.ts", documents);
     // What stays on the screen: of each line the part behind the last return to its beginning.

@@ -18,15 +18,10 @@ interface Scene {
   readonly disk: SmallDisk;
 }
 
-/** A project whose database, with a table of many rows, lies on a small disk; a test is skipped where there can be none. */
-async function aSmallScene({ skip }: TestContext, pending: string): Promise<Scene> {
+/** A project whose database, with a table of many rows, lies on a small disk. */
+async function aSmallScene(context: TestContext, pending: string): Promise<Scene> {
   const project = aProject();
-  const disk = mountSmallDisk(project.database, 32);
-  if (typeof disk === "string") {
-    console.log(`skipped: ${disk}`);
-    skip(disk);
-    throw new Error(disk);
-  }
+  const disk = mountSmallDisk(context, project.database, 32);
   project.write("migrate.config.ts", `export default { targets: { here: { kind: "lance", uri: ".lancedb" } } };\n`);
   project.migration("0001_big.ts", `m.createTable("big", { id: m.int32().notNull() })`);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
@@ -153,13 +148,9 @@ test("on a read-only disk what reads works, and what writes says so in one sente
   expect(await project.migrate(["up"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
 });
 
-test("a first run on an empty read-only disk says what is wrong with it", async ({ skip }) => {
+test("a first run on an empty read-only disk says what is wrong with it", async (context) => {
   const project = aProject();
-  const disk = mountSmallDisk(project.database, 1);
-  if (typeof disk === "string") {
-    console.log(`skipped: ${disk}`);
-    return skip(disk);
-  }
+  const disk = mountSmallDisk(context, project.database, 1);
   disk.readOnly();
   project.migration("0001_big.ts", `m.createTable("big", { id: m.int32().notNull() })`);
   expect(await project.migrate(["status"])).toMatchObject({ code: 0, stdout: expect.stringContaining("1 pending") });

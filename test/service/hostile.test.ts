@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Column } from "../../src/schema/data-type.ts";
 import { toIpcStream } from "../../src/wire/arrow/arrow-schema.ts";
+import { lacks } from "../support/needs.ts";
 import { temporaryFolder, temporaryFolderOfFile } from "../support/project.ts";
 import { isLong } from "../support/rounds.ts";
 import { holdOpen, send, sendBytes, type RawAnswer } from "./raw.ts";
@@ -238,7 +239,7 @@ test("a worker that dies while it is idle costs no request", async () => {
 });
 
 // Every night: it takes as long as half of the others, and each commit's inserts go the same way.
-test.runIf(isLong)("a thousand small commits do not fill a worker's memory", async () => {
+test.skipIf(lacks("long"))("a thousand small commits do not fill a worker's memory", async () => {
   const data = temporaryFolder();
   const small = await startCommand(data, ["--workers", "1", "--worker-memory", "1024"]);
   try {

@@ -1,6 +1,6 @@
 /**
- * All public methods of the Python clients' remote objects; docs/methods-python.md is written from this. It installs the
- * clients, so it runs only where REQUIRE_PYTHON=1, as .ci/run sets it.
+ * All public methods of the Python clients' remote objects; docs/methods-python.md is written from this, on clients that it
+ * installs.
  */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import type { z } from "zod";
 import { routes } from "../../src/service/routes/index.ts";
 import { officialPackages, pythonWith } from "../clients/client.ts";
 import { pageOf, type Method } from "../clients/methods/page.ts";
+import { lacks } from "../support/needs.ts";
 import { root } from "../support/project.ts";
 import { aService, apiKey } from "./served.ts";
 
@@ -19,12 +20,9 @@ interface Report {
   readonly methods: readonly (Method & { readonly problem: string | null })[];
 }
 
-const isWanted = process.env["REQUIRE_PYTHON"] === "1";
-if (!isWanted) console.warn("test/service/python-methods is skipped: it installs packages; set REQUIRE_PYTHON=1");
-
 const intro = `What the methods of \`lancedb\` 0.40 and \`pylance\` 14.0.2 for Python do when they are connected to [\`migrate serve\`](service.md).`;
 
-test.skipIf(!isWanted)("every public method does what its row states, and docs show it", async () => {
+test.skipIf(lacks("python"))("every public method does what its row states, and docs show it", async () => {
   const { service } = await aService({ workers: 2 });
   const args = [join(root, "test/clients/methods/python.py"), service.url, apiKey];
   const { stdout } = await promisify(execFile)(pythonWith(...officialPackages), args, { maxBuffer: 2 ** 24 });
@@ -83,7 +81,7 @@ print(json.dumps({name: [field.alias or key for key, field in getattr(m, name).m
                   for name in dir(m) if name.endswith("Request")}))
 `;
 
-test.skipIf(!isWanted)("every field of the namespace's models is known to its route", async () => {
+test.skipIf(lacks("python"))("every field of the namespace's models is known to its route", async () => {
   const { stdout } = await promisify(execFile)(pythonWith(...officialPackages), ["-c", fieldsOfModels]);
   const fields = JSON.parse(stdout) as Readonly<Record<string, readonly string[]>>;
   const unknown = Object.entries(models).flatMap(([end, model]) => {

@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
 import { drawnChance, killAt, killMoments } from "../support/kill-moments.ts";
 import { freePort } from "../support/ports.ts";
+import { lacks } from "../support/needs.ts";
 import { aProxy, type Fate } from "../support/proxy.ts";
 import { leaping, type Running } from "../support/project.ts";
 import { isLong, rounds } from "../support/rounds.ts";
@@ -28,7 +29,7 @@ type Usual = "runs" | "answers";
  * and answers meet the same code of ours on every store, and what each does with a conditional write is seen in all tests.
  */
 export function storeSuite(name: string, given: Store | string, usual: Usual): void {
-  describe.skipIf(typeof given === "string")(name, () => {
+  describe.skipIf(lacks("stores", typeof given === "string" ? given : undefined))(name, () => {
     const store = given as Store;
     afterAll(async () => await store.stop());
     commands(store, usual);
@@ -54,9 +55,8 @@ function commands(store: Store, usual: Usual): void {
     expect(await contentOf(store, project.uri)).toEqual(afterFew);
   });
 
-  test.runIf(isLong || usual === "answers")(
-    "a table is created by up and dropped by down, and a dropped one is gone",
-    async () => {
+  if (isLong || usual === "answers")
+    test("a table is created by up and dropped by down, and a dropped one is gone", async () => {
       const project = aProjectIn(store);
       project.migration("0001_create.ts", `m.createTable("t", { id: m.int32() }, { rows: [{ id: 1 }] }),`);
       await project.run("up");
@@ -66,12 +66,10 @@ function commands(store: Store, usual: Usual): void {
       project.migration("0002_drop.ts", `m.dropTable("t"),`);
       await project.run("up", "--accept", "irreversible");
       expect(await contentOf(store, project.uri)).toEqual({});
-    },
-  );
+    });
 
-  test.runIf(isLong || usual === "runs")(
-    "an existing database is adopted, and its migration makes the same in another place",
-    async () => {
+  if (isLong || usual === "runs")
+    test("an existing database is adopted, and its migration makes the same in another place", async () => {
       const uri = store.place();
       const db = await lancedb.connect(uri, { storageOptions: { ...store.storageOptions } });
       await db.createTable("things", [{ id: 1, name: "a", vector: [1, 2, 3] }]);
@@ -90,8 +88,7 @@ function commands(store: Store, usual: Usual): void {
       await project.run("up", "--config", "other.config.mjs");
       const { columns, indexes } = after.things;
       expect(await contentOf(store, elsewhere)).toEqual({ things: { columns, rows: [], indexes } });
-    },
-  );
+    });
 }
 
 function configOf({ storageOptions }: Store, uri: string): string {

@@ -2,7 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { onTestFinished, type TestContext } from "vitest";
+import { lacks } from "./needs.ts";
 
 export interface SmallDisk {
   /** Leaves so many bytes free. */
@@ -12,15 +13,16 @@ export interface SmallDisk {
   readOnly(): void;
 }
 
-/** Mounts a tmpfs over a folder until the test has finished; in words why it can't. */
-export function mountSmallDisk(folder: string, megabytes: number): SmallDisk | string {
+/** Mounts a tmpfs over a folder until the test has finished, which is skipped where that is not possible. */
+export function mountSmallDisk({ skip }: TestContext, folder: string, megabytes: number): SmallDisk {
   const filler = join(folder, "filler");
   try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", folder], { stdio: "pipe" });
+    asRoot("mount", "-t", "tmpfs", "-o", `size=${megabytes}m,mode=1777`, "tmpfs", folder);
   } catch (error) {
-    return `no tmpfs can be mounted here: ${String((error as { stderr?: Buffer }).stderr ?? error).trim()}`;
+    const why = `no tmpfs can be mounted here: ${String((error as { stderr?: Buffer }).stderr ?? error).trim()}`;
+    if (lacks("disk", why)) skip(why);
   }
-  onTestFinished(() => void execFileSync("umount", ["--lazy", folder]));
+  onTestFinished(() => asRoot("umount", "--lazy", folder));
   return {
     fill(free) {
       rmSync(filler, { force: true });
@@ -28,6 +30,11 @@ export function mountSmallDisk(folder: string, megabytes: number): SmallDisk | s
       writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - free)));
     },
     empty: () => rmSync(filler, { force: true }),
-    readOnly: () => void execFileSync("mount", ["-o", "remount,ro", folder]),
+    readOnly: () => asRoot("mount", "-o", "remount,ro", folder),
   };
+}
+
+function asRoot(...command: readonly string[]): void {
+  const [program, ...args] = process.getuid?.() === 0 ? command : ["sudo", "--non-interactive", ...command];
+  execFileSync(program!, args, { stdio: "pipe" });
 }

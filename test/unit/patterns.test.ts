@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { checkSync } from "recheck";
 import { ts } from "ts-morph";
 import { expect, test } from "vitest";
+import { lacks } from "../support/needs.ts";
 import { root } from "../support/project.ts";
-import { isLong } from "../support/rounds.ts";
 
 interface Known {
   readonly linear: readonly string[];
@@ -45,7 +45,7 @@ function isLinear(pattern: string): boolean {
   return checkSync(pattern.slice(1, end), pattern.slice(end + 1), { timeout: null }).status === "safe";
 }
 
-test.runIf(isLong)("every pattern that is listed as linear is", () => {
+test.skipIf(lacks("long"))("every pattern that is listed as linear is", () => {
   process.env["RECHECK_BACKEND"] = "pure";
   expect(known.linear.filter((pattern) => !isLinear(pattern))).toEqual([]);
 });

@@ -1,12 +1,8 @@
-/** The built command at a terminal. */
+/** The built command at a terminal, which the command script makes. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { root, type Project } from "../../support/project.ts";
-
-/** Whether the command script is here, which makes a terminal. */
-export const hasTerminal = spawnSync("script", ["--version"]).status === 0;
-if (!hasTerminal) console.log("skipped: there is no script command, which makes a terminal");
 
 /** The environment without what vitest and the shell say about colours. */
 export function withoutColours(): NodeJS.ProcessEnv {
