@@ -5,29 +5,9 @@
  */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { groups } from "./files.ts";
+import { parts } from "./parts.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const node = (script: string, ...args: readonly string[]) => [process.execPath, script, ...args];
-const vitest = (...args: readonly string[]) => node("node_modules/vitest/vitest.mjs", "run", ...args);
-const testsIn = (folders: readonly string[]) => vitest(...folders.map((folder) => `test/${folder}/`));
-
-/** By name, the command. The tests come first: they are all that most changes break. */
-const parts: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(Object.entries(groups).map(([name, folders]) => [name, testsIn(folders)])),
-  // The suite of each commit, elsewhere.
-  environment: ["env", "--unset=MIGRATE_LONG", ...node("test/environments/run.ts", "tonight")],
-  pylance: vitest("--config", "test/pylance/vitest.config.ts"),
-  flaky: node(".ci/flaky.ts", "50"),
-  stores: node("test/fault/store-race.ts"),
-  simulate: node("test/simulate/run.ts", "--schedules", "200000"),
-  "crash-matrix": node("test/fault/crash-matrix.ts"),
-  histories: node("test/histories/run.ts", "--fresh"),
-  "histories-namespace": node("test/histories/run.ts", "--fresh", "--target", "namespace", "--histories", "300"),
-  sequences: node("test/sequences/run.ts"),
-  fuzz: node("test/fuzz/run.ts"),
-  mutants: node("test/mutants/run.ts"),
-};
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => name !== "--list" && !Object.hasOwn(parts, name));

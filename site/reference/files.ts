@@ -8,6 +8,7 @@ import { errorsIndex } from "./errors-index.ts";
 import { examples } from "./examples.ts";
 import { jsonPage } from "./json-page.ts";
 import { jsonSchemas, schemaFile } from "./json-schema.ts";
+import { needsTable } from "./needs-table.ts";
 import { settingTables } from "./settings.ts";
 import { stepsPage } from "./steps-page.ts";
 import { withPart } from "./markdown.ts";
@@ -32,6 +33,7 @@ export async function referenceFiles(): Promise<ReadonlyMap<string, { readonly i
   for (const [name, part] of settingTables())
     add(name.endsWith("kind rest") ? "docs/rest.md" : "docs/configuration.md", (page) => withPart(page, name, part));
   add("docs/step-reference.md", (page) => withPart(page, "the steps", stepsPage()));
+  add("CONTRIBUTING.md", (page) => withPart(page, "what tests need", needsTable()));
   add("docs/errors.md", (page) => withPart(page, "the errors by exit code", errorsIndex()));
   return files;
 }
