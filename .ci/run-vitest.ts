@@ -1,5 +1,5 @@
 /** A run of Vitest in the current folder. */
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,18 +26,30 @@ export interface Run {
 const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
 const reporter = fileURLToPath(new URL("reporter.ts", import.meta.url));
 
+const folder = mkdtempSync(join(tmpdir(), "lance-migrate-ci-"));
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+
+let running: ChildProcess | undefined;
+for (const signal of ["SIGTERM", "SIGINT"] as const)
+  process.once(signal, () => {
+    if (running === undefined) process.exit(143);
+    running.once("close", () => process.exit(143));
+    process.kill(-running.pid!, signal);
+  });
+
 export async function runVitest(args: readonly string[], output: "inherit" | "ignore"): Promise<Run> {
-  const folder = mkdtempSync(join(tmpdir(), "lance-migrate-ci-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const [outcome, errors] = [join(folder, "outcome.json"), join(folder, "errors")];
+  rmSync(outcome, { force: true });
   const reporters = ["default", reporter].map((name) => `--reporter=${name}`);
-  const child = spawn(process.execPath, [vitest, "run", ...reporters, ...args], {
+  running = spawn(process.execPath, [vitest, "run", ...reporters, ...args], {
     // Tests feed the engine broken bytes, and its panics fill the output of errors.
     stdio: ["ignore", output, openSync(errors, "w")],
     env: { ...process.env, CI_OUTCOME: outcome },
+    // A group of processes: a signal to Vitest alone would leave its workers behind.
+    detached: true,
   });
-  process.once("SIGTERM", () => child.once("close", () => process.exit(143)).kill());
-  const [code, signal] = (await once(child, "close")) as [number | null, string | null];
+  const [code, signal] = (await once(running, "close")) as [number | null, string | null];
+  running = undefined;
   return runOf(outcomeIn(outcome), code ?? signal, readFileSync(errors, "utf8"));
 }
 

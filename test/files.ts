@@ -46,6 +46,7 @@ export const longest: readonly string[] = [
   "e2e/down",
   "e2e/repair",
   "unit/run/execute/undescribed",
+  "unit/two-runs",
   "e2e/databases",
   "fault/kill",
   "e2e/modules",
