@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import type { DrawnMutant } from "./draw.ts";
 import { keyOf } from "./mutant.ts";
 import { textsOf, writeState, type Reached, type State } from "./state.ts";
-import { root, type Selection, type Tree } from "./tree.ts";
+import { fullName, root, type Selection, type Tree } from "./tree.ts";
 
 /** Relative to src. */
 export const sources = globSync("**/*.ts", { cwd: join(root, "src") }).toSorted();
@@ -70,9 +70,9 @@ async function reachOf(files: readonly string[], tree: Tree, jobs: number): Prom
     report.testResults.map(({ name, assertionResults }) => {
       const file = relative(join(tree.folder, "test"), name);
       const passed = assertionResults.filter(({ status }) => status === "passed");
-      const seconds = Object.fromEntries(passed.map(({ fullName, duration = 0 }) => [fullName, duration / 1_000]));
-      for (const { fullName, status } of assertionResults)
-        if (status === "failed") console.log(`without a mutant FAILS ${file}: ${fullName}`);
+      const seconds = Object.fromEntries(passed.map((test) => [fullName(test), (test.duration ?? 0) / 1_000]));
+      for (const test of assertionResults)
+        if (test.status === "failed") console.log(`without a mutant FAILS ${file}: ${fullName(test)}`);
       const keys = Object.fromEntries(reached.get(file) ?? []);
       return [file, { seconds, keys, texts: textsOf([join("test", file)]) }];
     }),

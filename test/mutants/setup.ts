@@ -12,5 +12,5 @@ function say(file: string, test: string): void {
 }
 
 function nameOf({ name, suite }: RunnerTask): string {
-  return suite?.name ? `${nameOf(suite)} ${name}` : name;
+  return suite?.name ? `${nameOf(suite)} > ${name}` : name;
 }

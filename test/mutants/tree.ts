@@ -33,11 +33,17 @@ export interface Report {
     readonly name: string;
     readonly status: string;
     readonly assertionResults: readonly {
-      readonly fullName: string;
+      readonly ancestorTitles: readonly string[];
+      readonly title: string;
       readonly status: string;
       readonly duration?: number;
     }[];
   }[];
+}
+
+/** Of a test, as `--testNamePattern` matches it. */
+export function fullName({ ancestorTitles, title }: Report["testResults"][number]["assertionResults"][number]): string {
+  return [...ancestorTitles, title].join(" > ");
 }
 
 export interface Tree {

@@ -5,7 +5,7 @@ import { codeAround, type DrawnMutant } from "./draw.ts";
 import { keyOf, planted, type Mutant, type NamedMutant } from "./mutant.ts";
 import { reaching, selectionOf, switchOn, type Reaching } from "./reach.ts";
 import { textsOf, type Found, type State } from "./state.ts";
-import { root, type Conditions, type Ended, type Selection, type Tree } from "./tree.ts";
+import { fullName, root, type Conditions, type Ended, type Report, type Selection, type Tree } from "./tree.ts";
 
 /** Whether what was found still holds: its function is the same, and the tests that decided it. */
 export function isKnown(mutant: Mutant, state: State): boolean {
@@ -95,6 +95,15 @@ function secondsOf(group: readonly Reaching[]): number {
   return group.reduce((sum, { seconds }) => sum + seconds, 0);
 }
 
+/** A name that Vitest does not find is a test that is skipped, and nobody would notice the mutant. */
+function requireRun(selection: Selection, report: Report | undefined): void {
+  const passed = report?.testResults.flatMap(({ assertionResults }) =>
+    assertionResults.filter(({ status }) => status === "passed").map(fullName),
+  );
+  const missing = [...selection.values()].flatMap((names) => names ?? []).filter((name) => !passed?.includes(name));
+  if (missing.length > 0) throw new Error(`these tests were not run: ${missing.join(", ")}`);
+}
+
 /** The first test that failed, as "FILE: NAME"; undefined if all passed. */
 function failureOf(
   { code, report }: Ended,
@@ -103,13 +112,13 @@ function failureOf(
   tree: Tree,
 ): string | undefined {
   const files = [...selection.keys()].join(", ");
-  if (code === 0) return undefined;
+  if (code === 0) return void requireRun(selection, report);
   if (code === undefined) return `${files}: ended after ${limit / 1_000} s`;
   if (report === undefined) return `${files}: the tests did not start`;
   for (const { name, status, assertionResults } of report.testResults) {
     const failed = assertionResults.find((test) => test.status === "failed");
     if (failed !== undefined || status === "failed")
-      return `${relative(join(tree.folder, "test"), name)}: ${failed?.fullName ?? "the file can't be loaded"}`;
+      return `${relative(join(tree.folder, "test"), name)}: ${failed === undefined ? "the file can't be loaded" : fullName(failed)}`;
   }
   return `${files}: something outside of tests`;
 }
