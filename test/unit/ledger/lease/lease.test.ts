@@ -3,11 +3,18 @@ import { expect, test } from "vitest";
 import { auditLedger } from "../../../../src/ledger/audit/audit.ts";
 import type { Runner } from "../../../../src/ledger/lease/record-chain.ts";
 import type { Clock } from "../../../../src/time/clock.ts";
+import { appliedHash } from "../../../../src/ledger/state/applied-hash.ts";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import { isAtRest, type Journal } from "../../../../src/ledger/journal/journal.ts";
 import { markersJournal } from "../../../../src/ledger/journal/markers-journal.ts";
 import { takeLease, waitForHolder, type Lease } from "../../../../src/ledger/lease/lease.ts";
-import { byPlace, recordHash, type LedgerRecord } from "../../../../src/ledger/state/record.ts";
+import {
+  byPlace,
+  deferralDetail,
+  recordHash,
+  type LedgerEntry,
+  type LedgerRecord,
+} from "../../../../src/ledger/state/record.ts";
 import { rowsJournal } from "../../../../src/ledger/journal/rows-journal.ts";
 import type { RecordTable } from "../../../../src/targets/contract/ledger-store.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
@@ -316,6 +323,7 @@ test("a holder hears at its next renewal that another took over before it had sa
   const lease = await aLease(markersOf(names), clock);
   await aLease(markersOf(names), handClock(), bob);
   await clock.pass(half);
+  expect(lease.isSure()).toBe(false);
   await expect(lease.check()).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
 });
 
@@ -333,6 +341,61 @@ test("where the ledger answers more slowly than a lease lasts, taking it again e
   expect(names.filter((name) => /e\d+$/.test(name))).toHaveLength(6);
 });
 
+test("a holder that takes the next epoch does not record there again what it has ended before", async () => {
+  const journal = memoryJournal();
+  const clock = handClock();
+  const lease = await aLease(journal, clock);
+  await lease.record([{ event: "applied", version: 1, name: "one", textHash: "text", next: 2 }]);
+  clock.stall(duration);
+  await lease.check();
+  await lease.record([{ event: "applied", version: 2, name: "two", textHash: "text" }]);
+  expect(eventsOf(journal.records)).toEqual(["1.0 taken", "1.1 applied", "2.0 taken", "2.1 applied"]);
+});
+
+test("a renewal repeats which migration is next, and that none is", async () => {
+  const journal = memoryJournal();
+  const clock = handClock();
+  const lease = await aLease(journal, clock);
+  const nextRenewed = async () => {
+    await clock.pass(half);
+    const { event, next } = journal.records.at(-1)!;
+    return event === "renewed" && next;
+  };
+  expect(await nextRenewed()).toBe(1);
+  await lease.record([{ event: "applied", version: 1, name: "one", textHash: "text", next: 2 }]);
+  expect(await nextRenewed()).toBe(2);
+  await lease.record([{ event: "applied", version: 2, name: "two", textHash: "text" }]);
+  expect(await nextRenewed()).toBeUndefined();
+});
+
+test("the time that a record took counts as passed", async () => {
+  const journal = memoryJournal();
+  const clock = handClock();
+  const slow: Journal = { ...journal, add: (records) => (clock.stall(half), journal.add(records)) };
+  const lease = await aLease(slow, clock);
+  await lease.record([{ event: "advanced", version: 1, name: "one", next: 1 }]);
+  clock.stall(half);
+  expect(lease.isSure()).toBe(false);
+});
+
+test("the records of a holder continue those that an older one has added since it read them", async () => {
+  const journal = memoryJournal();
+  const applied = (version: number) => ({ event: "applied", version, name: "m", textHash: `text ${version}` }) as const;
+  const older = await aLease(journal, handClock());
+  await older.record([{ event: "renewed", detail: deferralDetail([]) }]);
+  const state = foldLedger(journal.records);
+  await older.record([{ ...applied(1), detail: deferralDetail(["i of t"]) }]);
+  const lease = await takeLease(journal, state, bob, 2, { duration, clock: handClock() });
+  await lease!.record([applied(2)]);
+  expect(journal.records.at(-1)!.applied).toBe(appliedHash([1, 2].map(applied)).value);
+  expect(lease!.defers()).toBe(true);
+});
+
+test("an epoch that was refused is not held, also if nobody is seen to have it", async () => {
+  const journal = { ...memoryJournal(), take: async () => false };
+  expect(await takeLease(journal, foldLedger([]), ann, 1, { duration, clock: handClock() })).toBeUndefined();
+});
+
 test("an idle holder renews after a third of its lease and again after each", async () => {
   const journal = memoryJournal();
   const clock = handClock();
@@ -341,8 +404,10 @@ test("an idle holder renews after a third of its lease and again after each", as
     { ...journal, add: async (records) => void (times.push(clock.steady()), await journal.add(records)) },
     clock,
   );
+  const reads = journal.reads();
   await clock.pass(duration);
   expect(times).toEqual([10_000, 20_000, 30_000]);
+  expect(journal.reads()).toBe(reads);
   expect(eventsOf(journal.records)).toEqual(["1.0 taken", "1.1 renewed", "1.2 renewed", "1.3 renewed"]);
 });
 
@@ -388,7 +453,7 @@ test("a lease is renewed while the ledger is being compacted, however long that 
   ]);
 });
 
-test("the compaction that a long step needs is not waited for by its renewals", async () => {
+test("records and releases wait for a compaction, and renewals do not", async () => {
   const compacted = Promise.withResolvers<void>();
   let compactions = 0;
   const compact = () => (compactions++, compacted.promise);
@@ -399,8 +464,10 @@ test("the compaction that a long step needs is not waited for by its renewals", 
   expect(lease.isSure()).toBe(true);
   expect(compactions).toBe(1);
   compacted.resolve();
-  await lease.release();
+  await lease.record([{ event: "advanced", next: 1 }]);
   expect(compactions).toBe(2);
+  await lease.release();
+  expect(compactions).toBe(3);
 });
 
 test("a released lease is not renewed any more", async () => {
@@ -410,6 +477,14 @@ test("a released lease is not renewed any more", async () => {
   await lease.release();
   await clock.pass(duration * 3);
   expect(eventsOf(journal.records)).toEqual(["1.0 taken", "1.1 released"]);
+});
+
+test("a lease that is abandoned is not renewed and not released", async () => {
+  const journal = memoryJournal();
+  const clock = handClock();
+  (await aLease(journal, clock)).abandon();
+  await clock.pass(duration * 3);
+  expect(eventsOf(journal.records)).toEqual(["1.0 taken"]);
 });
 
 test("a check within half of the lease asks nobody and writes nothing", async () => {
@@ -481,9 +556,15 @@ test.each(journals)(
     clock.stall(duration);
     await lease.check();
     await lease.record([{ event: "renewed", next: 1 }]);
+    await lease.record([{ event: "reverting", ...about, step: 2, next: 1 }]);
     await lease.release([{ event: "failed", ...about, detail: "no" }]);
-    const events = ["2.0 taken", "2.1 renewed", "2.2 reverting", "2.3 failed", "2.4 released"];
-    expect(eventsOf(await journal.read())).toEqual(["1.0 taken", "1.1 reverting", ...events]);
+    const events = ["renewed", "reverting", "reverting", "failed", "released"];
+    expect(eventsOf(await journal.read())).toEqual([
+      "1.0 taken",
+      "1.1 reverting",
+      "2.0 taken",
+      ...events.map((event, index) => `2.${index + 1} ${event}`),
+    ]);
   },
 );
 
@@ -503,6 +584,7 @@ test("a holder that slept past its lease is not reassured by the renewal that is
   clock.stall(duration * 2);
   await aLease(journal, handClock(), bob);
   await clock.wake();
+  expect(eventsOf(journal.records)).toEqual(["1.0 taken", "2.0 taken"]);
   await expect(lease.check()).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
 });
 
@@ -572,15 +654,16 @@ test("a lease that is lost stays lost", async () => {
   await expect(lease.check()).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
 });
 
-test("a holder that lost its lease records nothing in its successor's epoch", async () => {
+test("a holder that lost its lease records nothing more", async () => {
   const journal = memoryJournal();
   const clock = handClock();
   const lease = await aLease(journal, clock);
   clock.stall(duration * 2);
   await aLease(journal, handClock(), bob);
   await lease.check().catch(() => {});
-  await lease.record([{ event: "applied", version: 1, name: "one", textHash: "text" }]).catch(() => {});
-  expect(journal.records.filter(({ epoch, by }) => epoch === 2 && by !== "bob")).toEqual([]);
+  const recorded = lease.record([{ event: "applied", version: 1, name: "one", textHash: "text" }]);
+  await expect(recorded).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
+  expect(eventsOf(journal.records)).toEqual(["1.0 taken", "2.0 taken"]);
 });
 
 test("a holder that could not ask for the next epoch does not skip the one that another then took", async () => {
@@ -665,17 +748,59 @@ test.each(["before", "after"])(
   },
 );
 
-test.each([
-  { what: "stopped", step: 1, rests: false },
-  { what: "failed before anything was done", step: 0, rests: true },
-])("an epoch in which a migration $what ends at rest: $rests", async ({ step, rests }) => {
+const midway = { step: "", commit: 1, indexes: {}, metadata: {} };
+
+test.each<{ what: string; entry: Partial<LedgerEntry> & { readonly step: number }; rests: boolean }>([
+  { what: "stopped", entry: { step: 1 }, rests: false },
+  { what: "was interrupted", entry: { event: "interrupted", step: 1 }, rests: false },
+  { what: "stopped between two commits of its first action", entry: { step: 0, midway }, rests: false },
+  { what: "failed before anything was done", entry: { step: 0 }, rests: true },
+])("an epoch in which a migration $what ends at rest: $rests", async ({ entry, rests }) => {
+  const { step } = entry;
   const journal = memoryJournal();
   const lease = await takeLease(journal, foldLedger([]), ann, undefined, { duration, clock: handClock() });
-  await lease!.release([{ event: "failed", version: 1, name: "one", step, total: 2 }]);
+  await lease!.release([{ event: "failed", version: 1, name: "one", total: 2, ...entry }]);
   const { head } = foldLedger(journal.records);
   expect(head).toMatchObject({ event: "released" });
   expect([head!.step, head!.total]).toEqual(rests ? [undefined, undefined] : [step, 2]);
   expect(isAtRest(head!)).toBe(rests);
+});
+
+test.each([0, 1])(
+  "a run that changed no table leaves a rollback of which %i of 3 actions are done as it is",
+  async (step) => {
+    const journal = memoryJournal();
+    const facts = { version: 1, name: "one", total: 3 };
+    const stopped = await aLease(journal, handClock());
+    await stopped.record([{ event: "applied", ...facts, step: 3, textHash: "text" }]);
+    await stopped.record([{ event: "reverting", ...facts, step }]);
+    await (await aLease(journal, handClock(), bob)).release();
+    expect(journal.records.at(-1)).toMatchObject({ event: "released", by: "bob", step, total: 3 });
+  },
+);
+
+test("the last entries settle what was in doubt, unless the run leaves it in doubt", async () => {
+  const entry = { event: "failed", version: 1, name: "one", step: 0, total: 2 } as const;
+  for (const next of [undefined, 1]) {
+    const { journal, takeOver } = await inDoubtAfterTwo();
+    await (await takeOver()).release([entry], next);
+    expect(journal.records.slice(-2)).toMatchObject([{ next }, { next }]);
+    expect(foldLedger(journal.records).inDoubt).toEqual(new Set(next === undefined ? [] : [1]));
+  }
+});
+
+test("a late call is recorded in the run's own epoch, in its turn, also after another took over", async () => {
+  const journal = memoryJournal();
+  const clock = handClock();
+  const slow: Journal = { ...journal, add: async (records) => (await turn(), await journal.add(records)) };
+  const lease = await aLease(slow, clock);
+  clock.stall(duration * 2);
+  await aLease(journal, handClock(), bob);
+  const late = { event: "late", version: 1, name: "one", step: 1 } as const;
+  await Promise.all([lease.record([{ event: "advanced", version: 1, name: "one" }]), lease.recordLate(late)]);
+  const own = journal.records.filter(({ by }) => by === "ann");
+  expect(eventsOf(own)).toEqual(["1.0 taken", "1.1 advanced", "1.2 late"]);
+  expect(own.map(({ previous }) => previous)).toEqual(["", ...own.slice(0, -1).map(recordHash)]);
 });
 
 test("a lease is released once", async () => {
@@ -732,6 +857,15 @@ function answerLost(journal: Journal, stored: Runner | undefined): Journal {
 test("a taker whose answer was lost has the lease when its record is there", async () => {
   const journal = memoryJournal();
   expect(await aLease(answerLost(journal, ann), handClock())).toBeDefined();
+});
+
+test("a taker that is refused has the lease when its record is there: an earlier try of the same call has stored it", async () => {
+  const journal = memoryJournal();
+  const again: Journal = {
+    ...journal,
+    take: async (record) => (await journal.take(record), await journal.take(record)),
+  };
+  expect(await aLease(again, handClock())).toBeDefined();
 });
 
 test("a taker whose answer was lost does not have the lease when the record is another's", async () => {
