@@ -31,7 +31,7 @@ interface Keeping {
 export async function restorePoints(planned: PlannedMigration, keeping: Keeping): Promise<TableVersions | undefined> {
   const { target } = keeping;
   const { restores, done, midway, inDoubt, tables } = planned;
-  if (restores.length === 0 || target.versions === undefined || done > 0 || midway !== undefined) return undefined;
+  if (target.versions === undefined || done > 0 || midway !== undefined) return undefined;
   const points = new Map<string, OwnVersions>();
   let isKnown = true;
   for (const table of restores) {
@@ -154,7 +154,7 @@ export function trackVersions(
       const own = ownValue(tables, name);
       // A rename makes no version, and the table no longer has that name.
       if (action.kind === "renameTable" && own !== undefined) return;
-      const isMade = action.kind === "createTable" && own === undefined;
+      const isMade = action.kind === "createTable";
       if (isMade) watched.add(name);
       const from = isMade ? 0 : before;
       const last = own?.[1] ?? own?.[0] ?? from;

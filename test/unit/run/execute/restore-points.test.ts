@@ -49,6 +49,26 @@ test("others may have written where a version is not the one before it, or is to
   expect(after(begun, { t: [5, null] }, [update, 5, 6, 0])).toEqual({ t: [5, 6, true] });
   expect(after(begun, { t: [5, null] }, [update, 6, 7], [drop, 7, 8])).toEqual({ t: [5, 8, true] });
   expect(after(begun, { t: [5, null] }, [update, undefined, 7])).toEqual({ t: [5, 7, true] });
+  const own = { ...begun, restores: [] };
+  expect(after(own, undefined, [create, undefined, 1], [update, 1, 2])).toEqual({ t: [null, 2] });
+  expect(after(own, undefined, [create, undefined, 1], [update, 2, 3])).toEqual({ t: [null, 3, true] });
+});
+
+test("an action that made no version, whether or not that is reported, was alone", () => {
+  expect(after(begun, { t: [5, null] }, [update, 5, 5])).toEqual({ t: [5, 5] });
+});
+
+test("the times are those of the version before the migration and of the one after it", () => {
+  const timed = (version: number) => ({ version, at: 10 * version });
+  const track = trackVersions({ ...begun, restores: [] });
+  track.note({ action: update }, { before: timed(5), after: timed(6) });
+  expect(track.tables()).toEqual({ t: [5, 6, false, [50, 60]] });
+  track.note({ action: update }, { before: timed(6), after: timed(7) });
+  expect(track.tables()).toEqual({ t: [5, 7, false, [50, 70]] });
+  // The time of a later version is not that of the first one.
+  const resumed = trackVersions({ ...begun, tables: { t: [5, 6] }, done: 1 });
+  resumed.note({ action: update }, { before: timed(6), after: timed(7) });
+  expect(resumed.tables()).toEqual({ t: [5, 7, false, [null, 70]] });
 });
 
 test("a table that is created under a name which another one had for a while is recorded by itself", () => {
@@ -147,14 +167,13 @@ test.each<[string, readonly Ran[]]>([
   }
 });
 
-async function dated(tables: TableVersions, time: number | undefined) {
-  const asked: number[] = [];
-  const track = trackVersions(begun);
-  track.begin(tables);
+async function dated(tables: TableVersions, time: () => Promise<number | undefined>, ...ran: readonly Action[]) {
+  const asked: unknown[] = [];
+  const track = trackVersions({ ...begun, tables, done: 1 }, ran);
   const versions = {
-    time: async (_: string, version: number) => {
-      asked.push(version);
-      return time;
+    time: async (...given: readonly [string, number]) => {
+      asked.push(given);
+      return await time();
     },
   } as unknown as Target["versions"];
   await track.date({ versions });
@@ -162,14 +181,27 @@ async function dated(tables: TableVersions, time: number | undefined) {
 }
 
 test("only versions without a time are asked for it", async () => {
-  expect(await dated({ t: [5, 6], u: [1, 2, false, [10, 20]] }, 60)).toEqual({
-    tables: { t: [5, 6, false, [null, 60]], u: [1, 2, false, [10, 20]] },
-    asked: [6],
+  const known: TableVersions = { t: [5, 6], u: [1, 2, false, [10, 20]], v: [3, null], w: [7, 8, true, [70, null]] };
+  expect(await dated(known, async () => 60)).toEqual({
+    tables: { ...known, t: [5, 6, false, [null, 60]], w: [7, 8, true, [70, 60]] },
+    asked: [
+      ["t", 6],
+      ["w", 8],
+    ],
+  });
+});
+
+test("a renamed table is asked under its new name for the time of its version", async () => {
+  expect(await dated({ t: [5, 6] }, async () => 60, rename)).toEqual({
+    tables: { t: [5, 6, false, [null, 60]] },
+    asked: [["u", 6]],
   });
 });
 
 test("a version whose time is unknown is recorded without one", async () => {
-  expect((await dated({ t: [5, 6] }, undefined)).tables).toEqual({ t: [5, 6] });
+  expect((await dated({ t: [5, 6] }, async () => undefined)).tables).toEqual({ t: [5, 6] });
+  const failing = async () => await Promise.reject(new Error("no answer"));
+  expect((await dated({ t: [5, 6] }, failing)).tables).toEqual({ t: [5, 6] });
 });
 
 test("a target without versions has none to release", async () => {
