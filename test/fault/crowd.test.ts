@@ -15,8 +15,6 @@ import { serveProcess } from "../support/serve.ts";
 import { apiKey } from "../support/service.ts";
 import { addRows, columnsOf, rowsOf, versionsOf } from "../support/tables.ts";
 
-/** Requests of hundreds of runs take longer than a short lease: with those it is the default, 30 s. */
-const leaseSeconds = Number(process.env["MIGRATE_CROWD"] ?? 0) > 50 ? 30 : 5;
 const kills = rounds(1, 3);
 /** An odd number: each swaps two names. */
 const migrations = rounds(5, 9);
@@ -26,7 +24,7 @@ const usual = rounds(5, 40);
 const dialects = isLong ? (["namespace", "service"] as const) : (["namespace"] as const);
 
 test.each(dialects)(
-  "of many runs at once on one service each migration is applied by one, and a killed holder is followed in time, in the dialect %s",
+  "of many runs at once on one service each migration is applied by one, and a killed holder is followed, in the dialect %s",
   async (dialect) => {
     const runners = Number(process.env["MIGRATE_CROWD"] ?? usual);
     const data = temporaryFolder();
@@ -34,7 +32,11 @@ test.each(dialects)(
     const project = aProject("own");
     configure(project, url, dialect);
     project.migration("0001_people.ts", `m.createTable("people", { id: m.int32(), a: m.utf8(), b: m.utf8() })`);
+    const asked = performance.now();
     expect(await project.migrate(["up"], environment)).toMatchObject({ code: 0 });
+    // Somebody has to wait for it, so it is as short as this machine allows. Of hundreds of runs, requests take longer.
+    const leaseSeconds = runners > 50 ? 30 : Math.ceil(Math.max(5, (5 * (performance.now() - asked)) / 1000));
+    configure(project, url, dialect, leaseSeconds);
     await addRows(data, "people", [{ id: 1, a: "the first", b: "the second" }]);
     const before = await versionsOf(data);
     for (let version = 2; version <= migrations + 1; version++)
@@ -47,13 +49,12 @@ test.each(dialects)(
     const crowd = await gather(project, runners);
     const memory = memoryOf(crowd);
     project.write("go", "");
-    const probe = probing(url);
     const released = performance.now();
     const { chance, words } = drawnChance();
     const killed = await killHolders(data, crowd, chance);
+    project.write("killed", "");
     const finished = await Promise.all(crowd.map(({ running }) => running.finished));
     const took = performance.now() - released;
-    const slowest = await probe();
 
     const codes = new Map<string, number>();
     for (const [index, { code, stderr }] of finished.entries()) {
@@ -62,7 +63,8 @@ test.each(dialects)(
       const name = wasKilled ? "killed" : String(code);
       codes.set(name, (codes.get(name) ?? 0) + 1);
       if (wasKilled) continue;
-      expect(impatient ? [0, 5] : [0], `${words}\n${stderr}`).toContain(code);
+      const isBeaten = impatient || stderr.includes("(ERR_LEASE_LOST)");
+      expect(isBeaten ? [0, 5] : [0], `${words}\n${stderr}`).toContain(code);
     }
 
     const records = await ledgerRows(data);
@@ -74,37 +76,36 @@ test.each(dialects)(
     expect((await columnsOf(data, "people")).map((column) => column.split(":")[0])).toEqual(["id", "b", "a"]);
     if (dialect === "namespace") expect((await versionsOf(data))["people"]).toBe(before["people"]! + migrations);
 
-    // The last question, what is read and looked at before the lease is asked for, and the pause before it.
-    const bound = 5_000 + 10 * slowest;
     const left = successions(records, killed);
     console.log(
       `${runners} runs, ${dialect}: started in ${seconds(released - started)} s, ${memory}, all ended ${seconds(took)} s later; ` +
         `${[...codes].map(([code, times]) => `${code}: ${times}`).join(", ")}; ` +
         `killed holders were followed after ${left.map(({ afterKill }) => seconds(afterKill)).join(", ")} s ` +
-        `(lease ${leaseSeconds} s; the slowest of the requests that were timed took ${seconds(slowest)} s)`,
+        `(lease ${leaseSeconds} s)`,
     );
-    for (const { silence, afterKill } of left) {
-      expect(silence, words).toBeGreaterThanOrEqual(leaseSeconds * 1000);
-      expect(afterKill, words).toBeLessThanOrEqual(leaseSeconds * 1000 + bound);
-    }
-    expect(left.length).toBeGreaterThan(0);
+    for (const { silence } of left) expect(silence, words).toBeGreaterThanOrEqual(leaseSeconds * 1000);
+    expect(left.length).toBeGreaterThanOrEqual(kills);
   },
 );
 
 const environment = { MIGRATE_API_KEY: apiKey };
 
-/** The configuration waits until everybody is there. */
-function configure(project: Project, endpoint: string, dialect: string): void {
-  mkdirSync(join(project.folder, "ready"));
+/** The configuration waits until everybody is there, and the last migration until all are killed who are to be killed. */
+function configure(project: Project, endpoint: string, dialect: string, leaseSeconds = 30): void {
+  mkdirSync(join(project.folder, "ready"), { recursive: true });
   project.write(
     "migrate.config.ts",
     `import { existsSync, writeFileSync } from "node:fs";
+     const appearance = async (file) => {
+       while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 200));
+     };
      if (process.env.CROWD !== undefined) {
        writeFileSync("ready/" + process.pid, "");
-       while (!existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 200));
+       await appearance("go");
      }
      export default {
        leaseSeconds: ${leaseSeconds},
+       hooks: { beforeMigration: async ({ version }) => void (version > ${migrations} && (await appearance("killed"))) },
        targets: { here: { kind: "rest", endpoint: ${JSON.stringify(endpoint)}, dialect: "${dialect}" } },
      };\n`,
   );
@@ -131,7 +132,7 @@ async function gather(project: Project, runners: number): Promise<readonly Membe
   return crowd;
 }
 
-/** Kills holders at random moments of their work; gives when each was. */
+/** Kills holders at random moments of their work, which can't end before; gives when each was. */
 async function killHolders(
   data: string,
   crowd: readonly Member[],
@@ -139,9 +140,7 @@ async function killHolders(
 ): Promise<ReadonlyMap<number, number>> {
   const killed = new Map<number, number>();
   const alive = new Map(crowd.map(({ running }) => [running.process.pid!, running]));
-  const working = () =>
-    crowd.some(({ running: { process } }) => process.exitCode === null && process.signalCode === null);
-  while (killed.size < kills && working()) {
+  while (killed.size < kills) {
     const holder = await holderOf(data);
     const victim = holder === undefined || killed.has(holder.pid) ? undefined : alive.get(holder.pid);
     if (victim === undefined) {
@@ -165,29 +164,6 @@ function successions(records: readonly LedgerRow[], killed: ReadonlyMap<number, 
     if (last === undefined || last.event === "released" || death === undefined) return [];
     return [{ by, silence: at - last.at, afterKill: at - death }];
   });
-}
-
-/** Asks the service for its tables again and again; gives the longest time in milliseconds that an answer took. */
-function probing(url: string): () => Promise<number> {
-  const told = new AbortController();
-  const going = (async () => {
-    let slowest = 0;
-    while (!told.signal.aborted) {
-      const asked = performance.now();
-      const answer = await fetch(`${url}/v1/table/people/describe`, {
-        method: "POST",
-        headers: { "x-api-key": apiKey },
-      });
-      await answer.text();
-      slowest = Math.max(slowest, performance.now() - asked);
-      await pause(500);
-    }
-    return slowest;
-  })();
-  return async () => {
-    told.abort();
-    return await going;
-  };
 }
 
 /** What all the processes take together, with what they share counted once. */
