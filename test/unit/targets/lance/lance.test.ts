@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { open } from "../../../../src/targets/lance/lance.ts";
 import { serve } from "../../../rest/servers.ts";
 
-const answerSeconds = 0.5;
+const answerSeconds = 2;
 
 /** An object store with one file, which takes longer to delete it than a read may take. */
 const store = await serve((response, { path }) => {
