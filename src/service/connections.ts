@@ -50,8 +50,10 @@ export function boundConnections(server: Server, note: (line: string) => void): 
     byAddress.set(address, mine);
     mine.all.add(socket);
     mine.silent.add(socket);
+    const isTooSilent = () => mine.silent.has(socket) && mine.silent.size > mostSilent;
     const timer = setTimeout(() => {
-      if (mine.silent.has(socket) && mine.silent.size > mostSilent) endSilent(mine, socket, address);
+      // If the service was busy, a request may have arrived that is read only now.
+      setImmediate(() => isTooSilent() && endSilent(mine, socket, address));
     }, grace).unref();
     socket.once("close", () => {
       clearTimeout(timer);

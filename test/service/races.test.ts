@@ -283,6 +283,9 @@ test(`${clients} clients that mix alters, inserts and reads for ${seconds} s los
   const counts: Record<string, number> = {};
   let nextId = 1;
   const until = performance.now() + seconds * 1000;
+  // However slow the machine is, every kind of request is there and has an effect.
+  const isLacking = () =>
+    ["insert", "read", "count", "rename", "retype", "nullable"].some((kind) => !counts[`${kind} 200`]);
 
   const loop = async (client: number): Promise<void> => {
     const send = aClient(service.url);
@@ -308,7 +311,7 @@ test(`${clients} clients that mix alters, inserts and reads for ${seconds} s los
       shapes.set(table, { amount: column.name as "amount", bits: column.type.type === "int64" ? 64 : 32 });
     };
 
-    for (let turn = client; performance.now() < until; turn++) {
+    for (let turn = client; performance.now() < until || (isLacking() && wrong.length === 0); turn++) {
       const table = tables[(turn * 7 + client) % tables.length]!;
       const shape = shapes.get(table)!;
       const alter = async (kind: string, entry: object) =>
@@ -372,9 +375,6 @@ test(`${clients} clients that mix alters, inserts and reads for ${seconds} s los
     expect([...found.keys()].filter((id) => refused.has(id))).toEqual([]);
     db.close();
   }
-  // Every kind of request was there and had an effect.
-  const effective = ["insert", "read", "count", "rename", "retype", "nullable"].filter((kind) => counts[`${kind} 200`]);
-  expect(effective).toEqual(["insert", "read", "count", "rename", "retype", "nullable"]);
   expect(log.filter((line) => line.includes(apiKey))).toEqual([]);
 });
 
