@@ -37,7 +37,7 @@ async function aProject(steps: readonly Step[], scheme = "") {
     target,
     migrations: migrationsIn(migrations),
     ledger: "_migrations",
-    lease: { duration: 5_000, patience: 30_000 },
+    lease: { duration: 30_000, patience: 30_000 },
   };
   write("0001_before.mjs", [createTable("t", columns)]);
   await up(options);

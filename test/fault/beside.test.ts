@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Index, type Connection, type Table } from "@lancedb/lancedb";
 import { expect, test } from "vitest";
 import { MigrateError } from "../../src/errors/migrate-error.ts";
+import { systemClock } from "../../src/time/clock.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { up } from "../../src/commands/up.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
@@ -24,6 +25,7 @@ import {
 import type { Step } from "../../src/steps/registry.ts";
 import { loadTarget } from "../../src/targets/index.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
+import { leapingOverLeases } from "../support/clocks.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { belongingsOf, columnsOf as columnsIn, lancedb, rowsOf } from "../support/tables.ts";
 
@@ -38,7 +40,12 @@ interface World {
   through(wrap: (target: Target) => Target): Promise<unknown>;
 }
 
-async function aWorld(columns: Parameters<typeof createTable>[1], rows: readonly object[], step: Step): Promise<World> {
+async function aWorld(
+  columns: Parameters<typeof createTable>[1],
+  rows: readonly object[],
+  step: Step,
+  more: Partial<MigratorOptions> = {},
+): Promise<World> {
   const folder = temporaryFolder();
   const migrations = join(folder, "migrations");
   mkdirSync(migrations);
@@ -48,9 +55,9 @@ async function aWorld(columns: Parameters<typeof createTable>[1], rows: readonly
   const withTarget = async (work: (options: MigratorOptions) => Promise<unknown>): Promise<unknown> => {
     const module = (await loadTarget("lance"))!;
     const target = await module.open({ kind: "lance", uri: folder }, { name: "beside", folder });
-    const lease = { duration: 1_000, patience: 5_000 };
+    const options = { target, migrations: migrationsIn(migrations), ledger: "_migrations" };
     try {
-      return await work({ target, migrations: migrationsIn(migrations), ledger: "_migrations", lease });
+      return await work({ ...options, lease: { duration: 30_000, patience: 5_000 }, ...leapingOverLeases(), ...more });
     } catch (error) {
       return error;
     } finally {
@@ -258,7 +265,9 @@ test("an index that an application makes again before the last commit does not m
 
 test("what a release left half-done that another does not have the file of is not passed over, while none is at it", async () => {
   const strict = setNullable("t", "n", false);
-  const { folder, run, write } = await aWorld(numbers, [{ id: 1 }], addColumn("t", "x", int32()));
+  // One run waits until the other, which is alive, renews its lease: after a third of it.
+  const live = { clock: systemClock, lease: { duration: 6_000, patience: 5_000 } };
+  const { folder, run, write } = await aWorld(numbers, [{ id: 1 }], addColumn("t", "x", int32()), live);
   // The update between them makes it unknown before the run whether nulls are left.
   const fill = execute("t", { update: { n: "0" }, where: "n is null and id > 5" });
   write(addColumn("t", "x", int32()), fill, strict);

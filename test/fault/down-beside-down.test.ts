@@ -23,7 +23,7 @@ async function aDatabase(): Promise<MigratorOptions> {
   toFile("0001_create.mjs", [createTable("t", { id: int32().notNull(), x: int32() })]);
   toFile("0002_change.mjs", [retypeColumn("t", "x", int64()), dropColumn("t", "id")]);
   const target = await open({ kind: "lance", uri: folder }, { name: "folder", folder });
-  const lease = { duration: 5_000, patience: 5_000 };
+  const lease = { duration: 30_000, patience: 5_000 };
   const options: MigratorOptions = { target, migrations: migrationsIn(files), ledger: "_migrations", lease };
   await up(options);
   return options;

@@ -303,7 +303,7 @@ const home = temporaryFolderOfFile();
 
 async function worldIn(folder: string) {
   const target = await openLance({ kind: "lance", uri: folder }, { name: "late", folder });
-  const lease = { duration: 5_000, patience: 5_000 };
+  const lease = { duration: 30_000, patience: 5_000 };
   const files = join(folder, "migrations");
   const options: MigratorOptions = { target, migrations: migrationsIn(files), ledger: "_migrations", lease, folder };
   const connect = async () => await lancedb.connect(folder);

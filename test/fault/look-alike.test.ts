@@ -15,6 +15,7 @@ import { addColumn, createTable, dropColumn, renameTable, retypeColumn } from ".
 import type { Step } from "../../src/steps/registry.ts";
 import { loadTarget } from "../../src/targets/index.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
+import { leapingOverLeases } from "../support/clocks.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { casesInTurn, isLong } from "../support/rounds.ts";
 import { aService, apiKey } from "../support/service.ts";
@@ -69,12 +70,12 @@ async function aDatabase(kind: Kind, ...migrations: readonly (readonly Step[])[]
         return version;
       });
     const look: Target["describeTable"] = (...given) => alive(() => target.describeTable(...given));
-    const lease = { duration: 1_000, patience: 30_000 };
     return {
       target: { ...target, execute, describeTable: look },
       migrations: migrationsIn(files),
       ledger: "_migrations",
-      lease,
+      lease: { duration: 30_000, patience: 30_000 },
+      ...leapingOverLeases(),
     };
   };
   const caught = (error: unknown) => error as MigrateError;

@@ -8,6 +8,7 @@ import { migrationsIn } from "../../src/migrations/source.ts";
 import { up } from "../../src/commands/up.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { open } from "../../src/targets/rest/rest.ts";
+import { leapingOverLeases } from "../support/clocks.ts";
 import { root, temporaryFolder } from "../support/project.ts";
 import { aProxy, type Proxy } from "../support/proxy.ts";
 import { rounds } from "../support/rounds.ts";
@@ -43,9 +44,9 @@ async function run(dialect: Dialect, fateOf: Proxy["fate"], choice = {}) {
     target: await open({ kind: "rest", endpoint, apiKey, dialect }, { name: "test", folder: temporaryFolder() }),
     migrations: migrationsIn(join(root, "migrations")),
     ledger: "_migrations",
-    // Whoever took the lease without hearing of it has to wait for it; and yet long enough that it does not run out on a
-    // slow machine, for who then loses the answer to taking it again has lost it.
-    lease: { duration: 3_000, patience: 60_000 },
+    // A run that took the lease without hearing of it has to wait for it.
+    lease: { duration: 30_000, patience: 60_000 },
+    ...leapingOverLeases(),
   });
   const through = await options(proxy.url);
   // What a run can't find out, the next one does.

@@ -11,6 +11,7 @@ import { int32, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { createTable } from "../../src/steps/index.ts";
 import type { Step } from "../../src/steps/registry.ts";
 import { loadTarget } from "../../src/targets/index.ts";
+import { leapingOverLeases } from "../support/clocks.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { lancedb } from "../support/tables.ts";
 
@@ -62,11 +63,13 @@ export async function aDatabase(
     onTestFinished(() => target.close());
     return target;
   };
-  const options = async (): Promise<MigratorOptions> => ({
+  const leaping = leapingOverLeases();
+  const options = async () => ({
     target: await open(),
     migrations: migrationsIn(migrations),
     ledger: "_migrations",
-    lease: { duration: 1_000, patience: 30_000 },
+    lease: { duration: 30_000, patience: 30_000 },
+    ...leaping,
   });
   const beside = async (others: Others): Promise<MigratorOptions> => {
     const { target, ...rest } = await options();
@@ -98,9 +101,10 @@ export async function aDatabase(
         throw error;
       }
     };
-    const emit: MigratorOptions["emit"] = ({ event }) => {
-      isPlanned ||= event === "planned";
-      isBegun ||= event === "action";
+    const emit: MigratorOptions["emit"] = (one) => {
+      leaping.emit(one);
+      isPlanned ||= one.event === "planned";
+      isBegun ||= one.event === "action";
     };
     return { ...rest, target: { ...target, describeTable: look, execute }, emit };
   };
@@ -133,5 +137,7 @@ export async function aDatabase(
     await made.add(rows);
   };
   const records = async () => await history(await options());
-  return { folder, run, back, recreate, recreateAlike, handle, write, records };
+  /** A clock of a run that was stopped: its lease runs out, as nothing renews it. */
+  const asleep = { ...leaping.clock, every: () => () => {} };
+  return { folder, run, back, recreate, recreateAlike, handle, write, records, asleep };
 }

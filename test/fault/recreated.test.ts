@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/time/clock.ts";
 import { MigrateError } from "../../src/errors/migrate-error.ts";
 import { int32 } from "../../src/schema/declare/type-builders.ts";
 import { btree } from "../../src/schema/declare/index-builders.ts";
@@ -312,13 +311,10 @@ test("a table that was recreated is another also where the version that was seen
   expect(await columnsOf(folder, "t")).toEqual(before);
 });
 
-/** A run that was stopped: its lease runs out, as nothing renews it. */
-const asleep = { ...systemClock, every: () => () => {} };
-
 test.each(kinds.slice(0, 2))(
   "%s of a run that wakes after another has recreated the table is recorded as late, and undone",
   async (_, step) => {
-    const { folder, run, write, records } = await aDatabase([step]);
+    const { folder, run, write, records, asleep } = await aDatabase([step]);
     const others = async () => {
       write("0003_again.mjs", [dropTable("t"), table]);
       expect(await run()).toMatchObject({ applied: 2 });

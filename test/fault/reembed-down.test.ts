@@ -38,7 +38,7 @@ async function aScene(isStrict = false) {
   const embedding = isStrict ? vector(2).notNull() : vector(2);
   toFile("0001_create.mjs", createTable("docs", { id: int64().notNull(), text: utf8(), embedding }));
   const target = await openLance({ kind: "lance", uri: folder }, { name: "back", folder });
-  const lease = { duration: 5_000, patience: 5_000 };
+  const lease = { duration: 30_000, patience: 5_000 };
   const options: MigratorOptions = { target, migrations: migrationsIn(files), ledger: "_migrations", lease, folder };
   await up(options);
   const open = async () => await (await lancedb.connect(folder)).openTable("docs");

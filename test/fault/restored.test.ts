@@ -33,7 +33,7 @@ async function migrated(second: readonly Step[]) {
     target,
     migrations: migrationsIn(join(folder, "m")),
     ledger: "_migrations",
-    lease: { duration: 1_000, patience: 30_000 },
+    lease: { duration: 30_000, patience: 30_000 },
   };
   write("0001_create", [createTable("t", { a: int32(), b: utf8() })]);
   await up(options);

@@ -34,7 +34,7 @@ async function aStore(steps: readonly Step[]) {
       target: { ...target, ...more },
       migrations: migrationsIn(migrations),
       ledger: "_migrations",
-      lease: { duration: 5_000, patience: 30_000 },
+      lease: { duration: 30_000, patience: 30_000 },
     }).catch((error: unknown) => error);
   const handle = async () => await (await lancedb.connect(folder)).openTable("t");
   write("0001_before.mjs", [table]);

@@ -10,6 +10,7 @@ import { loadTarget } from "../../src/targets/index.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import type { Step } from "../../src/steps/registry.ts";
 import { aMigration } from "../simulate/history.ts";
+import { leapingOverLeases } from "../support/clocks.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { aService, apiKey } from "../support/service.ts";
 import { lancedb, rowsOf } from "../support/tables.ts";
@@ -40,11 +41,13 @@ async function targetOn(folder: string, way: Way): Promise<Target> {
 async function aScene({ way = "a folder", steps = [create] }: Given = {}) {
   const folder = temporaryFolder();
   const target = await targetOn(folder, way);
+  const leaping = leapingOverLeases();
   const optionsOf = (on: Target): MigratorOptions => ({
     target: on,
     ledger: "_migrations",
     migrations: sourceOf([aMigration(1, steps), aMigration(2, [drop])]),
-    lease: { duration: 500, patience: 20_000 },
+    lease: { duration: 30_000, patience: 20_000 },
+    ...leaping,
   });
   await up(optionsOf(target), { to: 1 });
   const table = async () => await (await lancedb.connect(folder)).openTable("t");

@@ -45,7 +45,7 @@ const options = (target: Target, folder: string): MigratorOptions => ({
   target,
   migrations: migrationsIn(folder),
   ledger: "_migrations",
-  lease: { duration: 2_000, patience: 60_000 },
+  lease: { duration: 30_000, patience: 60_000 },
 });
 
 test("the running example leaves the same tables as on the engine", async () => {

@@ -195,12 +195,12 @@ const good: Answering = (response, { method }) =>
   response.writeHead(200, { "content-type": "application/json" }).end(method === "GET" ? '["documents"]' : "{}");
 
 describe.concurrent("a read", () => {
-  test.each<readonly [string, Answering, object?]>([
-    ["503", text(503, "busy")],
-    ["502", text(502, "busy")],
-    ["504", text(504, "busy")],
-    ["429", text(429, "busy")],
-    ["a cut connection", (response) => response.destroy()],
+  test.each<readonly [string, Answering, object]>([
+    ["503", text(503, "busy"), {}],
+    ["502", text(502, "busy"), {}],
+    ["504", text(504, "busy"), {}],
+    ["429", text(429, "busy"), {}],
+    ["a cut connection", (response) => response.destroy(), {}],
     ["nothing in time", () => {}, { answerSeconds: 5 }],
   ])("is sent again after %s, as the same request", async (_, bad, given) => {
     const { url, seen } = await serve((response, request, turn) => (turn < 3 ? bad : good)(response, request, turn));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { up, type UpChoice } from "../../../src/commands/up.ts";
 import { systemClock } from "../../../src/time/clock.ts";
 import { open } from "../../../src/targets/lance/lance.ts";
-import { aProject, type Project } from "../../support/project.ts";
+import { aProject, leaping, type Project } from "../../support/project.ts";
 import { optionsFor, watched } from "../../support/watched.ts";
 
 const columns = ["a", "b"].map((name) => ({ name, type: { kind: "int32" }, nullable: true }));
@@ -21,20 +21,18 @@ const migrations: readonly (readonly object[])[] = [
 
 /** The migrations up to this one are applied. */
 export async function aProjectWithGroup(applied: 0 | 1 = 1): Promise<Project> {
-  const project = aProject();
-  project.write(
-    "migrate.config.ts",
-    `export default { leaseSeconds: 1, targets: { local: { kind: "lance", uri: ".lancedb" } } };\n`,
-  );
+  const { migrate, ...rest } = aProject();
+  const project: Project = { ...rest, migrate: (args, env) => migrate(args, { ...leaping(), ...env }) };
+  project.write("migrate.config.ts", `export default { targets: { local: { kind: "lance", uri: ".lancedb" } } };\n`);
   for (const [index, steps] of migrations.entries())
     project.write(`migrations/000${index + 1}_m.mjs`, `export const up = ${JSON.stringify(steps)};\n`);
-  if (applied > 0) await project.migrate(["up", "--to", "1", "--lease", "30"]);
+  if (applied > 0) await project.migrate(["up", "--to", "1"]);
   return project;
 }
 
 /**
  * Runs what is pending up to this many calls that change tables. `ago`: how many milliseconds ago that was, by the clock
- * of that run. Its lease lasts a second.
+ * of that run.
  */
 export async function killAfter(calls: number, { folder }: Project, ago: number, choice: UpChoice = {}): Promise<void> {
   const target = await open({ kind: "lance", uri: ".lancedb" }, { name: "local", folder });
@@ -45,7 +43,10 @@ export async function killAfter(calls: number, { folder }: Project, ago: number,
     },
   });
   const clock = { ...systemClock, wall: () => systemClock.wall() - ago };
-  const options = { ...optionsFor(join(folder, "migrations"), killed, clock), lease: { duration: 1000, patience: 0 } };
+  const options = {
+    ...optionsFor(join(folder, "migrations"), killed, clock),
+    lease: { duration: 30_000, patience: 0 },
+  };
   await up(options, choice).catch(() => {});
   await target.close();
 }

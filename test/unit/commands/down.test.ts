@@ -6,6 +6,7 @@ import { up } from "../../../src/commands/up.ts";
 import { prune } from "../../../src/commands/prune.ts";
 import type { MigratorOptions } from "../../../src/run/run-context.ts";
 import { columnsOf, int32 } from "../../../src/schema/declare/type-builders.ts";
+import { sleepingClock } from "../../support/clocks.ts";
 import { sourceOf } from "../../simulate/start-run.ts";
 import { memoryTarget } from "../../simulate/target/memory-target.ts";
 import { memoryTables } from "../../simulate/target/memory-tables.ts";
@@ -39,7 +40,7 @@ test("a call without an answer is found done also where others write before it t
     target,
     ledger: "_migrations",
     migrations: sourceOf(migrations),
-    lease: { duration: 5_000, patience: 0 },
+    lease: { duration: 30_000, patience: 0 },
   };
   await up({ ...options, target: memory });
   expect(await down(options, { to: 1 })).toEqual({ reverted: 1, total: 1 });
@@ -71,7 +72,7 @@ test("what rolls a migration back is kept also where others clean up the version
       aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
       aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
     ]),
-    lease: { duration: 5_000, patience: 0 },
+    lease: { duration: 30_000, patience: 0 },
     emit: (event) => void (event.event === "unkept" && unkept.push(event)),
   };
   await up(options);
@@ -95,7 +96,7 @@ test("a migration whose version cannot be kept changes nothing, unless it may be
       aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
     ]),
     guards: { accepts: ["lossy"] },
-    lease: { duration: 5_000, patience: 0 },
+    lease: { duration: 30_000, patience: 0 },
     emit: (event) => void events.push(event),
   };
   const error = await up(options).catch((thrown: unknown) => thrown);
@@ -118,7 +119,7 @@ test("a ledger neither replaces nor releases nor lists what another ledger keeps
       aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32() })] }]),
       aMigration(2, [{ kind: "execute", table: "t", change: { update: { a: "1" } } }]),
     ]),
-    lease: { duration: 5_000, patience: 0 },
+    lease: { duration: 30_000, patience: 0 },
   });
   const [one, other] = [optionsOf("_migrations"), optionsOf("_others")];
   await up(one, { to: 1 });
@@ -146,7 +147,7 @@ test("what an older release kept for another ledger than the default one is list
       aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
       aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
     ]),
-    lease: { duration: 5_000, patience: 0 },
+    lease: { duration: 30_000, patience: 0 },
   };
   await up(options);
   await target.versions!.release("t", "0002.v1.e1-_others");
@@ -167,7 +168,7 @@ test("prune keeps the version that a run keeps while the versions are listed", a
       aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
       aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
     ]),
-    lease: { duration: 5_000, patience: 0 },
+    lease: { duration: 30_000, patience: 0 },
   });
   await up(options(), { to: 1 });
   let proceed!: () => void;
@@ -210,7 +211,7 @@ test("what rolls migrations back is kept no more once they are rolled back", asy
       aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
       aMigration(3, [{ kind: "renameColumn", table: "t", path: "a", name: "c" }]),
     ]),
-    lease: { duration: 5_000, patience: 0 },
+    lease: { duration: 30_000, patience: 0 },
   };
   await up(options);
   expect(await target.versions!.kept("t")).toHaveLength(1);
@@ -225,11 +226,13 @@ test("the version that a run kept before it was killed is the one that a rollbac
     aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
     aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
   ];
+  const clock = sleepingClock();
   const options = (more: Partial<Target> = {}): MigratorOptions => ({
     target: { ...memory, ...more },
     ledger: "_migrations",
     migrations: sourceOf(migrations),
-    lease: { duration: 50, patience: 0 },
+    lease: { duration: 30_000, patience: 0 },
+    clock,
   });
   const refusing: Partial<Target> = {
     execute: async (action, seen) => {
@@ -254,6 +257,7 @@ test("the version that a run kept before it was killed is the one that a rollbac
 test("a request to keep or to release a version that comes late changes nothing of what another run has kept", async () => {
   const tables = memoryTables();
   const memory = memoryTarget({ name: "memory", model: "namespace", tables });
+  const clock = sleepingClock();
   const options = (more: Partial<Target> = {}): MigratorOptions => ({
     target: { ...memory, ...more },
     ledger: "_migrations",
@@ -261,7 +265,8 @@ test("a request to keep or to release a version that comes late changes nothing 
       aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
       aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
     ]),
-    lease: { duration: 50, patience: 0 },
+    lease: { duration: 30_000, patience: 0 },
+    clock,
   });
   const late: (() => Promise<void>)[] = [];
   const unanswered = () => {
@@ -309,6 +314,7 @@ test("a killed run is resumed also where no version can be kept or listed", asyn
     throw new Error("no such call");
   };
   const versions = { ...memory.versions!, keep: refused, kept: refused };
+  const clock = sleepingClock();
   const options = (more: Partial<Target> = {}): MigratorOptions => ({
     target: { ...memory, versions, ...more },
     ledger: "_migrations",
@@ -316,7 +322,8 @@ test("a killed run is resumed also where no version can be kept or listed", asyn
       aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
       aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
     ]),
-    lease: { duration: 50, patience: 0 },
+    lease: { duration: 30_000, patience: 0 },
+    clock,
   });
   const killed: Partial<Target> = {
     execute: async (action, seen) => {
@@ -337,7 +344,7 @@ test("it rolls back only the migrations that the user agreed to, if others ran s
     target,
     ledger: "_migrations",
     migrations: sourceOf(migrations),
-    lease: { duration: 5_000, patience: 0 },
+    lease: { duration: 30_000, patience: 0 },
   };
   const [first, second] = migrations;
   await up(options, { to: 1 });

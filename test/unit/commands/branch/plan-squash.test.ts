@@ -40,7 +40,12 @@ async function squashedAs(name: string, steps: readonly Step[]) {
     createSample: async () => 0,
     rows: async () => ({ count: 0, sum: undefined }),
   });
-  const options = { target: notingTarget(), migrations, ledger: "_migrations", lease: { duration: 1000, patience: 0 } };
+  const options = {
+    target: notingTarget(),
+    migrations,
+    ledger: "_migrations",
+    lease: { duration: 30_000, patience: 0 },
+  };
   return await planSquash(options, { to: 2, name }, openScratch);
 }
 

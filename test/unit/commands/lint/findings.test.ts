@@ -60,7 +60,7 @@ async function remarks(steps: readonly Step[], given: Given = {}, more: readonly
   const all = [aMigration(1, [table]), own, ...more.map((one, index) => aMigration(index + 3, one))];
   const target = targetOf(model);
   const source = { list: () => all, load: async ({ version }: { version: number }) => all[version - 1]! };
-  const options = { target, ledger: "_migrations", migrations: source, lease: { duration: 1000, patience: 0 } };
+  const options = { target, ledger: "_migrations", migrations: source, lease: { duration: 30_000, patience: 0 } };
   const { findings } = await findingsOf(await lint(options, { recordsCalls: true }), choice);
   return findings.map(({ rule, severity, message }) => `${severity} ${rule}: ${message}`);
 }

@@ -4,6 +4,7 @@ import { up } from "../../../../src/commands/up.ts";
 import type { MigratorOptions } from "../../../../src/run/run-context.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import { btree } from "../../../../src/schema/declare/index-builders.ts";
+import { sleepingClock } from "../../../support/clocks.ts";
 import { sourceOf } from "../../../simulate/start-run.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
@@ -15,11 +16,13 @@ const creating = aMigration(1, [{ kind: "createTable", table: "t", columns: [...
 function aDatabase() {
   const tables = memoryTables();
   const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  const clock = sleepingClock();
   const optionsFor = (target: Target, ...migrations: MigrationsOf): MigratorOptions => ({
     target,
     ledger: "_migrations",
     migrations: sourceOf([creating, ...migrations]),
-    lease: { duration: 50, patience: 0 },
+    lease: { duration: 30_000, patience: 0 },
+    clock,
   });
   return { tables, memory, optionsFor };
 }

@@ -53,7 +53,7 @@ async function restored(
       ]),
       aMigration(2, [{ kind: "dropColumn", table: "t", path: "c" }]),
     ]),
-    lease: { duration: 5_000, patience: 0 },
+    lease: { duration: 30_000, patience: 0 },
     emit: (event) => void (event.event === "accepted" && notes.push(event.words)),
   };
   await up(options);

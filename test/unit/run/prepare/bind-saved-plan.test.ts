@@ -14,7 +14,7 @@ const runner = { by: "ann", run: "run", tool: "test" };
 async function aPlan() {
   const target = memoryTarget({ name: "memory", model: "embedded", tables: memoryTables() });
   const migrations = sourceOf([aMigration(1, [createTable("t", { id: int32() })])]);
-  const lease = { duration: 1_000, patience: 0 };
+  const lease = { duration: 30_000, patience: 0 };
   const context = runContext({ target, ledger: "_migrations", migrations, lease, runner });
   const files = migrations.list();
   const planned = await planNow(context, files, ({ records, state }, besideAnother) =>

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { systemClock } from "../../../../src/time/clock.ts";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import { journalOf } from "../../../../src/ledger/journal/open-journal.ts";
 import { takeLease } from "../../../../src/ledger/lease/lease.ts";
@@ -9,6 +8,7 @@ import { up } from "../../../../src/commands/up.ts";
 import type { MigratorOptions } from "../../../../src/run/run-context.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import type { Step } from "../../../../src/steps/registry.ts";
+import { sleepingClock } from "../../../support/clocks.ts";
 import { sourceOf } from "../../../simulate/start-run.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
@@ -25,16 +25,18 @@ async function aWorld(second: readonly Step[] = [createTable("two"), createTable
   const tables = memoryTables();
   const target = memoryTarget({ name: "memory", model: "embedded", tables });
   const migrations = [[createTable("one")], second].map((steps, index) => aMigration(index + 1, [...steps]));
+  const clock = sleepingClock();
   const options: MigratorOptions = {
     target,
     ledger: "_migrations",
     migrations: sourceOf(migrations),
-    lease: { duration: 50, patience: 5_000 },
+    lease: { duration: 30_000, patience: 5_000 },
+    clock,
   };
   await up({ ...options, migrations: sourceOf(migrations.slice(0, 1)) });
   const journal = journalOf(target, options.ledger);
   const dead = { by: "dead", run: "dead", tool: "test" };
-  const terms = { duration: 50, clock: systemClock };
+  const terms = { duration: 30_000, clock };
   (await takeLease(journal, foldLedger(await journal.read()), dead, 2, terms))!.abandon();
   return { tables, options, migrations };
 }
@@ -108,7 +110,7 @@ test.each([
   const journal = journalOf(options.target, options.ledger);
   const dead = { by: "dead", run: "dead too", tool: "test" };
   const state = foldLedger(await journal.read());
-  const lease = await takeLease(journal, state, dead, 2, { duration: 50, clock: systemClock });
+  const lease = await takeLease(journal, state, dead, 2, { duration: 30_000, clock: sleepingClock() });
   await lease!.recordLate({ event: "late", version: 1, name: migrations[0]!.name, step: 1, total: 1 });
   const progress = { step: 1, total: 2, attempt: 1, duration: 0, tables: {} };
   const facts = factsOf(migrations[1]!, migrations[1]!.steps.slice(0, 1), progress);
