@@ -14,8 +14,6 @@ for (const target of matrixTargets) {
   const seen = new Set(verdicts.flatMap((one) => (one.target === target ? [...one.seen] : [])));
   console.log(`\n${target}: ${[...seen].toSorted().join(", ")}`);
 }
-for (const { longestAt, longest } of verdicts)
-  if (longest > 5) console.log(`\nlong: ${longest.toFixed(1)} leases, ${longestAt}`);
 console.log(`\n${Math.round((performance.now() - started) / 1000)} s, Node ${process.versions.node}`);
 const problems = verdicts.flatMap(({ problems }) => problems);
 for (const problem of problems) console.error(problem);

@@ -51,7 +51,6 @@ test.each(["lance", "namespace"] as const)(
         const order = {
           migrations: join(project.folder, "migrations"),
           target,
-          lease: 30_000,
           death: { call, place: "after" },
         } as const;
         const { code, stdout, stderr } = await startVictim(order, project.folder).finished;

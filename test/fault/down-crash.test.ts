@@ -94,7 +94,6 @@ test.each(Object.entries(cases).map(([kind, steps], index) => [kind, steps, inde
         const order: Order = {
           migrations: join(project.folder, "migrations"),
           target: { kind: "lance", uri: project.database },
-          lease: 30_000,
           downTo: 1,
           keepAppended: isLossy,
           death: { call, place },

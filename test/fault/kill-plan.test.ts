@@ -37,7 +37,7 @@ test.each([
     for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true });
     cpSync(origin, data, { recursive: true });
     const death = { call, place: "after" as const };
-    const order = { migrations: join(project.folder, "migrations"), target, lease: 30_000, saved: true, death };
+    const order = { migrations: join(project.folder, "migrations"), target, saved: true, death };
     const { code, stdout, stderr } = await startVictim(order, project.folder).finished;
     if (code === 0) break;
     expect(code, stderr).toBeNull();

@@ -5,8 +5,8 @@ export function matrixTable(verdicts: readonly Verdict[]): string {
   const kinds = [...new Set(verdicts.map(({ kind }) => kind))];
   const cell = (verdict: Verdict | undefined) => {
     if (verdict === undefined) return "not tried";
-    const { killed, converged, longest, refused } = verdict;
-    return killed === 0 && refused !== undefined ? "not supported" : `${converged} of ${killed}, ${longest.toFixed(1)}`;
+    const { killed, converged, refused } = verdict;
+    return killed === 0 && refused !== undefined ? "not supported" : `${converged} of ${killed}`;
   };
   const lines = kinds.map((kind) => {
     const cells = matrixTargets.map((target) =>

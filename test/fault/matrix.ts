@@ -14,6 +14,7 @@ import { startService } from "../../src/service/start-service.ts";
 import type { Action } from "../../src/actions/model/action.ts";
 import { changesRows } from "../../src/actions/apply-action.ts";
 import { compileStep, stepNames, type StepName } from "../../src/steps/registry.ts";
+import { leapingOverLeases } from "../support/clocks.ts";
 import { aProxy } from "../support/proxy.ts";
 import { addRows, belongingsOf, columnsOf, rowsOf, versionsOf } from "../support/tables.ts";
 import { atBoundaries, type Place } from "./boundaries.ts";
@@ -47,10 +48,6 @@ export interface Verdict {
   /** Calls and requests at which a process was killed, whatever its case. */
   killed: number;
   converged: number;
-  /** From the death to the end of the next run, in leases. */
-  longest: number;
-  /** Where that was. */
-  longestAt: string;
   /** The calls and requests at which one was. */
   readonly seen: Set<string>;
   readonly problems: string[];
@@ -67,8 +64,6 @@ export interface Extent {
   readonly kind?: string | undefined;
 }
 
-/** Milliseconds. */
-const lease = 1_000;
 const apiKey = "matrix";
 /** A run makes about ten calls; that a matrix ends after fewer would be a mistake in it. */
 const fewestCalls = 8;
@@ -89,8 +84,6 @@ export async function crashMatrix({ every, places: wanted, cases, kind: only }: 
         refused: undefined,
         killed: 0,
         converged: 0,
-        longest: 0,
-        longestAt: "",
         seen: new Set(),
         problems: [],
       };
@@ -110,7 +103,6 @@ export async function crashMatrix({ every, places: wanted, cases, kind: only }: 
       }
     }
   try {
-    // Most of the time they wait for a lease. More of them would keep each other from renewing theirs.
     await limited(5, chains);
   } finally {
     rmSync(work, { recursive: true, force: true });
@@ -193,7 +185,7 @@ async function versionsOneByOne(
   const folder = join(home, "one-by-one");
   cpSync(origin, folder, { recursive: true });
   await using opened = await openOn(target, folder);
-  await run(opened.given, migrations, { duration: longLease, stepByStep: true });
+  await run(opened.given, migrations, { stepByStep: true });
   return (await tablesOf(folder, target)).map(({ version = 0 }) => version);
 }
 
@@ -207,7 +199,6 @@ async function countedRun(
     const proxy = given.kind === "rest" ? await aProxy(given.endpoint!, (close) => closes.push(close)) : undefined;
     const through = given.kind === "rest" ? { ...given, endpoint: proxy!.url } : given;
     await run(through, migrations, {
-      duration: longLease,
       around: (target) => atBoundaries(target, (call) => (counted.calls = call)),
     });
     counted.requests = proxy?.passed.length ?? 0;
@@ -251,8 +242,6 @@ async function killInTurn(scene: Scene, place: Place, first: number, every: numb
       }
       verdict.killed++;
       verdict.seen.add(outcome.at);
-      if (outcome.took / lease > verdict.longest)
-        Object.assign(verdict, { longest: outcome.took / lease, longestAt: `${where} (${outcome.at})` });
       if (outcome.problem === undefined) verdict.converged++;
       else verdict.problems.push(`${where} (${outcome.at}): ${outcome.problem}`);
     } catch (error) {
@@ -269,7 +258,6 @@ function callsOf({ target, calls, requests }: Scene, place: Place): number {
 
 interface Outcome {
   readonly at: string;
-  readonly took: number;
   readonly problem: string | undefined;
 }
 
@@ -283,9 +271,7 @@ async function killOnce(scene: Scene, place: Place, call: number): Promise<Outco
     const at = await die(scene, tables, opened.given, place, call);
     if (at === undefined) return undefined;
     if (scene.crowded) await deleteAppended({ folder: tables, table });
-    const died = performance.now();
     await run(opened.given, scene.migrations);
-    const took = performance.now() - died;
     const found = await tablesOf(tables, scene.target);
     const versions = await versionsOf(tables);
     const again = await run(opened.given, scene.migrations);
@@ -295,7 +281,7 @@ async function killOnce(scene: Scene, place: Place, call: number): Promise<Outco
       : again.applied !== 0 || moved
         ? `a third run applied ${again.applied} migrations${moved ? " and changed tables" : ""}`
         : undefined;
-    return { at, took, problem };
+    return { at, problem };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -313,7 +299,7 @@ async function die(
   let request: string | undefined;
   try {
     const crowd = crowded ? { folder: tables, table } : undefined;
-    let order: Order = { migrations, target: given, lease, crowd, death: { call, place } };
+    let order: Order = { migrations, target: given, crowd, death: { call, place } };
     let kill = () => {};
     if (given.kind === "rest" && place === "during") {
       // The client is dead by the time that the service is asked, and the service acts.
@@ -325,7 +311,7 @@ async function die(
         }
         return "passes";
       };
-      order = { migrations, target: { ...given, endpoint: proxy.url }, lease };
+      order = { migrations, target: { ...given, endpoint: proxy.url } };
     }
     const { stdout, signal, code, stderr } = await childProcess(async () => {
       const running = startVictim(order, migrations);
@@ -343,23 +329,16 @@ async function die(
 /** At most two at a time: what they cost is mostly their start. */
 const childProcess = slots(2);
 
-/** Of a run that nobody waits for, in a ledger that nobody goes on with: on a busy machine a short one may run out. */
-const longLease = 60_000;
-
-/**
- * In this process, since it is nobody's victim. One that was kept from its work for a lease says so and is run again, as it
- * asks for.
- */
 interface RunOptions {
-  readonly duration?: number;
   readonly around?: (target: Target) => Target;
   readonly stepByStep?: boolean;
 }
 
+/** In this process, since it is nobody's victim. */
 async function run(
   given: TargetConfig,
   migrations: string,
-  { duration = lease, around = (target) => target, stepByStep }: RunOptions = {},
+  { around = (target) => target, stepByStep }: RunOptions = {},
 ): Promise<{ readonly applied: number }> {
   const module = (await loadTarget(given.kind))!;
   const target = await module.open(given, { name: "matrix", folder: tmpdir() });
@@ -369,14 +348,11 @@ async function run(
         target: around(target),
         migrations: migrationsIn(migrations),
         ledger: "_migrations",
-        lease: { duration, patience: 60_000 },
+        lease: { duration: 30_000, patience: 60_000 },
+        ...leapingOverLeases(),
       },
       { stepByStep },
     );
-  } catch (error) {
-    const wasSlow = isMigrateError(error, "ERR_ACTED_LATE") || isMigrateError(error, "ERR_LEASE_SHORT");
-    if (duration !== lease || !wasSlow) throw error;
-    return await run(given, migrations, { duration: longLease });
   } finally {
     await target.close();
   }

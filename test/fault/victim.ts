@@ -14,8 +14,6 @@ import { crowded } from "./crowded.ts";
 export interface Order {
   readonly migrations: string;
   readonly target: TargetConfig;
-  /** Milliseconds. */
-  readonly lease: number;
   /** The table to which somebody appends before each call that this could get in the way of, and its folder. */
   readonly crowd?: { readonly folder: string; readonly table: string } | undefined;
   /** It rolls back all above this version instead. */
@@ -31,7 +29,6 @@ export interface Order {
 const {
   migrations,
   target: given,
-  lease,
   crowd,
   downTo,
   keepAppended,
@@ -52,7 +49,7 @@ try {
     target: mortal,
     migrations: migrationsIn(migrations),
     ledger: "_migrations",
-    lease: { duration: lease, patience: 60_000 },
+    lease: { duration: 30_000, patience: 60_000 },
   };
   const plan = saved === true ? await savePlan({ ...options, target }) : undefined;
   await (downTo === undefined ? up(options, { plan }) : down(options, { to: downTo, keepAppended }));
