@@ -66,7 +66,7 @@ export interface Served {
   readonly container: StartedTestContainer;
   /** Ends it at once, as a crash does; the volume stays. Returns the exit code. */
   kill(): Promise<number>;
-  /** Asks it to end and gives it 30 seconds. Returns the exit code. */
+  /** Asks it to end and waits for that. Returns the exit code. */
   stop(): Promise<number>;
   /** What stands in its volume, in a folder that is gone after the test. */
   data(): Promise<string>;
@@ -95,7 +95,7 @@ export async function serve(volume: string, wait: WaitStrategy = Wait.forHttp("/
       return await gone();
     },
     async stop() {
-      await raw.stop({ t: 30 });
+      await raw.stop({ t: 600 });
       return await gone();
     },
     async data() {
@@ -120,7 +120,7 @@ export async function serveWithoutKey(): Promise<{ readonly code: number; readon
 }
 
 export interface Commanded {
-  /** Asks it to end and gives it 30 seconds. */
+  /** Asks it to end and waits for that. */
   stop(): Promise<void>;
   /** What it has printed until now. */
   said(): Promise<string>;

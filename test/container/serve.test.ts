@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Wait } from "testcontainers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lacks } from "../support/needs.ts";
-import { aProject, root, type Project } from "../support/project.ts";
+import { aProject, leaping, root, type Project } from "../support/project.ts";
 import { isLong, rounds } from "../support/rounds.ts";
 import { columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
 import * as engine from "./engine.ts";
@@ -22,8 +22,6 @@ function aProjectFor(dialect: Dialect): Project {
     `export default {
        migrations: ${JSON.stringify(join(root, "migrations"))},
        targets: { here: { kind: "rest", dialect: "${dialect}" } },
-       // A busy machine keeps a run from its work for seconds.
-       leaseSeconds: 3,
      };`,
   );
   return project;
@@ -112,9 +110,7 @@ describe.skipIf(lacks("containers", await engine.whyNoEngine()))("the image", ()
     expect(await say("cat", "/proc/1/cmdline")).not.toContain(apiKey);
     expect(await say("grep", "^Uid:", "/proc/1/status")).not.toMatch(/\b0\b/);
     expect(await aProjectFor("service").migrate(["up"], at(served.url))).toMatchObject({ code: 0 });
-    const start = performance.now();
     expect(await served.stop()).toBe(0);
-    expect(performance.now() - start).toBeLessThan(5_000);
   });
 
   test("holds no key, and does not start without one", async () => {
@@ -135,7 +131,7 @@ describe.skipIf(lacks("containers", await engine.whyNoEngine()))("the image", ()
         expect(await killed).toBe(137);
 
         const again = await serve(volume);
-        expect(await project.migrate(["up"], at(again.url))).toMatchObject({ code: 0 });
+        expect(await project.migrate(["up"], { ...at(again.url), ...leaping() })).toMatchObject({ code: 0 });
         const { commits: made, ...found } = await outcome(again);
         expect({ request, moment, ...found }).toEqual({ request, moment, ...expected });
         // Who can't describe a table may repeat the one action that was in doubt, which changes nothing and still commits.

@@ -34,7 +34,7 @@ async function deployed(way: "lance" | "namespace" | "service" = "lance"): Promi
     service === undefined
       ? { kind: "lance", uri: project.database }
       : { kind: "rest", endpoint: service.url, dialect: way };
-  const config = `export default { leaseSeconds: 2, targets: { here: ${JSON.stringify(target)} } };\n`;
+  const config = `export default { targets: { here: ${JSON.stringify(target)} } };\n`;
   project.write("migrate.config.ts", config);
   project.migration("0001_create.ts", create);
   project.migration("0002_rename.ts", rename);

@@ -118,7 +118,7 @@ test.skipIf(lacks("ray"))("a shard whose process is killed is started again", as
   const project = await aScene(
     'if (texts.includes("text 7") && !existsSync("killed")) { writeFileSync("killed", ""); process.kill(process.pid, "SIGKILL"); }',
   );
-  const { code, stderr } = await project.migrate([...onRay, "--lease", "2"], environment());
+  const { code, stderr } = await project.migrate(onRay, environment());
   expect({ code, stderr }).toMatchObject({ code: 0 });
   expect(stderr).toMatch(/^shard \d\/4: it was killed; starting it again$/m);
   expect(logOf(project)).toEqual(texts.toSorted());

@@ -129,7 +129,7 @@ test.each(inTurn(everywhere))(
     const project = await aKeptProject(kept);
     await forgetAfter(project, kept, 3);
     remove(project, "0004_wider.ts");
-    expect(await project.run("resolve", "--reverted", "4", "--yes")).toMatchObject({
+    expect(await project.runLater("resolve", "--reverted", "4", "--yes")).toMatchObject({
       code: 0,
       stdout: expect.stringContaining(
         "0004_unknown has begun, and how far it ran is not recorded; its file is not in the folder migrations",

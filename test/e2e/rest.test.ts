@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fromIpc } from "../../src/wire/arrow/arrow-schema.ts";
 import { expect, test } from "vitest";
-import { aProject, ownMigrations, root, type Project } from "../support/project.ts";
+import { aProject, leaping, ownMigrations, root, type Project } from "../support/project.ts";
 import { aProxy, type Passed } from "../support/proxy.ts";
 import { aService, apiKey } from "../support/service.ts";
 import { addRows, columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
@@ -20,7 +20,6 @@ function aProjectFor(endpoint: string, dialect: Dialect, more = ""): Project {
      export default defineConfig({
        migrations: ${JSON.stringify(join(root, "migrations"))},
        targets: { here: { kind: "rest", endpoint: ${JSON.stringify(endpoint)}, dialect: "${dialect}"${more} } },
-       leaseSeconds: 2,
      });`,
   );
   return project;
@@ -197,7 +196,7 @@ test.each(inTurn(["service", "namespace"] as const))(
       "2 migrations applied, 0 of 2 actions of 0003_headlines done; the next migrate up resumes it",
     );
     proxy.fate = () => "passes";
-    expect(await project.migrate(["up"], key)).toMatchObject({
+    expect(await project.migrate(["up"], { ...key, ...leaping() })).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("5 migrations applied"),
     });
@@ -232,7 +231,7 @@ test.each([
   const use = (kind: Dialect | "lance") => {
     const target =
       kind === "lance" ? { kind, uri: service.data } : { kind: "rest", endpoint: service.url, dialect: kind, apiKey };
-    const config = { targets: { here: target }, leaseSeconds: 2 };
+    const config = { targets: { here: target } };
     project.write("migrate.config.ts", `export default ${JSON.stringify(config)};`);
   };
   project.migration("0001_people.ts", `m.createTable("people", { id: m.int32() })`);

@@ -3,24 +3,22 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { ledgerRows } from "../support/ledger-rows.ts";
-import { aProject, type Project } from "../support/project.ts";
+import { aProject, preloading, type Project } from "../support/project.ts";
 import { isLong } from "../support/rounds.ts";
 import { aService, apiKey } from "../support/service.ts";
 import { addRows, columnsOf, rowsOf } from "../support/tables.ts";
 
-const preload = fileURLToPath(new URL("jumping-clock.ts", import.meta.url));
-/** Nobody has to wait for it; a run is stopped for a part of it. */
-const leaseSeconds = 12;
+/** Nobody has to wait for it; a run is stopped for a part of it, however slow the others are. */
+const leaseSeconds = 600;
 const hour = 3_600_000;
 /** An odd number, so that one more or less is seen. */
 const swaps = 21;
 
 const jumping = (by: number, more: Readonly<Record<string, string>> = {}) => ({
   MIGRATE_API_KEY: apiKey,
-  NODE_OPTIONS: `--import=${preload}`,
+  ...preloading("jumping-clock.ts"),
   CLOCK_JUMP: String(by),
   ...more,
 });

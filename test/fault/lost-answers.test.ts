@@ -75,7 +75,7 @@ function isSwap(path: string, body: Buffer): boolean {
   return path.includes("/authors/alter_columns") && body.includes('"rename":"last_name"');
 }
 
-// Each request in turn, or every tenth, of the requests that are not sent others than of the answers that get lost.
+// Each request in turn, or some of them: of those that are not sent others than of those whose answers get lost.
 const every = rounds(15, 1);
 const begins = { lost: 1, unsent: rounds(9, 1) };
 

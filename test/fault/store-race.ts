@@ -50,7 +50,7 @@ process.exitCode = well === rounds ? 0 : 1;
 async function race(round: number): Promise<boolean> {
   const uri = `${store.uri.replace(/\/+$/, "")}/race-${process.pid}-${round}`;
   const { storageOptions } = store;
-  const config = { leaseSeconds: 5, targets: { store: { kind: "lance", uri, storageOptions } } };
+  const config = { targets: { store: { kind: "lance", uri, storageOptions } } };
   writeFileSync(join(folder, "migrate.config.mjs"), `export default ${JSON.stringify(config)};\n`);
   const runs = await Promise.all(Array.from({ length: Number(values.runners) }, run));
   const applied = runs.flatMap(({ versions }) => versions);

@@ -286,7 +286,7 @@ class History {
       target: this.#scene.target,
       ledger: "_migrations",
       migrations: { list: () => files, load },
-      lease: { duration: 10_000, patience: 20_000 },
+      lease: { duration: 30_000, patience: 60_000 },
     };
   }
 

@@ -218,12 +218,10 @@ function problems(store: Store): void {
     const project = aProjectIn(store, await place());
     writeFew(project);
     for (const command of ["up", "status"]) {
-      const started = performance.now();
       const { code, stdout, stderr } = await project.migrate([command]);
       expect({ code, stdout }, command).toEqual({ code: 6, stdout: "" });
       expect(withoutAddresses(stderr).slice(0, reached.length)).toBe(reached);
       expect(withoutAddresses(stderr).slice(reached.length)).toMatch(says);
-      expect(performance.now() - started).toBeLessThan(30_000);
     }
   });
 

@@ -104,16 +104,19 @@ export function leaping(): Environment {
   return { LEAPING_CLOCK: file };
 }
 
-/** An environment with this module loaded before the command, and with others that the tests themselves are run with. */
-export function preloading(module: string): Environment {
+/** An environment with this module loaded before the command, and those of another one, or that the tests are run with. */
+export function preloading(
+  module: string,
+  { NODE_OPTIONS = process.env["NODE_OPTIONS"] }: Environment = {},
+): Environment {
   const file = fileURLToPath(new URL(module, import.meta.url));
-  return { NODE_OPTIONS: [process.env["NODE_OPTIONS"], `--import=${file}`].join(" ") };
+  return { NODE_OPTIONS: [NODE_OPTIONS, `--import=${file}`].join(" ") };
 }
 
 /** Starts the built command. */
 export function startCommand({ folder, args, env = {} }: Asked): Running {
-  const leaps = "LEAPING_CLOCK" in env ? preloading("leaping-clock.ts") : {};
-  const { process: child, finished } = startNode([join(root, "dist", "bin.js"), ...args], folder, { ...leaps, ...env });
+  const leaps = "LEAPING_CLOCK" in env ? preloading("leaping-clock.ts", env) : {};
+  const { process: child, finished } = startNode([join(root, "dist", "bin.js"), ...args], folder, { ...env, ...leaps });
   return { process: child, finished: finished.then((ended) => checked(args, ended)) };
 }
 

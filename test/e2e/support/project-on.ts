@@ -10,14 +10,11 @@ export const key = { MIGRATE_API_KEY: apiKey };
 export async function aProjectOn(way: Way): Promise<Project & { readonly data: string }> {
   const project = aProject();
   if (way === "lance") {
-    project.write("migrate.config.ts", "export default { leaseSeconds: 2 };\n");
+    project.write("migrate.config.ts", "export default {};\n");
     return { ...project, data: project.database };
   }
   const service = await aService();
   const target = { kind: "rest", endpoint: service.url, dialect: way };
-  project.write(
-    "migrate.config.ts",
-    `export default { leaseSeconds: 2, targets: { here: ${JSON.stringify(target)} } };\n`,
-  );
+  project.write("migrate.config.ts", `export default { targets: { here: ${JSON.stringify(target)} } };\n`);
   return { ...project, data: service.data };
 }
