@@ -250,12 +250,20 @@ test("a name can be a port", async () => {
 });
 
 test("a database that does not answer does not keep an interrupted run from ending with its report", async () => {
-  const { url } = await aService(["hung"]);
-  for (const found of ["2 migrations applied, 2 in total", "nothing to do"]) {
-    const { code, stdout, stderr } = await onService(url, ["a", "hung", "b"]).migrate(["up", "--timeout", "2"]);
+  const ranTwice = async (seconds: number) => {
+    const project = onService((await aService(["hung"])).url, ["a", "hung", "b"]);
+    const up = async () => await project.migrate(["up", "--timeout", String(seconds)]);
+    return [await up(), await up()] as const;
+  };
+  let seconds = 2;
+  let ended = await ranTwice(seconds);
+  // A slow machine needs more time for the others.
+  while (!ended.every(({ stdout }) => stdout.includes("2 of 3"))) ended = await ranTwice((seconds *= 4));
+  for (const [index, { code, stdout, stderr }] of ended.entries()) {
+    const found = ["2 migrations applied, 2 in total", "nothing to do"][index];
     expect(linesOf(stdout)).toEqual([`2 databases (a, b): ${found}`, "2 of 3 databases of tenants done in …"]);
     expect(stderr).toContain("1 database (hung) interrupted\n");
-    expect(stderr).toMatch(/^not done within 2 s \(--timeout\); 2 of 3 databases of tenants done in .*$/m);
+    expect(stderr).toMatch(/^not done within \d+ s \(--timeout\); 2 of 3 databases of tenants done in .*$/m);
     expect(code).toBe(130);
   }
 });
