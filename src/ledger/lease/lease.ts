@@ -213,9 +213,9 @@ async function take(journal: Journal, record: LedgerRecord): Promise<boolean> {
   return owner === record.run;
 }
 
-/** The runs that took the epoch of that record: at most one if the target fulfils its contract. */
+/** The runs that have records of that record's epoch: at most one if the target fulfils its contract. */
 function ownersOf({ epoch }: LedgerRecord, records: readonly LedgerRecord[]): readonly string[] {
-  return records.filter((other) => other.epoch === epoch && other.number === 0).map(({ run }) => run);
+  return records.filter((other) => other.epoch === epoch).map(({ run }) => run);
 }
 
 interface WaitTerms extends LeaseTerms {

@@ -995,6 +995,38 @@ test("patience with a holder that is at work runs out, naming it", async () => {
   expect(clock.steady()).toBeLessThan(21_000);
 });
 
+test("a holder that has added a record since an earlier wait found it silent is at work", async () => {
+  const journal = memoryJournal();
+  const holder = await aLease(journal, handClock(), bob);
+  const [after] = journal.records;
+  await holder.record([{ event: "renewed" }]);
+  const state = foldLedger(journal.records);
+  const wait = (clock: HandClock) => waitForHolder(journal, state, { duration, clock, patience: 1_000, after });
+  const clock = handClock();
+  await expect(wait(clock)).rejects.toMatchObject({ code: "ERR_LEASE_HELD" });
+  expect(clock.steady()).toBeLessThan(2_000);
+});
+
+test("who waits long where answers take long still notices in time that the holder is silent", async () => {
+  const journal = memoryJournal();
+  const holder = await aLease(journal, handClock(), bob);
+  const clock = handClock();
+  let last = 0;
+  const slow: Journal = {
+    ...journal,
+    async isNewest(place) {
+      if (clock.steady() < 20 * duration) {
+        last = clock.steady();
+        await holder.record([{ event: "renewed" }]);
+      }
+      clock.stall(5_000);
+      return await journal.isNewest(place);
+    },
+  };
+  await waitForHolder(slow, foldLedger(journal.records), { duration, clock, patience: Infinity });
+  expect(clock.steady() - last).toBeLessThan(2 * duration);
+});
+
 test("a wall clock that is set forward uses up nobody's patience", async () => {
   const journal = memoryJournal();
   const holder = await aLease(journal, handClock(), bob);
