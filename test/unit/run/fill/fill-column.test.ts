@@ -41,11 +41,33 @@ test("after a pause, rows that others keep changing are reported, also if they m
   };
   await change();
   expect((await scene.run({}, { compute })).problem?.rows).toBe(1);
-  const { problem } = await scene.run({}, { compute, pause: change });
+  let isPaused = false;
+  const pause = async () => {
+    isPaused = true;
+    await change();
+  };
+  const changing: Compute = async (rows) => await (isPaused ? compute(rows) : lengths(rows));
+  const { problem } = await scene.run({}, { compute: changing, pause });
   expect(problem).toEqual({
     rows: 1,
     text: "others kept changing what it is computed from, or wrote its value themselves",
   });
+});
+
+test("if nothing is to be computed, the table is left alone", async () => {
+  const scene = await aScene(texts);
+  await scene.run();
+  const before = await scene.access.version("docs");
+  expect(await scene.run()).toEqual({ merges: 0, problem: undefined });
+  expect(await scene.access.version("docs")).toBe(before);
+});
+
+test("rows for which the code has just failed are not computed again", async () => {
+  const scene = await aScene(texts);
+  const compute: Compute = async () => Promise.reject(new Error("no"));
+  await scene.run({ failedRows: "leave" }, { compute });
+  expect(await scene.run({ failedRows: "leave" }, { keepsFailed: true })).toMatchObject({ merges: 0 });
+  expect(scene.computed).toEqual([]);
 });
 
 test("SQL computes pages of rows, also those that change meanwhile, without code", async () => {
@@ -285,6 +307,54 @@ test("values that were computed before a crash are not merged over those that an
   await (await scene.docs()).update({ where: "id = 7", values: { length: -7 } });
   await scene.run();
   expect(await scene.lengths()).toEqual(many.map(({ id }) => (id === 7 ? -7 : id)));
+});
+
+test("values that were computed before a crash are not merged into rows whose sources have changed since", async () => {
+  const scene = await aScene(many);
+  await expect(scene.run({ batch: 10 }, { compute: failingAfter(3) })).rejects.toThrow("enough");
+  const [first] = await scene.access.read(staging, { select: [["id", "id"]] });
+  const staged = Number(first!["id"]);
+  await (await scene.docs()).update({ where: `id = ${staged}`, values: { text: "changed since" } });
+  await scene.run();
+  expect(await scene.lengths()).toEqual(many.map(({ id }) => (id === staged ? 13 : id)));
+  expect(scene.computed).toHaveLength(many.length + 1);
+});
+
+test("what two runs have staged for one row is merged once", async () => {
+  const scene = await aScene(many);
+  await expect(scene.run({ batch: 10 }, { compute: failingAfter(3) })).rejects.toThrow("enough");
+  const columns = (await scene.access.columns(staging))!;
+  const select = columns.map(({ name }) => [name, name] as const);
+  await scene.access.append(staging, { columns, rows: await scene.access.read(staging, { select }) });
+  await scene.run();
+  expect(await scene.lengths()).toEqual(many.map(({ id }) => id));
+  expect(scene.computed).toHaveLength(many.length);
+});
+
+test("each write is made only while the run may write, and the versions of the table are counted", async () => {
+  const scene = await aScene(many);
+  const fails: Compute = async () => Promise.reject(new Error("no"));
+  await scene.run({ failedRows: "leave", where: "id < 3" }, { compute: fails });
+  const log: string[] = [];
+  const logged =
+    <Args extends readonly unknown[], Result>(what: string, work: (...args: Args) => Promise<Result>) =>
+    async (...args: Args) => {
+      log.push(what);
+      return await work(...args);
+    };
+  const { access } = scene;
+  const rows = {
+    ...access,
+    update: logged("update", access.update),
+    setNull: logged("setNull", access.setNull),
+    append: logged("append", access.append),
+    drop: logged("drop", access.drop),
+  };
+  const before = (await access.version("docs"))!;
+  const { merges } = await scene.run({ batch: 60 }, { rows, mayWrite: async () => void log.push("may write") });
+  expect(merges).toBe((await access.version("docs"))! - before);
+  const writes = ["setNull", "append", "update", "drop"];
+  expect(log).toEqual(writes.flatMap((write) => ["may write", write]));
 });
 
 test("rows whose sources or version have changed since are computed again; null and an empty text differ", async () => {

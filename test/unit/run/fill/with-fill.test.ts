@@ -1,0 +1,171 @@
+/** Actions for which values are computed, as a target with `withFill` executes them on the embedded engine. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { ActionFor } from "../../../../src/actions/model/action.ts";
+import type { Computation } from "../../../../src/actions/model/computation.ts";
+import { preparedAs } from "../../../../src/actions/rewrite/prepared-columns.ts";
+import type { RunEvent } from "../../../../src/run/events.ts";
+import { preparingName, stagingName } from "../../../../src/run/fill/staging-name.ts";
+import { dropLateStaging, withFill, type FillProject } from "../../../../src/run/fill/with-fill.ts";
+import { open } from "../../../../src/targets/lance/lance.ts";
+import { systemClock } from "../../../../src/time/clock.ts";
+import { temporaryFolder } from "../../../support/project.ts";
+import { lancedb, rowsOf } from "../../../support/tables.ts";
+
+const ledger = "_migrations";
+const column = { table: "docs", path: "length" };
+const columns = [
+  { name: "id", type: { kind: "int64" }, nullable: true },
+  { name: "text", type: { kind: "utf8" }, nullable: true },
+  { name: "length", type: { kind: "int32" }, nullable: true },
+] as const;
+const sql: Computation = { from: ["text"], key: "id", with: { sql: "character_length(text)" }, version: "1" };
+/** Fails for a text that is "bad". */
+const code = `export default (rows) => rows.map(({ text }) => {
+  if (text === "bad") throw new Error("no");
+  return text.length;
+});
+`;
+
+async function aScene() {
+  const folder = temporaryFolder();
+  const target = await open({ kind: "lance", uri: folder }, { name: "test", folder });
+  const rows = target.rows!;
+  await rows.append("docs", { columns, rows: [{ id: 1, text: "a", length: null }] });
+  writeFileSync(join(folder, "code.mjs"), code);
+  const events: RunEvent[] = [];
+  const emit = (event: RunEvent) => void events.push(event);
+  const clock = { ...systemClock, sleep: async () => {} };
+  const filled = (given: Partial<FillProject> = {}) =>
+    withFill(target, { folder, ledger, emit, clock, mayWrite: async () => {}, ...given });
+  const docs = await (await lancedb.connect(folder)).openTable("docs");
+  return {
+    target,
+    rows,
+    docs,
+    events,
+    filled,
+    add: async (id: number, text: string) => await docs.add([{ id, text }]),
+    /** Executes an action, and returns how many versions it made and how many it states. */
+    async execute(action: ActionFor<"prepareColumn" | "switchColumn" | "catchUpColumn">, given?: Partial<FillProject>) {
+      const before = (await rows.version("docs"))!;
+      const on = filled(given);
+      await on.execute(action, await target.describeTable("docs"));
+      return { made: (await rows.version("docs"))! - before, stated: on.commitsOf!(action) };
+    },
+    lengths: async () => (await rowsOf(folder, "docs")).map(({ id, length }) => [Number(id), length && Number(length)]),
+  };
+}
+
+const prepare = (computation = sql) =>
+  ({ kind: "prepareColumn", ...column, type: { kind: "int64" }, ...computation }) as const;
+const switching = (computation = sql) => ({ ...prepare(computation), kind: "switchColumn", keep: "old" }) as const;
+const catchUp = (computation = sql) => ({ kind: "catchUpColumn", ...column, ...computation }) as const;
+
+test("rows that were written after a column was prepared are computed before it takes the other one's place", async () => {
+  const { execute, add, lengths } = await aScene();
+  const prepared = await execute(prepare());
+  expect(prepared.stated).toBe(prepared.made);
+  await add(2, "bb");
+  const switched = await execute(switching());
+  expect(switched).toEqual({ made: switched.stated, stated: 2 });
+  expect(await lengths()).toEqual(
+    expect.arrayContaining([
+      [1, 1],
+      [2, 2],
+    ]),
+  );
+  const idle = await aScene();
+  await idle.execute(prepare());
+  expect(await idle.execute(switching())).toEqual({ made: 1, stated: 1 });
+});
+
+test("after the switch, the run waits for writes from before it, unless no code runs, and computes them", async () => {
+  const { execute, add, lengths } = await aScene();
+  await execute(prepare());
+  await execute(switching());
+  let waits = 0;
+  const sleep = async () => {
+    waits++;
+    await add(3, "ccc");
+  };
+  const caughtUp = await execute(catchUp(), { clock: { ...systemClock, sleep } });
+  // One of the versions is the application's.
+  expect(caughtUp.made - caughtUp.stated!).toBe(1);
+  expect(waits).toBe(1);
+  expect(await lengths()).toEqual(
+    expect.arrayContaining([
+      [1, 1],
+      [3, 3],
+    ]),
+  );
+  const rehearsed = await aScene();
+  await rehearsed.execute(prepare(), { runsCode: false });
+  await rehearsed.execute(switching(), { runsCode: false });
+  await rehearsed.execute(catchUp(), { runsCode: false, clock: { ...systemClock, sleep } });
+  expect(waits).toBe(1);
+});
+
+test("rows that can't be computed are reported when the column is prepared, and not again by the run that switches it", async () => {
+  const { execute, add, events } = await aScene();
+  await add(2, "bad");
+  const own: Computation = { ...sql, with: "./code.mjs", failedRows: "leave" };
+  const reported = () => events.filter(({ event }) => event === "notComputed");
+  await execute(prepare(own));
+  expect(reported()).toEqual([{ event: "notComputed", ...column, rows: 1, problem: expect.stringContaining("no") }]);
+  await execute(switching(own));
+  expect(reported()).toHaveLength(1);
+});
+
+test("progress is reported at most once a second, and at the end", async () => {
+  const { execute, docs, events } = await aScene();
+  await docs.add(Array.from({ length: 20 }, (_, index) => ({ id: 10 + index, text: "text" })));
+  const clock = { ...systemClock, steady: () => 0 };
+  await execute(prepare({ ...sql, with: "./code.mjs", batch: 1, concurrency: 1 }), { clock });
+  const seen = events.flatMap((event) => (event.event === "computed" ? [event.rows] : []));
+  expect(seen).toHaveLength(2);
+  expect(seen[1]).toBe(21);
+});
+
+test("the leases under which a column was prepared are dropped when it has caught up, and not before", async () => {
+  const { execute, target, rows } = await aScene();
+  const lease = preparingName(ledger, column);
+  await rows.append(lease, { columns, rows: [] });
+  await execute(prepare());
+  await execute(switching());
+  expect(await target.listTables()).toContain(lease);
+  await execute(catchUp());
+  expect(await target.listTables()).toEqual(["docs"]);
+});
+
+test("what a late call has staged for an action that is done is dropped, unless its column is being prepared", async () => {
+  const { target, rows } = await aScene();
+  const own = stagingName(ledger, column);
+  const other = stagingName(ledger, { ...column, path: "text" });
+  for (const name of [own, other]) await rows.append(name, { columns, rows: [] });
+  const backfill = { kind: "backfillColumn", ...column, set: "1" } as never;
+  const lease = preparingName(ledger, column);
+  await rows.append(lease, { columns, rows: [] });
+  await dropLateStaging(backfill, target, ledger);
+  await rows.drop(lease);
+  await dropLateStaging({ kind: "dropTable", table: "docs" }, target, ledger);
+  expect((await target.listTables()).toSorted()).toEqual([own, other, "docs"].toSorted());
+  await dropLateStaging(backfill, target, ledger);
+  expect((await target.listTables()).toSorted()).toEqual([other, "docs"].toSorted());
+});
+
+test("an error of a run that was asked to stop is its interruption, which changes nothing more", async () => {
+  const { execute, filled } = await aScene();
+  await execute(prepare());
+  const lost = new Error("no lease");
+  const stopping = new AbortController();
+  const on = filled({ mayWrite: () => Promise.reject(lost), signal: stopping.signal });
+  const { next: path, mark } = preparedAs(column);
+  const fill = { kind: "fillColumn", table: "docs", path, mark, ...sql, version: "2" } as const;
+  await expect(on.execute(fill, undefined)).rejects.toBe(lost);
+  stopping.abort();
+  const error: unknown = await on.execute(fill, undefined).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "ERR_INTERRUPTED" });
+  expect(on.verdict(error)).toEqual({ kind: "refused" });
+});
