@@ -53,7 +53,7 @@ export async function takeLease(
   // What this run has added since it read them.
   let own: LedgerRecord[] = [];
   let upcoming = next;
-  // How far the holder is in a rollback. If the holder takes another epoch, this entry is repeated before the first
+  // How far the holder is in a migration. If the holder takes another epoch, this entry is repeated before the first
   // record there about a migration: the records of an epoch alone must show whether it is being rolled back.
   let onTheWay: LedgerEntry | undefined;
   let repeats: boolean;
@@ -119,7 +119,7 @@ export async function takeLease(
     upcoming = entries.at(-1)?.next;
     if (about === undefined) return;
     repeats = false;
-    onTheWay = about.event === "reverting" ? about : undefined;
+    onTheWay = about.event === "advanced" || about.event === "reverting" ? about : undefined;
   };
   // Not in turn: in an object store it takes longer than a record, and the lease must be renewed meanwhile.
   let compaction: Promise<void> | undefined;
@@ -213,9 +213,9 @@ async function take(journal: Journal, record: LedgerRecord): Promise<boolean> {
   return owner === record.run;
 }
 
-/** The runs that have records of that record's epoch: at most one if the target fulfils its contract. */
+/** The runs that took the epoch of that record: at most one if the target fulfils its contract. */
 function ownersOf({ epoch }: LedgerRecord, records: readonly LedgerRecord[]): readonly string[] {
-  return records.filter((other) => other.epoch === epoch).map(({ run }) => run);
+  return records.filter((other) => other.epoch === epoch && other.number === 0).map(({ run }) => run);
 }
 
 interface WaitTerms extends LeaseTerms {
