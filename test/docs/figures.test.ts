@@ -25,7 +25,7 @@ function prose(page: string, text: string): string {
     .replaceAll(/\]\([^)\n]*\)/g, blank);
 }
 
-/** Whether a section states a command that there is, and a date. */
+/** Whether a section states a command that exists, and a date. */
 function isDated(section: string): boolean {
   const commands = [...section.matchAll(/npm run ([\w:-]+)|(?:npx vitest run|node) (test\/[\w./-]+\.ts)/g)];
   const exist = commands.every(([, script, file]) =>

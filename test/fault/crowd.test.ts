@@ -90,7 +90,7 @@ test.each(dialects)(
 
 const environment = { MIGRATE_API_KEY: apiKey };
 
-/** The configuration waits until everybody is there, and the last migration until all are killed who are to be killed. */
+/** The configuration waits until all runs have started, and the last migration until all kills have happened. */
 function configure(project: Project, endpoint: string, dialect: string, leaseSeconds = 30): void {
   mkdirSync(join(project.folder, "ready"), { recursive: true });
   project.write(

@@ -114,7 +114,8 @@ function failureOf(
   const files = [...selection.keys()].join(", ");
   if (code === 0) return void requireRun(selection, report);
   if (code === undefined) return `${files}: ended after ${limit / 1_000} s`;
-  if (report === undefined) return `${files}: the tests did not start`;
+  // That says nothing of the mutant.
+  if (report === undefined) throw new Error(`the tests did not start: ${files}`);
   for (const { name, status, assertionResults } of report.testResults) {
     const failed = assertionResults.find((test) => test.status === "failed");
     if (failed !== undefined || status === "failed")

@@ -41,7 +41,7 @@ test("virtual time waits for promises wherever it is started, also from a tick",
 });
 
 // A late call acts on whichever column has the name when it comes, which may not be the one that was meant.
-test("what a late call did is put right where names were used again since", async () => {
+test("what a late call did is corrected where names were used again since", async () => {
   const swap = [
     { path: "a", rename: "b" },
     { path: "b", rename: "a" },

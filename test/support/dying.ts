@@ -1,6 +1,6 @@
 /**
  * Loaded before a command with --import: kills its process at the moment DIES_AT of its own output (kill-moments.ts). The
- * process itself counts: whoever watched it would notice the moment too late on a busy machine.
+ * process itself counts: another process would notice the moment too late on a busy machine.
  */
 import type { Moment } from "./kill-moments.ts";
 

@@ -2,7 +2,7 @@
 import "./quick-imports.ts";
 import { beforeAll, type RunnerTask } from "vitest";
 
-// Two runs of CI, and whoever reads a report, know a test by its name.
+// Two runs of CI, and the reader of a report, know a test by its name.
 // oxlint-disable-next-line eslint/no-empty-pattern -- Vitest reads here what the hook uses
 beforeAll(({}, file) => {
   const names = namesIn(file.tasks);
