@@ -309,12 +309,12 @@ describe.skipIf(lacks("chromium", whyNoBrowser()))("in a browser", () => {
     });
   });
 
-  test("10,000 databases can be used within seconds", async () => {
+  test("10,000 databases can be used within 2 seconds", async () => {
     const large = join(folder, "large.html");
     writeFileSync(large, fleetPage(largeFleet(10_000)));
     await withPage({}, large, async (page, processorSeconds) => {
       await page.waitForFunction("performance.getEntriesByName('first-contentful-paint').length > 0");
-      // Of the processor: other tests run on the same machine. Each takes a fraction of one, on two cores.
+      // In the time of the processor: other tests run on the same machine.
       const seconds = [await processorSeconds()];
       const spent = async (work: () => Promise<void>) => {
         const before = await processorSeconds();
@@ -341,7 +341,7 @@ describe.skipIf(lacks("chromium", whyNoBrowser()))("in a browser", () => {
       expect(await page.locator("tbody tr").count()).toBe(200);
       await page.evaluate("dispatchEvent(new Event('beforeprint'))");
       expect(await page.locator("tbody tr").count()).toBe(857);
-      expect(Math.max(...seconds)).toBeLessThan(5);
+      expect(Math.max(...seconds)).toBeLessThan(2);
     });
   });
 });

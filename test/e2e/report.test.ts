@@ -234,20 +234,26 @@ describe.skipIf(lacks("chromium", whyNoBrowser()))("in a browser", () => {
     );
   });
 
-  test("1,000 migrations and 200 tables can be used within seconds", async () => {
+  test("1,000 migrations and 200 tables can be used within 2 seconds", async () => {
     const large = join(folder, "large.html");
     writeFileSync(large, reportPage(largeReport(1_000, 200)));
-    await withPage({}, large, async (page, processorSeconds) => {
-      await page.waitForFunction("performance.getEntriesByName('first-contentful-paint').length > 0");
-      // Of the processor: other tests run on the same machine. Until the page is painted it takes less than one, on two cores.
-      const painted = await processorSeconds();
-      expect(painted).toBeLessThan(5);
-      await page.locator("input").fill("renamed_7");
-      await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
-      expect((await processorSeconds()) - painted).toBeLessThan(5);
-      expect(await page.locator("output").innerText()).toBe("200 tables");
-      await page.locator("input").fill("change_987");
-      expect(await shown(page, "#history code")).toEqual(["0987_change_987"]);
-    });
+    // In the time of the processor: other tests run on the same machine.
+    const seconds: number[] = [];
+    const isFast = () => seconds.length > 0 && seconds.slice(-2).every((one) => one < 2);
+    // A second attempt, if the first was slow.
+    for (let attempt = 1; attempt <= 2 && !isFast(); attempt++)
+      await withPage({}, large, async (page, processorSeconds) => {
+        await page.waitForFunction("performance.getEntriesByName('first-contentful-paint').length > 0");
+        seconds.push(await processorSeconds());
+        await page.locator("input").fill("renamed_7");
+        await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
+        seconds.push((await processorSeconds()) - seconds.at(-1)!);
+        expect(await page.locator("output").innerText()).toBe("200 tables");
+        await page.locator("input").fill("change_987");
+        expect(await shown(page, "#history code")).toEqual(["0987_change_987"]);
+      });
+    // Until the page is painted, and for a search.
+    expect(Math.min(seconds[0]!, seconds[2] ?? Infinity)).toBeLessThan(2);
+    expect(Math.min(seconds[1]!, seconds[3] ?? Infinity)).toBeLessThan(2);
   });
 });
