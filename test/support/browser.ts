@@ -2,6 +2,7 @@
 import { accessSync, constants, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { chromium, type Browser, type Page } from "playwright-core";
 
@@ -53,6 +54,11 @@ export async function openFile(page: Page, path: string): Promise<readonly strin
   });
   await page.goto(url);
   return strange;
+}
+
+/** Waits until something is painted. Asked from outside: the pages forbid Playwright's own wait to evaluate text in them. */
+export async function painted(page: Page): Promise<void> {
+  while ((await page.evaluate("performance.getEntriesByName('first-contentful-paint').length")) === 0) await sleep(10);
 }
 
 /**
