@@ -78,6 +78,8 @@ export function aTree(): Tree {
       const builds = [["node_modules/rolldown/bin/cli.mjs", "-c"], ["src/cli/arguments/write-help.ts"]];
       for (const args of builds)
         if ((await ended(args, repository, 120_000, process.env)) !== 0) throw new Error("the command can't be built");
+      const types = "dist/types";
+      cpSync(join(root, types), join(repository, types), { recursive: true });
     },
     async test(selection, { limit, env = {}, args = [] }) {
       const scratch = mkdtempSync(join(folder, "run-"));
