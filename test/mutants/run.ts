@@ -66,10 +66,10 @@ async function tryNamedOnes(mutants: readonly NamedMutant[]): Promise<void> {
   if (unknown.length === 0) return;
   const trees = Array.from({ length: jobs }, aTree);
   try {
-    await requireSound(unknown, trees[0]!);
+    const seconds = await requireSound(unknown, trees[0]!);
     const left = unknown.values();
     const work = async (tree: Tree) => {
-      for (const mutant of left) note(mutant, await tryNamed(mutant, tree, state));
+      for (const mutant of left) note(mutant, await tryNamed(mutant, tree, state, seconds));
     };
     await Promise.all(trees.map(work));
   } finally {

@@ -33,7 +33,7 @@ function testsOf(mutant: Mutant, state: State): readonly string[] {
 const oneFailure = ["--bail", "1", "--maxWorkers", "1"];
 
 /** One that names its tests, in a tree of its own. */
-export async function tryNamed(mutant: NamedMutant, tree: Tree, state: State): Promise<Found> {
+export async function tryNamed(mutant: NamedMutant, tree: Tree, state: State, seconds: number): Promise<Found> {
   const text = tree.read(mutant.file);
   const changed = planted(text, mutant);
   if (changed === undefined) throw new Error(`${mutant.id}: its text does not occur once in ${mutant.file}`);
@@ -41,21 +41,23 @@ export async function tryNamed(mutant: NamedMutant, tree: Tree, state: State): P
   try {
     if (mutant.killedBy.some((file) => !file.startsWith("unit/"))) await tree.build();
     const selection = new Map(mutant.killedBy.map((file) => [file, undefined]));
-    const conditions = { limit: 600_000, args: oneFailure };
+    const conditions = { limit: Math.min(limitFor(seconds), 600_000), args: oneFailure };
     return found(mutant, failureOf(await tree.test(selection, conditions), selection, conditions, tree), state);
   } finally {
     tree.write(mutant.file, text);
   }
 }
 
-/** The tests that mutants name must pass without them. */
-export async function requireSound(mutants: readonly NamedMutant[], tree: Tree): Promise<void> {
+/** The tests that mutants name must pass without them. Gives the seconds that they take together. */
+export async function requireSound(mutants: readonly NamedMutant[], tree: Tree): Promise<number> {
   const selection = new Map(mutants.flatMap(({ killedBy }) => killedBy.map((file) => [file, undefined])));
-  if (selection.size === 0) return;
+  if (selection.size === 0) return 0;
   if ([...selection.keys()].some((file) => !file.startsWith("unit/"))) await tree.build();
   const conditions = { limit: 3_600_000 };
-  const failure = failureOf(await tree.test(selection, conditions), selection, conditions, tree);
+  const ended = await tree.test(selection, conditions);
+  const failure = failureOf(ended, selection, conditions, tree);
   if (failure !== undefined) throw new Error(`without a mutant: ${failure}`);
+  return ended.seconds;
 }
 
 /** A drawn one, in a tree with the switches of all. */
@@ -63,13 +65,20 @@ export async function tryDrawn(mutant: DrawnMutant, tree: Tree, state: State, mo
   const all = reaching(mutant, state, mostSeconds);
   for (const group of together(all)) {
     const selection = selectionOf(group);
-    // Much more than they take without a mutant, since other programs may need the machine too.
-    const limit = Math.round((60 + 5 * secondsOf(group)) * 1_000);
-    const conditions = { limit, args: oneFailure, env: switchOn({ MUTANT: keyOf(mutant) }) };
+    const conditions = {
+      limit: limitFor(secondsOf(group)),
+      args: oneFailure,
+      env: switchOn({ MUTANT: keyOf(mutant) }),
+    };
     const failure = failureOf(await tree.test(selection, conditions), selection, conditions, tree);
     if (failure !== undefined) return found(mutant, failure, state);
   }
   return found(mutant, undefined, state, all.length > 0);
+}
+
+/** In milliseconds: much more than tests take without a mutant, since other programs may need the machine too. */
+function limitFor(seconds: number): number {
+  return Math.round((60 + 5 * seconds) * 1_000);
 }
 
 function found(mutant: Mutant, by: string | undefined, state: State, isReached = true): Found {
