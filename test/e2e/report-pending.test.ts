@@ -98,4 +98,21 @@ describe.skipIf(lacks("chromium", whyNoBrowser()))("in a browser", () => {
       /cost, rows and consent\s+not counted because of the drift/i,
     );
   });
+
+  test.each([
+    ["pending", { status: "pending" }, []],
+    ["stopped", { status: "partial" }, ["stopped midway"]],
+    ["being rolled back", { status: "reverting" }, ["rollback unfinished"]],
+    ["refused", { status: "pending", refusals: [{ message: "no" }] }, ["refused"]],
+    ["lossy", { status: "pending", risks: [{ kind: "loss", text: "loses a" }] }, ["may lose data"]],
+    ["risky", { status: "pending", risks: [{ kind: "data", text: "may fail" }] }, []],
+  ] as const)("a migration that is %s has just that badge", async (_, own, badges) => {
+    const { migrations, ...rest } = largeReport(1, 1);
+    const report = { ...rest, migrations: [{ ...migrations[0]!, refusals: [], risks: [], ...own }] };
+    await withPage(report as unknown as ReportDocument, async (page) => {
+      const texts = await page.locator("#pending .card h3 .badge").allInnerTexts();
+      // Below its sign.
+      expect(texts.map((text) => text.split("\n").at(-1))).toEqual(badges);
+    });
+  });
 });
