@@ -98,7 +98,7 @@ export function aTree(): Tree {
         rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
       }
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }),
   };
 }
 
