@@ -345,6 +345,20 @@ test.each(keyChanges)("keys that can't be looked at before %s remain a risk of t
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("the same docs.id in several rows") });
 });
 
+test("keys remain a risk of the plan if it is unknown how many rows are computed", async () => {
+  const project = await aScene();
+  // The plan adds the column that the condition reads.
+  const fill = { from: ["text"], key: "id", with: "./code/lengths.ts", version: "1", where: "size is null" };
+  const steps = [
+    "m.addColumn('docs', 'size', m.int32())",
+    "m.addColumn('docs', 'length', m.int32())",
+    `m.backfillColumn("docs", "length", ${JSON.stringify(fill)})`,
+  ];
+  project.migration("0002_length.ts", steps.join(", "));
+  const { code, stdout } = await project.migrate(["plan"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("the same docs.id in several rows") });
+});
+
 test("a module that awaits what never comes is named, and the run leaves the lease free", async () => {
   const project = await aScene({ with: "./code/stuck.ts" });
   project.write("code/stuck.ts", "await new Promise(() => {});\nexport default () => [];\n");
