@@ -1,5 +1,6 @@
 /** Which versions a migration made itself, on the embedded engine: what others write beside it is not lost on the way back. */
 import { expect, test } from "vitest";
+import { MigrateError } from "../../src/errors/migrate-error.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { int32 } from "../../src/schema/declare/type-builders.ts";
 import {
@@ -12,7 +13,8 @@ import {
   insertRows,
   refreshColumn,
 } from "../../src/steps/index.ts";
-import { addRows, rowsOf } from "../support/tables.ts";
+import { open } from "../../src/targets/lance/lance.ts";
+import { addRows, lancedb, rowsOf } from "../support/tables.ts";
 import { aDatabase, old } from "./recreated-scene.ts";
 
 const computed = addComputedColumn("t", "twice", int32(), "id * 2");
@@ -159,3 +161,50 @@ test("a version that somebody restored before is restored once more by down", as
   expect(await back({ acceptLoss: true })).toMatchObject({ reverted: 1 });
   expect(await rowsOf(folder, "t")).toEqual(old);
 });
+
+const deletes = (id: number) => execute("t", { delete: `id = ${id}` });
+const dies = async () => {
+  throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "test", problem: "killed" });
+};
+
+test("rows that a run deleted before it was killed come back, whoever goes on from there", async () => {
+  const { folder, run, back } = await aDatabase([deletes(1)]);
+  expect(await run({ afterCall: dies })).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+  expect(await rowsOf(folder, "t")).toEqual([]);
+  expect(await run()).toMatchObject({ applied: 1 });
+  // What others have written beside the killed run is unknown.
+  expect(await back({ acceptLoss: true })).toMatchObject({ reverted: 1 });
+  expect(await rowsOf(folder, "t")).toEqual(old);
+});
+
+test("a rollback that ends midway has released the versions of what it has rolled back", async () => {
+  const { folder, run, back, write } = await aDatabase([deletes(1)]);
+  write("0003_more.mjs", [deletes(2)]);
+  expect(await run()).toMatchObject({ applied: 2 });
+  const target = await open({ kind: "lance", uri: folder }, { name: "test", folder });
+  const kept = async () => (await target.versions!.kept("t")).map(({ name }) => name);
+  expect(await kept()).toHaveLength(2);
+  expect(await back({ to: 1, acceptLoss: true }, { beforeSecondCall: dies })).toMatchObject({
+    code: "ERR_TARGET_UNREACHABLE",
+  });
+  expect(await kept()).toEqual([expect.stringMatching(/^0002/)]);
+});
+
+test.each([true, false])(
+  "a table that others made in place of the migration's own, with as many versions, is not dropped (looks tell the time of a version: %s)",
+  async (tellsTime) => {
+    const { folder, run, back } = await aDatabase([createTable("u", { id: int32() }, { rows: [{ id: 1 }] })]);
+    const target = await open({ kind: "lance", uri: folder }, { name: "test", folder });
+    const describeTable: typeof target.describeTable = async (...given) => {
+      const snapshot = await target.describeTable(...given);
+      return snapshot && { ...snapshot, at: undefined };
+    };
+    expect(await run({}, tellsTime ? {} : { target: { ...target, describeTable } })).toMatchObject({ applied: 1 });
+    const db = await lancedb.connect(folder);
+    const schema = await (await db.openTable("u")).schema();
+    await db.dropTable("u");
+    await db.createTable("u", [{ id: 2 }], { schema });
+    expect(String(await back())).toContain("table u was dropped and recreated after 0002_step.mjs");
+    expect(await rowsOf(folder, "u")).toEqual([{ id: 2 }]);
+  },
+);

@@ -17,6 +17,7 @@ const savedPlan = ["unit/plan/assess/saved-plan.test.ts"];
 
 const lateWrites = ["fault/late-writes.test.ts"];
 const writeGuard = ["unit/run/execute/write-guard.test.ts"];
+const ownVersions = ["fault/own-versions.test.ts"];
 
 export const reviewMutants: readonly NamedMutant[] = [
   {
@@ -930,5 +931,37 @@ export const reviewMutants: readonly NamedMutant[] = [
     find: "saved.choice.acceptLoss === true && now.newest !== version",
     replace: "saved.choice.acceptLoss === undefined && now.newest !== version",
     killedBy: savedPlan,
+  },
+  {
+    id: "RV1",
+    does: "does not record the versions to restore before the first call",
+    file: "run/execute/execute.ts",
+    find: "  // Recorded before anything is changed: a run that resumes must know these versions.\n  await recordProgress(progress);\n",
+    replace: "",
+    killedBy: ownVersions,
+  },
+  {
+    id: "RV2",
+    does: "records no versions to restore before the first call",
+    file: "run/execute/execute.ts",
+    find: "  versions.begin(points);\n",
+    replace: "",
+    killedBy: ownVersions,
+  },
+  {
+    id: "RV3",
+    does: "keeps versions of what is rolled back until all of the rollback has ended",
+    file: "run/execute/execute.ts",
+    find: "  else await releaseRestorePoints(planned, target, ledger, lease.epoch());",
+    replace: "  else kept.push(planned);",
+    killedBy: ownVersions,
+  },
+  {
+    id: "RV4",
+    does: "records no times for the versions of a migration",
+    file: "run/execute/execute.ts",
+    find: "await progress.versions.date(execution.target);",
+    replace: "",
+    killedBy: ownVersions,
   },
 ];
