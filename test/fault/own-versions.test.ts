@@ -208,3 +208,15 @@ test.each([true, false])(
     expect(await rowsOf(folder, "u")).toEqual([{ id: 2 }]);
   },
 );
+
+test("a row of others does not count as the one that a migration has deleted, where the target keeps no versions", async () => {
+  const made = createTable("u", { id: int32() }, { rows: [{ id: 1 }, { id: 2 }] });
+  const { folder, run, back } = await aDatabase([made, execute("u", { delete: "id = 1" })]);
+  const whole = await open({ kind: "lance", uri: folder }, { name: "test", folder });
+  const { restoreTable: _, ...actions } = whole.capabilities.actions;
+  const target = { ...whole, versions: undefined, capabilities: { ...whole.capabilities, actions } };
+  expect(await run({}, { target })).toMatchObject({ applied: 1 });
+  await addRows(folder, "u", [{ id: 3 }]);
+  expect(await back({}, {}, { target })).toMatchObject({ code: "ERR_ROLLBACK_BLOCKED" });
+  expect(await rowsOf(folder, "u")).toEqual([{ id: 2 }, { id: 3 }]);
+});

@@ -964,4 +964,12 @@ export const reviewMutants: readonly NamedMutant[] = [
     replace: "",
     killedBy: ownVersions,
   },
+  {
+    id: "RV5",
+    does: "counts rows that a migration has deleted as its own",
+    file: "plan/rollback/restore-table.ts",
+    find: '  // After a deletion, the number of own rows that are left is unknown.\n  if (own.some(({ kind }) => kind === "deleteRows")) return 0;\n',
+    replace: "",
+    killedBy: ownVersions,
+  },
 ];
