@@ -18,6 +18,7 @@ const savedPlan = ["unit/plan/assess/saved-plan.test.ts"];
 const lateWrites = ["fault/late-writes.test.ts"];
 const writeGuard = ["unit/run/execute/write-guard.test.ts"];
 const ownVersions = ["fault/own-versions.test.ts"];
+const lateCalls = ["unit/run/execute/late-calls.test.ts"];
 
 export const reviewMutants: readonly NamedMutant[] = [
   {
@@ -971,5 +972,101 @@ export const reviewMutants: readonly NamedMutant[] = [
     find: '  // After a deletion, the number of own rows that are left is unknown.\n  if (own.some(({ kind }) => kind === "deleteRows")) return 0;\n',
     replace: "",
     killedBy: ownVersions,
+  },
+  {
+    id: "LC1",
+    does: "counts an epoch as looked at although calls of it are left",
+    file: "run/execute/late-calls.ts",
+    find: ".filter((epoch) => !left.has(epoch))",
+    replace: "",
+    killedBy: lateCalls,
+  },
+  {
+    id: "LC2",
+    does: "does not set the nullability of a column again that a late rollback may have altered",
+    file: "run/execute/late-calls.ts",
+    find: "      { path: formatPath(path), nullable },\n",
+    replace: "",
+    killedBy: lateCalls,
+  },
+  {
+    id: "LC3",
+    does: "does not set the type of a column again that a late rollback may have altered",
+    file: "run/execute/late-calls.ts",
+    find: "      { path: formatPath(path), type },\n",
+    replace: "",
+    killedBy: lateCalls,
+  },
+  {
+    id: "LC4",
+    does: "counts a late call as looked at that nobody looks at",
+    file: "run/execute/late-calls.ts",
+    find: "if (call === undefined && !isPlanned && !isDone(state.migrations.get(version), late)) continue;",
+    replace: "",
+    killedBy: lateCalls,
+  },
+  {
+    id: "LC5",
+    does: "leaves a late call of the migration in doubt for another run",
+    file: "run/execute/late-calls.ts",
+    find: "call === undefined && !isPlanned && !isDone",
+    replace: "call === undefined && !isDone",
+    killedBy: lateCalls,
+  },
+  {
+    id: "LC6",
+    does: "takes a planned migration for one in doubt",
+    file: "run/execute/late-calls.ts",
+    find: "one.inDoubt && one.migration.version === version",
+    replace: "one.migration.version === version",
+    killedBy: lateCalls,
+  },
+  {
+    id: "LC7",
+    does: "takes the doubt about one migration for doubt about another",
+    file: "run/execute/late-calls.ts",
+    find: "one.inDoubt && one.migration.version === version",
+    replace: "one.inDoubt",
+    killedBy: lateCalls,
+  },
+  {
+    id: "LC8",
+    does: "leaves late calls of lost files for another run",
+    file: "run/execute/late-calls.ts",
+    find: "call === undefined && !isPlanned && !isDone(state.migrations.get(version), late)",
+    replace: "call === undefined && !isPlanned",
+    killedBy: lateCalls,
+  },
+  {
+    id: "LC9",
+    does: "reports drift after it has lost the lease",
+    file: "run/execute/late-calls.ts",
+    find: '    await lease.check();\n    throw new MigrateError("ERR_DRIFT"',
+    replace: '    throw new MigrateError("ERR_DRIFT"',
+    killedBy: lateCalls,
+  },
+  {
+    id: "LC10",
+    does: "leaves what a late call of rows left beside its table",
+    file: "run/execute/late-calls.ts",
+    find: "await check.tidy(call.action);",
+    replace: "",
+    killedBy: lateCalls,
+  },
+  {
+    id: "LC11",
+    does: "compares a table of which a late call has changed rows",
+    file: "run/execute/late-calls.ts",
+    find: "check: whatToCheck(call.action) });\n      continue;",
+    replace: "check: whatToCheck(call.action) });",
+    killedBy: lateCalls,
+  },
+  {
+    id: "LC12",
+    does: "does not say which rows a late call may have changed",
+    file: "run/execute/late-calls.ts",
+    find: 'action.where === undefined ? "rows" : `rows with ${action.where}`',
+    replace: '"rows"',
+    killedBy: lateCalls,
   },
 ];
