@@ -220,3 +220,13 @@ test("a row of others does not count as the one that a migration has deleted, wh
   expect(await back({}, {}, { target })).toMatchObject({ code: "ERR_ROLLBACK_BLOCKED" });
   expect(await rowsOf(folder, "u")).toEqual([{ id: 2 }, { id: 3 }]);
 });
+
+test("rows that come after a version was restored are not lost to the run that finds it restored", async () => {
+  const { folder, run, back } = await aDatabase([deletes(1)]);
+  expect(await run()).toMatchObject({ applied: 1 });
+  expect(await back({ acceptLoss: true }, { afterCall: dies })).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+  const theirs = { id: 2, a: "theirs", b: "theirs" };
+  await addRows(folder, "t", [theirs]);
+  expect(await back({ acceptLoss: true })).toMatchObject({ reverted: 1 });
+  expect(await rowsOf(folder, "t")).toEqual([...old, theirs]);
+});

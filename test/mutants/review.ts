@@ -1069,4 +1069,12 @@ export const reviewMutants: readonly NamedMutant[] = [
     replace: '"rows"',
     killedBy: lateCalls,
   },
+  {
+    id: "RV6",
+    does: "restores a version again that the run before has restored",
+    file: "run/execute/migration-progress.ts",
+    find: "given.startedAt ?? (await startsOf(given, target))",
+    replace: "await startsOf(given, target)",
+    killedBy: ownVersions,
+  },
 ];
