@@ -19,6 +19,7 @@ const lateWrites = ["fault/late-writes.test.ts"];
 const writeGuard = ["unit/run/execute/write-guard.test.ts"];
 const ownVersions = ["fault/own-versions.test.ts"];
 const lateCalls = ["unit/run/execute/late-calls.test.ts"];
+const fillColumn = ["unit/run/fill/fill-column.test.ts"];
 
 export const reviewMutants: readonly NamedMutant[] = [
   {
@@ -1076,5 +1077,45 @@ export const reviewMutants: readonly NamedMutant[] = [
     find: "given.startedAt ?? (await startsOf(given, target))",
     replace: "await startsOf(given, target)",
     killedBy: ownVersions,
+  },
+  {
+    id: "FC1",
+    does: "stops a fill after some pages, whether or not rows of them were merged",
+    file: "run/fill/fill-column.ts",
+    find: "merged > 0 ? 0 : this.#vain + 1",
+    replace: "this.#vain + 1",
+    killedBy: fillColumn,
+  },
+  {
+    id: "LC13",
+    does: "does not say that a late guard column is to be dropped",
+    file: "run/execute/late-calls.ts",
+    find: "guardHint(words) ??\n",
+    replace: "",
+    killedBy: lateCalls,
+  },
+  {
+    id: "LC14",
+    does: "takes a late call of a rollback for one of the migration",
+    file: "run/execute/late-calls.ts",
+    find: "const at = isBack ? -1 : done",
+    replace: "const at = done",
+    killedBy: lateCalls,
+  },
+  {
+    id: "LC15",
+    does: "looks at the first action of a migration for any of its late calls",
+    file: "run/execute/late-calls.ts",
+    find: " && place.action === number)",
+    replace: ")",
+    killedBy: lateCalls,
+  },
+  {
+    id: "LC16",
+    does: "checks a rollback that is still in doubt",
+    file: "run/execute/late-calls.ts",
+    find: "if (isBack && isDone(state.migrations.get(version), late)) {",
+    replace: "if (isBack) {",
+    killedBy: lateCalls,
   },
 ];

@@ -7,9 +7,11 @@ import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import type { Migration } from "../../../../src/migrations/load.ts";
 import type { Plan } from "../../../../src/plan/make-plan.ts";
 import { checkLateCalls } from "../../../../src/run/execute/late-calls.ts";
+import { guardColumn } from "../../../../src/actions/rewrite/append-guard.ts";
 import type { RunEvent } from "../../../../src/run/events.ts";
 import { columnsOf, int32, int64 } from "../../../../src/schema/declare/type-builders.ts";
 import type { Column } from "../../../../src/schema/data-type.ts";
+import type { Model } from "../../../simulate/target/carry.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
 import { aMigration } from "../../../simulate/history.ts";
@@ -33,17 +35,20 @@ interface Scene {
   readonly late?: readonly LateCall[];
   /** The numbers of the migrations that are applied. */
   readonly applied?: readonly number[];
+  /** The numbers of those whose rollback has begun. */
+  readonly reversals?: readonly number[];
+  readonly model?: Model;
   readonly planned?: Partial<Plan>["migrations"];
   readonly migrations?: readonly Migration[];
   readonly check?: Lease["check"];
 }
 
-/** Late calls that are looked at where nothing can be described; by default one of a rollback of `retyping`. */
+/** Late calls that are looked at, where nothing can be described unless the model is another one; by default one of a rollback of `retyping`. */
 async function lookedAt({ found = columns, late = [back], applied = [], check = async () => {}, ...given }: Scene) {
-  const { planned = [], migrations = [creating, retyping] } = given;
+  const { planned = [], migrations = [creating, retyping], reversals = [], model = "service" } = given;
   const tables = memoryTables();
   tables.create("t", found);
-  const target = memoryTarget({ name: "memory", model: "service", tables });
+  const target = memoryTarget({ name: "memory", model, tables });
   const lease = {
     ledger: [],
     epoch: () => 1,
@@ -55,7 +60,10 @@ async function lookedAt({ found = columns, late = [back], applied = [], check = 
     abandon: () => {},
     defers: () => false,
   };
-  const known = applied.map((version, order) => [version, { status: "applied", step: 1, order, version }] as const);
+  const known = applied.map((version, order) => {
+    const reversal = reversals.includes(version) ? { step: 0 } : undefined;
+    return [version, { status: "applied", step: 1, order, version, reversal }] as const;
+  });
   const events: RunEvent[] = [];
   const tidied: string[] = [];
   const entries = await checkLateCalls(late, {
@@ -103,6 +111,28 @@ test("an epoch counts as looked at once all of its late calls were", async () =>
   expect(await lookedAtIn({ late: both, planned: [plannedAs(3, true)] })).toEqual([]);
   // Done by a migration whose file is lost.
   expect(await lookedAtIn({ late: both, applied: [1, 2], migrations: [creating] })).toEqual([looked(1)]);
+});
+
+test("a rollback that is in doubt is checked when it goes on, not before", async () => {
+  const found = [...columnsOf({ z: int32() })];
+  const scene = { late: [back], applied: [1, 2], reversals: [2], found };
+  expect((await lookedAt({ ...scene, planned: [plannedAs(2, true)] })).entries).toHaveLength(1);
+  expect((await lookedAt({ ...scene, planned: [] })).entries).toEqual([]);
+});
+
+test("of a migration the action is looked at that was called late", async () => {
+  const step = { kind: "insertRows", table: "t", rows: [{ a: 1 }], key: "a" } as const;
+  const twice = aMigration(2, [step, { kind: "execute", table: "t", change: { delete: "a = 1" } }]);
+  const { events } = await lookedAt({ late: [call(1, 2, 2)], applied: [1, 2], migrations: [creating, twice] });
+  expect(events).toMatchObject([{ action: 2, total: 2, check: expect.stringContaining("deleted") }]);
+});
+
+test("a column that guards appends and came late is named in the hint", async () => {
+  const found = [...columns, { ...guardColumn, nullable: true }];
+  await expect(lookedAt({ late: [call(1, 1)], applied: [1], found, model: "embedded" })).rejects.toMatchObject({
+    code: "ERR_DRIFT",
+    details: { hint: expect.stringContaining(`has added ${guardColumn.name} late`) },
+  });
 });
 
 test("who lost the lease while it looked does not report the work of its successor as drift", async () => {

@@ -449,6 +449,13 @@ test("if all rows change again and again while they are computed, the fill stops
   );
 });
 
+test("a fill has as many pages as its rows need", async () => {
+  const rows = 500 + 2_000 + 8_000 + 32_000 + 50_000;
+  const scene = await aScene(Array.from({ length: rows }, (_, id) => ({ id, text: "x" })));
+  expect(await scene.run({ with: { sql: "character_length(text)" } })).toMatchObject({ merges: 5, problem: undefined });
+  expect(await (await scene.docs()).countRows("length = 1")).toBe(rows);
+});
+
 test("pages grow slowly, because the rows of the next one may be larger", async () => {
   const scene = await aScene(hundreds);
   const limits: number[] = [];
