@@ -31,6 +31,8 @@ const call = (epoch: number, version: number, action = 1): LateCall => ({
 const back: LateCall = { ...call(1, 2), isBack: true };
 
 interface Scene {
+  /** The columns of the table as migrations know it; null if it does not exist. */
+  readonly now?: readonly Column[] | null;
   readonly found?: readonly Column[];
   readonly late?: readonly LateCall[];
   /** The numbers of the migrations that are applied. */
@@ -45,7 +47,7 @@ interface Scene {
 
 /** Late calls that are looked at, where nothing can be described unless the model is another one; by default one of a rollback of `retyping`. */
 async function lookedAt({ found = columns, late = [back], applied = [], check = async () => {}, ...given }: Scene) {
-  const { planned = [], migrations = [creating, retyping], reversals = [], model = "service" } = given;
+  const { planned = [], migrations = [creating, retyping], reversals = [], model = "service", now = columns } = given;
   const tables = memoryTables();
   tables.create("t", found);
   const target = memoryTarget({ name: "memory", model, tables });
@@ -71,7 +73,7 @@ async function lookedAt({ found = columns, late = [back], applied = [], check = 
     target,
     clock: systemClock,
     lease,
-    plan: { now: new Map([["t", { columns }]]), migrations: planned } as unknown as Plan,
+    plan: { now: new Map(now === null ? [] : [["t", { columns: now }]]), migrations: planned } as unknown as Plan,
     state: { ...foldLedger([]), migrations: new Map(known) } as unknown as LedgerState,
     migrations,
     tidy: async ({ kind }) => void tidied.push(kind),
@@ -88,13 +90,39 @@ test("what a late call of a rollback altered is stated once more", async () => {
   ]);
 });
 
+const typesOf = (found: readonly Column[]) => found.map(({ name, type }) => `${name} ${type.kind}`);
+
+test("a column that a rollback renames is stated once more under the name that it has", async () => {
+  const migrations = [creating, aMigration(2, [{ kind: "renameColumn", table: "t", path: "a", name: "c" }])];
+  const before = await lookedAt({ migrations, found: [...columnsOf({ a: int64(), b: int32() })] });
+  expect(typesOf(before.columns)).toEqual(["a int32", "b int32"]);
+  const now = [...columnsOf({ c: int32(), b: int32() })];
+  const after = await lookedAt({ migrations, now, found: [...columnsOf({ c: int64(), b: int32() })] });
+  expect(typesOf(after.columns)).toEqual(["c int32", "b int32"]);
+  // The action that is in doubt has renamed it.
+  const planned = [plannedAs(3, true, now)];
+  const inDoubt = await lookedAt({ migrations, planned, found: [...columnsOf({ c: int64(), b: int32() })] });
+  expect(typesOf(inDoubt.columns)).toEqual(["c int32", "b int32"]);
+});
+
+test("what a late call of a rollback altered is drift where tables can be described", async () => {
+  const found = [...columnsOf({ a: int64(), b: int32() })];
+  await expect(lookedAt({ found, model: "embedded" })).rejects.toMatchObject({ code: "ERR_DRIFT" });
+});
+
+test("a table that migrations have dropped since is not looked for", async () => {
+  expect((await lookedAt({ now: null })).entries).toHaveLength(1);
+});
+
 test("a table that does not have the columns that it should have is drift", async () => {
   await expect(lookedAt({ found: [...columnsOf({ a: int64() })] })).rejects.toMatchObject({ code: "ERR_DRIFT" });
 });
 
 /** A migration that is planned. */
-const plannedAs = (version: number, inDoubt: boolean) => {
-  const actions = [{ action: { kind: "dropTable", table: "z" }, after: new Map([["t", { columns }]]), commits: [] }];
+const plannedAs = (version: number, inDoubt: boolean, after = columns) => {
+  const actions = [
+    { action: { kind: "dropTable", table: "z" }, after: new Map([["t", { columns: after }]]), commits: [] },
+  ];
   return { migration: { version }, inDoubt, actions } as unknown as Plan["migrations"][number];
 };
 
