@@ -20,6 +20,7 @@ const writeGuard = ["unit/run/execute/write-guard.test.ts"];
 const ownVersions = ["fault/own-versions.test.ts"];
 const lateCalls = ["unit/run/execute/late-calls.test.ts"];
 const fillColumn = ["unit/run/fill/fill-column.test.ts"];
+const prepareColumn = ["unit/run/fill/prepare-column.test.ts"];
 
 export const reviewMutants: readonly NamedMutant[] = [
   {
@@ -1157,5 +1158,37 @@ export const reviewMutants: readonly NamedMutant[] = [
     find: "[parsePath(path), pathAfter(parsePath(path), action)]",
     replace: "[parsePath(path)]",
     killedBy: lateCalls,
+  },
+  {
+    id: "FC2",
+    does: "merges a row twice that two runs have staged",
+    file: "run/fill/fill-column.ts",
+    find: "[...new Map(staged.map((row) => [String(row[this.#key.name]), row])).values()]",
+    replace: "staged",
+    killedBy: fillColumn,
+  },
+  {
+    id: "FC3",
+    does: "does not report rows that others keep changing after a pause",
+    file: "run/fill/fill-column.ts",
+    find: "    isComplete = await catchUp(fill);\n  }",
+    replace: "    await catchUp(fill);\n  }",
+    killedBy: fillColumn,
+  },
+  {
+    id: "PC1",
+    does: "keeps the index of an older form of the step",
+    file: "run/fill/prepare-column.ts",
+    find: "if (this.#metadataOf(await this.columns())[indexKey] !== hash)\n",
+    replace: "if (false)\n",
+    killedBy: prepareColumn,
+  },
+  {
+    id: "PC2",
+    does: "leaves the copies of columns that a killed run has made and not yet moved",
+    file: "run/fill/prepare-column.ts",
+    find: "    if (has(columns, this.next)) return await this.drop(copies);\n",
+    replace: "",
+    killedBy: prepareColumn,
   },
 ];
