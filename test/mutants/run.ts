@@ -92,7 +92,12 @@ async function tryDrawnOnes(mutants: readonly DrawnMutant[]): Promise<void> {
     console.log(`${mutants.length - unknown.length} of ${mutants.length} mutants are known`);
     const left = unknown.values();
     const work = async () => {
-      for (const mutant of left) note(mutant, await tryDrawn(mutant, tree, state, Number(values.seconds)));
+      for (const mutant of left)
+        // What can't be decided stays untried, and the others are tried.
+        await tryDrawn(mutant, tree, state, Number(values.seconds)).then(
+          (found) => note(mutant, found),
+          (error) => console.log(`not decided  ${mutant.file} ${mutant.id}  ${(error as Error).message}`),
+        );
     };
     await Promise.all(Array.from({ length: jobs }, work));
   } finally {
