@@ -23,6 +23,8 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    // The others would be left out, and nobody would notice.
+    allowOnly: false,
     exclude: ["test/pylance/**", "test/.cache/**"],
     sequence: { sequencer: LongestFirst },
     // The files of a worker share its modules, and the processes of test/support/shared-process.ts: loading them for each

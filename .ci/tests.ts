@@ -38,6 +38,7 @@ if (second !== undefined) {
   for (const [id, file] of first.ended)
     if (files.includes(file) && !second.ended.has(id) && !first.failed.has(id)) fail("did not run again", id);
 }
+if (first.tests.size === 0 && red.size === 0) fail("failed", "no test was run");
 printTimes(first);
 if (flakes > 0) console.log(`${flakes} flaky, with MIGRATE_SEED=${seed}`);
 const tests = [...new Set([...first.tests, ...(second?.tests ?? [])])];

@@ -2,6 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import usual from "../../vitest.config.ts";
 import { root, startNode, temporaryFolder } from "../support/project.ts";
 
 /** A planted file knows how often it has been run. */
@@ -122,10 +123,22 @@ test.each<Scene & { readonly what: string; readonly verdicts: readonly string[];
     verdicts: [1, 2, 3, 4].map((which) => `failed: test/many.test.ts > fails with ${which}`),
     last: "0 passed, 4 failed",
   },
+  {
+    what: "skipped tests alone",
+    planted: { skipped: `test.skip("waits", () => {});` },
+    verdicts: ["failed: no test was run"],
+    last: "0 passed, 1 failed",
+  },
   { what: "no test at all", planted: {}, verdicts: ["failed: vitest ended with 1"], last: "0 passed, 1 failed" },
 ])("CI is red with $what", async ({ planted, known, verdicts, last }) => {
   const ended = await ran({ planted, known });
   expect(ended, ended.stdout).toMatchObject({ code: 1, verdicts, last });
+});
+
+test("CI is red if a test would be the only one that runs", async () => {
+  const planted = { only: `test.only("runs", () => {}); test("waits", () => {});` };
+  const { allowOnly } = usual.test!;
+  expect(await ran({ planted, config: { allowOnly } })).toMatchObject({ code: 1 });
 });
 
 test("CI is green if only a test that is known to be flaky fails, once, and states its seed and why it failed", async () => {
