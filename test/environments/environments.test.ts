@@ -26,6 +26,10 @@ test("several at once are one environment", () => {
   expect(() => environmentOf(["mars"])).toThrow("there is no environment mars; there are two-days-ahead,");
 });
 
+test.each(["kiritimati st-johns", "no-passwd not-root", "leap-day midnight"])("%s are refused at once", (names) => {
+  expect(() => environmentOf(names.split(" "))).toThrow("can't hold at once");
+});
+
 test("a place needs no other clock", () => {
   const none = () => {
     throw new Error("there are none");

@@ -33,7 +33,7 @@ function nextLeapDay(year: number): Date {
   return date.getUTCDate() === 29 ? date : nextLeapDay(year + 1);
 }
 
-/** Several at once. Throws if there is no such environment. */
+/** Several at once. Throws if there is no such environment, or if two exclude each other. */
 export function environmentOf(names: readonly string[]): Environment {
   const all = names.map((name) => {
     const found = Object.hasOwn(environments, name) ? environments[name] : undefined;
@@ -41,6 +41,9 @@ export function environmentOf(names: readonly string[]): Environment {
       throw new RangeError(`there is no environment ${name}; there are ${Object.keys(environments).join(", ")}`);
     return found;
   });
+  const given = all.flatMap(({ env = {}, ...own }) => [...Object.keys(env), ...Object.keys(own)]);
+  const twice = given.find((one, index) => given.indexOf(one) < index);
+  if (twice !== undefined) throw new RangeError(`${names.join(" and ")} can't hold at once: each has its own ${twice}`);
   return Object.assign({}, ...all, { env: Object.assign({}, ...all.map(({ env }) => env)) }) as Environment;
 }
 

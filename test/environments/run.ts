@@ -23,13 +23,15 @@ const now = new Date();
 const names = positionals.map((name) => (name === "tonight" ? environmentOfNight(now) : name));
 const environment = environmentOf(names);
 const variables = variablesOf(environment, now, clockLibraries);
-if (values.print === true)
+if (values.print === true) {
+  if (environment.user !== undefined)
+    throw new TypeError(`${names.join(", ")} has another user: variables are not enough`);
   console.log(
     Object.entries(variables)
       .map(([name, value]) => `export ${name}=${value}`)
       .join("\n"),
   );
-else {
+} else {
   console.log(`in ${names.join(", ")}`);
   process.exitCode = environment.user === undefined ? runIn(root, []) : runAs(environment.user);
 }
