@@ -45,6 +45,9 @@ test.each([
   "test('a', ({ skip }) => { if (!isThere) skip('it is not there'); })",
   "test('a', (context) => { if (!isThere) context.skip(); })",
   "test('a', { skip: true }, f)",
+  "test('a', { ['skip']: true }, f)",
+  "test('a', ({ skip: no }) => { if (!isThere) no('it is not there'); })",
+  "test('a', ({ skip }) => { if (!isThere || lacks('zsh')) skip(); })",
 ])("a test must not be skipped with %s", (text) => {
   expect(skipsIn(text)).toHaveLength(1);
 });
@@ -56,16 +59,29 @@ function skipsIn(text: string): readonly string[] {
   const found: string[] = [];
   const visit = (node: ts.Node, isDecided: boolean): void => {
     const isSkip =
-      ((ts.isPropertyAccessExpression(node) || ts.isPropertyAssignment(node)) && skips.test(node.name.getText())) ||
+      ((ts.isPropertyAccessExpression(node) || ts.isPropertyAssignment(node)) && skips.test(nameIn(node))) ||
+      // Under another name.
+      (ts.isBindingElement(node) && node.propertyName?.getText() === "skip") ||
       (ts.isCallExpression(node) && node.expression.getText() === "skip");
     if (isSkip && !isDecided) found.push(node.getText().split("\n", 1)[0]!);
     const decides =
-      (ts.isIfStatement(node) && node.expression.getText().includes("lacks(")) ||
+      (ts.isIfStatement(node) && operandsOf(node.expression).some((one) => one.startsWith("lacks("))) ||
       (ts.isCallExpression(node) && node.arguments[0]?.getText().startsWith("lacks(") === true);
     ts.forEachChild(node, (child) => visit(child, isDecided || decides));
   };
   visit(ts.createSourceFile("test.ts", text, ts.ScriptTarget.Latest, true), false);
   return found;
+}
+
+function nameIn({ name }: ts.PropertyAccessExpression | ts.PropertyAssignment): string {
+  return ts.isComputedPropertyName(name) ? name.expression.getText().slice(1, -1) : name.getText();
+}
+
+/** All of which must hold. */
+function operandsOf(condition: ts.Expression): readonly string[] {
+  const isAnd =
+    ts.isBinaryExpression(condition) && condition.operatorToken.kind === ts.SyntaxKind.AmpersandAmpersandToken;
+  return isAnd ? [...operandsOf(condition.left), ...operandsOf(condition.right)] : [condition.getText()];
 }
 
 test("a test without what it needs is skipped with the reason, and fails where that is required", () => {
