@@ -38,7 +38,7 @@ const batch = 50;
 
 /** Runs the test files of which is not known what they reach. */
 export async function measureReach(tree: Tree, jobs: number, state: State, stateFile: string): Promise<void> {
-  const unknown = pool.filter((file) => state.reached[file]?.texts !== textsOf([join("test", file)]));
+  const unknown = pool.filter((file) => state.reached[file]?.texts !== textsOf([file]));
   for (let at = 0; at < unknown.length; at += batch) {
     const files = unknown.slice(at, at + batch);
     Object.assign(state.reached, await reachOf(files, tree, jobs));
@@ -75,7 +75,7 @@ async function reachOf(files: readonly string[], tree: Tree, jobs: number): Prom
       for (const test of failed) console.log(`without a mutant FAILS ${file}: ${fullName(test)}`);
       const keys = Object.fromEntries(reached.get(file) ?? []);
       // What failed is asked again the next time.
-      return [file, { seconds, keys, texts: failed.length > 0 ? "" : textsOf([join("test", file)]) }];
+      return [file, { seconds, keys, texts: failed.length > 0 ? "" : textsOf([file]) }];
     }),
   );
 }

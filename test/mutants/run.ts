@@ -42,6 +42,7 @@ const { values, positionals } = parseArgs({
 });
 if (values.only !== undefined && !["review", "drawn"].includes(values.only))
   throw new TypeError("--only is review or drawn");
+if (!(Number(values.share) > 0)) throw new TypeError("--share is a number above 0");
 if (values.fresh && existsSync(values.state)) rmSync(values.state);
 
 const isChosen = ({ id, file }: Mutant) =>
@@ -51,6 +52,8 @@ const possible = sources.flatMap((file) =>
 );
 const drawn = (values.only === "review" ? [] : possible).filter(isChosen);
 const review = (values.only === "drawn" ? [] : reviewMutants).filter(isChosen);
+
+if (drawn.length + review.length === 0) throw new TypeError(`there is no mutant ${positionals.join(" ")}`);
 
 const jobs = Number(values.jobs);
 const state = readState(values.state);

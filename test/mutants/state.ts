@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { keyOf, type Mutant } from "./mutant.ts";
 import { root } from "./tree.ts";
 
@@ -53,9 +53,31 @@ export function writeState(file: string, state: State): void {
   renameSync(`${file}.new`, file);
 }
 
-/** Of files of the repository, relative to it, and other texts. */
-export function textsOf(files: readonly string[], ...others: readonly string[]): string {
-  return hashOf([...files.map((file) => readFileSync(join(root, file), "utf8")), ...others]);
+/** Of test files, relative to test, with what they import of test, and of other texts. */
+export function textsOf(tests: readonly string[], ...others: readonly string[]): string {
+  const files = new Set<string>();
+  for (const test of tests) addWithImports(join("test", test), files);
+  return hashOf([...[...files].map(textIn), ...others]);
+}
+
+function addWithImports(file: string, files: Set<string>): void {
+  if (files.has(file)) return;
+  files.add(file);
+  for (const path of importsOf(file)) addWithImports(path, files);
+}
+
+const texts = new Map<string, string>();
+
+function textIn(file: string): string {
+  if (!texts.has(file)) texts.set(file, readFileSync(join(root, file), "utf8"));
+  return texts.get(file)!;
+}
+
+/** Those below test: some files of tests share a suite. */
+function importsOf(file: string): readonly string[] {
+  return [...textIn(file).matchAll(/ from "(\.[^"]+\.ts)"/g)]
+    .map(([, path]) => relative(root, join(root, dirname(file), path!)))
+    .filter((path) => path.startsWith("test/") && existsSync(join(root, path)));
 }
 
 function hashOf(value: unknown): string {

@@ -18,7 +18,7 @@ function textsFor(mutant: Mutant, { outcome, by }: Pick<Found, "outcome" | "by">
   const decided = outcome === "killed" ? (by?.split(": ")[0]?.split(", ") ?? []) : testsOf(mutant, state);
   const text = readFileSync(join(root, "src", mutant.file), "utf8");
   return textsOf(
-    decided.map((test) => join("test", test)).filter((path) => existsSync(join(root, path))),
+    decided.filter((test) => existsSync(join(root, "test", test))),
     codeAround(text, text.indexOf(mutant.find)),
   );
 }
@@ -65,15 +65,27 @@ export async function tryDrawn(mutant: DrawnMutant, tree: Tree, state: State, mo
   const all = reaching(mutant, state, mostSeconds);
   for (const group of together(all)) {
     const selection = selectionOf(group);
-    const conditions = {
-      limit: limitFor(secondsOf(group)),
-      args: oneFailure,
-      env: switchOn({ MUTANT: keyOf(mutant) }),
-    };
+    const limit = limitFor(secondsOf(group));
+    const conditions = { limit, args: oneFailure, env: switchOn({ MUTANT: keyOf(mutant) }) };
     const failure = failureOf(await tree.test(selection, conditions), selection, conditions, tree);
-    if (failure !== undefined) return found(mutant, failure, state);
+    if (failure !== undefined) {
+      await requirePassing(selection, tree, limit);
+      return found(mutant, failure, state);
+    }
   }
   return found(mutant, undefined, state, all.length > 0);
+}
+
+/** By selection. */
+const passing = new Map<string, Promise<Ended>>();
+
+/** Tests that fail without a mutant too have not noticed one. */
+async function requirePassing(selection: Selection, tree: Tree, limit: number): Promise<void> {
+  const conditions = { limit, args: oneFailure };
+  const key = JSON.stringify([...selection]);
+  if (!passing.has(key)) passing.set(key, tree.test(selection, conditions));
+  const failure = failureOf(await passing.get(key)!, selection, conditions, tree);
+  if (failure !== undefined) throw new Error(`without a mutant too: ${failure}`);
 }
 
 /** In milliseconds: much more than tests take without a mutant, since other programs may need the machine too. */
