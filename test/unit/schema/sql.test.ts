@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { hasSecondStatement, isLiteral, namesIn, nullWhere, sqlProblem } from "../../../src/schema/sql.ts";
+import {
+  hasSecondStatement,
+  isLiteral,
+  longestChain,
+  namesIn,
+  nullWhere,
+  sqlProblem,
+} from "../../../src/schema/sql.ts";
 
 test.each<[string, readonly string[]]>([
   ["a + b2 * _c", ["a", "b2", "_c"]],
@@ -28,6 +35,16 @@ test.each([
 ])("%s is taken, or refused in words", (expression, problem) => {
   if (problem === undefined) expect(sqlProblem(expression)).toBeUndefined();
   else expect(sqlProblem(expression)).toMatch(problem);
+});
+
+test.each<[string, number]>([
+  ["a", 0],
+  ["a + b", 1],
+  ["a + b * c, d - e", 2],
+  ["a = 1 and b <= 2 or c::int > 3", 2],
+  ["'a + b' || `c - d` /* + + */", 1],
+])("%s has a chain of %d operators", (expression, length) => {
+  expect(longestChain(expression)).toBe(length);
 });
 
 test.each(["0", "-1", "+2.50", "'text'", "''", "'it''s'", "true", "FALSE", " 1 "])("%j is a literal", (expression) => {

@@ -16,6 +16,7 @@ import {
 } from "../../../src/schema/declare/type-builders.ts";
 import type { ColumnType } from "../../../src/schema/typed/shape.ts";
 import {
+  andNoMore,
   checkColumns,
   columnsWithin,
   differences,
@@ -260,4 +261,15 @@ test("a different order of a struct's fields names these fields, not the table's
   );
   expect(words).toHaveLength(1);
   expect(words[0]).toContain("b, a instead of a, b");
+});
+
+test("what is expected and no more differs from a table with another key, index, or key of a column", () => {
+  const expected: Table = { columns: [anInt], metadata: { a: "1" } };
+  const found = [
+    { ...expected, metadata: { a: "1", b: "2" } },
+    { ...expected, indexes: { x: { type: "btree", path: "x", options: {} } } },
+    { ...expected, columns: [{ ...anInt, metadata: { c: "3" } }] },
+  ] as readonly Table[];
+  expect(differences(andNoMore(expected, expected), expected)).toEqual([]);
+  for (const one of found) expect(differences(andNoMore(expected, one), one)).toHaveLength(1);
 });

@@ -109,6 +109,13 @@ test("the order of columns is no difference", () => {
   expect(found({ d }, { d: { source, title, id } })).toEqual(nothing);
 });
 
+test("of two columns that are given one name, one is renamed", () => {
+  const answers = ["a", "b"].map((path) => ({ table: "d", path, name: "c" }));
+  const one = found({ d: { a: utf8(), b: utf8() } }, { d: { c: utf8() } }, { answers });
+  const renames = one.steps.filter(({ kind }) => kind === "renameColumn");
+  expect(renames).toMatchObject([{ path: "a", name: "c" }]);
+});
+
 test("a column that is gone may be one that is new: that is asked, and not guessed", () => {
   const renamed = { id: int32(), headline: utf8(), source: struct({ link: utf8(), at: int32() }) };
   expect(found({ d }, { d: renamed }).unsure).toEqual([

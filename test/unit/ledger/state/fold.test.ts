@@ -485,6 +485,17 @@ test("a call that came late while a migration was rolled back is known as one, a
   expect([after.late, after.inDoubt]).toEqual([late, new Set()]);
 });
 
+test("a call of a rollback that a newer run says came late is one of it after the rollback is recorded", () => {
+  const said = { version: 1, name: "m1", step: 1, total: 2 };
+  const done = [
+    aRecord("2.0", "taken"),
+    aRecord("2.1", "reverting", back(0, { next: 1 })),
+    aRecord("2.2", "reverted", back(2)),
+  ];
+  const later = [aRecord("3.0", "taken"), aRecord("3.1", "late", said)];
+  expect(foldLedger([...wasApplied, ...done, ...later]).late).toMatchObject([{ epoch: 3, isBack: true }]);
+});
+
 test("a record that an older holder adds after a ledger was rebuilt does not bring back what it says", () => {
   const rebuilt = [aRecord("1.0", "taken"), aRecord("2.0", "taken"), aRecord("2.1", "rebuilt")];
   expect(foldLedger([...rebuilt, aRecord("1.1", "applied", about(1, 3))]).migrations).toEqual(new Map());
