@@ -433,6 +433,26 @@ describe.concurrent("what is sent", () => {
     expect(connections()).toBeLessThanOrEqual(2);
   });
 
+  test("closes its connection when the last of several targets is closed", async () => {
+    const { url, isOpen, seen } = await serve((response, ...request) => {
+      response.setHeader("keep-alive", "timeout=3600");
+      return good(response, ...request);
+    });
+    const [one, other] = [await targetAt(url), await targetAt(url)];
+    await one.listTables();
+    await other.listTables();
+    const own = seen.map(({ connection }) => connection);
+    const isLeftOpen = async () => {
+      // What was closed before is closed for the server after these.
+      for (let round = 0; round < 10; round++) await fetch(url, { headers: { connection: "close" } });
+      return own.some(isOpen);
+    };
+    await one.close();
+    expect(await isLeftOpen()).toBe(true);
+    await other.close();
+    expect(await isLeftOpen()).toBe(false);
+  });
+
   test("goes over a connection that is kept open after refusals too", async () => {
     const { url, connections } = await serve(text(400, "no"));
     const target = await targetAt(url);

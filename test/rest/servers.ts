@@ -42,6 +42,8 @@ export interface Served {
   readonly seen: readonly Seen[];
   /** How many connections were opened, with or without a request. */
   connections(): number;
+  /** Whether that connection is open, counted from 1. */
+  isOpen(connection: number): boolean;
 }
 
 /** Answers the request, the `turn`th, counted from 1. */
@@ -71,7 +73,9 @@ export async function serve(answering: Answering, tls?: Certificate): Promise<Se
   let opened = 0;
   server.on("connection", () => opened++);
   const port = await listen(server);
-  return { url: `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`, port, seen, connections: () => opened };
+  const url = `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`;
+  const isOpen = (connection: number) => ![...connections.keys()][connection - 1]!.destroyed;
+  return { url, port, seen, connections: () => opened, isOpen };
 }
 
 export interface SocketsServed {
