@@ -244,6 +244,19 @@ test("a migration that can't be planned is a problem, and is still pending", asy
   expect(problems).toEqual([expect.stringContaining("0002_m2.ts, step 1")]);
 });
 
+test("a migration that stopped midway is one migration, with what is left of it", async () => {
+  const { optionsFor, report } = await aDatabase();
+  const options = optionsFor(3);
+  await up(optionsFor(2));
+  await expect(up({ ...options, target: watched(options.target, killed(9, true)) })).rejects.toThrow("killed");
+  const { migrations } = await report();
+  expect(migrations.map(({ version, status }) => [version, status])).toEqual([
+    [1, "applied"],
+    [2, "applied"],
+    [3, "partial"],
+  ]);
+});
+
 test("an index that has enough vectors now has no risk that it is deferred", async () => {
   const vectors = createTable("documents", { id: int64().notNull(), embedding: vector(2) });
   const { folder, optionsFor, report } = await aDatabase([
