@@ -63,7 +63,7 @@ export async function executeGroup(
   const duration = elapsed(progress);
   const records = group.migrations.map((planned): LedgerEntry => {
     const { migration, total, attempt, units } = planned;
-    const done = { step: total, total, attempt, duration, tables: tables.get(planned) ?? {} };
+    const done = { step: total, total, attempt, duration, tables: tables.get(planned)! };
     return { event: "applied", ...factsOf(migration, units, done) };
   });
   return { records, lost: progress.lost };
@@ -123,7 +123,7 @@ async function noteNothing(): Promise<void> {
 /** The versions of each table, with the first migration of the group that changes it: it is rolled back last. */
 function versionsByMigration({ group, versions }: GroupProgress): ReadonlyMap<PlannedMigration, TableVersions> {
   const tables = versions.tables();
-  const all = new Map<PlannedMigration, TableVersions>();
+  const all = new Map<PlannedMigration, TableVersions>(group.migrations.map((planned) => [planned, {}]));
   for (const { first, action } of group.calls) {
     const { table } = action.action;
     const own = tables[table];
