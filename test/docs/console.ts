@@ -33,7 +33,7 @@ export async function runShown(project: Project, command: string): Promise<Print
   const { stdout, stderr } = spawnSync("bash", ["-c", command.replace(/^npx /, "")], {
     cwd: project.folder,
     encoding: "utf8",
-    env: { ...process.env, PATH, GIT_EDITOR: "true", LC_ALL: "C.UTF-8" },
+    env: { ...process.env, PATH, GIT_EDITOR: "true", LC_ALL: "C.UTF-8", LANGUAGE: "" },
   });
   return [stdout, stderr];
 }
