@@ -610,6 +610,13 @@ test("a plan that is made beside a runner at work takes its progress for no drif
   expect((await plan(world.runner({ look: { 2: both } }))).migrations).toMatchObject([{ done: 2, total: 2 }]);
 });
 
+test("a plan is made beside a runner that is at work on a migration of a newer release", async () => {
+  const world = await aWorldWithT();
+  await up(world.runner());
+  await world.holder("at work", 3);
+  expect((await plan(world.runner())).migrations).toEqual([]);
+});
+
 test("a ledger that can't be written stops the run, which the next one goes on with", async () => {
   const world = await aWorldWithT();
   world.migration("0002_rename", [rename("a", "c")]);
