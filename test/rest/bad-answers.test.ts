@@ -438,7 +438,9 @@ describe.concurrent("what is sent", () => {
       response.setHeader("keep-alive", "timeout=3600");
       return good(response, ...request);
     });
-    const [one, other] = [await targetAt(url), await targetAt(url)];
+    // Targets with the same settings share connections. No other test has these.
+    const settings = { answerSeconds: 299 };
+    const [one, other] = [await targetAt(url, settings), await targetAt(url, settings)];
     await one.listTables();
     await other.listTables();
     const own = seen.map(({ connection }) => connection);
