@@ -106,6 +106,7 @@ test.each<[string, readonly Action[]]>([
   ["rows are deleted before", [remove]],
   ["its column is updated before", [update]],
   ["its column is cast before", [cast]],
+  ["the table is restored before", [{ kind: "restoreTable", table: "t", version: 1 } as Action]],
   ["another column has its name then", [rename("old", "gone"), rename("id", "old")]],
   [
     "the plan creates the table",

@@ -36,6 +36,16 @@ test("an index is known by its name, on a path without needless quotes", () => {
   expect(after(create("id", btree(), "gone")).indexes?.["gone"]).toEqual({ path: "id", ...btree() });
 });
 
+test("an index that nothing can create again has no way back", () => {
+  const stuck = {
+    ...table,
+    indexes: { i: { path: "b", kind: "fts", options: {}, stuck: "its tokenizer is unknown" } },
+  } as Table;
+  expect(invert({ kind: "dropIndex", table: "t", name: "i" }, new Map([["t", stuck]]))).toEqual({
+    lost: "index i can't be recreated: its tokenizer is unknown",
+  });
+});
+
 test.each<[string, Action, string]>([
   [
     "a name that is taken",
