@@ -132,6 +132,7 @@ function isAfter(value: Node | undefined): boolean {
  * `m`.
  */
 function importNames(source: SourceFile, names: readonly string[]): string {
+  if (names.length === 0) return "";
   const imports = source.getImportDeclarations().filter((one) => one.getModuleSpecifierValue() === packageName);
   const whole = imports.find((one) => !one.isTypeOnly() && one.getNamespaceImport() !== undefined);
   if (whole !== undefined) return `${whole.getNamespaceImportOrThrow().getText()}.`;
