@@ -126,7 +126,7 @@ function checkDrift(plan: Plan, table: string, found: Table | undefined): void {
   if (sameTable(expected, found)) return;
   const own = plan.migrations.filter(({ actions }) => actions.some(({ after }) => after.has(table)));
   const actions = own.flatMap((planned) => planned.actions).filter(({ after }) => after.has(table));
-  const isMade = sameTable(actions.at(-1)?.after.get(table), found);
+  const isMade = sameTable(actions.at(-1)!.after.get(table), found);
   throw drift(table, expected, found, isMade ? madeHint(own, actions, expected === undefined) : undefined);
 }
 

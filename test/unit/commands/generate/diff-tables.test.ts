@@ -15,7 +15,7 @@ import {
   fts,
 } from "lance-migrate";
 import { expect, test } from "vitest";
-import { diff, type DiffOptions } from "../../../../src/commands/generate/diff-tables.ts";
+import { areAlike, diff, type DiffOptions } from "../../../../src/commands/generate/diff-tables.ts";
 import { tablesAfter } from "../../../../src/actions/apply-action.ts";
 import type { ColumnType } from "../../../../src/schema/typed/shape.ts";
 import { type Column, childColumns, withChildColumns } from "../../../../src/schema/data-type.ts";
@@ -102,6 +102,17 @@ test("each change is its step", () => {
     impossible: [],
     unused: [],
   });
+});
+
+test.each([
+  [["a", "b"], true],
+  [["a", "x"], true],
+  [["a", "x", "y"], false],
+  [["x"], false],
+])("of a table with a and b, one with %j may be the new name: %s", (names, isLike) => {
+  const tableOf = (all: readonly string[]) =>
+    databaseOf({ t: Object.fromEntries(all.map((name) => [name, int32()])) }).get("t")!;
+  expect(areAlike(tableOf(["a", "b"]), tableOf(names))).toBe(isLike);
 });
 
 test("the order of columns is no difference", () => {
