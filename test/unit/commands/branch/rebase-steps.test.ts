@@ -299,6 +299,11 @@ describe("what a branch is told", () => {
     expect(() => told(theirs, ours)).toThrow(because);
   });
 
+  test("the step that can't stand there is named", () => {
+    const fits = m.addColumn("d", "n", m.int8());
+    expect(() => told([m.dropColumn("d", "a")], [fits, m.renameColumn("d", "a", "c")])).toThrow(/ours\.ts, step 2/);
+  });
+
   test("the migration that it can't stand behind is named, of several", () => {
     const incoming = [
       migration(2, "first", [m.renameColumn("d", "a", "c")]),
