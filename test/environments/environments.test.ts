@@ -23,6 +23,7 @@ test("several at once are one environment", () => {
     env: { TZ: "Pacific/Kiritimati", LANG: "de_DE.UTF-8", LANGUAGE: "de", LC_ALL: "de_DE.UTF-8" },
     user: 54_321,
   });
+  expect(() => environmentOf([])).toThrow("name environments, of two-days-ahead,");
   expect(() => environmentOf(["mars"])).toThrow("there is no environment mars; there are two-days-ahead,");
 });
 

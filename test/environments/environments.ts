@@ -33,8 +33,9 @@ function nextLeapDay(year: number): Date {
   return date.getUTCDate() === 29 ? date : nextLeapDay(year + 1);
 }
 
-/** Several at once. Throws if there is no such environment, or if two exclude each other. */
+/** Several at once. Throws if none is given or there is no such environment, or if two exclude each other. */
 export function environmentOf(names: readonly string[]): Environment {
+  if (names.length === 0) throw new RangeError(`name environments, of ${Object.keys(environments).join(", ")}`);
   const all = names.map((name) => {
     const found = Object.hasOwn(environments, name) ? environments[name] : undefined;
     if (found === undefined)
