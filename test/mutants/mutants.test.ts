@@ -73,7 +73,7 @@ test("a switch turns its mutant on, and no other", () => {
 
 const known = Object.keys(readResults());
 
-test("what is known is of mutants that there are", () => {
+test("what is known is of existing mutants", () => {
   const keys = new Set([...reviewMutants, ...drawn].map(keyOf));
   // `npm run mutants -- --report --save` drops the others.
   expect(known.filter((key) => !keys.has(key))).toEqual([]);

@@ -11,7 +11,7 @@
  *   --save                keeps what is known in results.json
  *   --fresh               forgets what was found
  *   --report              runs nothing, prints what is known
- *   other words           ids, files or folders: just those mutants
+ *   other words           ids, or files or folders of src: just those mutants
  */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -45,8 +45,9 @@ if (values.only !== undefined && !["review", "drawn"].includes(values.only))
 if (!(Number(values.share) > 0)) throw new TypeError("--share is a number above 0");
 if (values.fresh && existsSync(values.state)) rmSync(values.state);
 
+const words = positionals.map((word) => word.replace(/^src\//, "").replace(/\/$/, ""));
 const isChosen = ({ id, file }: Mutant) =>
-  positionals.length === 0 || positionals.some((word) => word === id || word === file || file.startsWith(`${word}/`));
+  words.length === 0 || words.some((word) => word === id || word === file || file.startsWith(`${word}/`));
 const possible = sources.flatMap((file) =>
   drawMutants(file, readFileSync(join(root, "src", file), "utf8"), Number(values.share)),
 );
