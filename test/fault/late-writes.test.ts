@@ -527,6 +527,35 @@ test.each(moments)("a value that is written %s of an earlier action is not dropp
   await options.target.close();
 });
 
+test.each(moments)("values written %s of one column's drop are not dropped with a second column", async (moment) => {
+  const { options, open } = await aWorld({ change: [addColumn("t", "n", int32()), addColumn("t", "m", int32())] });
+  const fill = async () => void (await (await open()).update({ where: "id = 1", valuesSql: { n: "42" } }));
+  const { target, emit } = beside(options.target, moment, fill);
+  expect(await problemOf({ ...options, target, emit })).toMatchObject({
+    code: expect.stringMatching(/^ERR_(ROLLBACK_STOPPED|WRITES_LOST)$/),
+  });
+  expect(await (await open()).countRows("n = 42")).toBe(1);
+  await options.target.close();
+});
+
+test.each(moments)("rows written %s of a restore, and put back, are not dropped with the table", async (moment) => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "migrations"));
+  for (const [index, step] of [create, dropColumn("t", "x")].entries())
+    writeFileSync(
+      join(folder, "migrations", `000${index + 1}_m.mjs`),
+      `export const up = ${JSON.stringify([step])};\n`,
+    );
+  const { options, open } = await worldIn(folder);
+  await up(options);
+  const append = async () => void (await (await open()).add([{ id: 9, body: "new" }]));
+  const { target, emit } = beside(options.target, moment, append);
+  const late = down({ ...options, target, emit }, { to: 0, keepAppended: true });
+  await expect(late).rejects.toMatchObject({ code: "ERR_ROLLBACK_STOPPED" });
+  expect(await (await open()).countRows("id = 9")).toBe(1);
+  await options.target.close();
+});
+
 test("the version that was restored is released only once the ledger says so", async () => {
   const { options } = await aWorld(aDrop);
   const { target } = options;
