@@ -591,22 +591,28 @@ test("a version is kept while rows that came after it are still to be put back",
   await target.close();
 });
 
+/** A clock on which a run oversleeps: whenever that is called, another one takes the lease over. */
+function oversleeping({ target, ledger }: MigratorOptions) {
+  let slept = 0;
+  const oversleep = async () => {
+    slept = 1e9;
+    const journal = journalOf(target, ledger);
+    const other = { by: "other", run: "other", tool: "test" };
+    const terms = { duration: 30_000, clock: systemClock };
+    (await takeLease(journal, foldLedger(await journal.read()), other, undefined, terms))!.abandon();
+  };
+  return { clock: { ...systemClock, steady: () => systemClock.steady() + slept }, oversleep };
+}
+
 test("a run that was overtaken while it recorded the end releases nothing that the next one may still need", async () => {
   const { options } = await aWorld(aDrop);
   const { target } = options;
   const store = target.ledger as Extract<Target["ledger"], { kind: "rows" }>;
-  let slept = 0;
-  const clock = { ...systemClock, steady: () => systemClock.steady() + slept };
+  const { clock, oversleep } = oversleeping(options);
   const records: typeof store.records = (shape) => {
     const table = store.records(shape);
     const insert: typeof table.insert = async (rows) => {
-      if (rows.some(({ event }) => event === "reverted")) {
-        slept = 1e9;
-        const journal = journalOf(target, options.ledger);
-        const other = { by: "other", run: "other", tool: "test" };
-        const terms = { duration: 30_000, clock: systemClock };
-        (await takeLease(journal, foldLedger(await journal.read()), other, undefined, terms))!.abandon();
-      }
+      if (rows.some(({ event }) => event === "reverted")) await oversleep();
       await table.insert(rows);
     };
     return { ...table, insert };
@@ -614,6 +620,28 @@ test("a run that was overtaken while it recorded the end releases nothing that t
   const late = down({ ...options, clock, target: { ...target, ledger: { kind: "rows", records } } });
   await expect(late).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
   expect(await target.versions!.kept("t")).toMatchObject([{ name: expect.stringMatching(/^0002\.v/) }]);
+  await target.close();
+});
+
+// The other one may have begun to apply again what was rolled back: then each direction would ask for the other one first.
+test("a run that was overtaken before it turns to the next migration does not record that it rolls that back", async () => {
+  const { options, files } = await aWorld(aDrop);
+  writeFileSync(join(files, "0003_again.mjs"), `export const up = ${JSON.stringify([dropColumn("t", "n0")])};\n`);
+  await up(options);
+  const { target } = options;
+  const { clock, oversleep } = oversleeping(options);
+  const release = async (table: string, name: string) => {
+    await target.versions!.release(table, name);
+    await oversleep();
+  };
+  const overtaken = { ...options, clock, target: { ...target, versions: { ...target.versions!, release } } };
+  const late = down(overtaken, { to: 1, acceptLoss: true });
+  await expect(late).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
+  const { migrations } = foldLedger(await journalOf(target, options.ledger).read());
+  expect([...migrations.values()].map(({ version, reversal }) => [version, reversal])).toEqual([
+    [1, undefined],
+    [2, undefined],
+  ]);
   await target.close();
 });
 

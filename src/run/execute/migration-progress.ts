@@ -83,6 +83,8 @@ export async function recordProgress(progress: Progress, midway?: PartialAction)
   const { planned, execution } = progress;
   const { onTheWay } = events[planned.direction];
   const facts = { ...factsNow(progress), next: planned.migration.version };
+  // An overtaken run must not record that it begins beside what its successor has begun: `up` and `down` would refuse, each until the other ends.
+  await execution.lease.check();
   await execution.lease.record([{ event: onTheWay, ...facts, ...(midway !== undefined && { midway }) }]);
 }
 
