@@ -1,6 +1,8 @@
+import type { Action } from "../../src/actions/model/action.ts";
+import { formatPath } from "../../src/schema/path.ts";
 import type { MemoryTable, MemoryTables } from "./target/memory-table.ts";
 import type { Row } from "../../src/wire/rows/ipc-rows.ts";
-import { chanceOf, type Chance } from "./seeded-random.ts";
+import { chanceFor } from "./seeded-random.ts";
 import { mark } from "./target/application-metadata.ts";
 import type { Application } from "./schedule-state.ts";
 import { isLedger } from "./scenario.ts";
@@ -40,17 +42,13 @@ export function drawDisturbances(
   isBack: boolean,
   fits: (one: Disturbance) => boolean,
 ): ReadonlySet<Disturbance> {
-  const chance = ownChance(seed);
+  const chance = chanceFor("disturbances", seed);
   const drawn = Object.entries(isBack ? ratesOfRollbacks : rates).filter(([, rate]) => chance.happens(rate));
   return new Set(drawn.map(([one]) => one as Disturbance).filter(fits));
 }
 
-function ownChance(seed: number): Chance {
-  return chanceOf(seed ^ 0x3c6e_f372);
-}
-
 export function anApplication({ seed, world, tables, watcher: { tell, count }, does, lease }: Around): Application {
-  const chance = ownChance(seed ^ 0x5bd1);
+  const chance = chanceFor("application", seed);
   const acts = [...does].filter((one) => one !== "tornLists");
   let written = 0;
   const recreated = new Set<string>();
@@ -60,7 +58,9 @@ export function anApplication({ seed, world, tables, watcher: { tell, count }, d
 
   const newRow = (): Row => ({ written: ++written });
   const others = () => tables.names().filter((name) => !isLedger(name));
-  const works: Readonly<Record<Exclude<Disturbance, "tornLists">, (name: string, table: MemoryTable) => string>> = {
+  /** `action`: the call that is under way. */
+  type Work = (name: string, table: MemoryTable, action?: Action) => string;
+  const works: Readonly<Record<Exclude<Disturbance, "tornLists">, Work>> = {
     writes(name, { rows }) {
       const at = chance.below(rows.length);
       const kind =
@@ -74,8 +74,11 @@ export function anApplication({ seed, world, tables, watcher: { tell, count }, d
       tables.write(name, kind, { rows: change[kind]() });
       return `${kind} of a row of ${name}`;
     },
-    metadata(name, { columns }) {
-      const at = chance.below(columns.length);
+    metadata(name, { columns }, action) {
+      const set = action?.kind === "setMetadata" ? action.updates.map(({ path }) => path) : [];
+      const isSet = columns.findIndex((column) => set.includes(formatPath([column.name])));
+      // What is set by the call itself, which would be rare otherwise.
+      const at = isSet === -1 ? chance.below(columns.length) : isSet;
       const { metadata, ...column } = columns[at]!;
       const value = String(++written);
       const changed = { ...column, metadata: { ...metadata, [mark]: value } };
@@ -94,15 +97,17 @@ export function anApplication({ seed, world, tables, watcher: { tell, count }, d
       return `${name} is compacted and cleaned up`;
     },
   };
-  const act = (name: string | undefined): void => {
+  const act = (name: string | undefined, action?: Action, wanted?: keyof typeof works): void => {
     const table = name === undefined ? undefined : tables.get(name);
     if (!isActive || name === undefined || table === undefined || isLedger(name)) return;
-    const what = chance.pick(acts) as keyof typeof works;
-    const words = works[what](name, table);
+    const what = wanted ?? (isOnMetadata(action) ? "metadata" : (chance.pick(acts) as keyof typeof works));
+    const words = works[what](name, table, action);
     count(what);
     tell(() => `   application: ${words}`);
   };
-  const actSomewhere = () => act(others().length === 0 ? undefined : chance.pick(others()));
+  /** Two that set metadata of a column at once are rare otherwise. */
+  const isOnMetadata = (action: Action | undefined) => action?.kind === "setMetadata" && does.has("metadata");
+  const somewhere = () => (others().length === 0 ? undefined : chance.pick(others()));
   // A call takes a moment. What happens right then is rare otherwise.
   const inCalls = chance.pick([0, 0.1, 0.5]);
   const torn = chance.pick([0.1, 0.5, 1]);
@@ -110,11 +115,17 @@ export function anApplication({ seed, world, tables, watcher: { tell, count }, d
     does,
     recreated,
     hasRemoved: (row) => removed.has(row),
-    meanwhile: (table) => {
-      if (isActive && chance.happens(inCalls)) act(table);
+    meanwhile: (action) => {
+      if (isActive && chance.happens(isOnMetadata(action) ? 0.5 : inCalls)) act(action.table, action);
     },
     afterKill: () => {
-      if (isActive && chance.happens(0.8)) world.after(0, () => others().forEach(act));
+      if (isActive && chance.happens(0.8)) world.after(0, () => others().forEach((name) => act(name)));
+    },
+    // Only that shows that the version was still needed.
+    afterRelease: (table) => {
+      if (!isActive || !does.has("compaction")) return;
+      tables.cleanUp(table);
+      tell(() => `   application: ${table} is cleaned up`);
     },
     tear: () => {
       if (!isOpen || !does.has("tornLists") || !chance.happens(torn)) return undefined;
@@ -126,7 +137,11 @@ export function anApplication({ seed, world, tables, watcher: { tell, count }, d
       isActive = acts.length > 0;
       if (!isActive) return;
       for (let times = chance.pick([2, 6, 20]); times > 0; times--)
-        world.after(chance.between(0, milliseconds), actSomewhere);
+        world.after(chance.between(0, milliseconds), () => act(somewhere()));
+      // Metadata that is there from the beginning has to be kept by whatever comes.
+      if (does.has("metadata"))
+        for (let times = chance.pick([0, 4]); times > 0; times--)
+          world.after(0, () => act(somewhere(), undefined, "metadata"));
     },
     end: () => {
       isActive = false;

@@ -1,5 +1,8 @@
 /** How bad it gets in one schedule: drawn anew for each, from nothing at all to everything at once. */
-import type { Chance } from "./seeded-random.ts";
+import { chanceFor, type Chance } from "./seeded-random.ts";
+import type { Action } from "../../src/actions/model/action.ts";
+import { withoutSwaps } from "../../src/plan/compile/undescribed.ts";
+import type { Model } from "./target/carry.ts";
 import type { Mishap, Trouble } from "./machine.ts";
 import type { Weather } from "./network.ts";
 
@@ -14,10 +17,14 @@ export const calm: Weather = {
   long: 0,
 };
 
-/** Most troubles are absent from most schedules: a few at a time are found in more places than all of them. */
-export function drawWeather(chance: Chance): Weather {
+/**
+ * Most troubles are absent from most schedules: a few at a time are found in more places than all of them. An engine in the
+ * same process tries nothing again that was lost or failed, so that in half of its schedules nothing is and runs get far.
+ */
+export function drawWeather(chance: Chance, seed: number, model: Model): Weather {
   const some = () => chance.pick([0, 0, 0, 0.02, 0.1, 0.3]);
-  return {
+  const isFair = model === "embedded" && chanceFor("fair weather", seed).happens(0.5);
+  const drawn = {
     lost: some(),
     answerLost: some(),
     throttled: some(),
@@ -28,6 +35,7 @@ export function drawWeather(chance: Chance): Weather {
     slow: some(),
     long: some(),
   };
+  return isFair ? { ...drawn, lost: 0, answerLost: 0, failing: 0 } : drawn;
 }
 
 /** What is rare otherwise: the same befalls every machine. */
@@ -36,9 +44,41 @@ export type Fate = "oversleep" | "crash loop";
 export function drawFate(chance: Chance, isBack: boolean): Fate | undefined {
   const fate = chance.below(10);
   // A rollback has more moments at which being killed matters.
-  const crashes = isBack ? 4 : 1;
+  const crashes = isBack ? 4 : 2;
   if (fate === 0) return "oversleep";
   return fate <= crashes ? "crash loop" : undefined;
+}
+
+/** For how long a call is still under way when its connection is cut; undefined if it is not cut. */
+export type Cut = (action: Action) => number | undefined;
+
+/**
+ * Only swaps of names are cut while they are under way. A run sends every other call again, and could not tell that the first
+ * one comes after its repetition. It draws from numbers of its own.
+ */
+export function drawCuts(seed: number, model: Model, lease: number): Cut {
+  const chance = chanceFor("cuts", seed);
+  const rate = model === "namespace" ? chance.pick([0, 0.1, 0.3]) : 0;
+  return (action) =>
+    withoutSwaps(action).length > 1 && chance.happens(rate) ? chance.between(0, lease / 2) : undefined;
+}
+
+/**
+ * In some schedules, machines are stopped right before they write to the ledger, or right after. It draws from numbers of its
+ * own, so that the other schedules go as they would without it. Called once for each machine.
+ */
+export function drawStopsAtRecords(seed: number, lease: number, isBack: boolean): () => readonly Mishap[] {
+  const chance = chanceFor("stops at records", seed);
+  // A rollback releases versions once it has recorded an end.
+  if (!chance.happens(isBack ? 0.3 : 0.1)) return () => [];
+  const stop = (): Mishap => ({
+    at: 1 + chance.below(chance.pick([3, 8])),
+    of: chance.pick(["records", "recorded"]),
+    kind: "stop",
+    milliseconds: lease * chance.between(1, 4),
+    moments: chance.happens(0.7) ? 1 + chance.below(isBack ? 5 : 10) : undefined,
+  });
+  return () => (chance.happens(0.7) ? [stop()] : []);
 }
 
 /** What happens to one machine. */
@@ -70,7 +110,9 @@ function drawMishaps(
     }
     // Killed, one after the other, before what each has done could be recorded. A rollback also releases versions at its end.
     case "crash loop":
-      return [{ at: 1 + chance.below(isBack ? 8 : 3), of: "answers", kind: "kill", milliseconds: 0 }];
+      return [
+        { at: isBack ? 1 + chance.below(8) : chance.pick([1, 1, 2, 3]), of: "answers", kind: "kill", milliseconds: 0 },
+      ];
     default:
       return Array.from({ length: chance.pick([0, 0, 1, 1, 1, 2, 3]) }, () => drawMishap(chance, lease, directions));
   }

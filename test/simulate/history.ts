@@ -13,7 +13,7 @@ import { formatPath, type Path } from "../../src/schema/path.ts";
 import type { RowValue } from "../../src/schema/row-values.ts";
 import { change, columnPaths, findColumn, type Table } from "../../src/schema/table.ts";
 import { indexProblem } from "../../src/schema/table-index.ts";
-import type { Chance } from "./seeded-random.ts";
+import { chanceFor, type Chance } from "./seeded-random.ts";
 import type { Scenario } from "./scenario.ts";
 import { compileStep, type Step, type StepName } from "../../src/steps/registry.ts";
 import { abilitiesOf } from "./target/memory-target.ts";
@@ -186,11 +186,14 @@ export function drawHistory(chance: Chance, model: Model, isReversible = false):
 }
 
 /** A model of a target, and migrations that run on it. */
-export function drawScenario(chance: Chance): Scenario {
+export function drawScenario(chance: Chance, seed: number): Scenario {
   const model = chance.pick(models);
   const isRandom = model === "service" || chance.happens(0.4);
   const drawn = () => ({ migrations: drawHistory(chance, model, chance.happens(0.5)) });
-  return { model, ...(isRandom ? drawn() : chance.pick(written)) };
+  const usual = isRandom ? drawn() : chance.pick(written);
+  // From numbers of its own, so that the other schedules go as they would without it.
+  const isWriting = model !== "service" && chanceFor("writings", seed).happens(0.1);
+  return { model, ...(isWriting ? writings : usual) };
 }
 
 function canBeTakenBack(action: Action, before: Database, { actions }: Capabilities): boolean {
@@ -278,6 +281,30 @@ const doublings: Omit<Scenario, "model"> = {
     [double, double],
     [double],
   ].map((steps, index) => aMigration(index + 1, steps)),
+};
+
+/** Each writes rows and loses a column. To roll several back, a run needs versions that were kept for others of them. */
+const writings: Omit<Scenario, "model"> = {
+  migrations: (
+    [
+      [
+        {
+          kind: "createTable",
+          table: "t",
+          columns: ["a", "b", "c", "d"].map((name) => column(name, plain("int32"), name !== "a")),
+        },
+      ],
+      [
+        { kind: "insertRows", table: "t", rows: [{ a: 1, b: 1, c: 1, d: 1 }], key: "a" },
+        { kind: "dropColumn", table: "t", path: "d" },
+      ],
+      [
+        { kind: "execute", table: "t", change: { update: { b: "c" }, where: "a = 1" } },
+        { kind: "dropColumn", table: "t", path: "c" },
+      ],
+      [{ kind: "dropColumn", table: "t", path: "b" }],
+    ] satisfies readonly (readonly Step[])[]
+  ).map((steps, index) => aMigration(index + 1, steps)),
 };
 
 // What comes late to a swap, and who is stopped twice in one action, are the rarest of what must be found.

@@ -3,7 +3,8 @@ import type { Reversal } from "../../src/ledger/state/fold-migration.ts";
 import { isMigrateError, type ErrorCode } from "../../src/errors/migrate-error.ts";
 import { ledgerRows, ledgerState } from "./ledger-view.ts";
 import type { Weather } from "./network.ts";
-import { longWait, wordsOf, type Loss, type Scene, type SimulatedRun } from "./schedule-state.ts";
+import { isAsking, longWait, wordsOf, type Loss, type Scene, type SimulatedRun } from "./schedule-state.ts";
+import { releasedByRun, unknownRows } from "./target/memory-versions.ts";
 import { textOf, type TablesText } from "./tables-text.ts";
 
 /** How a run may end that met with trouble. */
@@ -30,6 +31,8 @@ const alarms: readonly ErrorCode[] = ["ERR_DRIFT", "ERR_TABLE_CHANGED", "ERR_UNE
 /** Nobody waits for ever, and who fails has a reason. */
 export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined {
   const { machine, trouble, weather, ended, files, patience } = run;
+  if (run.isOutdated && hasUsedPlan(scene, run))
+    return `${machine.name} begins to carry out its plan, though a table had been recreated since`;
   if (ended === undefined) return machine.isAlive() ? `${machine.name} waits for ever` : undefined;
   if (!("error" in ended)) {
     const [stray] = run.strayed;
@@ -41,6 +44,8 @@ export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined
   const { error } = ended;
   const isOneOf = (codes: readonly ErrorCode[]) => codes.some((code) => isMigrateError(error, code));
   const said = `${machine.name} ends with ${wordsOf(error)}`;
+  // Who accepts a loss releases what only tells which rows others wrote. Another one that would put these back can't.
+  if (says(ended, releasedByRun) && (isAsking(scene) || !says(ended, unknownRows))) return said;
   if (isOneOf(alarms)) {
     // A torn list may show a table and not the record of who makes it; and others may change what is being put back.
     const { does } = scene.application;
@@ -60,6 +65,11 @@ export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined
   if (!hasTrouble(weather) && trouble.mishaps.length === 0 && !isHarmless && !data)
     return `${said}, without any trouble of its own`;
   return undefined;
+}
+
+/** Whether the ledger states that the run has used up its saved plan: then the plan can't be carried out any more. */
+function hasUsedPlan({ tables }: Scene, { machine }: SimulatedRun): boolean {
+  return ledgerRows(tables).some(({ run, checksum }) => run === machine.name && checksum !== null);
 }
 
 function silentLoss({ losses, application }: Scene, run: SimulatedRun): string | undefined {

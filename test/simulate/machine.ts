@@ -4,17 +4,22 @@ import type { Chance } from "./seeded-random.ts";
 import type { Watcher } from "./observer.ts";
 import type { World } from "./virtual-time.ts";
 
-/** What happens to a machine, and when: at the how-manieth thing that it hears of, action that it is about to send, or answer to one. */
+/** What happens to a machine, and when: counted in all things that it hears of, or only in those moments of one kind. */
 export interface Mishap {
   readonly at: number;
   readonly of: "things" | Moment;
   readonly kind: "kill" | "stop" | "jump" | "interrupt";
   /** How long it stands still, or how far its clock jumps. */
   readonly milliseconds: number;
+  /** It wakes before that, in the middle of what its successor does: after that many moments of other machines. */
+  readonly moments?: number | undefined;
 }
 
-/** Where an action has not been sent yet, and where it has been done and nobody knows. */
-export type Moment = "actions" | "answers";
+/** Machines that wait for moments of others; called at each. */
+export type Sleepers = Set<() => void>;
+
+/** Right before an action is sent, and right after it was done, when nobody knows; the same of what is written to the ledger. */
+export type Moment = "actions" | "answers" | "records" | "recorded";
 
 export interface Machine {
   readonly name: string;
@@ -41,16 +46,17 @@ export function aMachine(
   chance: Chance,
   { mishaps, clockStops, offset }: Trouble,
   { tell, count }: Watcher,
+  sleepers: Sleepers,
 ): Machine {
   const controller = new AbortController();
   let state: "awake" | "stopped" | "gone" = "awake";
   let backlog: (() => void)[] = [];
-  const heard = { things: 0, actions: 0, answers: 0 };
+  const heard = { things: 0, actions: 0, answers: 0, records: 0, recorded: 0 };
   let slept = 0;
   let stoppedAt = 0;
   let jumped = offset;
 
-  const meet = ({ kind, milliseconds }: Mishap) => {
+  const meet = ({ kind, milliseconds, moments = Infinity }: Mishap) => {
     count(kind);
     tell(() => `${name}: ${kind}${milliseconds === 0 ? "" : ` ${Math.round(milliseconds)} ms`}`);
     switch (kind) {
@@ -60,9 +66,7 @@ export function aMachine(
       case "stop":
         state = "stopped";
         stoppedAt = world.now();
-        world.after(milliseconds, () => {
-          if (state === "stopped") wake();
-        });
+        sleep(milliseconds, moments);
         break;
       case "jump":
         jumped += milliseconds;
@@ -70,6 +74,17 @@ export function aMachine(
       case "interrupt":
         controller.abort();
     }
+  };
+  const sleep = (milliseconds: number, moments: number) => {
+    let left = moments;
+    const end = () => {
+      if (sleepers.delete(count) && state === "stopped") wake();
+    };
+    const count = () => {
+      if (--left === 0) end();
+    };
+    sleepers.add(count);
+    world.after(milliseconds, end);
   };
   const wake = () => {
     state = "awake";
@@ -87,7 +102,10 @@ export function aMachine(
     hear(what, moment) {
       if (state === "awake") {
         heard.things++;
-        if (moment !== undefined) heard[moment]++;
+        if (moment !== undefined) {
+          heard[moment]++;
+          for (const sleeper of sleepers) sleeper();
+        }
         for (const mishap of mishaps)
           if (mishap.at === heard[mishap.of] && (mishap.of === moment || mishap.of === "things")) meet(mishap);
       }

@@ -3,6 +3,7 @@ import { MigrateError } from "../../src/errors/migrate-error.ts";
 import type { Action, ActionKind } from "../../src/actions/model/action.ts";
 import type { Carry, Model } from "./target/carry.ts";
 import { readsRows } from "./target/stale-handles.ts";
+import type { Cut } from "./draw-faults.ts";
 import type { Chance } from "./seeded-random.ts";
 import type { Machine } from "./machine.ts";
 import type { Watcher } from "./observer.ts";
@@ -43,6 +44,7 @@ export interface NetworkOptions {
   readonly meetsAppends: (action: Action) => boolean;
   /** Told when somebody decides to send an action; gives who is told when that reaches the tables. */
   readonly decided: (action: Action) => () => Call;
+  readonly cut: Cut;
   readonly watcher: Watcher;
 }
 
@@ -71,7 +73,7 @@ function takesLong(action: Action): boolean {
 }
 
 export function carryFor(machine: Machine, options: NetworkOptions): Carry {
-  const { world, chance, model, weather, lease, limit, refuses, meetsAppends, decided, watcher } = options;
+  const { world, chance, model, weather, lease, limit, refuses, meetsAppends, decided, cut, watcher } = options;
   const { tell, count } = watcher;
   const troubled = (trouble: Exclude<keyof Weather, "slow" | "long">) => {
     const happens = chance.happens(weather[trouble]);
@@ -96,7 +98,7 @@ export function carryFor(machine: Machine, options: NetworkOptions): Carry {
   // An engine in the same process stands still with it, and dies with it.
   const here = isEmbedded ? machine.hear : (work: () => void) => work();
 
-  return <Result>({ what, action, arrive, changes }: Parameters<Carry>[0]) =>
+  return <Result>({ what, action, arrive, changes, records }: Parameters<Carry>[0]) =>
     new Promise<Result>((resolve, reject) => {
       const arrived = action && decided(action);
       let settled = false;
@@ -108,7 +110,7 @@ export function carryFor(machine: Machine, options: NetworkOptions): Carry {
             tell(() => `${machine.name} <- ${what}: ${said}`);
             settle();
           },
-          changes === true || action !== undefined ? "answers" : undefined,
+          changes === true || action !== undefined ? "answers" : records === true ? "recorded" : undefined,
         );
       const fail = (problem: () => Error, delay: number) =>
         world.after(delay, () => {
@@ -126,9 +128,13 @@ export function carryFor(machine: Machine, options: NetworkOptions): Carry {
           if (isEmbedded || chance.happens(0.7)) fail(() => unanswered(what), leg());
           return;
         }
-        world.after(leg(), reach);
+        const left = action && cut(action);
+        if (left === undefined) return world.after(leg(), reach);
+        count("answerLost");
+        fail(() => unanswered(what), 0);
+        world.after(left, () => reach(true));
       };
-      const reach = () => {
+      const reach = (isCut = false) => {
         if (!isEmbedded && troubled("throttled"))
           return fail(() => answered(429, what, "slow down", { pause: chance.between(0, 2_000) }), leg());
         if (action !== undefined && (troubled("conflict") || (meetsAppends(action) && troubled("crowded"))))
@@ -139,7 +145,7 @@ export function carryFor(machine: Machine, options: NetworkOptions): Carry {
           return fail(() => answered(400, what, "the data stands in its way"), leg());
         const call = arrived?.();
         const end = (arrive as () => () => Result)();
-        world.after(work(action), () => here(() => finish(end, call, failing)));
+        world.after(isCut ? 0 : work(action), () => here(() => finish(end, call, failing)));
       };
       const finish = (end: () => Result, call: Call | undefined, failing: boolean) => {
         let result: Result;
@@ -159,6 +165,6 @@ export function carryFor(machine: Machine, options: NetworkOptions): Carry {
         world.after(leg(), () => hear(() => resolve(result), "ok"));
       };
       // It may be stopped between the decision and the call.
-      world.after(0, () => machine.hear(send, action && "actions"));
+      world.after(0, () => machine.hear(send, action ? "actions" : records === true ? "records" : undefined));
     });
 }

@@ -4,13 +4,14 @@ import "../../src/commands/build-deferred.ts";
 import { down, type DownChoice } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
 import { savePlan, savePlanDown } from "../../src/commands/plan.ts";
+import type { SavedPlan } from "../../src/plan/assess/saved-plan.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
-import { chanceOf, type Chance } from "./seeded-random.ts";
+import { chanceFor, type Chance } from "./seeded-random.ts";
 
 /** How often each is drawn, of all schedules. */
 const rates = {
   /** Of runs that roll back, others apply everything again. */
-  opposite: 0.15,
+  opposite: 0.3,
   /** Runs save their plans first, and carry out just those. */
   saved: 0.3,
   /** Runs that roll back accept no loss. */
@@ -41,12 +42,12 @@ export interface Orders {
 
 /** It draws from numbers of its own, so that a schedule without any of these goes as it would without them. */
 export function drawOrders(seed: number, { backTo }: Goal, lease: number): Orders {
-  const chance = chanceOf(seed ^ 0x1b87_3593);
+  const chance = chanceFor("orders", seed);
   const isBack = backTo !== undefined;
   const drawn = new Set(Object.entries(rates).flatMap(([one, rate]) => (chance.happens(rate) ? [one] : [])));
   const has = (one: Variety) => drawn.has(one) && (isBack || one === "saved");
-  const kept = chanceOf(seed ^ 0x2545_f491);
-  const group = chanceOf(seed ^ 0x61c8_8647);
+  const kept = chanceFor("kept rows", seed);
+  const group = chanceFor("groups", seed);
   const grouped = group.happens(0.3);
   const next = (): Order => {
     const order = drawOrder(chance, has, isBack, lease);
@@ -69,15 +70,16 @@ export async function carryOut(
   { direction, acceptLoss, keepAppended, savedFor, grouped }: Order,
   options: MigratorOptions,
   { backTo }: Goal,
-  whenSaved: () => void,
+  whenSaved: (plan: SavedPlan) => void,
   whenBegun: () => void,
 ): Promise<RunResult> {
   const choice: DownChoice = { to: backTo, acceptLoss, ...(keepAppended === true && { keepAppended }) };
   const isUp = direction === "up";
   let given: Parameters<typeof up>[1] & DownChoice = isUp ? { stepByStep: !grouped } : choice;
   if (savedFor !== undefined) {
-    given = { plan: isUp ? await savePlan(options) : await savePlanDown(options, choice) };
-    whenSaved();
+    const plan = isUp ? await savePlan(options) : await savePlanDown(options, choice);
+    given = { plan };
+    whenSaved(plan);
     await options.clock!.sleep(savedFor);
     whenBegun();
   }

@@ -63,8 +63,8 @@ function typed() {
 }
 
 async function show(seed: number): Promise<void> {
-  const chosen = (chance: Chance) => {
-    const drawn = drawScenario(chance);
+  const chosen = (chance: Chance, seed: number) => {
+    const drawn = drawScenario(chance, seed);
     console.log(`as ${drawn.model}:`);
     for (const { file, steps } of drawn.migrations) console.log(file, JSON.stringify(steps));
     return drawn;

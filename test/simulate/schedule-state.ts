@@ -1,9 +1,11 @@
 /** All that one schedule is made of. */
 import { isMigrateError } from "../../src/errors/migrate-error.ts";
+import type { Action } from "../../src/actions/model/action.ts";
 import type { Tear } from "./target/memory-target.ts";
 import type { MemoryTables } from "./target/memory-table.ts";
+import type { Cut } from "./draw-faults.ts";
 import type { Chance } from "./seeded-random.ts";
-import type { Machine, Trouble } from "./machine.ts";
+import type { Machine, Sleepers, Trouble } from "./machine.ts";
 import type { Weather } from "./network.ts";
 import type { Reference } from "./reference-model.ts";
 import type { Scenario } from "./scenario.ts";
@@ -23,6 +25,8 @@ export interface Scene extends Scenario {
   readonly orders: Orders;
   readonly reference: Reference;
   readonly weather: Weather;
+  readonly cut: Cut;
+  readonly sleepers: Sleepers;
   /** The shortest one of all runs, in milliseconds. */
   readonly lease: number;
   /** Actions that the data stands in the way of. */
@@ -60,6 +64,8 @@ export interface SimulatedRun {
   boundTo?: Map<string, number> | undefined;
   /** Tables that it changed though its saved plan was made for other ones of these names. */
   readonly strayed: string[];
+  /** Whether one of these tables had been recreated already when it was to carry out its plan. */
+  isOutdated: boolean;
   /** Rows that it must not lose unasked when it rolls back: those that existed when it began, or came after its plan was saved. */
   found: readonly Row[];
   /** What it said that goes, or may go, with what it rolls back. */
@@ -76,9 +82,11 @@ export interface Application {
   /** Whether it has removed or replaced that row itself. */
   readonly hasRemoved: (row: Row) => boolean;
   /** Called when a call has arrived at the tables and has not yet taken effect. */
-  readonly meanwhile: (table: string) => void;
+  readonly meanwhile: (action: Action) => void;
   /** Called when a machine was killed. */
   readonly afterKill: () => void;
+  /** Called when a kept version of the table was released. */
+  readonly afterRelease: (table: string) => void;
   /** How the next list of tables is torn. */
   readonly tear: () => Tear | undefined;
   /** Lets it do things now and then, for so many milliseconds. */
@@ -111,4 +119,9 @@ export interface LateEffect {
 
 export function wordsOf(error: unknown): string {
   return isMigrateError(error) ? `${error.code}: ${error.message}` : String((error as Error)?.stack ?? error);
+}
+
+/** Whether no run that rolls back accepts a loss. */
+export function isAsking({ runs }: Scene): boolean {
+  return runs.every(({ order }) => order.direction === "up" || !order.acceptLoss);
 }

@@ -6,7 +6,7 @@ import type { Model } from "./target/carry.ts";
 import { memoryTables } from "./target/memory-tables.ts";
 import { anApplication, drawDisturbances, type Disturbance } from "./application.ts";
 import { runCalmly, runWithWaysOut, upwards } from "./calm-runs.ts";
-import { chanceOf, type Chance } from "./seeded-random.ts";
+import { chanceFor, chanceOf, type Chance } from "./seeded-random.ts";
 import {
   checkAfterTrouble,
   checkAtEnd,
@@ -22,14 +22,14 @@ import { type Goal, drawOrders } from "./run-variants.ts";
 import { isLedger, type Scenario } from "./scenario.ts";
 import { refusedAs, start } from "./start-run.ts";
 import { checkDamage, checkNothingPending } from "./round-trip.ts";
-import { drawFate, drawTrouble, drawWeather } from "./draw-faults.ts";
+import { drawCuts, drawFate, drawStopsAtRecords, drawTrouble, drawWeather } from "./draw-faults.ts";
 import { blind, type Watcher } from "./observer.ts";
 import { aWorld } from "./virtual-time.ts";
 
 /** What does not hold, in words, or undefined. */
 export async function runSchedule(
   seed: number,
-  scenario: (chance: Chance) => Scenario,
+  scenario: (chance: Chance, seed: number) => Scenario,
   watcher: Watcher = blind,
 ): Promise<string | undefined> {
   const scene = aScene(seed, scenario, watcher);
@@ -48,14 +48,20 @@ export async function runSchedule(
   // Markers have to have heard of the longest lease (docs/ledger.md).
   const mayDiffer = scene.model !== "service" || old > 0;
   const fate = drawFate(chance, isBack);
+  const stopsAtRecords = drawStopsAtRecords(seed, lease, isBack);
+  // Where some runs apply what others roll back, they mostly come after those, and a crash loop often befalls them alone.
+  const turns = chanceFor("turns", seed);
+  const spared = scene.orders.has("opposite") && turns.happens(0.5) ? "down" : undefined;
   for (let index = 0; index < count; index++) {
     const isWhole = chance.happens(0.85) || isBack;
     const files = isWhole ? migrations.length : Math.max(old, 1) + chance.below(migrations.length - old);
     const own = mayDiffer ? chance.pick([lease, lease, lease, 2 * lease, longest]) : lease;
     const patience = chance.pick([0, lease, longWait * lease, longWait * lease]);
-    const trouble = drawTrouble(chance, lease, fate, isBack);
     const order = scene.orders.next();
-    world.after(chance.happens(0.5) ? 0 : chance.between(0, 3 * lease), () =>
+    const drawn = drawTrouble(chance, lease, order.direction === spared ? undefined : fate, order.direction === "down");
+    const trouble = { ...drawn, mishaps: [...drawn.mishaps, ...stopsAtRecords()] };
+    const turn = isBack && order.direction === "up" ? turns.between(0, 10 * lease) : 0;
+    world.after(turn + (chance.happens(0.5) ? 0 : chance.between(0, 3 * lease)), () =>
       start(scene, { name: `run ${index + 1}`, files, lease: own, patience, trouble, weather: scene.weather, order }),
     );
   }
@@ -91,10 +97,10 @@ export async function runSchedule(
   return await checkNothingPending(scene);
 }
 
-function aScene(seed: number, scenario: (chance: Chance) => Scenario, { tell, count }: Watcher): Scene {
+function aScene(seed: number, scenario: (chance: Chance, seed: number) => Scenario, { tell, count }: Watcher): Scene {
   const chance = chanceOf(seed);
   const world = aWorld();
-  const drawn = scenario(chance);
+  const drawn = scenario(chance, seed);
   const tables = memoryTables({ now: () => 1_750_000_000_000 + Math.floor(world.now()) });
   const goal = drawGoal(chance, drawn);
   const forward = referenceOf(drawn, abilitiesOf(drawn.model));
@@ -111,7 +117,7 @@ function aScene(seed: number, scenario: (chance: Chance) => Scenario, { tell, co
   );
   const refused = new Set<string>();
   if (canBeRefused.length > 0 && chance.happens(0.25)) refused.add(refusedAs(chance.pick(canBeRefused)));
-  const [weather, lease] = [drawWeather(chance), chance.pick([1_000, 3_000])];
+  const [weather, lease] = [drawWeather(chance, seed, drawn.model), chance.pick([1_000, 3_000])];
   const told: Watcher = { count, tell: (what) => tell(() => `${(world.now() / 1_000).toFixed(3)} ${what()}`) };
   const does = drawDisturbances(seed, goal.backTo !== undefined, (one) => suits(one, drawn.model, goal));
   return {
@@ -123,6 +129,8 @@ function aScene(seed: number, scenario: (chance: Chance) => Scenario, { tell, co
     orders: drawOrders(seed, goal, lease),
     reference,
     weather,
+    cut: drawCuts(seed, drawn.model, lease),
+    sleepers: new Set(),
     lease,
     refused,
     runs: [],

@@ -10,6 +10,21 @@ export interface Chance {
   pick<Item>(items: readonly Item[]): Item;
 }
 
+/**
+ * Numbers of its own for one purpose, so that another purpose draws as it would without this one. The seed is hashed: the generator
+ * is linear, and seeds that differ by a fixed pattern draw numbers that do too.
+ */
+export function chanceFor(purpose: string, seed: number): Chance {
+  let hash = 0x811c_9dc5;
+  for (const character of `${purpose} ${seed}`) {
+    hash = Math.imul(hash ^ character.charCodeAt(0), 0x0100_0193);
+    hash ^= hash >>> 15;
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2_ae35);
+  return chanceOf(hash ^ (hash >>> 16));
+}
+
 /** Marsaglia's xorwow generator, whose state is the seed after a hash. */
 export function chanceOf(seed: number): Chance {
   let [x, y, z, w, v, counter] = [seed, seed ^ 0x9e3779b9, seed ^ 0x243f6a88, 0x85a308d3, 0x13198a2e, seed >>> 16];

@@ -5,7 +5,7 @@ import type { Scenario } from "./scenario.ts";
 import { counted, type Counted } from "./observer.ts";
 
 export interface Wanted {
-  readonly scenario: (chance: Chance) => Scenario;
+  readonly scenario: (chance: Chance, seed: number) => Scenario;
   /** The first seed; the others follow it. */
   readonly first: number;
   readonly schedules: number;

@@ -9,15 +9,16 @@ import type { MigratorOptions } from "../../src/run/run-context.ts";
 import type { Action } from "../../src/actions/model/action.ts";
 import { changesRows } from "../../src/actions/apply-action.ts";
 import { guardColumn, keepsOut } from "../../src/actions/rewrite/append-guard.ts";
-import { memoryTarget } from "./target/memory-target.ts";
+import { memoryTarget, type TargetWatch } from "./target/memory-target.ts";
 import type { MemoryTables } from "./target/memory-table.ts";
 import { ownerOf } from "./ledger-view.ts";
 import { lossesOf } from "./losses.ts";
 import { aMachine } from "./machine.ts";
 import { carryFor } from "./network.ts";
-import { wordsOf, type Scene, type SimulatedRun } from "./schedule-state.ts";
+import { isAsking, wordsOf, type Scene, type SimulatedRun } from "./schedule-state.ts";
 import { isLedger, ledger } from "./scenario.ts";
 import type { Row } from "../../src/wire/rows/ipc-rows.ts";
+import type { SavedPlan } from "../../src/plan/assess/saved-plan.ts";
 import { carryOut } from "./run-variants.ts";
 import type { Watcher } from "./observer.ts";
 
@@ -43,13 +44,14 @@ export function start(scene: Scene, { name, files, lease, patience, trouble, wea
   if (scene.orders.has("opposite") && order.direction === "up") count("opposite");
   if (!order.acceptLoss) count("careful");
   if (order.savedFor !== undefined) count("saved");
-  const machine = aMachine(name, world, chance, trouble, {
+  const told: Watcher = {
     tell,
     count(what) {
       count(what);
       if (what === "kill") application.afterKill();
     },
-  });
+  };
+  const machine = aMachine(name, world, chance, trouble, told, scene.sleepers);
   const strayed: string[] = [];
   const run: SimulatedRun = {
     machine,
@@ -60,6 +62,7 @@ export function start(scene: Scene, { name, files, lease, patience, trouble, wea
     patience,
     order,
     strayed,
+    isOutdated: false,
     found: [],
     accepted: [],
     ended: undefined,
@@ -74,6 +77,7 @@ export function start(scene: Scene, { name, files, lease, patience, trouble, wea
     model,
     weather,
     lease: scene.lease,
+    cut: scene.cut,
     // Some wait for less than an action takes, and then hear of it no more.
     limit: scene.lease * (weather.slow > 0 ? chance.pick([0.5, 1, 10]) : 10),
     refuses: (action) => scene.refused.has(refusedAs(action)),
@@ -93,6 +97,7 @@ export function start(scene: Scene, { name, files, lease, patience, trouble, wea
     clock: machine.clock,
     tear: application.tear,
     counts: order.direction === "down",
+    watch: watchOf(scene, name),
   });
   const options: MigratorOptions = {
     target,
@@ -108,12 +113,13 @@ export function start(scene: Scene, { name, files, lease, patience, trouble, wea
       if (event.event === "unkept") scene.unkept.push(unkeptText(event));
     },
   };
-  const whenSaved = () => {
-    bind(run, tables);
+  const whenSaved = (plan: SavedPlan) => {
+    bind(run, tables, plan);
     planned = rowsNow();
   };
   // A saved plan accepts the loss of the rows that existed when it was saved.
   const whenBegun = () => {
+    run.isOutdated = [...run.boundTo!].some(([name, born]) => (tables.get(name)?.born ?? born) !== born);
     if (order.direction === "down" && order.acceptLoss) run.found = rowsNow().filter((row) => !planned.includes(row));
   };
   carryOut(order, options, goal, whenSaved, whenBegun).then(
@@ -121,6 +127,24 @@ export function start(scene: Scene, { name, files, lease, patience, trouble, wea
     (error: unknown) => end(run, { error }, tell),
   );
   return run;
+}
+
+function watchOf({ careless, application }: Scene, name: string): TargetWatch {
+  let newest = 0;
+  // A write that gets no answer is repeated, whatever was read since.
+  const begun = new Set<unknown>();
+  return {
+    read(epochs) {
+      newest = Math.max(newest, ...epochs);
+    },
+    // A run that has read of a newer epoch does not begin its own: the newer one may have been taken without what that refers to.
+    written({ number, event, epoch }) {
+      if (number !== 1 || event === "late" || begun.has(epoch)) return;
+      begun.add(epoch);
+      if (Number(epoch) < newest) careless.push(`${name} begins epoch ${epoch}, and has read of epoch ${newest}`);
+    },
+    released: application.afterRelease,
+  };
 }
 
 function end(run: SimulatedRun, ended: NonNullable<SimulatedRun["ended"]>, tell: Watcher["tell"]): void {
@@ -142,8 +166,12 @@ function renamedBy(action: Action): string | undefined {
 }
 
 /** Remembers which tables the plan of a run was made for. */
-function bind(run: SimulatedRun, tables: MemoryTables): void {
-  run.boundTo = new Map(tables.names().map((name) => [name, tables.get(name)!.born]));
+function bind(run: SimulatedRun, tables: MemoryTables, plan: SavedPlan): void {
+  run.boundTo = new Map();
+  for (const [name, version] of Object.entries(plan.tables)) {
+    const table = tables.get(name);
+    if (version !== null && table !== undefined) run.boundTo.set(name, table.born);
+  }
 }
 
 /** Follows an action from when it reaches the tables to when it has taken effect. */
@@ -155,7 +183,7 @@ function watch(scene: Scene, action: Action, run: SimulatedRun, isCareless: bool
   let before = tables.get(table);
   // A table is dropped or renamed by its name: nothing can tell that it was recreated after the last look.
   const byName = action.kind === "dropTable" || action.kind === "renameTable" ? before : undefined;
-  application.meanwhile(table);
+  application.meanwhile(action);
   return {
     ends() {
       before = tables.get(table);
@@ -195,11 +223,6 @@ function watch(scene: Scene, action: Action, run: SimulatedRun, isCareless: bool
       late.push({ sender, arrivedInTime: inTime, renamed: renamedBy(action) });
     },
   };
-}
-
-/** Whether no run that rolls back accepts a loss. */
-function isAsking({ runs }: Scene): boolean {
-  return runs.every(({ order }) => order.direction === "up" || !order.acceptLoss);
 }
 
 function isDrop({ kind }: Action): boolean {

@@ -19,6 +19,8 @@ export interface Request<Result> extends RequestKind {
 export interface RequestKind {
   /** It changes what is kept of tables. */
   readonly changes?: boolean | undefined;
+  /** It writes to the ledger. */
+  readonly records?: boolean | undefined;
 }
 
 /** Carries a request to the tables and the answer back, or an error. */

@@ -5,6 +5,7 @@ import { retry } from "../../../src/targets/contract/retry.ts";
 import type { RecordShape, RecordTable } from "../../../src/targets/contract/ledger-store.ts";
 import { verdictOf } from "../../../src/targets/contract/service-verdict.ts";
 import type { Carry } from "./carry.ts";
+import type { TargetWatch } from "./memory-target.ts";
 import type { MemoryTables } from "./memory-table.ts";
 
 interface Home {
@@ -13,15 +14,18 @@ interface Home {
   readonly clock: Pick<Clock, "sleep" | "random">;
   /** A service is asked again while there is no answer: it merges by key, so that a second time adds nothing. */
   readonly isService: boolean;
+  readonly watch: TargetWatch;
 }
 
 export function memoryRecords(
-  { tables, carry, clock, isService }: Home,
+  { tables, carry, clock, isService, watch }: Home,
   { name, columns, key }: RecordShape,
 ): RecordTable {
-  const ask = async <Result>(what: string, work: () => Result, again = isService): Promise<Result> => {
-    const send = () => carry({ what: `${what} ${name}`, arrive: () => work });
-    return again ? await retry(send, verdictOf, clock) : await send();
+  const read = async <Result>(what: string, work: () => Result): Promise<Result> =>
+    await retry(() => carry({ what: `${what} ${name}`, arrive: () => work }), verdictOf, clock);
+  const write = async <Result>(what: string, work: () => Result): Promise<Result> => {
+    const send = () => carry({ what: `${what} ${name}`, arrive: () => work, records: true });
+    return isService ? await retry(send, verdictOf, clock) : await send();
   };
   /** How many of them were not there. */
   const merge = (rows: readonly Row[]): number => {
@@ -31,20 +35,27 @@ export function memoryRecords(
     return absent.length;
   };
   return {
-    create: () => ask("create", () => void tables.create(name, columns)),
-    all: () => ask("read", () => tables.get(name)?.rows, true),
+    create: () => write("create", () => void tables.create(name, columns)),
+    async all() {
+      const rows = await read("read", () => tables.get(name)?.rows);
+      watch.read((rows ?? []).map(({ epoch }) => Number(epoch)));
+      return rows;
+    },
     async last(order, names, predicate) {
-      const read = () => {
+      const find = () => {
         const rows = tables.get(name)?.rows ?? [];
         const row = lastRow(rows, order);
         return { row, matched: rows.some(holds(predicate(row))) };
       };
-      const { row, matched } = await ask("read the end of", read, true);
+      const { row, matched } = await read("read the end of", find);
       return row && { row: Object.fromEntries(names.map((column) => [column, row[column] ?? null])), matched };
     },
-    count: (predicate) => ask("count in", () => (tables.get(name)?.rows ?? []).filter(holds(predicate)).length, true),
-    insertIfAbsent: async (row) => (await ask("merge into", () => merge([row]))) === 1,
-    insert: (rows) => ask("append to", () => (isService ? void merge(rows) : tables.append(name, rows))),
+    count: (predicate) => read("count in", () => (tables.get(name)?.rows ?? []).filter(holds(predicate)).length),
+    insertIfAbsent: async (row) => (await write("merge into", () => merge([row]))) === 1,
+    insert(rows) {
+      rows.forEach(watch.written);
+      return write("append to", () => (isService ? void merge(rows) : tables.append(name, rows)));
+    },
     compact: async () => {},
   };
 }

@@ -11,6 +11,9 @@ import type { Capabilities, TableSnapshot, Target, CallOutcome } from "../../../
 import type { Versions } from "../../../src/targets/contract/versions.ts";
 import { verdictOf } from "../../../src/targets/contract/service-verdict.ts";
 import { holdsIn } from "./holds.ts";
+import { markerPlace } from "../../../src/ledger/journal/marker-name.ts";
+import type { Row } from "../../../src/wire/rows/ipc-rows.ts";
+import { ledger } from "../scenario.ts";
 import { memoryRecords } from "./ledger-table.ts";
 import { Conflict, readsRows } from "./stale-handles.ts";
 import type { MemoryTable, MemoryTables } from "./memory-table.ts";
@@ -27,7 +30,20 @@ export interface MemoryOptions {
   readonly tear?: (() => Tear | undefined) | undefined;
   /** Whether rows can be counted. */
   readonly counts?: boolean | undefined;
+  readonly watch?: TargetWatch | undefined;
 }
+
+/** Is told what a run asks of the target. */
+export interface TargetWatch {
+  /** It has read of these epochs in the ledger. */
+  readonly read: (epochs: readonly number[]) => void;
+  /** It is about to write this to the ledger. */
+  readonly written: (row: Row) => void;
+  /** It has released a version of the table. */
+  readonly released: (table: string) => void;
+}
+
+const unwatched: TargetWatch = { read: () => {}, written: () => {}, released: () => {} };
 
 /** A list whose beginning is older than the rest. */
 export interface Tear {
@@ -70,6 +86,7 @@ export function memoryTarget({
   clock = systemClock,
   tear = () => undefined,
   counts = false,
+  watch = unwatched,
 }: MemoryOptions): Target {
   const capabilities = abilitiesOf(model);
   const { describes, fences } = capabilities;
@@ -126,11 +143,14 @@ export function memoryTarget({
     });
 
   /** Two parts of a list may be from different moments. */
-  const listTables = () =>
-    read("list tables", () => {
+  const listTables = async () => {
+    const names = await read("list tables", () => {
       const tearing = tear();
       return tearing === undefined ? tables.names() : torn(tables, tearing);
     });
+    watch.read(names.flatMap((table) => markerPlace(ledger, table)?.epoch ?? []));
+    return names;
+  };
 
   return {
     name,
@@ -171,17 +191,23 @@ export function memoryTarget({
     verdict: fences ? engineVerdict : verdictOf,
     explain: (error) => (isMigrateError(error, "ERR_ANSWER") ? error.details.problem : (error as Error).message),
     ledger: describes
-      ? { kind: "rows", records: (shape) => memoryRecords({ tables, carry, clock, isService: !fences }, shape) }
+      ? {
+          kind: "rows",
+          records: (shape) => memoryRecords({ tables, carry, clock, isService: !fences, watch }, shape),
+        }
       : {
           kind: "markers",
-          create: (marker, columns, row) =>
-            carry({
+          create(marker, columns, row) {
+            watch.written(row);
+            return carry({
               what: `create ${marker}`,
+              records: true,
               arrive: () => () => tables.create(marker, columns, [row]),
-            }),
+            });
+          },
         },
     ...(describes && {
-      versions: versionsIn(tables, read),
+      versions: versionsIn(tables, read, watch),
       holds: (action: Action) => read(`compare ${action.table}`, () => attempted(() => holdsIn(tables, action))),
       ...(counts && { count: countIn(tables, read) }),
     }),
@@ -213,7 +239,7 @@ function requireTable(table: MemoryTable | undefined, name: string): MemoryTable
   return table;
 }
 
-function versionsIn({ get, versions }: MemoryTables, read: Read): Versions {
+function versionsIn({ get, versions }: MemoryTables, read: Read, watch: TargetWatch): Versions {
   /** What the tables throw is an answer too: such as that a version was cleaned up. */
   const ask = async <Result>(what: string, work: () => Result, more?: RequestKind): Promise<Result> => {
     const attempt = () => {
@@ -229,7 +255,15 @@ function versionsIn({ get, versions }: MemoryTables, read: Read): Versions {
   };
   return {
     keep: (table, version, name) => ask("keep", () => versions.keep(table, version, name), { changes: true }),
-    release: (table, name) => ask("release", () => versions.release(table, name), { changes: true }),
+    release: (table, name) =>
+      ask(
+        "release",
+        () => {
+          versions.release(table, name);
+          watch.released(table);
+        },
+        { changes: true },
+      ),
     kept: (table) => ask("list kept", () => versions.kept(table)),
     look: (table, version, after) =>
       ask("look at", () => ({

@@ -2,6 +2,10 @@
 import type { Since } from "../../../src/targets/contract/versions.ts";
 import type { MemoryTable, MemoryVersions } from "./memory-table.ts";
 
+/** In the error of a call that needs such a version. */
+export const releasedByRun = "a run has released it";
+export const unknownRows = "it is unknown what was written before the version was restored";
+
 export function memoryVersions(
   existing: (name: string) => MemoryTable,
   put: (name: string, table: MemoryTable) => void,
@@ -9,6 +13,8 @@ export function memoryVersions(
   /** By table, not by name: what was kept of one goes with it. */
   const marks = new Map<number, Map<string, number>>();
   const oldest = new Map<number, number>();
+  /** By table: versions that a run has released. */
+  const released = new Map<number, Set<number>>();
   const marksOf = (name: string) => {
     const { born } = existing(name);
     if (!marks.has(born)) marks.set(born, new Map());
@@ -25,8 +31,14 @@ export function memoryVersions(
   };
   const at = (name: string, version: number): MemoryTable => {
     const found = list(name).find((one) => one.version === version);
-    if (found === undefined) throw new Error(`version ${version} is gone: old versions were cleaned up`);
+    if (found === undefined) throw gone(name, version);
     return found;
+  };
+  const gone = (name: string, version: number) => {
+    const isReleased = released.get(existing(name).born)?.has(version) === true;
+    return new Error(
+      `version ${version} is gone: ${isReleased ? `${releasedByRun}, and ` : ""}old versions were cleaned up`,
+    );
   };
   const restoredAs = (name: string, version: number, after: number) => {
     at(name, version);
@@ -51,7 +63,12 @@ export function memoryVersions(
       at(name, version);
       marksOf(name).set(as, version);
     },
-    release: (name, as) => void marksOf(name).delete(as),
+    release(name, as) {
+      const { born } = existing(name);
+      const version = marksOf(name).get(as);
+      if (version !== undefined) released.set(born, (released.get(born) ?? new Set()).add(version));
+      marksOf(name).delete(as);
+    },
     kept: (name) => [...marksOf(name)].map(([as, version]) => ({ name: as, version })),
     cleanUp: (name) => void oldest.set(existing(name).born, existing(name).version),
     restore({ table, version, after }) {
@@ -68,8 +85,7 @@ export function memoryVersions(
       if (source.version <= left) return;
       // Where the version that the migration left was cleaned up, the restored one is there (restore-versions.ts).
       const isThere = list(table).some((one) => one.version === left);
-      if (!isThere && writes === true)
-        throw new Error("it is unknown what was written before the version was restored");
+      if (!isThere && writes === true) throw new Error(`${unknownRows}: ${gone(table, left).message}`);
       const end = isThere ? left : version;
       const { added, removed } = since(table, end, at(table, source.version).version);
       if (removed > 0) throw new Error("rows were changed or removed before the version was restored");
