@@ -167,7 +167,7 @@ const dies = async () => {
   throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "test", problem: "killed" });
 };
 
-test("rows that a run deleted before it was killed come back, whoever goes on from there", async () => {
+test("rows that a run deleted before it was killed come back, whichever run resumes", async () => {
   const { folder, run, back } = await aDatabase([deletes(1)]);
   expect(await run({ afterCall: dies })).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
   expect(await rowsOf(folder, "t")).toEqual([]);

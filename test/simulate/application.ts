@@ -138,7 +138,7 @@ export function anApplication({ seed, world, tables, watcher: { tell, count }, d
       if (!isActive) return;
       for (let times = chance.pick([2, 6, 20]); times > 0; times--)
         world.after(chance.between(0, milliseconds), () => act(somewhere()));
-      // Metadata that is there from the beginning has to be kept by whatever comes.
+      // Whatever comes must keep metadata that was set at the beginning.
       if (does.has("metadata"))
         for (let times = chance.pick([0, 4]); times > 0; times--)
           world.after(0, () => act(somewhere(), undefined, "metadata"));

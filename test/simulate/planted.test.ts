@@ -66,7 +66,7 @@ test("every bug that is planted for each commit is one that has been seen", () =
   expect(forEachCommit.filter((name) => !names.has(name))).toEqual([]);
 });
 
-// The name is the reason: since the simulator draws more faults, the schedule that shows these has not been looked for long enough.
+// The name is the reason: the streams of random numbers are new, and seeds up to 2,800 were tried for these.
 test.skip.each(unseen)("it has not been seen yet in the schedules that were tried: $name", () => {});
 
 test.each(wanted)(`it is found within ${schedules} schedules: $name`, async (bug) => {

@@ -141,7 +141,7 @@ test("an epoch counts as looked at once all of its late calls were", async () =>
   expect(await lookedAtIn({ late: both, applied: [1, 2], migrations: [creating] })).toEqual([looked(1)]);
 });
 
-test("a rollback that is in doubt is checked when it goes on, not before", async () => {
+test("a rollback that is in doubt is checked when it resumes, not before", async () => {
   const found = [...columnsOf({ z: int32() })];
   const scene = { late: [back], applied: [1, 2], reversals: [2], found };
   expect((await lookedAt({ ...scene, planned: [plannedAs(2, true)] })).entries).toHaveLength(1);
