@@ -198,9 +198,10 @@ async function writtenIn(
 
 const nothing: Since = { added: 0, changed: 0, removed: 0 };
 
-async function sumOf(
-  spans: readonly Span[] | undefined,
-  ask: (span: Span) => Promise<Since | undefined>,
+/** What was written in all of these spans; undefined if that is unknown of one. */
+export async function sumOf<Versions>(
+  spans: readonly Versions[] | undefined,
+  ask: (span: Versions) => Promise<Since | undefined>,
 ): Promise<Since | undefined> {
   let sum = spans && nothing;
   for (const span of spans ?? []) {

@@ -9,15 +9,21 @@ import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import { sameColumns } from "../../schema/data-type.ts";
 import type { Tables } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import type { Since } from "../../targets/contract/versions.ts";
 import { mostRepeats } from "../../targets/contract/retry.ts";
 import type { ActionContext, Done, ActionResult } from "./send-action.ts";
-import { isTooMany, countBlockingRows, sinceOf } from "../check/find-blocking-rows.ts";
+import { isTooMany, countBlockingRows, sinceOf, sumOf } from "../check/find-blocking-rows.ts";
 
 /** A table's version before an action, after the check that the action may destroy it. */
 export interface Watch {
   readonly version: number | undefined;
   readonly rows: readonly Question[];
+}
+
+/** Versions between which others wrote to a table. `from`: undefined if the plan has not seen the table. */
+interface OthersSpan {
+  readonly from: number | undefined;
+  /** Undefined if the target reports no versions. */
+  readonly until: number | undefined;
 }
 
 export interface WriteGuard {
@@ -72,8 +78,8 @@ export async function executeGuarded(
 export function writeGuard(target: Target, seen: Readonly<Record<string, number | null>>): WriteGuard {
   // Every write up to this version of a table was asked for, is in `others`, or was made by this run.
   const known = new Map(Object.entries(seen));
-  // What others wrote to a table since the plan asked: each later action must ask about all of it. Undefined if unknown.
-  const others = new Map<string, Since | undefined>();
+  // When others wrote to a table since the plan asked: each later action must ask about all of it.
+  const others = new Map<string, readonly OthersSpan[]>();
   return {
     async before(planned, { action, before, place }, at) {
       const { table } = action;
@@ -82,12 +88,13 @@ export function writeGuard(target: Target, seen: Readonly<Record<string, number 
       const version = (await target.describeTable(table))?.version;
       const last = known.get(table) ?? undefined;
       if (version === undefined || version !== last) {
-        const start = last ?? since[0]?.version;
-        const written = start === undefined ? undefined : await sinceOf(target, table, start, {});
-        others.set(table, others.has(table) ? sum(others.get(table), written) : written);
+        // Without versions, each look asks about everything again.
+        const earlier = version === undefined ? [] : (others.get(table) ?? []);
+        others.set(table, [...earlier, { from: last, until: version }]);
       }
-      if (others.has(table)) {
-        const problems = [...(await tooMany(rows, target)), ...lostSince(since, others.get(table))];
+      const spans = others.get(table);
+      if (spans !== undefined) {
+        const problems = [...(await tooMany(rows, target)), ...(await lostSince(since, spans, target))];
         if (problems.length > 0) throw new MigrateError("ERR_ROLLBACK_STOPPED", { ...place, problems });
       }
       if (version !== undefined) known.set(table, version);
@@ -137,26 +144,29 @@ async function tooMany(questions: readonly Question[], target: Target, version?:
   return problems;
 }
 
-function sum(one: Since | undefined, other: Since | undefined): Since | undefined {
-  if (one === undefined || other === undefined) return undefined;
-  return {
-    added: one.added + other.added,
-    changed: one.changed + other.changed,
-    removed: one.removed + other.removed,
-  };
-}
-
 /** Rows that were only added are put back after the restore. Everything else that was written would be lost. */
-function lostSince(questions: readonly SinceQuestion[], written: Since | undefined): readonly string[] {
-  return questions.flatMap(({ table, restores, putsBack, isWhole }) => {
-    if (written === undefined)
-      return [`it is unknown what was written to ${table}, which restoring version ${restores} would lose`];
-    const gone = written.changed + written.removed;
-    if (gone === 0 && ((putsBack && isWhole) || written.added === 0)) return [];
-    return [
-      `rows of ${table} were ${gone > 0 ? "changed or removed" : "written"}, which restoring version ${restores} would lose`,
-    ];
-  });
+async function lostSince(
+  questions: readonly SinceQuestion[],
+  spans: readonly OthersSpan[],
+  target: Target,
+): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const { table, version, restores, putsBack, isWhole } of questions) {
+    const written = await sumOf(spans, async ({ from = version, until }) =>
+      from === undefined ? undefined : await sinceOf(target, table, from, { until }),
+    );
+    const isKept =
+      written !== undefined &&
+      written.changed + written.removed === 0 &&
+      ((putsBack && isWhole) || written.added === 0);
+    if (!isKept)
+      problems.push(
+        written === undefined
+          ? `it is unknown what was written to ${table}, which restoring version ${restores} would lose`
+          : `rows of ${table} were ${written.changed + written.removed > 0 ? "changed or removed" : "written"}, which restoring version ${restores} would lose`,
+      );
+  }
+  return problems;
 }
 
 /** The version right before the first one with the columns that the commit leaves; or why it is unknown, as text. */

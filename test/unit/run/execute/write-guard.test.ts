@@ -187,6 +187,34 @@ test.each<[string, PlannedMigration, Since | undefined, string | undefined]>([
   await target.close();
 });
 
+// Comparing versions reads the row ids of the whole table.
+test("versions are compared only for a restore, and only those between which others wrote", async () => {
+  const { target, write } = await aTable();
+  const asked: unknown[] = [];
+  const versions = {
+    ...target.versions!,
+    since: async (_: string, version: number, scope?: object) => {
+      asked.push([version, scope]);
+      return nothing;
+    },
+  };
+  const guard = writeGuard({ ...target, versions }, { t: 2 });
+  await write({ id: 2 });
+  await askIn(guard);
+  await askIn(guard);
+  expect(asked).toEqual([]);
+  // Version 4 is of this run.
+  await write({ id: 3 });
+  await guard.after(undefined, rename, { before: at(3), after: at(4) });
+  await write({ id: 4 });
+  await askIn(guard, puttingBack);
+  expect(asked).toEqual([
+    [2, { until: 3 }],
+    [4, { until: 5 }],
+  ]);
+  await target.close();
+});
+
 test("what was written since the migration is asked if the plan has not seen the version", async () => {
   const { target } = await aTable();
   const asked: number[] = [];
