@@ -66,7 +66,7 @@ export async function removeEntries(
       const kind = kindOf(name);
       const isOurs = kind !== undefined && (kind === "body" ? found?.isFile() : found?.isDirectory());
       if (isOurs === true && isToRemove(kind, found!.mtimeMs, name))
-        await rm(entry, { recursive: true, force: true }).catch(() => undefined);
+        await rm(entry, { recursive: true }).catch(() => undefined);
     }
     rmdirSync(path);
   } catch {

@@ -52,7 +52,7 @@ function inOrder(commits: readonly Commit[], before: Tables, isPart: boolean): r
 /** The index that the action drops. */
 function namedBy(action: Action, tables: Tables): NonNullable<Table["indexes"]> {
   if (action.kind !== "dropIndex") return {};
-  const index = tables.get(action.table)?.indexes?.[action.name];
+  const index = tables.get(action.table)!.indexes?.[action.name];
   return index === undefined ? {} : { [action.name]: index };
 }
 

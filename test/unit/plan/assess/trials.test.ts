@@ -23,6 +23,15 @@ function dropsOf(action: Action, ...earlier: readonly Action[]) {
   return trialsOf({ action, before: new Map() } as Partial<PlannedAction> as PlannedAction, { earlier, now }).drops;
 }
 
+test("expressions are tried on an empty table where the rows of now are not those that they will see", () => {
+  const add: Action = { kind: "addColumns", table: "u", columns: [{ ...column("b"), as: "a + x" }] };
+  const tried = (...earlier: readonly Action[]) =>
+    trialsOf({ action: add, before: now } as Partial<PlannedAction> as PlannedAction, { earlier, now }).evaluates
+      ?.tried;
+  expect(tried(retype("t"))).toBeUndefined();
+  expect(tried(retype("u"))).toMatchObject([{ words: expect.stringContaining("a + x") }]);
+});
+
 test("the columns that are dropped are tried by their names of now, the outermost ones only", () => {
   const renamed: Action = { kind: "alterColumns", table: "u", alterations: [{ path: "s", rename: "r" }] };
   expect(dropsOf(drop("r", "a"), renamed)).toEqual({ table: "u", paths: ["a", "s"] });

@@ -11,7 +11,13 @@ import { sourceOf } from "../../../simulate/start-run.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
 import type { RunContext } from "../../../../src/run/run-context.ts";
-import { planNow, planIfCurrent, type Planned, type PlanningInput } from "../../../../src/run/prepare/plan-run.ts";
+import {
+  planNow,
+  planIfCurrent,
+  planPending,
+  type Planned,
+  type PlanningInput,
+} from "../../../../src/run/prepare/plan-run.ts";
 
 const who = { by: "ann", tool: "t", at: 1, applied: "", previous: "" };
 const taken: LedgerRecord = { ...who, run: "ours", epoch: 1, number: 0, event: "taken" };
@@ -59,6 +65,16 @@ test("what has nothing to do with the ledger is thrown at once", async () => {
     throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "local", problem: "no answer" });
   };
   await expect(planned(renewed, "another", isDown)).rejects.toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+});
+
+test("what a dead run had begun, and no file here has, is refused under the lease and not beside its holder", async () => {
+  const target = memoryTarget({ name: "memory", model: "embedded", tables: memoryTables() });
+  const records: readonly LedgerRecord[] = [{ ...taken, next: 9 }];
+  const context = { target, runner: { by: "bob", run: "another", tool: "t" } } as unknown as RunContext;
+  const planned = (besideAnother: boolean) =>
+    planPending({ context, files: [], state: foldLedger(records), records, besideAnother } as PlanningInput, {});
+  await expect(planned(false)).rejects.toMatchObject({ code: "ERR_BEGUN" });
+  expect(await planned(true)).toMatchObject({ plan: { migrations: [] } });
 });
 
 test("an interrupted command does not plan again", async () => {

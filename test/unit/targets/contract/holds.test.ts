@@ -47,6 +47,13 @@ test.each<readonly [left: string, Readonly<Record<number, readonly Column[]>>, b
   expect(await holds(aTable(versions, 1), add)).toBe(is);
 });
 
+test("a column that was dropped and added again has the values that it had when it was added last", async () => {
+  // What it had before is no sign of what the step gave it.
+  const table = aTable({ 1: [], 2: [wanted], 3: [], 4: [wanted], 5: [wanted] });
+  const others: Readonly<Record<number, number>> = { 2: 1, 4: 0, 5: 1 };
+  expect(await holds({ ...table, count: async (version) => others[version]! }, add)).toBe(true);
+});
+
 test("of more versions than are looked at, nothing is known", async () => {
   const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [index + 2, [wanted]]));
   expect(await holds(aTable({ 1: [], ...many }, 1), add)).toBe(undefined);
