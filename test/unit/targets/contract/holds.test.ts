@@ -51,7 +51,7 @@ test("a column that was dropped and added again has the values that it had when 
   // What it had before is no sign of what the step gave it.
   const table = aTable({ 1: [], 2: [wanted], 3: [], 4: [wanted], 5: [wanted] });
   const others: Readonly<Record<number, number>> = { 2: 1, 4: 0, 5: 1 };
-  expect(await holds({ ...table, count: async (version) => others[version]! }, add)).toBe(true);
+  expect(await holds({ ...table, count: async (version) => others[version!]! }, add)).toBe(true);
 });
 
 test("of more versions than are looked at, nothing is known", async () => {
