@@ -13,7 +13,7 @@ interface Description {
 }
 
 const descriptions = {
-  long: { what: "some minutes", onRequest: true },
+  long: { what: "several minutes each", onRequest: true },
   python: { what: "Python packages, which the tests install", onRequest: true },
   ray: { what: "Ray, which the tests install (300 MB)", onRequest: true },
   model: { what: "an embedding model, which the test downloads (110 MB)", onRequest: true },
