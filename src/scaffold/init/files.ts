@@ -61,10 +61,11 @@ function targetLines(place: TablePlace): readonly string[] {
 /** The file with what git must ignore, if it does not ignore that yet. `known`: the text of the file that exists. */
 export function gitignoreText(known: string | undefined, wanted: readonly string[]): string | undefined {
   const plain = (line: string) => line.trim().replace(/^\//, "").replace(/\/$/, "");
-  const lines = new Set((known ?? "").split("\n").map(plain));
+  const text = known ?? "";
+  const lines = new Set(text.split("\n").map(plain));
   const missing = wanted.filter((line) => !lines.has(plain(line)));
   if (missing.length === 0) return undefined;
-  const before = known === undefined || known === "" || known.endsWith("\n") ? (known ?? "") : `${known}\n`;
+  const before = text === "" || text.endsWith("\n") ? text : `${text}\n`;
   return `${before}${missing.map((line) => `${line}\n`).join("")}`;
 }
 
