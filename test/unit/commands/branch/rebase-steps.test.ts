@@ -220,6 +220,18 @@ describe("what a branch is told", () => {
         m.execute("d", { update: { c: "b + 1" } }),
       ],
     ],
+    [
+      "values that a module computes",
+      [m.renameColumn("d", "a", "c")],
+      [
+        m.addColumn("d", "v", m.int32()),
+        m.backfillColumn("d", "v", { from: ["b"], key: "a", with: "./b.ts", version: "1" }),
+      ],
+      [
+        m.addColumn("d", "v", m.int32()),
+        m.backfillColumn("d", "v", { from: ["b"], key: "c", with: "./b.ts", version: "1" }),
+      ],
+    ],
   ])("%s", (_, theirs, ours, there) => {
     expect(stepsThere(theirs, ours)).toEqual(there);
   });
@@ -293,6 +305,15 @@ describe("what a branch is told", () => {
       [m.renameColumn("d", "s.x", "z")],
       [m.insertRows("d", [{ a: 1, s: { x: 1, y: "" } }], { key: "a" })],
       "d.s.x is used in rows, and has another name there",
+    ],
+    [
+      "a column from which SQL computes values",
+      [m.renameColumn("d", "b", "c")],
+      [
+        m.addColumn("d", "v", m.int32()),
+        m.backfillColumn("d", "v", { from: ["b"], key: "a", with: { sql: "b + 1" }, version: "1" }),
+      ],
+      "d.b is used in SQL, and has another name there",
     ],
     ["the same table", [m.createTable("n", { a: m.int8() })], [m.createTable("n", { a: m.int8() })], "n"],
   ])("it can't stand there: %s", (_, theirs, ours, because) => {
