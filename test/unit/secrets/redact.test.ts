@@ -61,6 +61,18 @@ test.each<readonly [string, (secret: string) => unknown]>([
 const twice = (error: Error) => new AggregateError([error, error], "several", { cause: error });
 const itsOwnCause = (error: Error) => Object.assign(error, { cause: error });
 
+test("of an endless chain of causes, eight are kept below the error with the secret", () => {
+  keepSecret("a learnt secret");
+  const { cause } = new MigrateError(
+    "ERR_USAGE",
+    { problem: "x" },
+    { cause: itsOwnCause(new Error("a learnt secret")) },
+  );
+  const chain: unknown[] = [];
+  for (let one = cause; one !== undefined; one = (one as Error).cause) chain.push((one as Error).message);
+  expect(chain).toEqual(Array.from({ length: 1 + 8 }, () => "***"));
+});
+
 test("what can't be read of a thrown error is left out", () => {
   const trap = {
     enumerable: true,
