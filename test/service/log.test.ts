@@ -57,6 +57,14 @@ test.each<{ what: string; bytes: string; status: number; path: string; method?: 
     path: "-",
     reason: "this is no HTTP request",
   },
+  ...["HTTP/9.9", "HTTP/1.1 more"].map((end) => ({
+    what: `a first line that ends with ${end}`,
+    bytes: `POST /v1/table/t/drop ${end}\r\n\r\n`,
+    status: 400,
+    method: "-",
+    path: "-",
+    reason: "this is no HTTP request",
+  })),
   {
     what: "a path that is not well-formed",
     bytes: head("/v1/table/%E0%A4%A/drop", typed, "content-length: 0", "connection: close"),

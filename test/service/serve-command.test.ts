@@ -42,6 +42,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
     expect(errors).toMatch(
       /^stopping: waiting up to 8 seconds for requests in progress, .*; interrupt again to stop at once$/m,
     );
+    expect(errors).not.toContain("refused connections");
     expect(errors).not.toContain(key);
   },
 );
