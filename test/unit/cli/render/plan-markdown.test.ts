@@ -117,6 +117,14 @@ test("what breaks a release is shown with the steps that would not, one in each 
   expect(renderedMarkdown(text).rows[1]).toContain("breaks search 1.4.0");
 });
 
+test("a plan without totals is shown without them", () => {
+  const pending = [migration(1, [{}])];
+  expect(shown({ pending })).toMatch(/^In total: .*\.$/m);
+  const text = shown({ pending, totals: undefined });
+  expect(text).toContain("`0001_change_c1`");
+  expect(text).not.toContain("In total");
+});
+
 test("the calls of a group are shown once, before its migrations", () => {
   const action = { text: "change both", calls: ["t.changeBoth()"], cost, action: { kind: "any", table: "t" } };
   const grouped = { calls: undefined, cost: undefined };
