@@ -26,9 +26,9 @@ beforeAll(async () => {
 });
 
 /** Without a terminal. */
-function migrate(args: readonly string[], env: NodeJS.ProcessEnv) {
+function migrate(args: readonly string[], env: NodeJS.ProcessEnv, { folder }: SmallProject = project) {
   return spawnSync(process.execPath, [join(root, "dist/bin.js"), ...args], {
-    cwd: project.folder,
+    cwd: folder,
     env: { ...withoutColours(), ...env },
     encoding: "utf8",
   });
@@ -81,6 +81,19 @@ test.each<readonly [string, NodeJS.ProcessEnv, readonly string[], boolean]>([
 ])("without a terminal, %s decides", (_, env, args, isColoured) => {
   const { stdout, stderr } = migrate(["plan", ...args], env);
   expect([stdout, stderr].map((text) => text.includes("\u001b[31m"))).toEqual([isColoured, isColoured]);
+});
+
+test.each([
+  ["green", ", nothing wrong", 32, ["--since", "2"]],
+  ["yellow", ": 1 note", 33, []],
+] as const)("the summary of lint is %s if it ends with %j", (_, end, colour, args) => {
+  const other = projects.project({
+    "migrations/0001_documents.ts": file(`m.createTable("documents", { id: m.int32(), title: m.utf8() })`),
+    "migrations/0002_title.ts": file(`m.setNullable("documents", "title", false)`),
+  });
+  expect(migrate(["lint", ...args], { FORCE_COLOR: "1" }, other).stdout).toContain(
+    `\u001b[${colour}m2 migrations checked${end}\u001b[39m\n`,
+  );
 });
 
 test.skipIf(lacks("terminal"))(
