@@ -27,7 +27,8 @@ export function squash(migrations: readonly Migration[], capabilities: Describin
   const kept = after(withRows, capabilities);
   const others = new Map([...wanted].filter(([name]) => !kept.has(name)));
   const { steps: made, left, partial } = adopt(new Map(), others, { takesEngines: true });
-  const together = [...made, ...withRows];
+  // Before they are renamed, tables with rows may have names that other tables have at the end.
+  const together = [...withRows, ...made];
   const reached = after(together, capabilities);
   return {
     steps: together,
