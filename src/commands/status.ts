@@ -27,7 +27,7 @@ import type { Deferral } from "../run/deferral-text.ts";
 import { listDeferred } from "../run/deferred/find-deferred.ts";
 import { preparingColumns, type PreparingColumn } from "../run/fill/preparing-columns.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
-import { isChanged, loadChanged } from "../run/prepare/load-changed.ts";
+import { loadChanged } from "../run/prepare/load-changed.ts";
 
 export interface StatusResult {
   readonly applied: readonly LedgerMigration[];
@@ -153,7 +153,7 @@ async function changedFiles(
   state: LedgerState,
 ): Promise<StatusResult["changed"]> {
   const changed: (MigrationName & { readonly problem: string })[] = [];
-  for (const file of files.filter((one) => isChanged(one, state)))
+  for (const file of files)
     try {
       checkUnchanged(await loadChanged(source, [file], state), state, target.capabilities);
     } catch (error) {

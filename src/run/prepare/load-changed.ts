@@ -16,7 +16,7 @@ export async function loadChanged(
   return withStepsThatRan(await loadMigrations(source, changed), state);
 }
 
-export function isChanged({ version, textHash }: MigrationFile, { migrations }: LedgerState): boolean {
+function isChanged({ version, textHash }: MigrationFile, { migrations }: LedgerState): boolean {
   const known = migrations.get(version);
   return known !== undefined && !matchesHash(textHash, known.textHash);
 }
