@@ -1,7 +1,7 @@
 /** Keeps `migrations/lock.json` up to date with the migrations. */
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
-import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { catchMigrateError, firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { lockName, lockProblem } from "../../migrations/schema-lock.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
 import { lockOf, schemaRevisions, type SchemaRevision } from "../../run/schema-history.ts";
@@ -16,13 +16,11 @@ export function staleLock(
   { folder }: Pick<Session, "folder">,
   revisions: readonly SchemaRevision[],
 ): MigrateError | undefined {
-  let found: string | undefined;
-  try {
-    found = readGenerated(join(folder, lockName), "ERR_LOCK_FILE");
-  } catch (error) {
-    if (!isMigrateError(error, "ERR_LOCK_FILE")) throw error;
-    return error;
-  }
+  const found = catchMigrateError(
+    () => readGenerated(join(folder, lockName), "ERR_LOCK_FILE"),
+    (unreadable) => unreadable,
+  );
+  if (isMigrateError(found)) return found;
   const problem = found === undefined ? undefined : lockProblem(found, lockOf(revisions));
   return problem === undefined
     ? undefined
