@@ -61,7 +61,7 @@ export async function fillCopy(
   return copied;
 }
 
-/** The most rows generated for an index. One that needs more gets fewer partitions, or requires `--rows`. */
+/** The most rows generated for an index. One that needs more gets one partition, or requires `--rows`. */
 const mostForIndexes = 10_000;
 
 /**
@@ -80,11 +80,11 @@ function rowsFor(table: string, { now, migrations }: Plan, wanted: number): numb
   return Math.max(wanted, Math.min(mostForIndexes, vectors));
 }
 
-/** The index with no more partitions than `rows` generated vectors are enough for. */
+/** The index with one partition if `rows` generated vectors are too few for those that it has. */
 function asSmallAs(rows: number, index: TableIndex): TableIndex {
   const { numPartitions } = index.options;
   if (typeof numPartitions !== "number" || numPartitions <= rows) return index;
-  return { ...index, options: { ...index.options, numPartitions: Math.max(1, rows) } };
+  return { ...index, options: { ...index.options, numPartitions: 1 } };
 }
 
 const nowhere: MigratorOptions["migrations"] = {
