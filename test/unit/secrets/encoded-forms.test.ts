@@ -8,6 +8,7 @@ describe("known ones", () => {
     [["abcd"], "abcd, not abc", "***, not abc"],
     [["a.c+d"], "a.c+d and abc+d", "*** and abc+d"],
     [["$&$1"], "$&$1", "***"],
+    [["7"], "redis://user:7@host", "redis://user:***@host"],
     [["abcd", "efgh"], "abcdefgh", "******"],
     // The longer first, or its end would be left.
     [["abcd", "abcdefgh"], "x abcdefgh x", "x *** x"],
