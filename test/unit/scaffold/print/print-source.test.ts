@@ -91,7 +91,17 @@ test(`${files} files of random steps say just these, as a formatter would write 
       columns: [{ name: "id", type: { kind: "int32" }, nullable: true }],
     },
   ]);
-  const plainly = [...wide, ...some("grapheme-ascii")];
+  // A list of several objects, each with several values, is never on one line.
+  const table: Step = {
+    kind: "insertRows",
+    table: "t",
+    rows: [
+      { a: 1, b: 2 },
+      { a: 3, b: 4 },
+    ],
+    key: "a",
+  };
+  const plainly = [...wide, [table], ...some("grapheme-ascii")];
   const drawn = [...plainly, ...some("binary")];
   const written = drawn.map((steps, at) => {
     const file = join(folder, `${at}.ts`);
