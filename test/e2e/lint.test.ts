@@ -166,6 +166,17 @@ test("a comment that names no rule is an error, and silences nothing", async () 
   expect(stdout).toContain("migrations/0002_score.ts:6:3 warning lossy-cast: ");
 });
 
+test("what is found in one line is listed from left to right", async () => {
+  const text = `import { dropColumn, renameColumn } from "lance-migrate";
+export const up = [dropColumn("documents", "score"), renameColumn("documents", "nix", "x")];
+`;
+  const { stdout } = await project({ ...good, "migrations/0002_score.ts": text }).migrate(["lint"]);
+  const found = [...stdout.matchAll(/^migrations\/0002_score\.ts:2:(\d+) ([\w ]+)/gm)];
+  const columns = found.map(([, column]) => Number(column));
+  expect(new Set(found.map(([, , severity]) => severity!.split(" ")[0]))).toEqual(new Set(["warning", "error"]));
+  expect(columns).toEqual(columns.toSorted((one, other) => one - other));
+});
+
 test("what it says of a null works", async () => {
   const made = project({
     "migrations/0001_t.ts": `import * as m from "lance-migrate";
