@@ -603,6 +603,16 @@ test("if the file of a member is lost, it is marked as reverted, and the group c
   ]);
 });
 
+test("while a group is in doubt, no other migration is marked, and no member as adopted", async () => {
+  const killed = await halfDone();
+  await killed.oversleep();
+  for (const choice of [{ reverted: "1" }, { adopted: "3" }])
+    await expect(resolve(killed.aProcess(), choice)).rejects.toMatchObject({
+      code: "ERR_RESOLVE",
+      details: { problem: "0002_m was begun but not finished; run migrate up or migrate down first" },
+    });
+});
+
 /** Carries out the first step of a migration, and records that it is half-done. */
 async function leaveHalfDone(options: MigratorOptions, number: number, step: Step): Promise<void> {
   const { journal, target, migrations, runner, clock, lease: terms } = runContext(options);
