@@ -28,7 +28,7 @@ test("values are cleaned at any depth, and what goes round in a circle too", () 
   const round: Record<string, unknown> = { list: ["a learnt secret", 7, null] };
   round["self"] = round;
   expect(cleaned(round)).toMatchObject({ list: ["***", 7, null] });
-  const plain = { a: [1, "b"] };
+  const plain = { a: [1, "b"], at: new Date(0), names: new Map([["a", 1]]) };
   expect(cleaned(plain)).toEqual(plain);
 });
 
