@@ -48,3 +48,21 @@ test("help lists the exit codes that mean more for this command", async () => {
   );
   expect(await helpAbout(["up"], 80)).not.toContain("Exit codes");
 });
+
+test("the commands that compare migrations with a database can read them from a bundle", () => {
+  const reading = commands.filter(({ flags }) => "bundle" in flags).map(({ usage }) => usage.split(" ")[0]);
+  expect(reading).toEqual([
+    "plan",
+    "up",
+    "down",
+    "rehearse",
+    "prepare",
+    "status",
+    "blame",
+    "verify",
+    "report",
+    "baseline",
+    "resolve",
+    "repair",
+  ]);
+});
