@@ -122,6 +122,11 @@ describe("the document's three endpoints", () => {
     const { ask } = await aTable();
     expect((await ask.get(path)).body).toEqual({ tables: ["documents"] });
   });
+
+  test("the body of a request for the root namespace may contain its id", async () => {
+    const { ask } = await aTable();
+    expect((await ask.post("/v1/namespace/$/describe", { id: [] })).body).toEqual({ properties: {} });
+  });
 });
 
 describe("alter_columns", () => {
