@@ -91,17 +91,10 @@ test(`${files} files of random steps say just these, as a formatter would write 
       columns: [{ name: "id", type: { kind: "int32" }, nullable: true }],
     },
   ]);
-  // A list of several objects, each with several values, is never on one line.
-  const table: Step = {
-    kind: "insertRows",
-    table: "t",
-    rows: [
-      { a: 1, b: 2 },
-      { a: 3, b: 4 },
-    ],
-    key: "a",
-  };
-  const plainly = [...wide, [table], ...some("grapheme-ascii")];
+  // A list of several objects, each with several values, is never on one line. Its last lines have 79 to 81 columns.
+  const rows = [1, 2, 56, 57, 58].map((length) => ({ a: "a".repeat(length), b: length }));
+  const tables = [2, 5].map((end): Step[] => [{ kind: "insertRows", table: "t", rows: rows.slice(0, end), key: "a" }]);
+  const plainly = [...wide, ...tables, ...some("grapheme-ascii")];
   const drawn = [...plainly, ...some("binary")];
   const written = drawn.map((steps, at) => {
     const file = join(folder, `${at}.ts`);
