@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { applicationTypes } from "../../../../src/scaffold/types/application-types.ts";
 import { historyTypes } from "../../../../src/scaffold/types/history-types.ts";
-import type { Column, DataType } from "../../../../src/schema/data-type.ts";
+import type { Column } from "../../../../src/schema/data-type.ts";
 import type { Database, Table } from "../../../../src/schema/table.ts";
 import { anyColumns } from "../../../support/drawn-tables.ts";
 import * as fc from "../../../support/fast-check.ts";
@@ -85,27 +85,3 @@ function textsIn(folder: string): ReadonlyMap<string, string> {
   const files = readdirSync(folder).filter((name) => name.endsWith(".ts"));
   return new Map(files.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
 }
-
-test("a table that the client can't open is left out, with a word about it", () => {
-  const large: DataType = { kind: "largeList", item: { name: "item", type: { kind: "int8" }, nullable: true } };
-  const text = applicationTypes(new Map([["parts", { columns: [{ name: "x", type: large, nullable: true }] }]]));
-  expect(text).toBe(`// Written by migrate types; do not edit. Rows and schemas of the tables after the last migration.
-
-// parts is left out: it holds a largeList, and the JavaScript client opens no such table.
-
-/** Rows by the names of their tables. */
-export interface Tables {}
-`);
-});
-
-test("a computed column is read-only in the type of a row", () => {
-  const columns: readonly Column[] = [
-    { name: "price", type: { kind: "float64" }, nullable: true },
-    { name: "total", type: { kind: "float64" }, nullable: true, computed: "price * 2" },
-  ];
-  expect(applicationTypes(new Map([["orders", { columns }]]))).toContain(`export interface OrdersRow {
-  price: number | null;
-  readonly total: number | null;
-}
-`);
-});
