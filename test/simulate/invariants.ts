@@ -138,6 +138,16 @@ export function checkLateness({ late, tables, runs, careless }: Scene): string |
   return silent && `${silent.sender.name} acted after somebody else had taken over, and did not say so`;
 }
 
+/** A run that neither accepts a loss nor puts rows back loses none that was there when it began, not even with an error. */
+export function checkAsked({ losses, runs }: Scene): string | undefined {
+  const unasked = losses.find(({ sender, row, isLost }) => {
+    const { order, found } = runs.find(({ machine }) => machine === sender)!;
+    const asks = order.direction === "down" && !order.acceptLoss && order.keepAppended !== true;
+    return asks && row !== undefined && found.includes(row) && isLost();
+  });
+  return unasked && `${unasked.sender.name} did not ask, and by its call ${unasked.what}`;
+}
+
 /**
  * Late calls of which nobody could say anything: who made them was killed. A service has no way to refuse them. And two by
  * which different runs rename columns of one table may together roll back a swap of names, which nobody can see where tables can't be described.

@@ -26,8 +26,8 @@ export function lossesOf(
   const { table } = action;
   const current = () => tables.names().map((name) => tables.get(name)!);
   const losses: Loss[] = [];
-  const lose = (what: string, isLost: () => boolean, column?: string, since?: number) => {
-    if (isLost()) losses.push({ sender, table, column, since, what, isLost });
+  const lose = (what: string, isLost: () => boolean, more: Pick<Loss, "column" | "since" | "row"> = {}) => {
+    if (isLost()) losses.push({ sender, table, what, isLost, ...more });
   };
   const isGone = (row: Row) => () => !hasRemoved(row) && current().every(({ rows }) => !rows.includes(row));
   // A migration drops a table with its rows. A rollback does not, except for rows that arrive in that moment.
@@ -49,7 +49,7 @@ export function lossesOf(
     lose(`${table} was dropped, and is there again`, () => tables.get(table)?.born === after.born);
   if (before === undefined) return losses;
   const mayLoseRows = action.kind === "restoreTable" && acceptsLoss;
-  for (const row of mayLoseRows ? [] : before.rows) lose(`a row of ${table} is gone`, isGone(row));
+  for (const row of mayLoseRows ? [] : before.rows) lose(`a row of ${table} is gone`, isGone(row), { row });
   if (action.kind === "dropColumns" || before.columns === after.columns) return losses;
   for (const [at, column] of before.columns.entries()) {
     const value = markOf(column);
@@ -62,7 +62,8 @@ export function lossesOf(
     };
     const isThere = () => current().some(({ columns }) => columns.some((one) => markOf(one) === value));
     const isLost = () => !isThere() && !isSetAnew();
-    lose(`metadata of ${table}.${column.name} is gone`, isLost, column.name, versionThatSet(value, before));
+    const since = versionThatSet(value, before);
+    lose(`metadata of ${table}.${column.name} is gone`, isLost, { column: column.name, since });
   }
   return losses;
 }

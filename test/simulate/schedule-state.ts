@@ -100,9 +100,11 @@ export interface Loss {
   readonly sender: Machine;
   readonly table: string;
   /** Where it is metadata of one. */
-  readonly column: string | undefined;
+  readonly column?: string | undefined;
   /** The version in which the table got it, where it is metadata. */
-  readonly since: number | undefined;
+  readonly since?: number | undefined;
+  /** Where it is a row. */
+  readonly row?: Row | undefined;
   /** In words. */
   readonly what: string;
   /** Whether it has not come back. */

@@ -9,6 +9,7 @@ import { runCalmly, runWithWaysOut, upwards } from "./calm-runs.ts";
 import { chanceFor, chanceOf, type Chance } from "./seeded-random.ts";
 import {
   checkAfterTrouble,
+  checkAsked,
   checkAtEnd,
   checkEnding,
   checkLateness,
@@ -73,8 +74,8 @@ export async function runSchedule(
     const violation = checkEnding(scene, run);
     if (violation !== undefined) return violation;
   }
-  const lateness = checkLateness(scene);
-  if (lateness !== undefined) return lateness;
+  const wrong = checkLateness(scene) ?? checkAsked(scene);
+  if (wrong !== undefined) return wrong;
   if (scene.losses.some(({ isLost }) => isLost())) scene.watcher.count("loud");
   // Nobody can repair it, and no migration is asked to.
   if (isDamaged(scene)) return await checkDamage(scene);
