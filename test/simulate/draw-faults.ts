@@ -19,7 +19,8 @@ export const calm: Weather = {
 
 /**
  * Most troubles are absent from most schedules: a few at a time are found in more places than all of them. An engine in the
- * same process tries nothing again that was lost or failed, so that in half of its schedules nothing is and runs get far.
+ * same process tries nothing again that was lost or failed, so that in half of its schedules nothing is and runs get far. In a
+ * few schedules, actions only take long.
  */
 export function drawWeather(chance: Chance, seed: number, model: Model): Weather {
   const some = () => chance.pick([0, 0, 0, 0.02, 0.1, 0.3]);
@@ -35,6 +36,8 @@ export function drawWeather(chance: Chance, seed: number, model: Model): Weather
     slow: some(),
     long: some(),
   };
+  // Nothing but that: then nobody may lose the lease, and whoever does has not renewed it.
+  if (chanceFor("work takes long", seed).happens(0.03)) return { ...calm, long: 0.5 };
   return isFair ? { ...drawn, lost: 0, answerLost: 0, failing: 0 } : drawn;
 }
 
