@@ -39,12 +39,12 @@ async function found(bug: PlantedBug): Promise<{ readonly seed: number; readonly
   if (!isLong) {
     // Where it was found last, which takes no process.
     const buggy = (await import(pathToFileURL(await bundleWith(bug, "one-schedule.ts")).href)) as Simulator;
-    const problem = await buggy.runSchedule(bug.near!, buggy.drawScenario);
-    if (problem !== undefined) return { seed: bug.near!, problem };
+    const problem = await buggy.runSchedule(bug.near, buggy.drawScenario);
+    if (problem !== undefined) return { seed: bug.near, problem };
   }
   // From there on; or from the first on that is near enough, with as many processes as there are cores.
-  const farthest = Math.max(1, bug.near! - schedules + 1);
-  const [first, jobs] = [rounds(bug.near!, farthest), rounds(1, availableParallelism())];
+  const farthest = Math.max(1, bug.near - schedules + 1);
+  const [first, jobs] = [rounds(bug.near, farthest), rounds(1, availableParallelism())];
   const numbers = { first, jobs, schedules, violations: 1 };
   const args = Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const { code, stdout } = await startNode([await bundleWith(bug, "run.ts"), ...args], root).finished;
@@ -53,21 +53,16 @@ async function found(bug: PlantedBug): Promise<{ readonly seed: number; readonly
   return seed === undefined ? undefined : { seed: Number(seed), problem: stdout };
 }
 
-const unseen = plantedBugs.filter(({ near }) => near === undefined);
-const seen = plantedBugs.filter(({ near }) => near !== undefined);
-const wanted = isLong ? seen : seen.filter(({ name }) => forEachCommit.includes(name));
+const wanted = isLong ? plantedBugs : plantedBugs.filter(({ name }) => forEachCommit.includes(name));
 
 test.each(plantedBugs)("the source has what this bug changes: $name", (bug) => {
   expect(sourcesWith(bug).size).toBeGreaterThan(0);
 });
 
-test("every bug that is planted for each commit is one that has been seen", () => {
-  const names = new Set(seen.map(({ name }) => name));
+test("every bug that is planted for each commit is one of the list", () => {
+  const names = new Set(plantedBugs.map(({ name }) => name));
   expect(forEachCommit.filter((name) => !names.has(name))).toEqual([]);
 });
-
-// The name is the reason: the streams of random numbers are new, and seeds up to 2,800 were tried for these.
-test.skip.each(unseen)("it has not been seen yet in the schedules that were tried: $name", () => {});
 
 test.each(wanted)(`it is found within ${schedules} schedules: $name`, async (bug) => {
   const { seed, problem } = (await found(bug)) ?? {};

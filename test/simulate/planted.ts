@@ -4,8 +4,8 @@ export interface PlantedBug {
   readonly name: string;
   /** More than one where several mechanisms prevent the same. */
   readonly changes: readonly PlantedChange[];
-  /** The first schedule that shows it, or one before it; undefined where it has not been seen yet with the faults of today. */
-  readonly near: number | undefined;
+  /** The first schedule that shows it, or one before it. */
+  readonly near: number;
 }
 
 export interface PlantedChange {
@@ -17,7 +17,7 @@ export interface PlantedChange {
 }
 
 const change = (file: string, right: string, wrong: string): PlantedChange => ({ file, right, wrong });
-const bug = (name: string, near: number | undefined, ...texts: Parameters<typeof change>): PlantedBug => ({
+const bug = (name: string, near: number, ...texts: Parameters<typeof change>): PlantedBug => ({
   name,
   near,
   changes: [change(...texts)],
@@ -26,7 +26,7 @@ const bug = (name: string, near: number | undefined, ...texts: Parameters<typeof
 export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "a lease is taken over by the wall clock, which may be set",
-    undefined,
+    4155,
     "ledger/lease/lease.ts",
     "const began = clock.steady();",
     "clock = { ...clock, steady: clock.wall };\n  const began = clock.steady();",
@@ -54,14 +54,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "nothing is renewed while an action takes long",
-    undefined,
+    448,
     "ledger/lease/lease.ts",
     "if (renewing || elapsed(clock, held) < duration / 3 || overdue()) return;",
     "if (duration > 0) return;",
   ),
   bug(
     "an epoch whose answer was lost is taken for one's own",
-    undefined,
+    3710,
     "ledger/lease/lease.ts",
     "if (owner === undefined && failure !== undefined) throw failure;",
     "if (failure !== undefined) return true;",
@@ -222,7 +222,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a detour that is refused leaves the columns hidden",
-    undefined,
+    6153,
     "actions/rewrite/append-guard.ts",
     "undo: [show, ...undo]",
     "undo",
@@ -236,7 +236,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a slow call is sent once more beside it where late ones are not refused",
-    undefined,
+    7352,
     "run/execute/hedged-send.ts",
     "if (!isMomentary(action) || !target.capabilities.fences) return await firstGood(calls);",
     "if (!isMomentary(action)) return await firstGood(calls);",
@@ -344,7 +344,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a rollback asks about rows only where it can put them back",
-    undefined,
+    2894,
     "run/check/find-blocking-rows.ts",
     "    if (lost === undefined) continue;\n    if (acceptLoss",
     "    if (lost === undefined || lost.mayPutBack !== true) continue;\n    if (acceptLoss",
@@ -388,7 +388,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a version is released though rows that came after it are still to be put back",
-    1102,
+    12_275,
     "run/execute/execute.ts",
     "if (isSince(planned, rest)) kept.push(planned);",
     "if (kept.length > rest.length) kept.push(planned);",
