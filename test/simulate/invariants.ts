@@ -105,7 +105,8 @@ function isRefusal({ orders, application }: Scene, { order, ended, weather }: Si
   // Rows could not be counted.
   if (order.direction === "down" && hasTrouble(weather) && isOneOf("ERR_STEP_IMPOSSIBLE")) return true;
   // The version that a restore made may be cleaned up before the run looks for rows that were written before the restore.
-  if (application.does.has("compaction") && isOneOf("ERR_STEP_FAILED") && says(ended, " was not restored")) return true;
+  if (application.does.has("compaction") && isOneOf("ERR_STEP_FAILED") && says(ended, "made of it was cleaned up"))
+    return true;
   if (order.acceptLoss) return false;
   // Rows that came in the moment of the restoration, and that nothing can put back, are named.
   if (application.does.has("writes") && isOneOf("ERR_STEP_FAILED")) return true;

@@ -29,11 +29,11 @@ type PuttingBack = Omit<PutBackRowsAction, "kind" | "table">;
 export async function putBack(table: VersionedTable, putting: PuttingBack): Promise<number> {
   const { version, after, since = version, columns, leaves = [], mayBeDone = false } = putting;
   const restored = await restoredAs(table, version, after);
-  if (restored === undefined) throw new Error(`version ${version} was not restored`);
-  const source = restored - 1;
   const way = `to continue without them, run migrate down --accept-loss`;
   const unsure = (why: string) =>
     new Error(`it is unknown what was written before version ${version} was restored: ${why}; ${way}`);
+  if (restored === undefined) throw unsure("the version that was made of it was cleaned up");
+  const source = restored - 1;
   const all = await versionsOf(table);
   if (!all.some((one) => one.version === source)) throw unsure(`version ${source}, which had it, was cleaned up`);
   if (source <= since) return await table.version();

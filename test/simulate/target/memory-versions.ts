@@ -81,7 +81,7 @@ export function memoryVersions(
     },
     putBack({ table, version, after, since: left = version, writes, columns, mayBeDone }, write) {
       const source = restoredAs(table, version, after)?.previous;
-      if (source === undefined) throw new Error(`version ${version} was not restored`);
+      if (source === undefined) throw new Error(`${unknownRows}: the version that was made of it was cleaned up`);
       if (source.version <= left) return;
       // Where the version that the migration left was cleaned up, the restored one is there (restore-versions.ts).
       const isThere = list(table).some((one) => one.version === left);
