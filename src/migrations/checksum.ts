@@ -50,8 +50,8 @@ export function textHash(text: string): string {
 }
 
 /** Whether a hash is the stored one. Only its beginning may be stored, as the names of markers have little room. */
-export function matchesHash(hash: string, stored: string): boolean {
-  return stored !== "" && hash.startsWith(stored);
+export function matchesHash(hash: string, stored: string | undefined): boolean {
+  return stored ? hash.startsWith(stored) : false;
 }
 
 /** The first 64 bits of a hash, enough to detect a change. */

@@ -104,7 +104,7 @@ export function checkLedger(
 ): void {
   if (saved.ledger.table !== ledger)
     throw stale(saved.plan, "target", `it was made for the ledger ${saved.ledger.table}, and that is ${ledger} now`);
-  const used = records.find((record) => matchesHash(saved.id, savedPlanOf(record) ?? ""));
+  const used = records.find((record) => matchesHash(saved.id, savedPlanOf(record)));
   if (used !== undefined)
     throw stale(saved.plan, "used", `it was used already, in epoch ${used.epoch} of the ledger, by ${used.by}`);
   // The number of records is compared too, because a late record of an older epoch is not the newest one.

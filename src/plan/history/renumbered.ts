@@ -162,7 +162,7 @@ export function withStepsThatRan(
 ): readonly Migration[] {
   return migrations.map((migration) => {
     const { ran, version } = migration;
-    const recorded = known.get(version)?.checksum ?? "";
+    const recorded = known.get(version)?.checksum;
     const steps = ran?.find((one) => matchesHash(checksumOf(one), recorded));
     // A `down` in the file uses the current names, so it is left out.
     return steps === undefined ? migration : { ...migration, steps, checksum: checksumOf(steps), down: undefined };

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { canonicalJson, checksumOf, sha256, stepHash, textHash } from "../../../src/migrations/checksum.ts";
+import {
+  canonicalJson,
+  checksumOf,
+  matchesHash,
+  sha256,
+  stepHash,
+  textHash,
+} from "../../../src/migrations/checksum.ts";
 import { int64, timestamp, utf8 } from "../../../src/schema/declare/type-builders.ts";
 import { createTable, renameColumn, retypeColumn, setNullable } from "../../../src/steps/index.ts";
 
@@ -21,6 +28,16 @@ test.each(["one\ntwo", "one\n\ntwo\n", "one\ntwo \n", "One\ntwo\n", "one two\n"]
     expect(textHash(text)).not.toBe(textHash("one\ntwo\n"));
   },
 );
+
+test.each([
+  ["ab12", true],
+  ["ab", true],
+  ["b1", false],
+  ["", false],
+  [undefined, false],
+])("of the hash ab12, the stored %j is the beginning: %j", (stored, expected) => {
+  expect(matchesHash("ab12", stored)).toBe(expected);
+});
 
 test("a hash is SHA-256 in hex", () => {
   expect(sha256("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
