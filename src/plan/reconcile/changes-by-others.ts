@@ -62,9 +62,9 @@ function metadataSince(
   replaced: Table,
   restored: Table,
 ): readonly MetadataUpdate[] {
-  const metadataOf = (known: Table | undefined, path: Path) => findColumn(known?.columns ?? [], path)?.metadata ?? {};
+  const metadataOf = ({ columns }: Table, path: Path) => findColumn(columns, path)?.metadata ?? {};
   return places.flatMap(({ path, was }): readonly MetadataUpdate[] => {
-    const own = { ...metadataOf(before.get(table), was), ...metadataOf(after.get(table), path) };
+    const own = { ...metadataOf(before.get(table)!, was), ...metadataOf(after.get(table)!, path) };
     const [theirs, old] = [metadataOf(replaced, was), metadataOf(restored, path)];
     const changed = changedKeys(theirs, old, own).filter(
       ([key, value, wasOld]) => reservedProblem(key, value, wasOld) === undefined,
@@ -98,7 +98,7 @@ function indexesSince(
   const isRewritten = undoes.some((action) => rewrites(action).size > 0);
   const isSame = (one: FoundIndex, other: FoundIndex) =>
     sameIndex(one, other) && (isRewritten || canonicalJson(one.options) === canonicalJson(other.options));
-  const isOwn = (name: string) => [before, after].some((known) => ownValue(known.get(table)?.indexes, name) != null);
+  const isOwn = (name: string) => [before, after].some((known) => ownValue(known.get(table)!.indexes, name) != null);
   const indexes: (readonly [string, TableIndex])[] = [];
   const lost: string[] = [];
   for (const [name, index] of Object.entries(replaced.indexes ?? {})) {
@@ -127,6 +127,6 @@ function schemaKeysSince(
   restored: Table,
 ): readonly string[] {
   if (replaced.metadata === undefined || restored.metadata === undefined) return [];
-  const own = { ...before.get(table)?.metadata, ...after.get(table)?.metadata };
+  const own = { ...before.get(table)!.metadata, ...after.get(table)!.metadata };
   return changedKeys(replaced.metadata, restored.metadata, own).map(([key]) => `${key} in the schema's metadata`);
 }
