@@ -7,7 +7,8 @@ import {
 } from "../../../../src/plan/assess/blocking-rows.ts";
 import type { Plan, PlannedMigration } from "../../../../src/plan/make-plan.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
-import { columnsOf, float64, int32, int64, utf8 } from "../../../../src/schema/declare/type-builders.ts";
+import { columnsOf, float32, float64, int32, int64, list, utf8 } from "../../../../src/schema/declare/type-builders.ts";
+import type { ColumnType } from "../../../../src/schema/typed/shape.ts";
 import type { Blocker } from "../../../../src/actions/model/inverse.ts";
 
 const columns = columnsOf({ id: int32(), title: utf8() });
@@ -34,7 +35,7 @@ const wordsOf = ({ words }: Question) => [words(1, 1), words(2, 2), words(undefi
 test.each<[Blocker, Partial<Question>, readonly string[]]>([
   [
     { kind: "null", ...at },
-    { allowed: 0, mayLose: false, isRefused: true },
+    { allowed: 0, spans: undefined, mayLose: false, isRefused: true },
     [
       "1 row of t.id is null, and it was not null before",
       "2 rows of t.id are null, and it was not null before",
@@ -103,6 +104,16 @@ test.each<[Blocker, Partial<Question>, readonly string[]]>([
 test("a rounding cast may be consented to", () => {
   const obstacle: Blocker = { kind: "cast", ...at, from: float64().type, to: { kind: "float32" } };
   expect(questions(backBy([drop, obstacle])).rows[0]).toMatchObject({ mayLose: true, isRefused: false });
+});
+
+test("items of a list that may not fit are asked about, unless the cast changes others", () => {
+  const ask = (item: ColumnType, to: ColumnType) => {
+    const lists = new Map([["t", { columns: columnsOf({ id: list(item) }) }]]);
+    const obstacle: Blocker = { kind: "misfit", ...at, to: list(to).type };
+    return questionsOf({ now: lists, migrations: [backBy([drop, obstacle])] }).rows.flatMap(({ asks }) => asks);
+  };
+  expect(ask(int64(), int32())).toMatchObject([{ table: "t", column: "id" }]);
+  expect(ask(float64(), float32())).toEqual([]);
 });
 
 test("rows of a table that is made on the way are nobody's", () => {

@@ -29,6 +29,10 @@ test("so is an index that it made", () => {
   expect(wrong(makeIndex, found({ indexes: { i: index } }))).toEqual(["index i exists, but should not"]);
 });
 
+test("an index of others by the name of one that a late call dropped is theirs", () => {
+  expect(wrong({ kind: "dropIndex", table: "t", name: "i" }, found({ indexes: { i: index } }))).toEqual([]);
+});
+
 test("what migrations know stays as it is", () => {
   const known: Table = { columns: [{ ...a!, metadata: { unit: "USD" } }, b!], indexes: { i: index } };
   expect(afterLateCall(known, setUnit, undefined, []).columns).toEqual(known.columns);

@@ -243,6 +243,18 @@ test("a release with two equal contracts is named once, in refusals and in risks
   expect(twins).toHaveLength(1);
 });
 
+test("the steps that are advised are about the first alteration that breaks a release", () => {
+  const [action] = checked([
+    alterColumns("documents", [
+      { path: "body", rename: "text" },
+      { path: "title", rename: "headline" },
+    ]),
+  ]);
+  expect(action!.refusal).toMatchObject({
+    sequence: expect.arrayContaining([expect.stringContaining("reads documents.title and writes both")]),
+  });
+});
+
 test("an action that stopped half-way is finished", () => {
   const plan = planOf([renameColumn("documents", "title", "headline"), dropColumn("documents", "price")]);
   const [migration] = plan.migrations;
