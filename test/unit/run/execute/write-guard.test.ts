@@ -230,6 +230,16 @@ test("what was written since the migration is asked if the plan has not seen the
   await target.close();
 });
 
+test("a restore is stopped if neither the plan nor the migration knows a version to compare with", async () => {
+  const { target } = await aTable();
+  const unknown = planBack([restore, putBack], [{ ...since, version: undefined }]);
+  const versions = { ...target.versions!, since: async () => nothing };
+  await expect(askIn(writeGuard({ ...target, versions }, {}), unknown)).rejects.toThrow(
+    "it is unknown what was written",
+  );
+  await target.close();
+});
+
 /** Runs the action, whose ending is the same each time that it is not sent. */
 async function guarded(planned: PlannedMigration, unsent: ActionResult, guard?: Partial<WriteGuard>, at = 0) {
   const runs: string[] = [];

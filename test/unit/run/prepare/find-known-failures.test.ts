@@ -10,6 +10,7 @@ import {
   ivfFlat,
   retypeColumn,
   setNullable,
+  struct,
   vector,
 } from "lance-migrate";
 import type { Step } from "lance-migrate";
@@ -89,6 +90,21 @@ test("if a later step is refused, the first one is too, and it is the one that i
   const both = [setNullable("t", "a", false), dropTable("u")];
   const failing = { code: "ERR_STEP_WOULD_FAIL", details: { step: 1 } };
   await expect(up({ ...options, migrations: sourceOf([first, aMigration(2, both)]) })).rejects.toMatchObject(failing);
+  await target.close();
+});
+
+test("a field is not added to a table in a format in which structs get none, and the format is named", async () => {
+  const folder = temporaryFolder();
+  const old = { kind: "lance", uri: folder, newTables: { dataStorageVersion: "2.1" } } as const;
+  const target = await open(old, { name: "local", folder });
+  const options = { target, ledger: "_migrations", lease: { duration: 600_000, patience: 0 } };
+  const first = aMigration(1, [createTable("t", { s: struct({ a: int64() }) })]);
+  await up({ ...options, migrations: sourceOf([first]) });
+  const second = aMigration(2, [addColumn("t", "s.b", int64())]);
+  await expect(up({ ...options, migrations: sourceOf([first, second]) })).rejects.toMatchObject({
+    code: "ERR_STEP_WOULD_FAIL",
+    message: expect.stringContaining("the table is written in file format 2.1"),
+  });
   await target.close();
 });
 

@@ -44,6 +44,12 @@ test.each([
   expect(measured.map(({ attributes, value: { count } }) => ({ ...attributes, count }))).toEqual(waits);
 });
 
+test("a migration that is rolled back is measured, and no other event", async () => {
+  const reverted = { event: "reverted", version: 1, name: "one", duration: 6_000 } as RunEvent;
+  const measured = await measuredOf("lance_migrate.migration.duration", [{ event: "taking" }, reverted]);
+  expect(measured).toMatchObject([{ value: { count: 1, sum: 6 } }]);
+});
+
 test("the migrations of a group share its duration, and one alone has its own", async () => {
   const applied = { event: "applied", version: 1, name: "one", duration: 6_000 } as const;
   const alone = await measuredOf("lance_migrate.migration.duration", [applied as RunEvent]);

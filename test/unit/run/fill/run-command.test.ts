@@ -1,0 +1,19 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { startCommand } from "../../../../src/run/fill/run-command.ts";
+import { temporaryFolder } from "../../../support/project.ts";
+
+/** Answers a call, and writes a file a moment after its input has ended. */
+const tidy = `
+process.stdin.on("data", () => console.log('{"id": 1, "values": [7]}'));
+process.stdin.on("end", () => setTimeout(() => require("node:fs").writeFileSync("tidied", ""), 50));
+`;
+
+test("a command has time to end by itself when all is computed", async () => {
+  const folder = temporaryFolder();
+  const { raw, close } = startCommand([process.execPath, "-e", tidy], folder);
+  expect(await raw([{ id: 1 }], new AbortController().signal)).toEqual([7]);
+  await close();
+  expect(existsSync(join(folder, "tidied"))).toBe(true);
+});
