@@ -126,6 +126,14 @@ test("an applied migration carries the facts of its record", () => {
   ]);
 });
 
+test("of a migration of which a record states only that it is under way, nothing is done", () => {
+  const { migrations } = foldLedger([aRecord("1.0", "advanced", { version: 1, name: "m1" })]);
+  const facts = { step: 0, total: 0, checksum: "", steps: [], textHash: "", attempt: 1, duration: 0, tables: {} };
+  expect([...migrations.values()]).toEqual([
+    { version: 1, name: "m1", ...facts, status: "partial", order: 0, at: 100, by: "holder 1" },
+  ]);
+});
+
 test("what is marked as applied counts as applied, and is known not to have run", () => {
   const { migrations } = foldLedger([
     aRecord("1.0", "taken"),

@@ -11,7 +11,14 @@ import {
 } from "../../../../../src/schema/declare/type-builders.ts";
 import type { ColumnType } from "../../../../../src/schema/typed/shape.ts";
 import type { Action } from "../../../../../src/actions/model/action.ts";
-import { commitsOf, describeAction, rewrites, tableAfter, invert } from "../../../../../src/actions/apply-action.ts";
+import {
+  commitsOf,
+  describeAction,
+  risksOf,
+  rewrites,
+  tableAfter,
+  invert,
+} from "../../../../../src/actions/apply-action.ts";
 import type { Table } from "../../../../../src/schema/table.ts";
 
 const table: Table = {
@@ -111,4 +118,10 @@ test("the rollback drops it, unless it holds values", () => {
     actions: [{ kind: "dropColumns", table: "t", paths: ["s.x"] }],
     obstacles: [{ kind: "values", table: "t", path: "s.x" }],
   });
+});
+
+test("while a field is added deep inside, appends are refused because of the column around it", () => {
+  expect(risksOf(add("s.d.x", int64()), table).map(({ text }) => text)).toEqual([
+    "appends by others are refused while t.s is written again with its new field",
+  ]);
 });
