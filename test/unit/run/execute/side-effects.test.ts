@@ -30,6 +30,13 @@ test("a call on a table that was recreated is noticed by the table's instance, w
   expect(await renameOnAnother({})).toMatchObject({ code: "ERR_TABLE_RECREATED" });
 });
 
+test("where no call can be undone, it is only said that the table was recreated", async () => {
+  expect(await renameOnAnother({ undo: undefined })).toMatchObject({
+    code: "ERR_TABLE_RECREATED",
+    problem: expect.stringContaining("whether the call changed the new table is unknown"),
+  });
+});
+
 test("where versions have no times it is noticed by a version below the one that was seen", async () => {
   const less = { instance: undefined };
   expect(await renameOnAnother(less, unknown)).toMatchObject({ code: "ERR_TABLE_RECREATED" });

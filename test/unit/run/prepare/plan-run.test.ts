@@ -92,6 +92,21 @@ test("an interrupted command does not plan again", async () => {
   expect(plans).toBe(1);
 });
 
+test("a migration whose rollback has ended is loaded as long as a late call of it was not checked", async () => {
+  const target = memoryTarget({ name: "memory", model: "embedded", tables: memoryTables() });
+  const [first, second] = [1, 2].map((version) => aMigration(version, [createTable(`t${version}`, { a: int32() })]));
+  const migrations = sourceOf([first!, second!]);
+  const input = {
+    context: { target, migrations, ledger: "_migrations", runner: { by: "ann", run: "ours", tool: "t" } },
+    files: migrations.list(),
+    state: { ...foldLedger([taken]), late: [{ version: 2, action: 1, isBack: true, epoch: 1, midway: undefined }] },
+    besideAnother: false,
+  } as unknown as PlanningInput;
+  const planned = await planPending(input, { to: 1 });
+  expect(planned.plan.migrations.map(({ migration }) => migration.version)).toEqual([1]);
+  expect(planned.migrations.map(({ version }) => version)).toEqual([1, 2]);
+});
+
 test("a plan has the commits for an index that an application created on a retyped column", async () => {
   const target = memoryTarget({ name: "memory", model: "embedded", tables: memoryTables() });
   const migrations = [[createTable("t", { a: int32() })], [retypeColumn("t", "a", int64())]].map((steps, index) =>
