@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { isMigrateError } from "../../../src/errors/migrate-error.ts";
 import { up } from "../../../src/commands/up.ts";
+import type { RunEvent } from "../../../src/run/events.ts";
 import type { MigratorOptions } from "../../../src/run/run-context.ts";
 import { onAllDatabases, type DatabasesChoice } from "../../../src/session/on-all-databases.ts";
 import { openSession, type SessionOfSeveral } from "../../../src/session/session.ts";
@@ -110,6 +111,30 @@ test("after an interruption, work that holds no lease and never ends is given up
   );
   expect(ended).toEqual(["a", "ERR_INTERRUPTED"]);
   expect(untried).toEqual({ names: names.slice(2), why: "interrupted" });
+});
+
+test("work is under way from when it takes the lease until it waits for it again, or ends", async () => {
+  const session = await several(["a"]);
+  const told: string[] = [];
+  await onAllDatabases(
+    session,
+    async ({ emit }) => {
+      const waiting = { event: "waiting", by: "ann", lease: 1_000 } as const;
+      for (const event of [waiting, { event: "taking" }, { event: "rowsComputed" }, waiting, { event: "taking" }])
+        emit!(event as RunEvent);
+    },
+    {},
+    {
+      emit: ({ event }) => told.push(event),
+      underWay: (something) => told.push(something ? "under way:" : "at rest:"),
+      end: ({ database }) => told.push(database),
+    },
+  );
+  expect(told).toEqual(
+    ["at rest: waiting", "under way: taking", "under way: rowsComputed", "at rest: waiting", "under way: taking"]
+      .flatMap((words) => words.split(/(?<=:) /))
+      .concat("at rest:", "a"),
+  );
 });
 
 test("all databases get the migrations that were there at the beginning", async () => {

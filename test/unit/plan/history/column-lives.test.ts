@@ -12,6 +12,7 @@ import {
   float32,
   int32,
   int64,
+  ivfFlat,
   largeUtf8,
   list,
   reembedColumn,
@@ -224,6 +225,11 @@ test("a column that is switched to another embedding model stays the same column
     ],
   ]);
   expect(eventsOf("documents.vector_old", [reembed])).toEqual([["2.1 created vector => fixedSizeList<float32, 2>"]]);
+  // Its index stays on the old values.
+  const index = createIndex("documents", "vector", ivfFlat({ numPartitions: 2 }), { name: "near" });
+  expect(eventsOf("documents.vector_old", [index], [reembed])).toEqual([
+    ["3.1 created vector => fixedSizeList<float32, 2>", expect.stringMatching(/^3.1 indexed near, ivfFlat/)],
+  ]);
 });
 
 test("a dropped table and another one of its name are two", () => {

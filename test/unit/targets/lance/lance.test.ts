@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import type { Action } from "../../../../src/actions/model/action.ts";
+import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
 import { serve } from "../../../rest/servers.ts";
+import { temporaryFolder } from "../../../support/project.ts";
 
 const answerSeconds = 2;
 
@@ -31,5 +34,16 @@ test("a table in an object store may take longer to drop than to read", async ()
   const target = await open(given, { name: "store", folder: "/" });
   await target.discard!("a");
   expect(store.seen.map(({ path }) => path)).toContain("/b?delete");
+  await target.close();
+});
+
+test("a table that is not there is only created", async () => {
+  const folder = temporaryFolder();
+  const target = await open({ kind: "lance", uri: folder }, { name: "local", folder });
+  const columns = columnsOf({ id: int32() });
+  const drop: Action = { kind: "dropColumns", table: "t", paths: ["id"] };
+  await expect(target.execute(drop, await target.describeTable("t"))).rejects.toThrow("there is no table t");
+  await target.execute({ kind: "createTable", table: "t", columns }, await target.describeTable("t"));
+  expect(await target.listTables()).toEqual(["t"]);
   await target.close();
 });
