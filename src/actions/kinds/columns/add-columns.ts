@@ -13,12 +13,6 @@ export const addColumns: ActionModel<AddColumnsAction> = {
   kind: "addColumns",
   after: (before, { table, columns }) => {
     const added = columns.map(withoutMetadata);
-    const strict = columns.find(({ nullable, computed }) => !nullable && computed !== undefined);
-    if (strict !== undefined)
-      throw conflict(
-        table,
-        `${strict.name} is a computed column and can't be not null: it holds no values before a refresh`,
-      );
     checkAdded(before.columns, added, table);
     const bare = columns.find(({ nullable, as }) => !nullable && as === undefined);
     if (bare !== undefined)
