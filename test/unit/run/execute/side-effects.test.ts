@@ -44,6 +44,18 @@ test("where versions have no times it is noticed by a version below the one that
   expect(await renameOnAnother({ ...less, undo: undefined }, unknown)).toBeUndefined();
 });
 
+test("a table of the same instance is the same, although the version that was seen is gone", async () => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  tables.create("t", [a]);
+  const seen = (await memory.describeTable("t"))!;
+  const made = await memory.execute(rename, seen);
+  const gone = async () => await Promise.reject(new Error("there is no such version"));
+  const versions = { ...memory.versions!, at: gone, time: async () => undefined };
+  const target = { ...memory, versions };
+  expect(await aftermath(rename, { ...seen, at: undefined }, made, { target, lease: held })).toBeUndefined();
+});
+
 test("where it is unknown which table a call without an answer has changed, that is said", async () => {
   let now = 0;
   const tables = memoryTables({ now: () => ++now });
