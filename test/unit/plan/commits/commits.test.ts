@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { leadsBack, planCommits, progressOf } from "../../../../src/plan/commits/commits.ts";
+import { leadsBack, planCommits, progressOf, statesBetween } from "../../../../src/plan/commits/commits.ts";
 import type { Action, ActionKind } from "../../../../src/actions/model/action.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import { btree } from "../../../../src/schema/declare/index-builders.ts";
@@ -39,6 +39,14 @@ test("each commit begins with what the one before leaves, and tells of indexes a
   expect(indexes).toEqual([[there, gone], ...Array.from({ length: 4 }, () => [{}, {}]), [{}, there]]);
   const metadata = commits.map(({ after }) => after.get("t")!.columns[0]!.metadata);
   expect(metadata).toEqual(commits.map((_, index) => (index === 3 ? { unit: "EUR" } : undefined)));
+});
+
+test("an action of several commits may be found after its last one too", () => {
+  const commits = plan(retype, table);
+  const found = statesBetween(commits).map((tables) => tables.get("t")!);
+  expect(found.at(-1)!.columns).toEqual([{ ...id!, type: { kind: "int64" } }]);
+  expect(found.at(-1)!.indexes).toEqual(table.indexes);
+  expect(statesBetween(plan({ kind: "dropIndex", table: "t", name: "i" }, table))).toEqual([]);
 });
 
 test("where nobody can look, an action is one commit", () => {

@@ -87,6 +87,17 @@ test.each([
   expect(classOf(action, inStruct, abilitiesOf("embedded")).class).toBe(is);
 });
 
+test("rows that a migration itself gives to a new table do not block its rollback where versions tell them apart", () => {
+  const given = { ...create, rows: [{ a: 1 }] } as Action;
+  const reasonIn = (restoreTable?: true) =>
+    classOf(given, before, {
+      ...abilitiesOf("embedded"),
+      actions: { createTable: true, dropTable: true, restoreTable },
+    }).reason;
+  expect(reasonIn(true)).toBe("refused if rows of u were written since");
+  expect(reasonIn()).toBe("refused if u holds more rows");
+});
+
 // What a refresh writes follows from other columns, and an optimized table or a rebuilt index holds the same.
 const leftAsIs: ReadonlySet<string> = new Set(["refreshColumn", "optimizeTable", "rebuildIndex"]);
 
