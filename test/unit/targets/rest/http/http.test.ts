@@ -1,0 +1,24 @@
+import { expect, test, vi } from "vitest";
+import { openHttp } from "../../../../../src/targets/rest/http/http.ts";
+import { settingsOf } from "../../../../../src/targets/rest/options/options.ts";
+import { anAuthority, serve, serveProxy } from "../../../../rest/servers.ts";
+
+test.each([
+  ["a service of an own authority is trusted with its certificate", "*"],
+  ["so is one that is asked through a proxy", ""],
+])("%s", async (_, noProxy) => {
+  const authority = anAuthority();
+  const { port } = await serve((response) => response.end("{}"), authority.sign("DNS:localhost"));
+  const proxy = await serveProxy();
+  for (const [name, value] of [
+    ["https_proxy", proxy.url],
+    ["no_proxy", noProxy],
+  ] as const)
+    for (const variable of [name, name.toUpperCase()]) vi.stubEnv(variable, value);
+  const config = { kind: "rest", endpoint: `https://localhost:${port}`, apiKey: "a-key", ca: authority.file } as const;
+  const http = openHttp(settingsOf(config, { name: "here", folder: "/" }));
+  expect(await http.read({ endpoint: "GET /v1/tables" })).toMatchObject({ status: 200 });
+  expect(proxy.seen.length).toBe(noProxy === "" ? 1 : 0);
+  await http.close();
+  vi.unstubAllEnvs();
+});
