@@ -1,7 +1,8 @@
 /** Rows of migrations: plain JSON values, which are checked against the columns of their table. */
 import { MigrateError } from "../errors/migrate-error.ts";
 import { bits, formatType, isFloat, isInteger, isText, type Column, type DataType } from "./data-type.ts";
-import { isDate, ticksOf } from "./iso-time.ts";
+import { float16Bits, float16Of } from "./float16.ts";
+import { dayOf, ticksOf } from "../time/iso-time.ts";
 import { similarName } from "./names.ts";
 
 /**
@@ -67,7 +68,7 @@ export function valueIn(row: RowValues, name: string): RowValue {
 function keyText(key: boolean | number | string, type: DataType): string {
   if (isInteger(type)) return String(BigInt(key as number | string));
   if (type.kind === "timestamp") return String(ticksOf(key as string, type.unit));
-  if (type.kind === "float32") return String(Math.fround(key as number));
+  if (isFloat(type)) return String(rounded(key as number, type));
   return String(key);
 }
 
@@ -87,14 +88,20 @@ function valueProblem(value: Exclude<RowValue, null>, type: DataType, place: str
   const fits = (fit: boolean, words: string) =>
     fit ? undefined : `${place} must be ${words}, as it is ${formatType(type)}`;
   if (type.kind === "bool") return fits(typeof value === "boolean", "true or false");
-  if (isText(type)) return fits(typeof value === "string", "text");
+  if (isText(type)) {
+    // It would be stored as another character.
+    if (typeof value === "string" && !value.isWellFormed())
+      return `${place} has half of a surrogate pair, which is no character (${JSON.stringify(value)})`;
+    return fits(typeof value === "string", "text");
+  }
   if (isFloat(type)) return fits(typeof value === "number" && holdsFloat(value, type), "a number in its range");
   if (isInteger(type))
     return fits(
       isInRange(value, type),
       `a whole number in its range${bits(type) === 64 ? ", or text where JavaScript can't hold it" : ""}`,
     );
-  if (type.kind === "date32") return fits(typeof value === "string" && isDate(value), "a date such as 2026-11-20");
+  if (type.kind === "date32")
+    return fits(typeof value === "string" && dayOf(value) !== undefined, "a date such as 2026-11-20");
   if (type.kind === "timestamp")
     return fits(
       typeof value === "string" && ticksOf(value, type.unit) !== undefined,
@@ -131,8 +138,13 @@ function isList(value: RowValue): value is readonly RowValue[] {
 
 /** Whether a number is in the range of a float type. Rounding is accepted, infinity is not. */
 export function holdsFloat(value: number, type: DataType): boolean {
-  const largest = { float16: 65_504, float32: 2 ** 128 - 2 ** 104, float64: Number.MAX_VALUE };
-  return Math.abs(value) <= largest[type.kind as keyof typeof largest];
+  return Number.isFinite(rounded(value, type));
+}
+
+/** The nearest number of a float type. */
+function rounded(value: number, { kind }: DataType): number {
+  if (kind === "float16") return float16Of(float16Bits(value));
+  return kind === "float32" ? Math.fround(value) : value;
 }
 
 function isInRange(value: RowValue, type: DataType): boolean {

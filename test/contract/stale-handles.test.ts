@@ -10,7 +10,7 @@ import { open as openLance } from "../../src/targets/lance/lance.ts";
 import { memoryTarget } from "../simulate/target/memory-target.ts";
 import { memoryTables } from "../simulate/target/memory-tables.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
-import { valuesToIpc } from "../../src/wire/rows/encode-rows.ts";
+import { rowsToIpcFile } from "../../src/wire/rows/write-rows.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { isLong } from "../support/rounds.ts";
 
@@ -39,8 +39,7 @@ async function onEngine(): Promise<Others> {
   return {
     target,
     create: async (other) => await createEmptyTable(await db(), "t", other === undefined ? columns : others),
-    createFilled: async () =>
-      await createFilledTable(await db(), "t", Buffer.from(valuesToIpc(columns, rowsFrom(50), "file")), "create"),
+    createFilled: async () => await createFilledTable(await db(), "t", rowsToIpcFile(columns, rowsFrom(50)), "create"),
     async append() {
       const table = await handle();
       const isOther = (await table.schema()).fields.some(({ name }) => name === "x");

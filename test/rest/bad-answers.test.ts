@@ -9,7 +9,7 @@ import type { Action } from "../../src/actions/model/action.ts";
 import type { Column } from "../../src/schema/data-type.ts";
 import { open } from "../../src/targets/rest/rest.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
-import { rowsToIpc } from "../../src/wire/rows/encode-small-rows.ts";
+import { rowsToIpc } from "../../src/wire/rows/write-rows.ts";
 import { answered, answers, bytes, html, json, quick, text, unreachable, type Bad } from "./bad-answers.ts";
 import {
   anAuthority,
@@ -743,7 +743,7 @@ describe.concurrent("the dialect namespace", () => {
   test("has tables whose types are vague described by their rows, and lives with a bad answer to that", async () => {
     const fields = [{ name: "id", type: { type: "utf8" }, nullable: false }];
     for (const [query, kind] of [
-      [(response) => void response.end(Buffer.from(rowsToIpc([{ ...int64, type: { kind: "utf8" } }], []))), "utf8"],
+      [(response) => void response.end(rowsToIpc([{ ...int64, type: { kind: "utf8" } }], [])), "utf8"],
       [html(200), "utf8"],
       [html(400), "utf8"],
       [text(200, ""), "utf8"],

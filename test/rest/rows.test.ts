@@ -4,7 +4,7 @@ import { columnsOf, int64, utf8 } from "../../src/schema/declare/type-builders.t
 import { open } from "../../src/targets/rest/rest.ts";
 import type { RowAccess } from "../../src/targets/contract/row-access.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
-import { valuesToIpc } from "../../src/wire/rows/encode-rows.ts";
+import { rowsToIpc } from "../../src/wire/rows/write-rows.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { aProxy, type Fate, type Proxy } from "../support/proxy.ts";
 import { aService, apiKey } from "../support/service.ts";
@@ -103,7 +103,7 @@ describe("an answer that is not what was asked for is refused", () => {
 
   test.each([
     ["a text", "text/plain", "hello", "that is no Arrow data with what was asked for: hello"],
-    ["other columns", "application/vnd.apache.arrow.stream", valuesToIpc(columns, given.rows, "stream"), "Arrow data"],
+    ["other columns", "application/vnd.apache.arrow.stream", rowsToIpc(columns, given.rows), "Arrow data"],
   ])("to a query: %s", async (_, type, body, problem) => {
     const rows = await answering(type, body);
     await expect(rows.read("t", { select: [["mark", "text"]] })).rejects.toThrow(problem);

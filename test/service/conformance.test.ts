@@ -10,7 +10,7 @@ import type { Column } from "../../src/schema/data-type.ts";
 import { open } from "../../src/targets/rest/rest.ts";
 import { fromIpc } from "../../src/wire/arrow/arrow-schema.ts";
 import { fileType, jsonType } from "../../src/wire/content-types.ts";
-import { valuesToIpc } from "../../src/wire/rows/encode-rows.ts";
+import { rowsToIpc } from "../../src/wire/rows/write-rows.ts";
 import type { Row } from "../../src/wire/rows/ipc-rows.ts";
 import { readRows } from "../../src/wire/rows/read-rows.ts";
 import { serve } from "../rest/servers.ts";
@@ -162,7 +162,7 @@ function jsonIn(bytes: Buffer): unknown {
 }
 
 function toStream({ columns, rows }: Arrow): Uint8Array {
-  return valuesToIpc(columns, rows, "stream");
+  return rowsToIpc(columns, rows);
 }
 
 async function arrowIn(bytes: Buffer): Promise<Arrow> {

@@ -1,12 +1,12 @@
 /** A field that a route does not know is refused: if a misspelt filter were ignored, every row would be changed. */
 import { beforeEach, expect, test } from "vitest";
 import { toIpcStream } from "../../src/wire/arrow/arrow-schema.ts";
-import { valuesToIpc } from "../../src/wire/rows/encode-rows.ts";
+import { rowsToIpc } from "../../src/wire/rows/write-rows.ts";
 import type { Column } from "../../src/schema/data-type.ts";
 import { aService, apiKey, type Served } from "./served.ts";
 
 const columns: readonly Column[] = [{ name: "id", type: { kind: "int32" }, nullable: true }];
-const stream = valuesToIpc(columns, [{ id: 1 }, { id: 2 }, { id: 3 }], "stream");
+const stream = rowsToIpc(columns, [{ id: 1 }, { id: 2 }, { id: 3 }]);
 
 let served: Served;
 

@@ -55,14 +55,14 @@ async function hasRows(
   const there = await table.count(version);
   if (there < rows.length || there > table.mostCompared) return false;
   // Arrow is slow to load
-  const [{ canRead, rowDifference }, { valuesToIpc }] = await Promise.all([
+  const [{ canRead, rowDifference }, { rowsToIpcFile }] = await Promise.all([
     import("../../wire/rows/row-checksum.ts"),
-    import("../../wire/rows/encode-rows.ts"),
+    import("../../wire/rows/write-rows.ts"),
   ]);
   const read = columns.filter((column) => canRead([column]));
   if (read.length === 0) return there === rows.length;
   const names = read.map(({ name }) => name);
-  const own = Buffer.from(valuesToIpc(read, rows, "file"));
+  const own = rowsToIpcFile(read, rows);
   const { removed } = await rowDifference([own], table.batches(version, [...names, "_rowid"]), "_rowid");
   return removed === 0;
 }

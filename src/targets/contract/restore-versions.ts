@@ -58,7 +58,7 @@ export async function putBack(table: VersionedTable, putting: PuttingBack): Prom
       `${lost}, and would lose what they have in ${leaves.join(", ")} if they were put back; ${holds}; to put them back without that, run migrate down --keep-appended`,
     );
   const file = await table.rows(source, addedRows, Object.entries(columns));
-  const { rowsInFile } = await import("../../wire/arrow/ipc-file.ts"); // Arrow is slow to load
+  const { rowsInFile } = await import("../../wire/arrow/ipc-file.ts");
   const read = rowsInFile(file);
   if (read !== added) throw new Error(`${lost}, but ${formatNumber(read)} were read; ${holds}; ${way}`);
   const isThere = mayBeDone && (await wasAppended(table, restored, added, file));
@@ -155,7 +155,7 @@ async function wasAppended(
 /** Undefined if they have a type that can't be read. */
 async function sameRows(one: Buffer, other: Buffer): Promise<boolean | undefined> {
   if (one.equals(other)) return true;
-  const { sumOfRows } = await import("../../wire/rows/row-checksum.ts"); // Arrow is slow to load
+  const { sumOfRows } = await import("../../wire/rows/row-checksum.ts");
   try {
     const [first, second] = [await sumOfRows([one]), await sumOfRows([other])];
     return first.rows === second.rows && first.sum === second.sum;

@@ -18,7 +18,7 @@ export async function sampledWidths(
   expressions: readonly string[],
   rows: number,
 ): Promise<readonly number[] | undefined> {
-  const { bytesOfColumns } = await import("../../wire/rows/value-bytes.ts"); // Arrow is slow to load
+  const { bytesOfColumns } = await import("../../wire/rows/value-bytes.ts");
   const columns = expressions.map((sql, index) => [`v${index}`, sql] as const);
   const sums = columns.map(() => 0);
   let [seen, longest, limit] = [0, 0, 1];

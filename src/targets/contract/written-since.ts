@@ -55,7 +55,7 @@ interface Tally {
 
 /** Undefined if the target does not provide these columns. */
 export async function tallyOf(table: VersionedTable, version: number, since: number): Promise<Tally | undefined> {
-  const { rowIdColumns, rowIdsOf } = await import("../../wire/rows/row-ids.ts"); // Arrow is slow to load
+  const { rowIdColumns, rowIdsOf } = await import("../../wire/rows/row-ids.ts");
   const sums = new Uint32Array(4);
   let [rows, added, changed, hasStableIds] = [0, 0, 0, false];
   try {
@@ -147,7 +147,7 @@ async function byValues(
   const [before, after] = [await table.columns(version), await table.columns(newest)];
   const shared = common(after, before);
   const isComparable = shared.length === after.length || (mayHaveMore && shared.length === before.length);
-  const { canRead, rowDifference } = await import("../../wire/rows/row-checksum.ts"); // Arrow is slow to load
+  const { canRead, rowDifference } = await import("../../wire/rows/row-checksum.ts");
   if (!isComparable || !canRead(shared)) return undefined;
   const rows = Math.max(await table.count(version), await table.count(newest));
   if (rows > table.mostCompared) return undefined;

@@ -148,8 +148,8 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
   fillColumn: { execute: byRun, describe: (action) => describeMerge(action, action.path) },
   insertRows: {
     async execute({ rows, key }, { handle, table }) {
-      const { givenColumns, valuesToIpc } = await import("../../wire/rows/encode-rows.ts"); // few migrations hold rows
-      const file = Buffer.from(valuesToIpc(givenColumns(table.columns, rows), rows, "file"));
+      const { givenColumns, rowsToIpcFile } = await import("../../wire/rows/write-rows.ts"); // few migrations hold rows
+      const file = rowsToIpcFile(givenColumns(table.columns, rows), rows);
       // Some indexes on the key column, such as fm, can't determine whether a key exists.
       const merge = { on: [key], insert: true, useIndex: false };
       return (await writeReadably(handle, table.columns, () => mergeRows(handle, merge, file))).version;
@@ -235,6 +235,6 @@ function fieldAlone([name, ...rest]: Path, type: DataType): Column {
 
 async function fileOf({ columns, rows = [], metadata }: ActionFor<"createTable">): Promise<Buffer> {
   if (rows.length === 0) return (await import("../../wire/arrow/arrow-schema.ts")).toIpcFile(columns, metadata);
-  const { valuesToIpc } = await import("../../wire/rows/encode-rows.ts");
-  return Buffer.from(valuesToIpc(columns, rows, "file", metadata));
+  const { rowsToIpcFile } = await import("../../wire/rows/write-rows.ts");
+  return rowsToIpcFile(columns, rows, { metadata });
 }

@@ -61,7 +61,7 @@ export function lanceRecords(
 
   async function fileOf(rows: readonly Row[]): Promise<Buffer> {
     // Lazy: a run with nothing pending writes no record.
-    const { rowsToIpcFile } = await import("../../wire/rows/encode-small-rows.ts");
+    const { rowsToIpcFile } = await import("../../wire/rows/write-rows.ts");
     return rowsToIpcFile(columns, rows);
   }
 

@@ -76,9 +76,8 @@ export function lanceRows({ folder, open, create, drop, calling }: Database): Ro
 }
 
 async function encode({ columns, rows }: NewValues): Promise<Buffer> {
-  const { valuesToIpc } = await import("../../wire/rows/encode-rows.ts"); // Arrow is slow to load
-  const { buffer, byteOffset, length } = valuesToIpc(columns, rows, "file");
-  return Buffer.from(buffer, byteOffset, length);
+  const { rowsToIpcFile } = await import("../../wire/rows/write-rows.ts");
+  return rowsToIpcFile(columns, rows);
 }
 
 async function decode({ first, others }: Found): Promise<readonly RowValues[]> {

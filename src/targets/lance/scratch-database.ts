@@ -42,13 +42,13 @@ export async function openScratch(newTables?: NewTables): Promise<Scratch> {
       const { sampleRows } = await import("../../wire/rows/sample-rows.ts");
       const sample = rows === 0 ? undefined : sampleRows(columns, rows);
       if (sample === undefined) return 0;
-      const { valuesToIpc } = await import("../../wire/rows/encode-rows.ts"); // Arrow is slow to load
-      const file = Buffer.from(valuesToIpc(sample.columns, sample.rows, "file"));
+      const { rowsToIpcFile } = await import("../../wire/rows/write-rows.ts");
+      const file = rowsToIpcFile(sample.columns, sample.rows);
       await addRows(await db.openTable(name), file, "append");
       return rows;
     }),
     rows: reaching(async (table) => {
-      const { canRead, sumOfRows } = await import("../../wire/rows/row-checksum.ts"); // as above
+      const { canRead, sumOfRows } = await import("../../wire/rows/row-checksum.ts");
       const handle = await openTable(db, table, folder);
       if (handle === undefined) return { count: 0, sum: undefined };
       if (!canRead(await readColumns(handle))) return { count: await handle.countRows(), sum: undefined };

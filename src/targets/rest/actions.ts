@@ -83,8 +83,8 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
     operation: "create",
     async request({ columns, rows, metadata }) {
       if (rows !== undefined && rows.length > 0) {
-        const { valuesToIpc } = await import("../../wire/rows/encode-rows.ts");
-        return { body: { type: streamType, bytes: valuesToIpc(columns, rows, "stream", metadata) } };
+        const { rowsToIpc } = await import("../../wire/rows/write-rows.ts");
+        return { body: { type: streamType, bytes: rowsToIpc(columns, rows, { metadata }) } };
       }
       const { toIpcStream } = await import("../../wire/arrow/arrow-schema.ts"); // Arrow is slow to load
       return { body: { type: streamType, bytes: toIpcStream(columns, metadata) } };
@@ -97,8 +97,8 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
   insertRows: {
     operation: "merge",
     async request({ rows, key }, { columns }) {
-      const { givenColumns, valuesToIpc } = await import("../../wire/rows/encode-rows.ts");
-      const bytes = valuesToIpc(givenColumns(columns, rows), rows, "stream");
+      const { givenColumns, rowsToIpc } = await import("../../wire/rows/write-rows.ts");
+      const bytes = rowsToIpc(givenColumns(columns, rows), rows);
       return {
         body: { type: streamType, bytes },
         query: { on: key, when_not_matched_insert_all: "true", use_index: "false" },

@@ -57,8 +57,8 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
 
   /** Safe to repeat: existing keys are not added again. Returns how many rows were added, if the service reports it. */
   const merge = async (rows: readonly Row[]): Promise<number | undefined> => {
-    const { rowsToIpc } = await import("../../wire/rows/encode-small-rows.ts");
-    const bytes = rowsToIpc(columns, rows, key);
+    const { rowsToIpc } = await import("../../wire/rows/write-rows.ts");
+    const bytes = rowsToIpc(columns, rows, { key });
     const query = { on: key, when_not_matched_insert_all: "true" };
     const send = async () =>
       parseInserted(await client.write("merge", name, { body: { type: streamType, bytes }, query }));
@@ -67,8 +67,8 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
 
   return {
     async create() {
-      const { rowsToIpc } = await import("../../wire/rows/encode-small-rows.ts");
-      const bytes = rowsToIpc(columns, [], key);
+      const { rowsToIpc } = await import("../../wire/rows/write-rows.ts");
+      const bytes = rowsToIpc(columns, [], { key });
       const create = async () => {
         try {
           await client.write("create", name, { body: { type: streamType, bytes } });

@@ -150,7 +150,7 @@ async function columnsOfRows(client: Client, table: string, described: readonly 
 }
 
 async function createMarker(client: Client, name: string, columns: readonly Column[], row: Row): Promise<boolean> {
-  const { rowsToIpc } = await import("../../wire/rows/encode-small-rows.ts");
+  const { rowsToIpc } = await import("../../wire/rows/write-rows.ts");
   try {
     await client.write("create", name, { body: { type: streamType, bytes: rowsToIpc(columns, [row]) } });
     return true;

@@ -99,8 +99,8 @@ async function hasAddresses(client: Client, table: string): Promise<boolean> {
 }
 
 async function encode({ columns, rows }: NewValues): Promise<HttpRequest["body"]> {
-  const { valuesToIpc } = await import("../../wire/rows/encode-rows.ts"); // Arrow is slow to load
-  return { type: streamType, bytes: valuesToIpc(columns, rows, "stream") };
+  const { rowsToIpc } = await import("../../wire/rows/write-rows.ts");
+  return { type: streamType, bytes: rowsToIpc(columns, rows) };
 }
 
 /** Undefined if the answer does not have the selected values. */

@@ -24,7 +24,7 @@ import type { TimeUnit as ArrowTimeUnit } from "apache-arrow/fb/time-unit";
 import { Timestamp } from "apache-arrow/fb/timestamp";
 import { Type } from "apache-arrow/fb/type";
 import { Utf8 } from "apache-arrow/fb/utf8";
-import type { Builder, Offset } from "flatbuffers";
+import { Encoding, type Builder, type Offset } from "flatbuffers";
 import {
   childColumns,
   floatKinds,
@@ -149,7 +149,7 @@ export function toColumn(field: Field): Column {
   const type: DataType =
     dictionary === null ? stored : { kind: "dictionary", index: toInteger(dictionary.indexType()), value: stored };
   const metadata = metadataOf(field);
-  const column = { name: field.name() ?? "", type, nullable: field.nullable() };
+  const column = { name: textOf(field.name(Encoding.UTF8_BYTES)), type, nullable: field.nullable() };
   return Object.keys(metadata).length === 0 ? column : { ...column, metadata };
 }
 
@@ -174,8 +174,8 @@ function toType(field: Field, children: readonly Column[]): DataType {
     case Type.Timestamp: {
       const timestamp = field.type(new Timestamp()) as Timestamp;
       const unit = timeUnits[timestamp.unit()]!;
-      const zone = timestamp.timezone();
-      return zone === null || zone === "" ? { kind: "timestamp", unit } : { kind: "timestamp", unit, zone };
+      const zone = textOf(timestamp.timezone(Encoding.UTF8_BYTES));
+      return zone === "" ? { kind: "timestamp", unit } : { kind: "timestamp", unit, zone };
     }
     case Type.List:
     case Type.LargeList:
@@ -218,8 +218,13 @@ interface Annotated {
 export function metadataOf(annotated: Annotated): Readonly<Record<string, string>> {
   const entries = Array.from({ length: annotated.customMetadataLength() }, (_, index) => {
     const entry = annotated.customMetadata(index);
-    return [entry?.key() ?? "", entry?.value() ?? ""];
+    return [entry?.key(Encoding.UTF8_BYTES), entry?.value(Encoding.UTF8_BYTES)].map(textOf);
   });
   // Not by assignment: a key may be "__proto__".
   return Object.fromEntries(entries);
+}
+
+/** Not by the accessors themselves, which drop a byte order mark. */
+export function textOf(bytes: Uint8Array | string | null | undefined): string {
+  return Buffer.from(bytes ?? "").toString("utf8");
 }

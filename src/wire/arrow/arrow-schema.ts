@@ -3,7 +3,6 @@
  * schema that contains one, so this file uses its generated flatbuffer accessors, which know every type of the format
  * (https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc).
  */
-import { Footer } from "apache-arrow/fb/footer";
 import { Message } from "apache-arrow/fb/message";
 import { MessageHeader } from "apache-arrow/fb/message-header";
 import { MetadataVersion } from "apache-arrow/fb/metadata-version";
@@ -13,17 +12,12 @@ import { MigrateError } from "../../errors/migrate-error.ts";
 import { emptyBatch } from "./record-batch.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { metadataOf, toColumn, writeField, writeMetadata, type Metadata } from "./arrow-field.ts";
-import { fileOf } from "./ipc-footer.ts";
-import { checkSchema, continuation, endOfStream, invalid, isIpcFile, magic, readMessages } from "./ipc-messages.ts";
+import { fileOf, footerOf } from "./ipc-footer.ts";
+import { checkSchema, continuation, endOfStream, framed, invalid, isIpcFile, readMessages } from "./ipc-messages.ts";
 
 /** An Arrow IPC stream without rows: the schema, an empty batch (none if there is a dictionary) and the end mark. */
 export function toIpcStream(columns: readonly Column[], metadata: Metadata = {}): Buffer {
-  const batch = emptyBatch(columns);
-  return Buffer.concat([
-    schemaMessage(columns, metadata),
-    ...(batch === undefined ? [] : [framed(batch)]),
-    endOfStream,
-  ]);
+  return Buffer.concat([schemaMessage(columns, metadata), ...(emptyBatch(columns) ?? []), endOfStream]);
 }
 
 /** An Arrow IPC file without rows, the form that the engine's native binding takes. */
@@ -54,13 +48,7 @@ function columnsOf(schema: Schema): readonly Column[] {
 }
 
 function schemaIn(bytes: Buffer): Schema {
-  return isIpcFile(bytes) ? schemaOfFile(bytes) : schemaOfStream(bytes);
-}
-
-function schemaOfFile(bytes: Buffer): Schema {
-  const end = bytes.length - magic.length - 4;
-  const footer = bytes.subarray(end - bytes.readInt32LE(end), end);
-  return Footer.getRootAsFooter(new ByteBuffer(footer)).schema()!;
+  return isIpcFile(bytes) ? footerOf(bytes).schema()! : schemaOfStream(bytes);
 }
 
 function schemaOfStream(bytes: Buffer): Schema {
@@ -83,16 +71,6 @@ export function schemaMessage(
     Message.createMessage(builder, MetadataVersion.V5, MessageHeader.Schema, schema, 0n, 0),
   );
   return framed(builder.asUint8Array());
-}
-
-/** A message in the frame that streams need. Its length, prefix included, must be a multiple of eight bytes. */
-export function framed(message: Uint8Array): Buffer {
-  const padded = Math.ceil(message.length / 8) * 8;
-  const frame = Buffer.alloc(8 + padded);
-  frame.writeUInt32LE(continuation, 0);
-  frame.writeInt32LE(padded, 4);
-  frame.set(message, 8);
-  return frame;
 }
 
 function writeSchema(

@@ -1,13 +1,18 @@
 /** The start and the end of an Arrow IPC file, around the messages that a stream has too. */
 import { Block } from "apache-arrow/fb/block";
 import { Footer } from "apache-arrow/fb/footer";
-import { Builder, type Offset } from "flatbuffers";
+import { Builder, ByteBuffer, type Offset } from "flatbuffers";
 import { endOfStream, magic, schemaOf, type IpcMessage } from "./ipc-messages.ts";
 
 export const fileStart = Buffer.concat([magic, Buffer.alloc(2)]);
 
 export function fileOf(messages: readonly IpcMessage[]): Buffer {
   return Buffer.concat([fileStart, ...messages.map(({ bytes }) => bytes), ...fileEnd(messages[0]!, messages)]);
+}
+
+export function footerOf(file: Buffer): Footer {
+  const end = file.length - magic.length - 4;
+  return Footer.getRootAsFooter(new ByteBuffer(file.subarray(end - file.readInt32LE(end), end)));
 }
 
 /** What the footer needs of a message. Without its header, which refers to its bytes: a result may be larger than memory. */

@@ -18,6 +18,16 @@ export const magic = Buffer.from("ARROW1");
 export const continuation = 0xffff_ffff;
 export const endOfStream = Buffer.from([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
 
+/** A message in the frame that streams need. Its length, prefix included, must be a multiple of eight bytes. */
+export function framed(message: Uint8Array): Buffer {
+  const padded = Math.ceil(message.length / 8) * 8;
+  const frame = Buffer.alloc(8 + padded);
+  frame.writeUInt32LE(continuation, 0);
+  frame.writeInt32LE(padded, 4);
+  frame.set(message, 8);
+  return frame;
+}
+
 export interface IpcMessage {
   readonly kind: "schema" | "dictionary" | "batch";
   /** The whole message: prefix, metadata and body. */
@@ -96,7 +106,7 @@ function startOfFile(bytes: Buffer): number {
 }
 
 /** The message at an offset; undefined at the end of the data. */
-function readMessage(bytes: Buffer, at: number): IpcMessage | undefined {
+export function readMessage(bytes: Buffer, at: number): IpcMessage | undefined {
   // The end mark may be missing, because the transport tells where a stream ends.
   if (at === bytes.length) return undefined;
   if (bytes.length - at < 4) throw cutShort();

@@ -6,37 +6,48 @@ import { MessageHeader } from "apache-arrow/fb/message-header";
 import { MetadataVersion } from "apache-arrow/fb/metadata-version";
 import { RecordBatch } from "apache-arrow/fb/record-batch";
 import { Builder } from "flatbuffers";
-import { typesWithin, type Column, type DataType } from "../../schema/data-type.ts";
+import { childColumns, typesWithin, type Column, type DataType } from "../../schema/data-type.ts";
+import { buffersOf, type ArrayData } from "./array-data.ts";
+import { framed } from "./ipc-messages.ts";
 
-export interface BatchDescription {
-  /** The number of rows. */
-  readonly length: number;
-  /** For each column and its children: how many of its values are null. */
-  readonly nulls: readonly number[];
-  /** For each buffer: its place in the body, in bytes. */
-  readonly buffers: readonly { readonly offset: number; readonly length: number }[];
-  readonly bodyLength: number;
+/** The parts of a message with `length` rows: what describes it, and one buffer after the other. */
+export function batchOf(length: number, columns: readonly ArrayData[]): readonly Buffer[] {
+  const arrays = columns.flatMap(inOrder);
+  const buffers = arrays.flatMap((one) => (one.type.kind === "null" ? [] : [one.validity, ...one.buffers]));
+  const body = buffers.flatMap((one) => [one, padding.subarray(0, -one.length & 7)]);
+  return [framed(batchMessage(length, arrays, buffers)), ...body];
 }
 
-/** The metadata of the message, without its frame and its body. */
-export function batchMessage({ length, nulls, buffers, bodyLength }: BatchDescription): Uint8Array {
+/** A column and its children, in the order in which Arrow lays them out. */
+function inOrder(array: ArrayData): readonly ArrayData[] {
+  return [array, ...array.children.flatMap(inOrder)];
+}
+
+/** Every buffer begins at a multiple of eight bytes. */
+const padding = Buffer.alloc(8);
+
+function batchMessage(length: number, arrays: readonly ArrayData[], buffers: readonly Buffer[]): Uint8Array {
   const builder = new Builder();
-  const count = BigInt(length);
   // A vector of structs is written from its end.
-  RecordBatch.startNodesVector(builder, nulls.length);
-  for (const one of nulls.toReversed()) FieldNode.createFieldNode(builder, count, BigInt(one));
+  RecordBatch.startNodesVector(builder, arrays.length);
+  for (const one of arrays.toReversed()) FieldNode.createFieldNode(builder, BigInt(one.length), BigInt(one.nulls));
   const nodes = builder.endVector();
+  let end = buffers.reduce((sum, one) => sum + one.length + (-one.length & 7), 0);
+  const bodyLength = BigInt(end);
   RecordBatch.startBuffersVector(builder, buffers.length);
-  for (const one of buffers.toReversed()) BufferPlace.createBuffer(builder, BigInt(one.offset), BigInt(one.length));
+  for (const one of buffers.toReversed()) {
+    end -= one.length + (-one.length & 7);
+    BufferPlace.createBuffer(builder, BigInt(end), BigInt(one.length));
+  }
   const places = builder.endVector();
   RecordBatch.startRecordBatch(builder);
-  RecordBatch.addLength(builder, count);
+  RecordBatch.addLength(builder, BigInt(length));
   RecordBatch.addNodes(builder, nodes);
   RecordBatch.addBuffers(builder, places);
   const batch = RecordBatch.endRecordBatch(builder);
   Message.finishMessageBuffer(
     builder,
-    Message.createMessage(builder, MetadataVersion.V5, MessageHeader.RecordBatch, batch, BigInt(bodyLength), 0),
+    Message.createMessage(builder, MetadataVersion.V5, MessageHeader.RecordBatch, batch, bodyLength, 0),
   );
   return builder.asUint8Array();
 }
@@ -45,28 +56,18 @@ export function batchMessage({ length, nulls, buffers, bodyLength }: BatchDescri
  * The record batch without rows that some services require after a schema before they create a table; undefined if there
  * is a dictionary, which must be sent first.
  */
-export function emptyBatch(columns: readonly Column[]): Uint8Array | undefined {
+export function emptyBatch(columns: readonly Column[]): readonly Buffer[] | undefined {
   const types = columns.flatMap(({ type }) => typesWithin(type));
   if (types.some(({ kind }) => kind === "dictionary")) return undefined;
-  const count = types.reduce((sum, type) => sum + buffersOf(type), 0);
-  const buffers = Array.from({ length: count }, () => ({ offset: 0, length: 0 }));
-  return batchMessage({ length: 0, nulls: types.map(() => 0), buffers, bodyLength: 0 });
+  return batchOf(
+    0,
+    columns.map(({ type }) => emptyArray(type)),
+  );
 }
 
-/** https://arrow.apache.org/docs/format/Columnar.html#buffer-listing-for-each-layout */
-function buffersOf({ kind }: DataType): number {
-  switch (kind) {
-    case "null":
-      return 0;
-    case "struct":
-    case "fixedSizeList":
-      return 1;
-    case "utf8":
-    case "largeUtf8":
-    case "binary":
-    case "largeBinary":
-      return 3;
-    default:
-      return 2;
-  }
+function emptyArray(type: DataType): ArrayData {
+  const none = Buffer.alloc(0);
+  const buffers = Array.from({ length: buffersOf(type) ?? 0 }, () => none);
+  const children = childColumns(type).map((child) => emptyArray(child.type));
+  return { type, length: 0, nulls: 0, validity: none, buffers, children };
 }

@@ -1,7 +1,8 @@
-/** Compares sets of rows by all values, whatever their order and batches. Loaded when rows are compared. */
+/** Compares sets of rows by all values, whatever their order and batches. */
 import { hash } from "node:crypto";
-import { DataType, tableFromIPC, type Data } from "apache-arrow";
-import { childColumns, type Column } from "../../schema/data-type.ts";
+import { childColumns, isFloat, type Column } from "../../schema/data-type.ts";
+import { bitAt, isNullAt, offsetAt, wholeAt, widthOf, type ArrayData } from "../arrow/array-data.ts";
+import { readBatches } from "../values/read-batches.ts";
 
 interface RowsSum {
   readonly rows: number;
@@ -12,14 +13,11 @@ interface RowsSum {
   readonly sum: string;
 }
 
-/**
- * Whether rows of these columns can be read: apache-arrow has no large lists, and the engine can't return vectors of
- * structs beside other columns.
- */
+/** Whether rows of these columns can be read: the engine can't return vectors of structs beside other columns. */
 export function canRead(columns: readonly Column[]): boolean {
   return columns.every(({ type }) => {
     const isVectorOfStructs = type.kind === "fixedSizeList" && type.item.type.kind === "struct";
-    return type.kind !== "largeList" && type.kind !== "unknown" && !isVectorOfStructs && canRead(childColumns(type));
+    return type.kind !== "unknown" && !isVectorOfStructs && canRead(childColumns(type));
   });
 }
 
@@ -72,74 +70,81 @@ interface HashedRow {
 
 /** Two rows have the same hash if all their values are the same. */
 function* rowsOf(file: Buffer, id?: string): Generator<HashedRow> {
-  for (const batch of tableFromIPC(file).batches) {
-    const { data, schema } = batch;
-    // The list columns of an empty batch may have no items to read.
-    if (data.length === 0) continue;
-    const columns = data.children.filter((_, at) => schema.fields[at]!.name !== id);
-    for (const column of columns) makeOneNaN(column);
-    const ids = id === undefined ? undefined : batch.getChild(id);
-    for (let row = 0; row < data.length; row++) {
+  for (const { columns, arrays, length } of readBatches(file).batches) {
+    const hashed = arrays.filter((_, at) => columns[at]!.name !== id).map(withOneNaN);
+    const ids = arrays[columns.findIndex(({ name }) => name === id)]?.buffers[0];
+    for (let row = 0; row < length; row++) {
       const bytes: Uint8Array[] = [];
-      for (const column of columns) write(column, row, row + 1, bytes);
-      yield { hash: hash("sha256", Buffer.concat(bytes)), id: ids?.get(row) as bigint | undefined };
+      for (const array of hashed) write(array, row, row + 1, bytes);
+      yield { hash: hash("sha256", Buffer.concat(bytes)), id: ids?.readBigUInt64LE(row * 8) };
     }
   }
 }
 
 /** Writes the values from one index to another: which of them are null, and the bytes of the others. */
-function write(data: Data, from: number, to: number, bytes: Uint8Array[]): void {
-  const hasNulls = DataType.isNull(data.type) || data.nullCount > 0;
+function write(array: ArrayData, from: number, to: number, bytes: Uint8Array[]): void {
+  const hasNulls = array.type.kind === "null" || array.nulls > 0;
   const valid = new Uint8Array(to - from).fill(1);
-  if (hasNulls) for (let at = from; at < to; at++) valid[at - from] = isValid(data, at) ? 1 : 0;
+  if (hasNulls) for (let at = from; at < to; at++) if (isNullAt(array, at)) valid[at - from] = 0;
   bytes.push(valid);
-  const width = widthOf(data);
-  if (!hasNulls && width > 0) bytes.push(bytesOf(data).subarray(from * width, to * width));
-  else for (let at = from; at < to; at++) if (valid[at - from] === 1) writeOne(data, at, bytes);
+  const width = array.dictionary === undefined ? widthOf(array.type) : undefined;
+  if (!hasNulls && width !== undefined) bytes.push(array.buffers[0]!.subarray(from * width, to * width));
+  else for (let at = from; at < to; at++) if (valid[at - from] === 1) writeOne(array, at, bytes);
 }
 
-function isValid(data: Data, at: number): boolean {
-  return !DataType.isNull(data.type) && data.getValid(at);
-}
-
-function writeOne(data: Data, at: number, bytes: Uint8Array[]): void {
-  const { type, children, dictionary, valueOffsets } = data;
-  if (DataType.isStruct(type)) {
-    for (const child of children) write(child, at, at + 1, bytes);
-  } else if (DataType.isFixedSizeList(type)) {
-    write(children[0]!, at * type.listSize, (at + 1) * type.listSize, bytes);
-  } else if (DataType.isDictionary(type)) {
-    write(dictionary!.data[0]!, Number(data.values[at]), Number(data.values[at]) + 1, bytes);
-  } else if (DataType.isBool(type)) {
-    bytes.push(Uint8Array.of((data.values[at >> 3]! >> (at & 7)) & 1));
-  } else if (valueOffsets !== undefined) {
-    const [start, end] = [Number(valueOffsets[at]), Number(valueOffsets[at + 1])];
-    bytes.push(new Uint8Array(Uint32Array.of(end - start).buffer));
-    if (DataType.isList(type)) write(children[0]!, start, end, bytes);
-    else bytes.push(bytesOf(data).subarray(start, end));
-  } else {
-    const width = widthOf(data);
-    bytes.push(bytesOf(data).subarray(at * width, (at + 1) * width));
+function writeOne(array: ArrayData, at: number, bytes: Uint8Array[]): void {
+  const { type, children, buffers } = array;
+  switch (type.kind) {
+    case "struct":
+      for (const child of children) write(child, at, at + 1, bytes);
+      break;
+    case "fixedSizeList":
+      write(children[0]!, at * type.length, (at + 1) * type.length, bytes);
+      break;
+    case "dictionary": {
+      const place = Number(wholeAt(type.index, buffers[0]!, at));
+      write(array.dictionary!, place, place + 1, bytes);
+      break;
+    }
+    case "bool":
+      bytes.push(Uint8Array.of(bitAt(buffers[0]!, at) ? 1 : 0));
+      break;
+    default: {
+      const width = widthOf(type);
+      if (width !== undefined) bytes.push(buffers[0]!.subarray(at * width, (at + 1) * width));
+      else writeLong(array, at, bytes);
+    }
   }
 }
 
-function bytesOf({ values }: Data): Uint8Array {
-  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+/** A value with offsets. Its length tells it from a part of the next one. */
+function writeLong(array: ArrayData, at: number, bytes: Uint8Array[]): void {
+  const [start, end] = [offsetAt(array, at), offsetAt(array, at + 1)];
+  bytes.push(new Uint8Array(Uint32Array.of(end - start).buffer));
+  if (array.children.length > 0) write(array.children[0]!, start, end, bytes);
+  else bytes.push(array.buffers[1]!.subarray(start, end));
 }
 
-/** Bytes per value; 0 if the values differ in width or have no bytes of their own. */
-function widthOf({ type, values, valueOffsets, stride }: Data): number {
-  const isPlain = ![DataType.isBool, DataType.isDictionary, DataType.isStruct, DataType.isNull].some((is) => is(type));
-  if (!isPlain || DataType.isFixedSizeList(type) || valueOffsets !== undefined || values === undefined) return 0;
-  return stride * values.BYTES_PER_ELEMENT;
+/** NaN has many bit patterns, and a cast may change one into another: gives values in which there is only one. */
+function withOneNaN(array: ArrayData): ArrayData {
+  const { type, buffers, children, dictionary } = array;
+  return {
+    ...array,
+    buffers: isFloat(type) ? buffers.map((values) => oneNaNIn(values, widthOf(type)!)) : buffers,
+    children: children.map(withOneNaN),
+    dictionary: dictionary && withOneNaN(dictionary),
+  };
 }
 
-/** Replaces every NaN by the same one: NaN has many bit patterns, and a cast may change one into another. */
-function makeOneNaN({ type, values, children, dictionary }: Data): void {
-  for (const child of children) makeOneNaN(child);
-  for (const chunk of dictionary?.data ?? []) makeOneNaN(chunk);
-  if (!DataType.isFloat(type)) return;
-  if (values instanceof Uint16Array)
-    for (let at = 0; at < values.length; at++) values[at] = (values[at]! & 0x7fff) > 0x7c00 ? 0x7e00 : values[at]!;
-  else for (let at = 0; at < values.length; at++) if (Number.isNaN(values[at])) values[at] = Number.NaN;
+function oneNaNIn(values: Buffer, width: number): Buffer {
+  // A copy, which begins at a multiple of the width.
+  const { buffer } = new Uint8Array(values);
+  if (width === 2) {
+    const halves = new Uint16Array(buffer);
+    for (let at = 0; at < halves.length; at++) if ((halves[at]! & 0x7fff) > 0x7c00) halves[at] = 0x7e00;
+  } else {
+    const floats = width === 4 ? new Float32Array(buffer) : new Float64Array(buffer);
+    for (let at = 0; at < floats.length; at++) if (Number.isNaN(floats[at])) floats[at] = Number.NaN;
+  }
+  return Buffer.from(buffer);
 }

@@ -1,7 +1,5 @@
-/**
- * Reads from Arrow IPC what a table records about its rows: ids, addresses and versions. Loaded when rows are compared.
- */
-import { tableFromIPC } from "apache-arrow";
+/** Reads from Arrow IPC what a table records about its rows: ids, addresses and versions. */
+import { readBatches } from "../values/read-batches.ts";
 
 export const rowIdColumns = ["_rowid", "_rowaddr", "_row_created_at_version", "_row_last_updated_at_version"] as const;
 
@@ -15,13 +13,13 @@ interface RowIds {
 }
 
 /** One entry per batch of a file or a stream. Throws if one of the columns is missing. */
-export function* rowIdsOf(bytes: Uint8Array): Generator<RowIds> {
-  for (const batch of tableFromIPC(bytes).batches) {
+export function* rowIdsOf(bytes: Buffer): Generator<RowIds> {
+  for (const { columns, arrays, length } of readBatches(bytes).batches) {
     const [id, address, created, updated] = rowIdColumns.map((name) => {
-      const values = batch.getChild(name)?.toArray() as BigUint64Array | undefined;
+      const values = arrays[columns.findIndex((column) => column.name === name)]?.buffers[0];
       if (values === undefined) throw new TypeError(`there is no column ${name}`);
-      return new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
+      return new Uint32Array(new Uint8Array(values.subarray(0, length * 8)).buffer);
     });
-    yield { count: batch.numRows, id: id!, address: address!, created: created!, updated: updated! };
+    yield { count: length, id: id!, address: address!, created: created!, updated: updated! };
   }
 }

@@ -1,23 +1,27 @@
-/** How many bytes the values in Arrow IPC data take. Loaded when rows are sampled. */
-import { DataType, tableFromIPC, type Data } from "apache-arrow";
+/** How many bytes the values in Arrow IPC data take. */
+import { isBinary, isText } from "../../schema/data-type.ts";
+import { offsetAt, widthOf, type ArrayData } from "../arrow/array-data.ts";
+import { readBatches } from "../values/read-batches.ts";
 
-/** For each column of a file or a stream, without headers and padding. Throws if apache-arrow does not know a type. */
-export function bytesOfColumns(file: Uint8Array): { readonly rows: number; readonly bytes: readonly number[] } {
-  const { batches, numRows, schema } = tableFromIPC(file);
-  const bytes = schema.fields.map((_, at) => batches.reduce((sum, { data }) => sum + bytesOf(data.children[at]!), 0));
-  return { rows: numRows, bytes };
+/** For each column of a file or a stream, without headers and padding. Throws if a type can't be read. */
+export function bytesOfColumns(file: Buffer): { readonly rows: number; readonly bytes: readonly number[] } {
+  const { columns, batches } = readBatches(file);
+  const bytes = columns.map(() => 0);
+  let rows = 0;
+  for (const { arrays, length } of batches) {
+    rows += length;
+    for (const [at, array] of arrays.entries()) bytes[at]! += bytesOf(array);
+  }
+  return { rows, bytes };
 }
 
-function bytesOf(data: Data): number {
-  // A column without rows may have no offsets.
-  if (data.length === 0) return 0;
-  const { valueOffsets, values } = data;
-  const own =
-    DataType.isUtf8(data.type) ||
-    DataType.isBinary(data.type) ||
-    DataType.isLargeUtf8(data.type) ||
-    DataType.isLargeBinary(data.type)
-      ? Number(valueOffsets[data.length]!) - Number(valueOffsets[0]!)
-      : ((values as Uint8Array | undefined)?.byteLength ?? 0);
-  return data.children.reduce((sum, child) => sum + bytesOf(child), own);
+function bytesOf(array: ArrayData): number {
+  return array.children.reduce((sum, child) => sum + bytesOf(child), ownBytes(array));
+}
+
+function ownBytes(array: ArrayData): number {
+  const { type, length } = array;
+  if (type.kind === "bool") return Math.ceil(length / 8);
+  if (isText(type) || isBinary(type)) return offsetAt(array, length) - offsetAt(array, 0);
+  return length * (widthOf(type) ?? 0);
 }

@@ -11,7 +11,7 @@ function rowsIn(...fragments: readonly number[]): VersionedTable {
     BigUint64Array.from(fragments, (fragment) => (name.startsWith("_row_") ? 1n : BigInt(fragment) << 32n));
   const columns = Object.fromEntries(rowIdColumns.map((name) => [name, values(name)]));
   const batches = async function* () {
-    yield tableToIPC(tableFromArrays(columns), "file");
+    yield Buffer.from(tableToIPC(tableFromArrays(columns), "file"));
   };
   return { batches } as Partial<VersionedTable> as VersionedTable;
 }

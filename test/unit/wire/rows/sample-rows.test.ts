@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createFilledTable, connect } from "../../../../src/engine/engine.ts";
 import type { Column } from "../../../../src/schema/data-type.ts";
 import { checkRows } from "../../../../src/schema/row-values.ts";
-import { valuesToIpc } from "../../../../src/wire/rows/encode-rows.ts";
+import { rowsToIpcFile } from "../../../../src/wire/rows/write-rows.ts";
 import { sampleRows } from "../../../../src/wire/rows/sample-rows.ts";
 import { anyColumns } from "../../../support/drawn-tables.ts";
 import { rounds } from "../../../support/rounds.ts";
@@ -20,7 +20,7 @@ test("the generated rows of any columns fit them, are the same each time, and th
       expect(sample.rows).toHaveLength(40);
       checkRows("t", sample.columns, sample.rows, { whole: true });
       const name = `t${tables++}`;
-      await createFilledTable(db, name, Buffer.from(valuesToIpc(sample.columns, sample.rows, "file")), "create");
+      await createFilledTable(db, name, rowsToIpcFile(sample.columns, sample.rows), "create");
       expect(await (await db.openTable(name)).countRows()).toBe(40);
     }),
     { numRuns: rounds(60, 1_000) },

@@ -19,7 +19,7 @@ import {
 import type { ColumnType } from "../../../../src/schema/typed/shape.ts";
 import type { RowValue } from "../../../../src/schema/row-values.ts";
 import { connect, createFilledTable, readColumns } from "../../../../src/engine/engine.ts";
-import { givenColumns, valuesToIpc } from "../../../../src/wire/rows/encode-rows.ts";
+import { givenColumns, rowsToIpcFile } from "../../../../src/wire/rows/write-rows.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 
 /** Times as they are counted, big integers as text. */
@@ -72,12 +72,11 @@ test.each<[string, ColumnType, readonly RowValue[], readonly unknown[]]>([
 ])("the engine reads %s as they were given", async (_, type, values, expected) => {
   const columns = columnsOf({ a: type });
   const db = await connect({ uri: temporaryFolder() });
-  const file = valuesToIpc(
+  const file = rowsToIpcFile(
     columns,
     values.map((a) => ({ a })),
-    "file",
   );
-  await createFilledTable(db, "t", Buffer.from(file), "create");
+  await createFilledTable(db, "t", file, "create");
   const table = await db.openTable("t");
   expect(await readColumns(table)).toEqual(columns);
   const rows = await table.query().toArrow();
