@@ -126,6 +126,13 @@ const plannedAs = (version: number, inDoubt: boolean, after = columns) => {
   return { migration: { version }, inDoubt, actions } as unknown as Plan["migrations"][number];
 };
 
+test("a table that can't be described is drift if its columns are others, or if it should not exist", async () => {
+  const wrongIn = async (scene: Scene) =>
+    await lookedAt({ late: [call(1, 1)], applied: [1], found: [...columnsOf({ z: int32() })], ...scene });
+  await expect(wrongIn({})).rejects.toThrow("its columns are not those that it should have");
+  await expect(wrongIn({ now: null })).rejects.toThrow("it exists, but should not");
+});
+
 test("an epoch counts as looked at once all of its late calls were", async () => {
   const lookedAtIn = async (scene: Scene) => (await lookedAt({ applied: [1], ...scene })).entries;
   const looked = (late: number, next?: number) => ({ event: "looked", next, late });

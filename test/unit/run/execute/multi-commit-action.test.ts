@@ -129,6 +129,31 @@ test.each([
   expect(indexes).toEqual({ own: { path: "a", ...kept.index } });
 });
 
+test("an index that others make again after it was dropped is dropped once more, and is there at the end", async () => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  tables.create("t", [{ name: "a", type: { kind: "int32" }, nullable: true }]);
+  const create: Action = { kind: "createIndex", table: "t", name: "own", index: { path: "a", ...btree() } };
+  tables.carryOut(create);
+  const before = new Map([["t", tables.get("t")]]);
+  const retype: Action = { kind: "alterColumns", table: "t", alterations: [{ path: "a", type: { kind: "int64" } }] };
+  const told: string[] = [];
+  const target: typeof memory = {
+    ...memory,
+    async execute(one, seen) {
+      told.push(one.kind);
+      const made = await memory.execute(one, seen);
+      if (told.length === 2) tables.carryOut(create);
+      return made;
+    },
+  };
+  const commits = planCommits(retype, before, target.capabilities);
+  const ending = await acting({ target, action: retype, before, commits, midway: undefined, note: async () => {} });
+  expect(ending).not.toHaveProperty("error");
+  expect(told.filter((kind) => kind.endsWith("Index"))).toEqual(["dropIndex", "dropIndex", "createIndex"]);
+  expect(tables.get("t")).toMatchObject({ columns: [{ type: { kind: "int64" } }], indexes: { own: { path: "a" } } });
+});
+
 test("before the way around others' appends it is noted that the action has begun", async () => {
   const tables = memoryTables();
   const memory = memoryTarget({ name: "memory", model: "embedded", tables });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import type { Blocker } from "../../../../src/actions/model/inverse.ts";
 import type { PlannedAction, PlannedMigration } from "../../../../src/plan/make-plan.ts";
-import type { ActionContext, ActionResult } from "../../../../src/run/execute/send-action.ts";
+import type { ActionContext, ActionResult, Done } from "../../../../src/run/execute/send-action.ts";
 import { executeGuarded, writeGuard, type WriteGuard } from "../../../../src/run/execute/write-guard.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
@@ -151,6 +151,23 @@ test("after a restore it is not asked which version it replaced", async () => {
   const guard = writeGuard({} as Target, { t: 2 });
   const ending = { before: at(2), after: at(5) };
   await expect(guard.after({ version: 2, rows: [] }, planAction(restore), ending)).resolves.toBeUndefined();
+});
+
+test("values that others write right before their column is dropped are lost, and the version that has them is named", async () => {
+  const { target, write } = await aTable();
+  const guard = writeGuard(target, { t: 2 });
+  const watch = await askIn(guard);
+  const seen = await write({ id: 2, n: 42 });
+  await target.execute(drop, await target.describeTable("t"));
+  const lost = async (harm?: string) =>
+    await guard.after(watch, dropping.actions[0]!, { before: at(seen), after: at(seen + 1), harm } as Done);
+  const problem = "1 row of t.n has a value, which the rollback drops";
+  const details = { table: "t", version: seen, problems: [problem] };
+  await expect(lost()).rejects.toMatchObject({ code: "ERR_WRITES_LOST", details });
+  await expect(lost("metadata of t was lost")).rejects.toMatchObject({
+    details: { problems: [problem, "metadata of t was lost"] },
+  });
+  await target.close();
 });
 
 const since: Blocker = { kind: "since", table: "t", version: 3, writes: false, leaves: [] };

@@ -1,5 +1,5 @@
 /** Actions for which values are computed, as a target with `withFill` executes them on the embedded engine. */
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ActionFor } from "../../../../src/actions/model/action.ts";
@@ -168,4 +168,20 @@ test("an error of a run that was asked to stop is its interruption, which change
   const error: unknown = await on.execute(fill, undefined).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: "ERR_INTERRUPTED" });
   expect(on.verdict(error)).toEqual({ kind: "refused" });
+});
+
+test("a command that computes values has ended when they are computed", async () => {
+  const { filled, target } = await aScene();
+  const folder = temporaryFolder();
+  const program = `
+    process.stdin.on("data", (line) => {
+      const { id, rows } = JSON.parse(line);
+      console.log(JSON.stringify({ id, values: rows.map(({ text }) => text.length) }));
+    });
+    process.stdin.on("end", () => require("node:fs").writeFileSync("ended", ""));
+  `;
+  const action = prepare({ ...sql, with: { command: [process.execPath, "-e", program] } });
+  await filled({ folder }).execute(action, await target.describeTable("docs"));
+  expect(existsSync(join(folder, "ended"))).toBe(true);
+  await target.close();
 });

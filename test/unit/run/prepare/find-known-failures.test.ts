@@ -105,6 +105,10 @@ test("a field is not added to a table in a format in which structs get none, and
     code: "ERR_STEP_WOULD_FAIL",
     message: expect.stringContaining("the table is written in file format 2.1"),
   });
+  // Where the format is unknown, the engine has the last word.
+  const unknown: Target = { ...target, formatOf: () => undefined };
+  const ended = up({ ...options, target: unknown, migrations: sourceOf([first, second]) });
+  await expect(ended).rejects.toMatchObject({ code: "ERR_STEP_FAILED" });
   await target.close();
 });
 
