@@ -330,6 +330,17 @@ test.each<{ why: string; records: readonly LedgerRecord[]; inDoubt: readonly num
   expect(foldLedger(records).inDoubt).toEqual(new Set(inDoubt));
 });
 
+test("what a holder found in doubt and left so is settled by an older record that it had not read", () => {
+  const found = [
+    aRecord("1.0", "taken", { next: 1 }),
+    aRecord("2.0", "taken"),
+    aRecord("2.1", "released", { next: 1 }),
+  ];
+  const inDoubt = (records: readonly LedgerRecord[]) => [...foldLedger(records).inDoubt];
+  expect(inDoubt(found)).toEqual([1]);
+  expect(inDoubt([...found, aRecord("1.1", "failed", about(1, 0)), aRecord("1.2", "released")])).toEqual([]);
+});
+
 test("what a holder is at is in doubt to everybody but itself", () => {
   const state = foldLedger([...died, aRecord("2.0", "taken", { next: 3 })]);
   expect(migrationsInDoubt(state, "run 2")).toEqual(new Set([1]));

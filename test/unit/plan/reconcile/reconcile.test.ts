@@ -178,6 +178,12 @@ test("the migration after the one in doubt has not run, whatever its tables look
   expect(() => reconcile(plan, sightsAfter(plan, 2))).toThrow(expect.objectContaining({ code: "ERR_DRIFT" }));
 });
 
+test("a migration in doubt that has done nothing does not explain what one before it would have done", () => {
+  // A migration that was renumbered may run after others.
+  const plan = planOf({ applied: [create], pending: [aMigration(2, headline), aMigration(3, widen)], inDoubt: [3] });
+  expect(() => reconcile(plan, sightsAfter(plan, 1))).toThrow(expect.objectContaining({ code: "ERR_DRIFT" }));
+});
+
 const byHand =
   "the pending changes are there already; if the ledger was lost or is older than the tables, see migrate repair; otherwise undo them or mark the migration as applied: migrate baseline";
 const broughtBack = "bring table documents back from a backup, then run it again";
