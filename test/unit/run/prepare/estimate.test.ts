@@ -1,9 +1,18 @@
+import { backfillColumn, createTable, int64, utf8 } from "lance-migrate";
 import { expect, test } from "vitest";
 import type { Action } from "../../../../src/actions/model/action.ts";
+import { risksNow } from "../../../../src/plan/assess/plan-document.ts";
 import { putBackKey } from "../../../../src/plan/assess/blocking-rows.ts";
 import type { Plan, PlannedAction } from "../../../../src/plan/make-plan.ts";
-import { costs } from "../../../../src/run/prepare/estimate.ts";
+import { plan } from "../../../../src/commands/plan.ts";
+import { up } from "../../../../src/commands/up.ts";
+import { costs, survey } from "../../../../src/run/prepare/estimate.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
+import { open } from "../../../../src/targets/lance/lance.ts";
+import type { Target } from "../../../../src/targets/contract/target.ts";
+import { aMigration } from "../../../simulate/history.ts";
+import { sourceOf } from "../../../simulate/start-run.ts";
+import { temporaryFolder } from "../../../support/project.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 
@@ -24,4 +33,26 @@ test("rows that a rollback puts back are added, as many as others have written",
   const planned = { action, before: now, after: now, commits: [{ action, before: now }] } as unknown as PlannedAction;
   const plan = { now, migrations: [{ actions: [planned] }], putBack: new Map([[putBackKey("t", 1), 3]]) };
   expect((await costs(plan as unknown as Plan, target)).get(planned)).toMatchObject({ cost: { added: 3 } });
+});
+
+test("that keys may be the same in several rows is a risk unless all of the rows were looked at", async () => {
+  const folder = temporaryFolder();
+  const target = await open({ kind: "lance", uri: folder }, { name: "local", folder });
+  const options = { folder, runsCode: false, ledger: "_migrations", lease: { duration: 600_000, patience: 0 } };
+  const first = aMigration(1, [
+    createTable("t", { id: int64(), title: utf8(), n: int64() }, { rows: [{ id: 1, title: "a" }] }),
+  ]);
+  await up({ ...options, target, migrations: sourceOf([first]) });
+  const computation = { from: ["title"], key: "id", with: "./code.ts", version: "1" };
+  const second = aMigration(2, [backfillColumn("t", "n", computation)]);
+  const risksIn = async (target: Target) => {
+    const planned = await plan({ ...options, target, migrations: sourceOf([first, second]) });
+    const [action] = planned.migrations[0]!.actions;
+    return risksNow(action!.risks, (await survey(planned, target)).get(action!), false).map(({ text }) => text);
+  };
+  expect(await risksIn(target)).toEqual([]);
+  expect(await risksIn({ ...target, count: undefined })).toEqual([
+    "the same t.id in several rows may stop this; it is looked for only in the first 500 rows to compute",
+  ]);
+  await target.close();
 });
