@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { markSql } from "../../src/actions/rewrite/source-marks.ts";
 import { aProject, type Project } from "../support/project.ts";
 import { addRows, lancedb, rowsOf } from "../support/tables.ts";
 
@@ -344,7 +345,8 @@ test("marks that a killed catch-up has left are nothing that the next up takes f
   expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
   // As a run leaves it that is killed before its catch-up has ended.
   const docs = await openDocs(project);
-  await docs.addColumns([{ name: "_lance_migrate_source_embedding", valueSql: "md5(concat_ws(chr(31), '2', text))" }]);
+  const valueSql = markSql({ version: "2", from: ["text"] });
+  await docs.addColumns([{ name: "_lance_migrate_source_embedding", valueSql }]);
   project.write("code/new.ts", embedderOf(3));
   expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });

@@ -35,10 +35,13 @@ export function isComputed(action: Pick<Marked, "mark" | "version" | "from">): s
   return `replace(${markPath(action)}, '${nullMark}', '') = ${markSql(action)}`;
 }
 
-/** SQL for the mark of a row whose value is up to date. Null and an empty text differ. */
+/** SQL for the mark of a row whose value is up to date. Each source has its length, so that no two lists of sources are alike. */
 export function markSql({ version, from }: Pick<Marked, "version" | "from">): string {
-  const sources = from.map((column) => `coalesce(cast(${sqlPath([column])} as string), chr(0))`);
-  return `md5(concat_ws(chr(31), ${[sqlText(version), ...sources].join(", ")}))`;
+  const sources = from.map((column) => {
+    const text = `cast(${sqlPath([column])} as string)`;
+    return `coalesce(cast(octet_length(${text}) as string) || ':' || ${text}, '-')`;
+  });
+  return `md5(concat(${[sqlText(JSON.stringify([version, from])), ...sources].join(", ")}))`;
 }
 
 /**
