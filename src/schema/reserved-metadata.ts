@@ -4,6 +4,8 @@
  * test/contract/reserved-metadata.test.ts). Pure.
  */
 
+import { ownValue, type Column } from "./data-type.ts";
+
 /**
  * Why a key can't be set to a value, or removed (null); undefined if it can. `was`: the value before, if it is known.
  */
@@ -20,6 +22,13 @@ export function reservedProblem(key: string, value: string | null, was?: string 
 const layoutKeys = new Set(["lance-encoding:blob", "lance-encoding:packed", "packed"]);
 const structure = "lance-encoding:structural-encoding";
 const extension = "ARROW:extension:name";
+
+/** How the engine stores a column otherwise than its type, in words, by the column's metadata; undefined if it does not. */
+export function specialStorage(metadata: Column["metadata"] = {}): string | undefined {
+  if (isEnginesExtension(metadata[extension])) return metadata[extension]!.endsWith("json") ? "JSON" : "a blob";
+  if (ownValue(metadata, "lance-encoding:blob") === "true") return "a blob";
+  return [...layoutKeys].some((key) => ownValue(metadata, key) === "true") ? "a packed struct" : undefined;
+}
 
 function isEnginesExtension(name: string | null | undefined): boolean {
   return name === "arrow.json" || name?.startsWith("lance.") === true;

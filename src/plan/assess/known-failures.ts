@@ -1,12 +1,13 @@
 /** The questions that show in advance which actions of a plan would fail on the current rows. Pure. */
 import { count } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
-import { changesRows, refAfter, tablesOfAction } from "../../actions/apply-action.ts";
+import { changesRows, refAfter, rewrites, tablesOfAction } from "../../actions/apply-action.ts";
 import type { Column, DataType } from "../../schema/data-type.ts";
 import { formatPath, isWithin, parsePath, type Path } from "../../schema/path.ts";
 import { isNull } from "../../actions/model/risk.ts";
+import { specialStorage } from "../../schema/reserved-metadata.ts";
 import { namesIn } from "../../schema/sql.ts";
-import { columnPaths, findColumn } from "../../schema/table.ts";
+import { columnPaths, columnsWithin, findColumn } from "../../schema/table.ts";
 import { castSql, mayBeNull } from "../../wire/arrow/arrow-cast.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
 import { originOf } from "../../actions/follow.ts";
@@ -35,6 +36,8 @@ export interface Suspicion extends Trials {
   readonly questions: readonly FailureQuestion[];
   /** Columns that become nullable, by their current names. No part of a primary key can be nullable. */
   readonly nullable: readonly { readonly table: string; readonly path: string }[];
+  /** Columns that are retyped, alone or in a part, by their current names. The engine then stores them as any other. */
+  readonly retyped: readonly { readonly table: string; readonly column: string }[];
 }
 
 /** The questions about the actions of `up`, except those on the table of an action that has begun. */
@@ -51,6 +54,7 @@ export function suspicionsOf({ now, migrations }: Plan): ReadonlyMap<PlannedActi
     found.set(own, {
       questions: [...obstacleQuestions(own, asking), ...nullQuestions(own, asking)],
       nullable: nullableNow(own.action, asking),
+      retyped: retypedNow(own.action, asking),
       ...trialsOf(own, asking),
     });
   }
@@ -222,6 +226,26 @@ function nullableNow(action: Action, { earlier, now }: Asking): Suspicion["nulla
     const from = originOf({ table: action.table, path: parsePath(path) }, earlier, now);
     return from === undefined ? [] : [{ table: from.table, path: formatPath(from.path) }];
   });
+}
+
+function retypedNow(action: Action, { earlier, now }: Asking): Suspicion["retyped"] {
+  if (action.kind !== "alterColumns") return [];
+  return [...rewrites(action)].flatMap((name) => {
+    const from = originOf({ table: action.table, path: [name] }, earlier, now);
+    return from === undefined ? [] : [{ table: from.table, column: from.path[0]! }];
+  });
+}
+
+/** The column, or the field inside it, that the engine stores otherwise than its type, and how. */
+export function specialIn(
+  name: string,
+  columns: readonly Column[],
+): { readonly path: string; readonly storage: string } | undefined {
+  for (const { path, column } of columnsWithin(columns.filter((one) => one.name === name))) {
+    const storage = specialStorage(column.metadata);
+    if (storage !== undefined) return { path: formatPath(path), storage };
+  }
+  return undefined;
 }
 
 /** Whether the column, or a field inside it, is part of a primary key of the engine, which holds no nulls. */

@@ -1,6 +1,12 @@
 /** Marks the actions of a plan that are known to fail. The tables are queried before anything is changed. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import { isInKey, suspicionsOf, type FailureQuestion, type Suspicion } from "../../plan/assess/known-failures.ts";
+import {
+  isInKey,
+  specialIn,
+  suspicionsOf,
+  type FailureQuestion,
+  type Suspicion,
+} from "../../plan/assess/known-failures.ts";
 import { castHint } from "../../plan/compile/cast-hint.ts";
 import { asWhole } from "../../actions/kinds/columns/add-field.ts";
 import { parsePath } from "../../schema/path.ts";
@@ -56,16 +62,22 @@ function firstOf({ migrations }: Plan): PlannedAction | undefined {
 }
 
 async function problemWith(
-  { questions, nullable, evaluates, addsField, drops }: Suspicion,
+  { questions, nullable, retyped, evaluates, addsField, drops }: Suspicion,
   target: Target,
 ): Promise<string | undefined> {
   for (const question of questions) {
     const problem = await answerOf(question, target);
     if (problem !== undefined) return problem;
   }
-  for (const { table, path } of target.capabilities.describes ? nullable : []) {
-    const columns = (await target.describeTable(table))?.table.columns ?? [];
-    if (isInKey(path, columns)) return `${table}.${path} is part of the table's primary key, which can't hold nulls`;
+  const columnsNow = async (table: string) =>
+    target.capabilities.describes ? ((await target.describeTable(table))?.table.columns ?? []) : [];
+  for (const { table, path } of nullable)
+    if (isInKey(path, await columnsNow(table)))
+      return `${table}.${path} is part of the table's primary key, which can't hold nulls`;
+  for (const { table, column } of retyped) {
+    const special = specialIn(column, await columnsNow(table));
+    if (special !== undefined)
+      return `the engine stores ${table}.${special.path} as ${special.storage}, and would not any more after a retype of ${column}; add a column of the new type, and fill it from your application`;
   }
   const tooOld = addsField && formatProblem(addsField, target);
   if (tooOld !== undefined) return tooOld;

@@ -1,0 +1,95 @@
+/** Columns that the engine stores in a way of its own: what a step makes of them is readable, or nothing is changed. */
+import { createRequire } from "node:module";
+import { expect, test } from "vitest";
+import { aProjectOn, key } from "../e2e/support/project-on.ts";
+import { lancedb } from "../support/tables.ts";
+
+// The engine's client knows the fields of its own copy only.
+const arrow = createRequire(import.meta.url)("apache-arrow") as typeof import("apache-arrow");
+
+const blob = new Map([["lance-encoding:blob", "true"]]);
+const json = new Map([["ARROW:extension:name", "arrow.json"]]);
+const field = (name: string, type: import("apache-arrow").DataType, metadata?: Map<string, string>) =>
+  new arrow.Field(name, type, true, metadata);
+
+const bytes = [Buffer.from("one"), null, Buffer.alloc(2_000, 7)];
+
+/** Later formats store blobs otherwise. */
+const storageOptions = { new_table_data_storage_version: "2.1" };
+
+const tables = {
+  blob: {
+    fields: [
+      field("id", new arrow.Int32()),
+      field("b", new arrow.LargeBinary(), blob),
+      field("s", new arrow.Struct([field("k", new arrow.Int32()), field("in", new arrow.LargeBinary(), blob)])),
+    ],
+    type: "m.largeBinary()",
+    rows: bytes.map((b, id) => ({ id, b, s: { k: id, in: b } })),
+  },
+  json: {
+    fields: [
+      field("id", new arrow.Int32()),
+      field("b", new arrow.Utf8(), json),
+      field("s", new arrow.Struct([field("k", new arrow.Int32()), field("in", new arrow.Utf8(), json)])),
+    ],
+    type: "m.largeBinary()",
+    rows: [{ id: 1, b: '{"a":1}', s: { k: 1, in: '{"a":1}' } }],
+  },
+};
+
+type Way = "lance" | "namespace";
+const scenes = (["blob", "json"] as const).flatMap((kind) =>
+  (["lance", "namespace"] as const).map((way) => [kind, way] as const),
+);
+
+async function aScene(kind: keyof typeof tables, way: Way, step: string) {
+  const project = await aProjectOn(way);
+  const { fields, rows: given } = tables[kind];
+  const db = await lancedb.connect(project.data, { storageOptions });
+  await (await db.createEmptyTable("t", new arrow.Schema(fields))).add(given);
+  const shape = "{ id: m.int32(), b: m.largeBinary(), s: m.struct({ k: m.int32(), in: m.largeBinary() }) }";
+  project.migration("0001_t.ts", `m.createTable("t", ${shape}),`);
+  expect(await project.migrate(["baseline"], key)).toMatchObject({ code: 0 });
+  project.migration("0002_next.ts", step);
+  const table = async () => await (await lancedb.connect(project.data)).openTable("t");
+  const rows = async () => (await (await table()).query().toArray()).map((row) => JSON.stringify(row, plain));
+  return { ...project, table, rows, given };
+}
+
+/** JSON has no integers of 64 bits. */
+function plain(_: string, value: unknown): unknown {
+  return typeof value === "bigint" ? String(value) : value;
+}
+
+const retypes = [
+  ['m.retypeColumn("t", "b", m.binary()),', "t.b"],
+  ['m.retypeColumn("t", "s.k", m.int64()),', "t.s.in"],
+] as const;
+
+test.each(scenes.flatMap((scene) => retypes.map((retype) => [...scene, ...retype] as const)))(
+  "a %s is not stored as plain bytes by a retype of it, or of what is beside it, on %s: %s",
+  async (kind, way, step, path) => {
+    const { migrate, table, rows, given } = await aScene(kind, way, step);
+    const before = await rows();
+    const problem = `the engine stores ${path} as ${kind === "json" ? "JSON" : "a blob"}`;
+    for (const command of ["plan", "up"])
+      expect(await migrate([command], key)).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
+    expect(await rows()).toEqual(before);
+    await (await table()).add(given.slice(0, 1));
+    expect(await rows()).toHaveLength(given.length + 1);
+  },
+);
+
+test.each(scenes)("a column that is made anew in the place of a %s is a plain one, on %s", async (kind, way) => {
+  const { migrate, table, rows, given } = await aScene(
+    kind,
+    way,
+    `m.retypeColumn("t", "b", m.utf8(), { using: "cast(id as string)" }),`,
+  );
+  expect(await migrate(["up", "--accept", "lossy"], key)).toMatchObject({ code: 0 });
+  expect((await rows()).map((row) => JSON.parse(row).b)).toEqual(given.map(({ id }) => String(id)));
+  await (await table()).add([{ ...given[0]!, b: "more" }]);
+  expect(await rows()).toHaveLength(given.length + 1);
+  expect(await migrate(["verify"], key)).toMatchObject({ code: 0 });
+});
