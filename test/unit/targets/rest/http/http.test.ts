@@ -22,3 +22,19 @@ test.each([
   await http.close();
   vi.unstubAllEnvs();
 });
+
+test("a text that is nested too deep is refused, and Arrow data is not looked into", async () => {
+  const beginnings: Record<string, Buffer> = {
+    "/v1/text": Buffer.of(),
+    "/v1/file": Buffer.from("ARROW1"),
+    "/v1/stream": Buffer.of(0xff),
+  };
+  const deep = Buffer.from("[".repeat(1_000));
+  const { url } = await serve((response, { path }) => response.end(Buffer.concat([beginnings[path]!, deep])));
+  const config = { kind: "rest", endpoint: url, apiKey: "a-key" } as const;
+  const http = openHttp(settingsOf(config, { name: "here", folder: "/" }));
+  for (const endpoint of ["GET /v1/file", "GET /v1/stream"])
+    expect(await http.read({ endpoint })).toMatchObject({ status: 200 });
+  await expect(http.read({ endpoint: "GET /v1/text" })).rejects.toMatchObject({ code: "ERR_ANSWER" });
+  await http.close();
+});
