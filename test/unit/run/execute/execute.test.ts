@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { MigrateError } from "../../../../src/errors/migrate-error.ts";
 import { up } from "../../../../src/commands/up.ts";
+import type { RunEvent } from "../../../../src/run/events.ts";
 import type { MigratorOptions } from "../../../../src/run/run-context.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import { btree } from "../../../../src/schema/declare/index-builders.ts";
@@ -70,4 +71,35 @@ test("after a look that fails the action is in doubt: it may have run", async ()
   await up(optionsFor(memory));
   await expect(up(optionsFor(blinded, renaming))).rejects.toThrow("out of memory");
   expect(await up(optionsFor(memory, renaming))).toMatchObject({ applied: 1 });
+});
+
+test("if a group has lost something of others and a hook fails after it, both are said, and the loss ends the run", async () => {
+  const { tables, memory, optionsFor } = aDatabase();
+  const renaming = ([path, name]: readonly [string, string], version: number) =>
+    aMigration(version, [{ kind: "renameColumn", table: "t", path, name }]);
+  const pending = [renaming(["a", "b"], 2), renaming(["b", "c"], 3)];
+  await up(optionsFor(memory));
+  const cutOff: Target = {
+    ...memory,
+    execute: () => Promise.reject(new MigrateError("ERR_TARGET_UNREACHABLE", { target: "memory", problem: "killed" })),
+  };
+  await expect(up(optionsFor(cutOff, ...pending))).rejects.toThrow("killed");
+  const besideOthers: Target = {
+    ...memory,
+    execute: async (action, seen) => {
+      if (action.kind === "setMetadata") throw new Error("no");
+      const [column] = tables.get("t")!.columns;
+      tables.write("t", "metadata", { columns: [{ ...column!, metadata: { theirs: "1" } }] });
+      return await memory.execute(action, seen);
+    },
+  };
+  const afterMigration = () => {
+    throw new Error("the pager is off");
+  };
+  const events: RunEvent[] = [];
+  const hooks = { target: "memory", hooks: { afterMigration } };
+  const emit = (event: RunEvent) => void events.push(event);
+  const ended = up({ ...optionsFor(besideOthers, ...pending), hooks, emit });
+  await expect(ended).rejects.toMatchObject({ code: "ERR_METADATA_LOST" });
+  expect(events.at(-1)).toMatchObject({ event: "hookFailed", problem: expect.stringContaining("the pager is off") });
 });
