@@ -93,3 +93,22 @@ test.each(scenes)("a column that is made anew in the place of a %s is a plain on
   expect(await rows()).toHaveLength(given.length + 1);
   expect(await migrate(["verify"], key)).toMatchObject({ code: 0 });
 });
+
+test.each(scenes)(
+  "rows are put back into a table with a %s only if their values can be read, on %s",
+  async (kind, way) => {
+    const { migrate, table, rows, given } = await aScene(kind, way, `m.dropColumn("t", "id"),`);
+    expect(await migrate(["up", "--accept", "lossy"], key)).toMatchObject({ code: 0 });
+    await (await table()).add([{ b: given[0]!.b, s: given[0]!.s }]);
+    const before = await rows();
+    const ended = await migrate(["down", "--keep-appended"], key);
+    if (kind === "json") {
+      expect(ended).toMatchObject({ code: 0 });
+      expect(await rows()).toContain(JSON.stringify({ id: null, b: '{"a":1}', s: { k: 1, in: '{"a":1}' } }));
+    } else {
+      const words = "rows of t can't be put back, as b is a blob, of which a query gives no values; pass --accept-loss";
+      expect(ended).toMatchObject({ code: 4, stderr: expect.stringContaining(words) });
+      expect(await rows()).toEqual(before);
+    }
+  },
+);

@@ -3,7 +3,9 @@ import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.
 import { putBackKey, questionsOf, type Question, type SinceQuestion } from "../../plan/assess/blocking-rows.ts";
 import type { Plan } from "../../plan/make-plan.ts";
 import type { Span } from "../../plan/assess/version-spans.ts";
-import { differences } from "../../schema/table.ts";
+import { formatPath } from "../../schema/path.ts";
+import { specialStorage } from "../../schema/reserved-metadata.ts";
+import { columnsWithin, differences } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { OldVersion, Since, SinceScope } from "../../targets/contract/versions.ts";
 
@@ -138,7 +140,8 @@ async function lostSince(
   // Without stable row ids, a changed row looks like one that was removed and another one that was added.
   const twice = added > 0 && gone > 0 && written.changed === 0 ? " (a changed row may count as both)" : "";
   const words = `${[...are(added, "written"), ...are(gone, "changed or removed")].join(", ")}${twice}`;
-  const mayPutBack = gone === 0 && putsBack;
+  const blob = gone === 0 && putsBack ? await blobIn(table, target) : undefined;
+  const mayPutBack = gone === 0 && putsBack && blob === undefined;
   const changes = [
     ...(leaves.length === 0 ? [] : [` without what they have in ${leaves.join(", ")}`]),
     ...(empty.length === 0 ? [] : [` with null in ${empty.join(", ")}`]),
@@ -153,8 +156,17 @@ async function lostSince(
     unkept:
       gone > 0
         ? "rows that were changed or removed can't be put back"
-        : `rows of ${table} can't be made what they were before it`,
+        : blob !== undefined
+          ? `rows of ${table} can't be put back, as ${blob} is a blob, of which a query gives no values`
+          : `rows of ${table} can't be made what they were before it`,
   };
+}
+
+/** The path of a blob in a table; undefined if it has none. */
+async function blobIn(table: string, target: Target): Promise<string | undefined> {
+  const columns = (await target.describeTable(table))?.table.columns ?? [];
+  const found = columnsWithin(columns).find(({ column }) => specialStorage(column.metadata) === "a blob");
+  return found && formatPath(found.path);
 }
 
 /** Whether a run that was killed has already restored the version. Throws ERR_IRREVERSIBLE if it can't be restored. */
