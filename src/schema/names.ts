@@ -42,6 +42,13 @@ export function tableNameProblem(name: string): string | undefined {
   return undefined;
 }
 
+/** What is wrong with an index's name, or undefined. */
+export function indexNameProblem(name: string): string | undefined {
+  return name.startsWith("__lance_")
+    ? "can't begin with __lance_, which the engine's own indexes do: it could not use the table any more"
+    : undefined;
+}
+
 /** The known name nearest to a mistyped one, or undefined when none is near. */
 export function similarName(name: string, known: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();

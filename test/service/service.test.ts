@@ -698,6 +698,8 @@ test.each<Record<string, unknown>>([
   { index_type: "FTS", column: "title", with_position: "yes" },
   { index_type: "FTS", column: "title", custom_stop_words: "x" },
   { index_type: "FTS", column: "title", custom_stop_words: [1] },
+  // The engine would take it for its own, and could not use the table.
+  { index_type: "BTREE", column: "title", name: "__lance_frag_reuse" },
 ])("an index option of a wrong type is refused: %j", async (body) => {
   const item = { name: "item", type: { kind: "float32" }, nullable: true } as const;
   const { ask, folder } = await aTable([

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { createIndex } from "../../engine/indexes.ts";
 import { unlistedIndexes } from "../../engine/read-indexes.ts";
+import { indexNameProblem } from "../../schema/names.ts";
 import { languages } from "../../schema/declare/index-options.ts";
 import { indexKindOf, protocolKinds, protocolOptions } from "../../wire/lance/lance-index.ts";
 import { ignored, json, only, unsupported } from "./fields.ts";
@@ -60,6 +61,8 @@ export const indexRoutes = [
         // The engine ends its process on any other language.
         if (!languages.some((one) => one === (given["language"] ?? "English")))
           throw invalidInput(`language must be one of ${languages.join(", ")}`);
+        const problem = name === undefined ? undefined : indexNameProblem(name);
+        if (problem !== undefined) throw invalidInput(`the name of an index ${problem}`);
         await createIndex(table, { column, kind, name, replace, options: toOptions(given) });
       },
     }),

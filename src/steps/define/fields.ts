@@ -29,6 +29,9 @@ export const columnPath = (schemas: Schemas) => schemas.columnPath;
 /** A name, such as that of an index. `of`: its description, for messages. */
 export const ownName = (of: string) => (schemas: Schemas) => schemas.ownName(of);
 
+/** The name of an index. */
+export const nameOfIndex = (schemas: Schemas) => schemas.nameOfIndex;
+
 /** An SQL expression. */
 export const sql = (schemas: Schemas) => schemas.sql;
 

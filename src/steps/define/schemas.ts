@@ -3,6 +3,7 @@
  * does not have the time to load zod.
  */
 import { array, boolean, int, literal, number, record, strictObject, string, union } from "zod";
+import { indexNameProblem } from "../../schema/names.ts";
 import { sqlProblem } from "../../schema/sql.ts";
 
 export { column, dataType, rows, schemaMetadata } from "../../schema/declare/validate.ts";
@@ -23,6 +24,12 @@ export const ownName = (of: string) =>
     .string(`must be the name of ${of}`)
     .min(1, `must be the name of ${of}`)
     .refine((name) => name !== "." && name !== "..", "can't be . or .., which lead elsewhere in an address");
+
+/** The name of an index. */
+export const nameOfIndex = ownName("an index").superRefine((name, context) => {
+  const message = indexNameProblem(name);
+  if (message !== undefined) context.addIssue({ code: "custom", message });
+});
 
 /** An SQL expression. */
 export const sql = z

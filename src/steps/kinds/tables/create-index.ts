@@ -6,7 +6,7 @@ import {
   columnPath,
   defineStep,
   optional,
-  ownName,
+  nameOfIndex,
   recall,
   tableName,
   type CheckedStep,
@@ -24,7 +24,7 @@ const fields = {
   table: tableName,
   path: columnPath,
   type: ({ indexType }: Schemas) => indexType,
-  name: optional(ownName("an index")),
+  name: optional(nameOfIndex),
   replace: optional(({ z }: Schemas) => z.boolean("must be true or false")),
   ...recall,
 };

@@ -1,14 +1,14 @@
 import type { TableArgument } from "../../../schema/typed/arguments.ts";
 import {
   defineStep,
-  ownName,
+  nameOfIndex,
   tableName,
   type CheckedStep,
   type FieldsOf,
   type StepDefinition,
 } from "../../define/define-step.ts";
 
-const fields = { table: tableName, name: ownName("an index") };
+const fields = { table: tableName, name: nameOfIndex };
 
 type StepFields = FieldsOf<typeof fields>;
 
