@@ -51,7 +51,10 @@ test.each([
 test.each<[object, string]>([
   [{ path: "" }, "path must be the path of a column"],
   [{ name: "" }, "name must be the name of an index"],
-  [{ name: "__lance_frag_reuse" }, "name can't begin with __lance_"],
+  [
+    { name: "__lance_frag_reuse" },
+    "name can't begin with __lance_, which the engine's own indexes do: it could not use the table any more",
+  ],
   [{ replace: "yes" }, "replace must be true or false"],
   [{ type: undefined }, "type must be an index such as btree() or ivfPq()"],
   [{ type: { kind: "hash", options: {} } }, "type.kind must be an index such as btree() or ivfPq()"],
