@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { planNow, planPending } from "../../../../src/run/prepare/plan-run.ts";
 import { runContext } from "../../../../src/run/run-context.ts";
 import { bind, bindingOf, boundTables } from "../../../../src/run/prepare/bind-saved-plan.ts";
+import { columnsOf } from "../../../../src/schema/declare/type-builders.ts";
 import { aMigration } from "../../../simulate/history.ts";
 import { sourceOf } from "../../../simulate/start-run.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
@@ -26,6 +27,14 @@ async function aPlan() {
 test("a saved plan records which of its tables do not exist yet", async () => {
   const { target, planned } = await aPlan();
   expect(await boundTables(planned.plan, target)).toStrictEqual({ tables: { t: null }, times: { t: null } });
+});
+
+test("a saved plan records at which versions its tables are, and when these were made", async () => {
+  const { target, planned } = await aPlan();
+  await target.execute({ kind: "createTable", table: "t", columns: columnsOf({ id: int32() }) }, undefined);
+  const { version, at } = (await target.describeTable("t"))!;
+  expect(await boundTables(planned.plan, target)).toEqual({ tables: { t: version }, times: { t: at } });
+  expect(version).toBe(1);
 });
 
 test("a plan is bound to the tables that were described for it, also if they have changed since", async () => {
