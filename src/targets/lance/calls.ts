@@ -4,11 +4,11 @@ import { dropColumns, writeReadably } from "../../engine/checked-writes.ts";
 import { alterColumns, packageTable, type NativeTable } from "../../engine/engine.ts";
 import { createIndex, keepAll, optimize } from "../../engine/indexes.ts";
 import { addNullColumns, mergeRows } from "../../engine/write-rows.ts";
+import { assignments } from "../contract/assignments.ts";
 import { putBack, restoreVersion } from "../contract/restore-versions.ts";
 import type { Capabilities } from "../contract/target.ts";
 import type { VersionedTable } from "../contract/versioned-table.ts";
 import type { Action, ActionFor, ActionKind } from "../../actions/model/action.ts";
-import { assignments } from "../../actions/kinds/rows/update-rows.ts";
 import { formatColumn, type Column, type DataType } from "../../schema/data-type.ts";
 import { preparedName, switching } from "../../actions/rewrite/prepared-columns.ts";
 import { parsePath, type Path } from "../../schema/path.ts";
@@ -186,15 +186,15 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
   },
   updateRows: {
     async execute(action, { handle, table }) {
-      const update = () => packageTable(handle).update(updateOf(action));
+      const update = () => packageTable(handle).update(updateOf(action, table));
       return (await writeReadably(handle, table.columns, update)).version;
     },
-    describe: (action) => written(action, "update", updateOf(action)),
+    describe: (action, before) => written(action, "update", updateOf(action, before)),
   },
 };
 
-function updateOf(action: ActionFor<"updateRows">) {
-  const valuesSql = Object.fromEntries(assignments(action));
+function updateOf(action: ActionFor<"updateRows">, { columns }: Table) {
+  const valuesSql = Object.fromEntries(assignments(action, columns));
   return { valuesSql, ...(action.where !== undefined && { where: action.where }) };
 }
 

@@ -1,12 +1,12 @@
 /** The request for each kind of action, which is sent to execute it and shown in plans. */
 import { count } from "../../errors/migrate-error.ts";
 import type { Action, ActionFor, ActionKind } from "../../actions/model/action.ts";
-import { assignments } from "../../actions/kinds/rows/update-rows.ts";
 import { preparedName, switching } from "../../actions/rewrite/prepared-columns.ts";
 import type { Column } from "../../schema/data-type.ts";
 import type { Table } from "../../schema/table.ts";
 import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
 import { streamType } from "../../wire/content-types.ts";
+import { assignments } from "../contract/assignments.ts";
 import { putBack, restoreVersion } from "../contract/restore-versions.ts";
 import type { VersionedTable } from "../contract/versioned-table.ts";
 import { operationsOfVersions, type Endpoints, type Operation } from "./options/dialects.ts";
@@ -136,7 +136,9 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
   },
   updateRows: {
     operation: "update",
-    request: (action) => ({ body: jsonBody({ predicate: action.where, updates: assignments(action) }) }),
+    request: (action, { columns }) => ({
+      body: jsonBody({ predicate: action.where, updates: assignments(action, columns) }),
+    }),
   },
 };
 

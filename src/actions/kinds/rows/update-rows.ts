@@ -56,11 +56,6 @@ export const updateRows: ActionModel<UpdateRowsAction> = {
   },
 };
 
-/** Pairs of a column and its expression. The engine expects names of columns without quotes. */
-export function assignments({ set }: UpdateRowsAction): readonly (readonly [string, string])[] {
-  return Object.entries(set).map(([path, expression]) => [parsePath(path).join("."), expression]);
-}
-
 /** An update with a predicate loses fields of vectors of structs with two fields or more (measured). */
 function holdsVectorOfStructs({ type }: Column): boolean {
   return typesWithin(type).some((one) => one.kind === "fixedSizeList" && childColumns(one.item.type).length > 1);

@@ -2,7 +2,6 @@
 import { expect, test } from "vitest";
 import type { Action } from "../../../../../src/actions/model/action.ts";
 import { changesRows, describeAction, risksOf, tableAfter } from "../../../../../src/actions/apply-action.ts";
-import { assignments } from "../../../../../src/actions/kinds/rows/update-rows.ts";
 import {
   columnsOf,
   fixedSizeList,
@@ -51,10 +50,6 @@ test("the engine can't find the rows to update where there are vectors of struct
 
 test("the name of a column in text is no column", () => {
   expect(after(update({ id: "length('id')" }))).toEqual(table);
-});
-
-test("the engine is given columns without quotes", () => {
-  expect(assignments(update({ "`id`": "1" }))).toEqual([["id", "1"]]);
 });
 
 test("in words, with what is lost", () => {

@@ -1,0 +1,22 @@
+/** What an update sets, as the engine takes it. */
+import type { UpdateRowsAction } from "../../actions/model/action.ts";
+import { isNull } from "../../actions/model/risk.ts";
+import type { Column } from "../../schema/data-type.ts";
+import { parsePath } from "../../schema/path.ts";
+import { findColumn } from "../../schema/table.ts";
+import { castSql } from "../../wire/arrow/arrow-cast.ts";
+
+/**
+ * Pairs of a column and its expression; `columns` are those of the table. The engine expects names of columns without
+ * quotes. A vector of another length it would store as null, and a text in it as 0, without an error (docs/engine.md).
+ */
+export function assignments(
+  { set }: Pick<UpdateRowsAction, "set">,
+  columns: readonly Column[],
+): readonly (readonly [column: string, sql: string])[] {
+  return Object.entries(set).map(([path, sql]) => {
+    const at = parsePath(path);
+    const type = findColumn(columns, at)?.type;
+    return [at.join("."), type?.kind === "fixedSizeList" && !isNull(sql) ? castSql(`(${sql})`, type) : sql];
+  });
+}
