@@ -1,6 +1,8 @@
 import { isMigrateError, MigrateError } from "../../../../src/errors/migrate-error.ts";
 import { expect, test } from "vitest";
 import { sinceOf, withBlockers } from "../../../../src/run/check/find-blocking-rows.ts";
+import type { Plan } from "../../../../src/plan/make-plan.ts";
+import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import type { Target } from "../../../../src/targets/contract/target.ts";
 
 /** What was written to a table, where asking for it throws this. */
@@ -26,4 +28,16 @@ test("what else blocks a rollback blocks it without consent, and is named as acc
   const accepted = await asked(true);
   expect(accepted).toMatchObject({ accepted: ["t was cleaned up"] });
   expect(accepted.blocked).toBeUndefined();
+});
+
+test("with consent a rollback drops values also where they can't be looked for, and says so", async () => {
+  const place = { file: "0002_more.ts", step: 1, kind: "dropColumn" };
+  const action = { kind: "dropColumns", table: "t", paths: ["n"] } as const;
+  const obstacle = { kind: "values", table: "t", path: "n" } as const;
+  const planned = { actions: [{ place, action }], obstacles: [{ place, obstacle, at: 0 }], done: 0 };
+  const now = new Map([["t", { columns: columnsOf({ id: int32(), n: int32() }) }]]);
+  const plan = { now, migrations: [planned] } as unknown as Plan;
+  const words = "values of t.n can't be looked for here, and the rollback drops them";
+  expect(await withBlockers(plan, {} as Target, { acceptLoss: true })).toMatchObject({ accepted: [words] });
+  expect((await withBlockers(plan, {} as Target, {})).blocked).toMatchObject({ problems: [words] });
 });

@@ -40,3 +40,23 @@ test("tables that change from round to round are described until the run is inte
   await expect(comparing).rejects.toMatchObject({ code: "ERR_INTERRUPTED" });
   expect(described).toBe(3);
 });
+
+test("tables are described again as long as one of them changes", async () => {
+  const tables = memoryTables();
+  for (const name of ["t", "u"]) tables.create(name, columnsOf({ a: int32() }));
+  const target = memoryTarget({ name: "memory", model: "namespace", tables });
+  let described = 0;
+  const changing: typeof target = {
+    ...target,
+    describeTable: async (table) => {
+      const snapshot = await target.describeTable(table);
+      // After the first look at each of the two.
+      if (++described === 2)
+        tables.carryOut({ kind: "alterColumns", table: "t", alterations: [{ path: "a", rename: "b" }] });
+      return snapshot;
+    },
+  };
+  const found = await describeForComparison(changing, ["t", "u"], new Set(), true);
+  expect(found.get("t")!.columns).toMatchObject([{ name: "b" }]);
+  expect(described).toBe(6);
+});

@@ -23,6 +23,11 @@ test.each<[string, Action, string]>([
   ["a name that differs in case", add("name", int8()), "t would have Name and name, which differ only in case"],
   ["a name that breaks the table", add("_rowid", int8()), 'column name "_rowid"'],
   ["no values", add("n", int8().notNull()), "t: column n is not null and has no values for the rows that are there"],
+  [
+    "a struct with a field of type null among others",
+    add("s", struct({ a: int8(), n: nullType() })),
+    "column s can't be added, as a field in it is of type null",
+  ],
   ["values of type null", add("n", nullType(), "1"), "t: column n is of type null and holds no values"],
 ])("refused: %s", (_, action, problem) => {
   expect(() => after(action)).toThrow(problem);
