@@ -36,6 +36,8 @@ export interface PlannedAction {
   readonly risks: readonly Risk[];
   /** How it would be rolled back. Absent in a rollback, and if the migration's file exports `down`. */
   readonly rollback?: ActionRollback | undefined;
+  /** How it would be rolled back without the `down` of the file. Whether something is lost does not depend on that. */
+  readonly withoutDown?: Pick<ActionRollback, "class" | "reason"> | undefined;
   /** Why it may not run, as far as that was checked. */
   readonly refusal?: Refusal | undefined;
   /** The commits that it takes, as far as is known before it begins. */
@@ -140,9 +142,12 @@ export function planMigration(
     checkAllowed(place, action, target, ledger);
     checkMetadata(place, action, direction);
   }
-  const isDerived = direction === "up" && migration.down === undefined;
-  const lineages = isDerived ? lineagesOf(actions.map(({ action }) => action)).slice(done) : undefined;
-  const planned = planActions(left, database, target, lineages);
+  const lineages = direction === "up" ? lineagesOf(actions.map(({ action }) => action)).slice(done) : undefined;
+  const derived = planActions(left, database, target, lineages);
+  const planned =
+    migration.down === undefined
+      ? derived
+      : derived.map(({ rollback, ...one }): PlannedAction => ({ ...one, withoutDown: rollback }));
   return {
     ...run,
     total: actions.length,

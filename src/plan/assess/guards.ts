@@ -107,10 +107,11 @@ function rewriteRefusal(bytes: number | null, { maxRewriteBytes: limit }: Guards
 }
 
 function refusalOf(
-  { risks, rollback, text }: PlannedAction,
+  { risks, rollback: own, withoutDown, text }: PlannedAction,
   { forbid = [] }: Guards,
   accepted: ReadonlySet<Acceptance>,
 ): Refusal | undefined {
+  const rollback = own ?? withoutDown;
   if (rollback !== undefined && forbid.includes(rollback.class))
     return { reason: "forbidden", class: rollback.class, problem: rollback.reason ?? text };
   const loss = risks.find(({ kind }) => kind === "loss")?.text;

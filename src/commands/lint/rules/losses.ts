@@ -18,11 +18,12 @@ export const lossyCast = {
 
 /** The losses of an action for which `up` would ask for consent, unless its file accepts losses. */
 function remarksOnLosses(
-  { risks, rollback }: PlannedAction,
+  { risks, rollback: own, withoutDown }: PlannedAction,
   { migration }: Surroundings,
   isMeant: (risk: Risk) => boolean,
 ): readonly Remark[] {
   const { accepts = [] } = migration;
+  const rollback = own ?? withoutDown;
   const consent = rollback?.class === "none" ? "irreversible" : "lossy";
   // A loss with an exact rollback concerns only what the migration made itself, where no other writer has rows. The
   // rule not-reversible reports that nothing can bring the data back.

@@ -89,9 +89,16 @@ test("what nothing brings back needs the stronger word, which holds for the weak
   );
 });
 
-test("where the file says how it is rolled back, it is lossy", () => {
+test("a rollback that the file states changes nothing about what is lost", () => {
   const down = [addColumn("t", "f", float64(), { as: "0.5" })];
   expect(refused(planOf(dropped, { down }))).toMatch(/migrate up --accept lossy, or /);
+  const again = [createTable("t", { a: int32(), f: float64() })];
+  expect(refused(planOf([dropTable("t")], { down: again }), {}, ["lossy"])).toMatch(
+    /migrate up --accept irreversible, or /,
+  );
+  expect(refused(planOf([dropTable("t")], { down: again }), { forbid: ["none"] }, ["irreversible"])).toMatch(
+    /is forbidden on target prod, whose configuration allows no step of rollback class none: t is dropped/,
+  );
 });
 
 test("what loses nothing needs none, nor what a migration made itself", () => {
