@@ -1,9 +1,11 @@
 /** What a version of a table in a folder contains, read from its manifest without reading a row. */
 import { createHash } from "node:crypto";
-import { fieldsIn, fromManifest, type ManifestPlace, type Message } from "./manifest.ts";
+import { fieldsIn, fromManifest, messagesIn, numberIn, type ManifestPlace, type Message } from "./manifest.ts";
 
 /** The number of the manifest's fragments. */
 const fragment = 2;
+/** The number in a fragment. */
+const physicalRows = 4;
 
 /** Undefined if that version has no manifest that can be read. */
 export function contentsOf(place: ManifestPlace) {
@@ -23,6 +25,15 @@ function idsIn(manifest: Message): ReadonlyMap<string, string> {
     ids.set(column, `${ids.get(column) ?? ""} ${id}`);
   }
   return ids;
+}
+
+/** How many rows the files of a table's newest version hold, those included that were deleted; undefined if unknown. */
+export function storedRows(place: ManifestPlace): number | undefined {
+  return fromManifest(place, (manifest) => {
+    const rows = messagesIn(manifest, fragment).map((one) => Number(numberIn(one, physicalRows)));
+    // Old releases of the engine did not write the number.
+    return rows.includes(0) ? undefined : rows.reduce((sum, one) => sum + one, 0);
+  });
 }
 
 /** A hash of which files hold which rows. */

@@ -49,6 +49,8 @@ export const nothing: Cost = { rows: 0, bytes: 0, added: 0, indexes: [], version
 /** The size of a table. `rows` is undefined if the target does not report it. */
 export interface Size {
   readonly rows: number | undefined;
+  /** Rows in its files, with those that were deleted: the engine rewrites these too. Absent if unknown. */
+  readonly stored?: number | undefined;
   /** If the plan itself creates the rows: the mean length of a row in bytes. */
   readonly rowBytes?: number | undefined;
 }
@@ -164,10 +166,12 @@ function costOfCommit(
   const how = computedBy(action)?.how;
   const all = written.where === undefined && how === undefined;
   const rows = (all || where === undefined ? size?.rows : where) ?? null;
+  // An update writes the rows that it changes, and every other rewrite whole files.
+  const stored = all && action.kind !== "updateRows" ? (size?.stored ?? rows) : rows;
   const rewritten = {
     ...one,
     rows,
-    bytes: rows === null ? null : bytesOf(written.columns, rows, widths, size?.rowBytes),
+    bytes: stored === null ? null : bytesOf(written.columns, stored, widths, size?.rowBytes),
   };
   // SQL costs no calls.
   if (how === undefined || sqlOf(how) !== undefined) return rewritten;
@@ -222,6 +226,7 @@ export function carrySizes(after: Map<string, Size>, action: Action): void {
     case "insertRows":
       after.set(action.table, {
         rows: rows(action.rows.length),
+        stored: own?.stored === undefined ? undefined : own.stored + action.rows.length,
         rowBytes: own?.rows === 0 ? lengthOf(action.rows) : own?.rowBytes,
       });
       return;

@@ -153,6 +153,8 @@ export interface Target {
 
 interface TableSize {
   readonly rows: number;
+  /** Rows in its files, which hold deleted ones too until the table is compacted; absent if unknown. */
+  readonly stored?: number | undefined;
 }
 
 /** A temporary database on the embedded engine, in a folder of its own that is removed when it is closed. */

@@ -29,6 +29,7 @@ import { tryCall } from "./try-call.ts";
 import { undoCommit } from "./undo-commit.ts";
 import { readIndexes } from "../../engine/read-indexes.ts";
 import { locationOf, type DatabaseLocation } from "../../engine/location.ts";
+import { storedRows } from "../../engine/manifest/contents.ts";
 import { tableFormat, unreadableColumns } from "../../engine/manifest/table-format.ts";
 import { search } from "../../engine/query.ts";
 import { tryDropping } from "../../engine/try-calls.ts";
@@ -194,7 +195,11 @@ export async function open(
     undo: ({ table }, seen, made) =>
       calling(() => undoCommit(packageTable((seen as LanceSnapshot).handle), made, opening(table))),
     call: describeCall,
-    size: (table) => reaching(async () => ({ rows: (await (await opening(table)()).stats()).numRows })),
+    size: (table) =>
+      reaching(async () => ({
+        rows: (await (await opening(table)()).stats()).numRows,
+        stored: base === undefined ? undefined : storedRows({ folder: base, table }),
+      })),
     widths: (table, expressions, rows) =>
       reaching(async () => await sampledWidths(rowsOf(await opening(table)()), expressions, rows)),
     newTables,
