@@ -97,8 +97,7 @@ export function offsetAt({ type, buffers: [offsets] }: ArrayData, at: number): n
 
 /** A whole number, or another value that is stored as one, such as a time. */
 export function wholeAt(type: DataType, bytes: Buffer, at: number): number | bigint {
-  const width = widthOf(type);
-  if (width === undefined) throw new TypeError(`values of type ${type.kind} can't be read`);
+  const width = widthOf(type)!;
   const isSigned = !isInteger(type) || type.kind.startsWith("int");
   if (width === 8) return isSigned ? bytes.readBigInt64LE(at * 8) : bytes.readBigUInt64LE(at * 8);
   return isSigned ? bytes.readIntLE(at * width, width) : bytes.readUIntLE(at * width, width);

@@ -59,9 +59,9 @@ export function writeField(
   Field.addNullable(builder, column.nullable);
   Field.addTypeType(builder, typeType);
   Field.addType(builder, typeOffset);
-  if (dictionary !== 0) Field.addDictionary(builder, dictionary);
+  Field.addDictionary(builder, dictionary);
   Field.addChildren(builder, children);
-  if (marks !== 0) Field.addCustomMetadata(builder, marks);
+  Field.addCustomMetadata(builder, marks);
   return Field.endField(builder);
 }
 

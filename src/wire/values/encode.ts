@@ -78,19 +78,17 @@ function numbers(array: NodeJS.TypedArray): { readonly buffers: readonly Buffer[
   return { buffers: [Buffer.from(array.buffer, array.byteOffset, array.byteLength)] };
 }
 
+/** Those with and without a sign have the same bits. They may be given as text. */
 function integers(type: DataType, values: Values): NodeJS.TypedArray {
-  const isSigned = !type.kind.startsWith("u");
-  // Integers may be given as text.
-  const big = (value: RowValue) => BigInt((value as string | number | null) ?? 0);
   switch (bits(type)) {
     case 8:
-      return isSigned ? Int8Array.from(values, Number) : Uint8Array.from(values, Number);
+      return Int8Array.from(values, Number);
     case 16:
-      return isSigned ? Int16Array.from(values, Number) : Uint16Array.from(values, Number);
+      return Int16Array.from(values, Number);
     case 32:
-      return isSigned ? Int32Array.from(values, Number) : Uint32Array.from(values, Number);
+      return Int32Array.from(values, Number);
     default:
-      return isSigned ? BigInt64Array.from(values, big) : BigUint64Array.from(values, big);
+      return BigInt64Array.from(values, (value) => BigInt((value as string | number | null) ?? 0));
   }
 }
 
