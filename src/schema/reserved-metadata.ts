@@ -23,11 +23,15 @@ const layoutKeys = new Set(["lance-encoding:blob", "lance-encoding:packed", "pac
 const structure = "lance-encoding:structural-encoding";
 const extension = "ARROW:extension:name";
 
+/** What `specialStorage` gives for blobs. */
+export const blob = "a blob";
+
 /** How the engine stores a column otherwise than its type, in words, by the column's metadata; undefined if it does not. */
 export function specialStorage(metadata: Column["metadata"] = {}): string | undefined {
-  if (isEnginesExtension(metadata[extension])) return metadata[extension]!.endsWith("json") ? "JSON" : "a blob";
-  if (ownValue(metadata, "lance-encoding:blob") === "true") return "a blob";
-  return [...layoutKeys].some((key) => ownValue(metadata, key) === "true") ? "a packed struct" : undefined;
+  const name = ownValue(metadata, extension);
+  if (ownValue(metadata, "lance-encoding:blob") === "true" || name?.startsWith("lance.blob") === true) return blob;
+  if (!isEnginesExtension(name)) return undefined;
+  return name!.endsWith(".json") ? "JSON" : name!;
 }
 
 function isEnginesExtension(name: string | null | undefined): boolean {

@@ -67,6 +67,7 @@ export function valueIn(row: RowValues, name: string): RowValue {
 /** A text that is equal for two keys that are the same value in the table. */
 function keyText(key: boolean | number | string, type: DataType): string {
   if (isInteger(type)) return String(BigInt(key as number | string));
+  if (type.kind === "date32") return String(dayOf(key as string));
   if (type.kind === "timestamp") return String(ticksOf(key as string, type.unit));
   if (isFloat(type)) return String(rounded(key as number, type));
   return String(key);
@@ -100,8 +101,10 @@ function valueProblem(value: Exclude<RowValue, null>, type: DataType, place: str
       isInRange(value, type),
       `a whole number in its range${bits(type) === 64 ? ", or text where JavaScript can't hold it" : ""}`,
     );
-  if (type.kind === "date32")
-    return fits(typeof value === "string" && dayOf(value) !== undefined, "a date such as 2026-11-20");
+  if (type.kind === "date32") {
+    const day = typeof value === "string" ? dayOf(value) : undefined;
+    return fits(day !== undefined && day === (day | 0), "a date that it can hold, such as 2026-11-20");
+  }
   if (type.kind === "timestamp")
     return fits(
       typeof value === "string" && ticksOf(value, type.unit) !== undefined,
@@ -110,9 +113,10 @@ function valueProblem(value: Exclude<RowValue, null>, type: DataType, place: str
   if (type.kind === "list" || type.kind === "fixedSizeList") {
     if (!isList(value)) return fits(false, "a list");
     if (type.kind === "fixedSizeList" && value.length !== type.length) return fits(false, `a list of ${type.length}`);
-    return value
-      .map((item, index) => cellProblem(item, type.item, `${place}[${index}]`))
-      .find((one) => one !== undefined);
+    // A hole in an array is undefined, and no null.
+    return Array.from(value, (item, index) => cellProblem(item, type.item, `${place}[${index}]`)).find(
+      (one) => one !== undefined,
+    );
   }
   if (type.kind === "struct") {
     if (typeof value !== "object" || isList(value)) return fits(false, "an object");
@@ -132,8 +136,9 @@ export function canHold(type: DataType): boolean {
   return isFloat(type) || isInteger(type) || isText(type) || ["bool", "date32", "timestamp"].includes(type.kind);
 }
 
+/** Code may return typed arrays. */
 function isList(value: RowValue): value is readonly RowValue[] {
-  return Array.isArray(value);
+  return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
 }
 
 /** Whether a number is in the range of a float type. Rounding is accepted, infinity is not. */

@@ -81,6 +81,50 @@ test.each(scenes.flatMap((scene) => retypes.map((retype) => [...scene, ...retype
   },
 );
 
+test.each([
+  ["a dropped one", 'm.dropColumn("t", "s.in"), m.retypeColumn("t", "s.k", m.int64()),'],
+  [
+    "one that was made a plain column",
+    'm.retypeColumn("t", "b", m.utf8(), { using: "cast(id as string)" }), m.retypeColumn("t", "b", m.largeUtf8()),',
+  ],
+])("a step on what is left of a blob is not refused in the same run: %s", async (_, steps) => {
+  const { migrate, rows, given } = await aScene("blob", "lance", steps);
+  expect(await migrate(["up", "--accept", "lossy"], key)).toMatchObject({ code: 0 });
+  expect(await rows()).toHaveLength(given.length);
+});
+
+test("a struct that is packed is readable after a retype in it", async () => {
+  const { data, migrate, migration } = await aProjectOn("lance");
+  const packed = new Map([["packed", "true"]]);
+  const fields = [field("s", new arrow.Struct([field("k", new arrow.Int32()), field("l", new arrow.Int32())]), packed)];
+  const given = [{ s: { k: 1, l: 2 } }, { s: { k: 3, l: 4 } }];
+  await (await (await lancedb.connect(data)).createEmptyTable("t", new arrow.Schema(fields))).add(given);
+  migration("0001_t.ts", 'm.createTable("t", { s: m.struct({ k: m.int32(), l: m.int32() }) }),');
+  expect(await migrate(["baseline"])).toMatchObject({ code: 0 });
+  migration("0002_next.ts", 'm.retypeColumn("t", "s.k", m.int64()),');
+  expect(await migrate(["up"])).toMatchObject({ code: 0 });
+  const table = async () => await (await lancedb.connect(data)).openTable("t");
+  await (await table()).add([{ s: { k: 5, l: 6 } }]);
+  const rows = (await (await table()).query().toArray()).map((row) => JSON.stringify(row, plain));
+  const expected = [...given, { s: { k: 5, l: 6 } }].map(({ s }) => ({ s: { k: String(s.k), l: s.l } }));
+  expect(rows).toEqual(expected.map((row) => JSON.stringify(row)));
+});
+
+test("rows with columns of other extensions of the engine are put back", async () => {
+  const { data, migrate, migration } = await aProjectOn("lance");
+  const uri = new Map([["ARROW:extension:name", "lance.arrow.image_uri"]]);
+  const fields = [field("id", new arrow.Int32()), field("b", new arrow.Utf8(), uri)];
+  const db = await lancedb.connect(data);
+  await (await db.createEmptyTable("t", new arrow.Schema(fields))).add([{ id: 1, b: "one" }]);
+  migration("0001_t.ts", 'm.createTable("t", { id: m.int32(), b: m.utf8() }),');
+  expect(await migrate(["baseline"])).toMatchObject({ code: 0 });
+  migration("0002_next.ts", 'm.dropColumn("t", "id"),');
+  expect(await migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 0 });
+  await (await db.openTable("t")).add([{ b: "two" }]);
+  expect(await migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
+  expect(await (await (await lancedb.connect(data)).openTable("t")).countRows("b = 'two' and id is null")).toBe(1);
+});
+
 test.each(scenes)("a column that is made anew in the place of a %s is a plain one, on %s", async (kind, way) => {
   const { migrate, table, rows, given } = await aScene(
     kind,

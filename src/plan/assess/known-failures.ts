@@ -10,7 +10,7 @@ import { namesIn } from "../../schema/sql.ts";
 import { columnPaths, columnsWithin, findColumn } from "../../schema/table.ts";
 import { castSql, mayBeNull } from "../../wire/arrow/arrow-cast.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
-import { originOf } from "../../actions/follow.ts";
+import { followValues, originOf } from "../../actions/follow.ts";
 import type { ColumnRef } from "../../actions/model/action-model.ts";
 import { kindOf } from "../rollback/blocker-kinds.ts";
 import { askAfter, type Ask } from "./row-questions.ts";
@@ -37,7 +37,12 @@ export interface Suspicion extends Trials {
   /** Columns that become nullable, by their current names. No part of a primary key can be nullable. */
   readonly nullable: readonly { readonly table: string; readonly path: string }[];
   /** Columns that are retyped, alone or in a part, by their current names. The engine then stores them as any other. */
-  readonly retyped: readonly { readonly table: string; readonly column: string }[];
+  readonly retyped: readonly {
+    readonly table: string;
+    readonly column: string;
+    /** Whether it, or what is inside it now at this path, still has its values then. */
+    readonly isStill: (path: Path) => boolean;
+  }[];
 }
 
 /** The questions about the actions of `up`, except those on the table of an action that has begun. */
@@ -232,18 +237,20 @@ function retypedNow(action: Action, { earlier, now }: Asking): Suspicion["retype
   if (action.kind !== "alterColumns") return [];
   return [...rewrites(action)].flatMap((name) => {
     const from = originOf({ table: action.table, path: [name] }, earlier, now);
-    return from === undefined ? [] : [{ table: from.table, column: from.path[0]! }];
+    if (from === undefined) return [];
+    const isStill = (path: Path) => followValues({ table: from.table, path }, earlier) !== undefined;
+    return [{ table: from.table, column: from.path[0]!, isStill }];
   });
 }
 
 /** The column, or the field inside it, that the engine stores otherwise than its type, and how. */
 export function specialIn(
-  name: string,
+  { column: name, isStill }: Suspicion["retyped"][number],
   columns: readonly Column[],
 ): { readonly path: string; readonly storage: string } | undefined {
   for (const { path, column } of columnsWithin(columns.filter((one) => one.name === name))) {
     const storage = specialStorage(column.metadata);
-    if (storage !== undefined) return { path: formatPath(path), storage };
+    if (storage !== undefined && isStill(path)) return { path: formatPath(path), storage };
   }
   return undefined;
 }

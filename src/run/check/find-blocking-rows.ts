@@ -4,7 +4,7 @@ import { putBackKey, questionsOf, type Question, type SinceQuestion } from "../.
 import type { Plan } from "../../plan/make-plan.ts";
 import type { Span } from "../../plan/assess/version-spans.ts";
 import { formatPath } from "../../schema/path.ts";
-import { specialStorage } from "../../schema/reserved-metadata.ts";
+import { blob as blobStorage, specialStorage } from "../../schema/reserved-metadata.ts";
 import { columnsWithin, differences } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { OldVersion, Since, SinceScope } from "../../targets/contract/versions.ts";
@@ -165,7 +165,7 @@ async function lostSince(
 /** The path of a blob in a table; undefined if it has none. */
 async function blobIn(table: string, target: Target): Promise<string | undefined> {
   const columns = (await target.describeTable(table))?.table.columns ?? [];
-  const found = columnsWithin(columns).find(({ column }) => specialStorage(column.metadata) === "a blob");
+  const found = columnsWithin(columns).find(({ column }) => specialStorage(column.metadata) === blobStorage);
   return found && formatPath(found.path);
 }
 

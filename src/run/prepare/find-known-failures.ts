@@ -74,10 +74,11 @@ async function problemWith(
   for (const { table, path } of nullable)
     if (isInKey(path, await columnsNow(table)))
       return `${table}.${path} is part of the table's primary key, which can't hold nulls`;
-  for (const { table, column } of retyped) {
-    const special = specialIn(column, await columnsNow(table));
+  for (const one of retyped) {
+    const { table, column } = one;
+    const special = specialIn(one, await columnsNow(table));
     if (special !== undefined)
-      return `the engine stores ${table}.${special.path} as ${special.storage}, and would not any more after a retype of ${column}; add a column of the new type, and fill it from your application`;
+      return `the engine stores ${table}.${special.path} as ${special.storage}, and would not any more after a retype of ${column}; add a column of the new type, and fill it from this one or from your application`;
   }
   const tooOld = addsField && formatProblem(addsField, target);
   if (tooOld !== undefined) return tooOld;

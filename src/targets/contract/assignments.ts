@@ -1,7 +1,7 @@
 /** What an update sets, as the engine takes it. */
 import type { UpdateRowsAction } from "../../actions/model/action.ts";
 import { isNull } from "../../actions/model/risk.ts";
-import type { Column } from "../../schema/data-type.ts";
+import { typesWithin, type Column, type DataType } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import { findColumn } from "../../schema/table.ts";
 import { castSql } from "../../wire/arrow/arrow-cast.ts";
@@ -17,6 +17,11 @@ export function assignments(
   return Object.entries(set).map(([path, sql]) => {
     const at = parsePath(path);
     const type = findColumn(columns, at)?.type;
-    return [at.join("."), type?.kind === "fixedSizeList" && !isNull(sql) ? castSql(`(${sql})`, type) : sql];
+    const isCast = type?.kind === "fixedSizeList" && !isNull(sql) && hasSqlName(type);
+    return [at.join("."), isCast ? castSql(`(${sql})`, type) : sql];
   });
+}
+
+function hasSqlName(type: DataType): boolean {
+  return typesWithin(type).every(({ kind }) => kind !== "unknown");
 }

@@ -1,5 +1,5 @@
 /** Values of one type in the layout of Arrow (https://arrow.apache.org/docs/format/Columnar.html#physical-memory-layout). */
-import { isInteger, type DataType } from "../../schema/data-type.ts";
+import { childColumns, isInteger, type DataType } from "../../schema/data-type.ts";
 
 export interface ArrayData {
   readonly type: DataType;
@@ -101,4 +101,12 @@ export function wholeAt(type: DataType, bytes: Buffer, at: number): number | big
   const isSigned = !isInteger(type) || type.kind.startsWith("int");
   if (width === 8) return isSigned ? bytes.readBigInt64LE(at * 8) : bytes.readBigUInt64LE(at * 8);
   return isSigned ? bytes.readIntLE(at * width, width) : bytes.readUIntLE(at * width, width);
+}
+
+/** Of any type, without values. */
+export function emptyArray(type: DataType): ArrayData {
+  const none = Buffer.alloc(0);
+  const buffers = Array.from({ length: buffersOf(type) ?? 0 }, () => none);
+  const children = childColumns(type).map((child) => emptyArray(child.type));
+  return { type, length: 0, nulls: 0, validity: none, buffers, children };
 }

@@ -6,8 +6,8 @@ import { MessageHeader } from "apache-arrow/fb/message-header";
 import { MetadataVersion } from "apache-arrow/fb/metadata-version";
 import { RecordBatch } from "apache-arrow/fb/record-batch";
 import { Builder } from "flatbuffers";
-import { childColumns, typesWithin, type Column, type DataType } from "../../schema/data-type.ts";
-import { buffersOf, type ArrayData } from "./array-data.ts";
+import { typesWithin, type Column } from "../../schema/data-type.ts";
+import { emptyArray, type ArrayData } from "./array-data.ts";
 import { framed } from "./ipc-messages.ts";
 
 /** The parts of a message with `length` rows: what describes it, and one buffer after the other. */
@@ -63,11 +63,4 @@ export function emptyBatch(columns: readonly Column[]): readonly Buffer[] | unde
     0,
     columns.map(({ type }) => emptyArray(type)),
   );
-}
-
-function emptyArray(type: DataType): ArrayData {
-  const none = Buffer.alloc(0);
-  const buffers = Array.from({ length: buffersOf(type) ?? 0 }, () => none);
-  const children = childColumns(type).map((child) => emptyArray(child.type));
-  return { type, length: 0, nulls: 0, validity: none, buffers, children };
 }

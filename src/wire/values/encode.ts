@@ -6,7 +6,7 @@ import { bits, isInteger, type Column, type DataType } from "../../schema/data-t
 import { float16Bits } from "../../schema/float16.ts";
 import { dayOf, ticksOf } from "../../time/iso-time.ts";
 import { valueIn, type RowValue, type RowValues } from "../../schema/row-values.ts";
-import { bitsOf, isLarge, type ArrayData } from "../arrow/array-data.ts";
+import { bitsOf, emptyArray, isLarge, type ArrayData } from "../arrow/array-data.ts";
 
 type Values = readonly RowValue[];
 
@@ -17,6 +17,7 @@ const none = Buffer.alloc(0);
  * Throws for a type that rows can't hold.
  */
 export function encode(type: DataType, values: Values): ArrayData {
+  if (values.length === 0) return emptyArray(type);
   const nulls = values.reduce<number>((sum, value) => (value === null ? sum + 1 : sum), 0);
   const validity = nulls === 0 ? none : bitsOf(values.map((value) => value !== null));
   const { buffers = [], children = [] } = contentOf(type, values);

@@ -15,7 +15,7 @@ import {
   schemaOf,
   type IpcMessage,
 } from "../arrow/ipc-messages.ts";
-import { buffersOf, isLarge, offsetAt, widthOf, type ArrayData } from "../arrow/array-data.ts";
+import { buffersOf, isLarge, isNullAt, offsetAt, wholeAt, widthOf, type ArrayData } from "../arrow/array-data.ts";
 
 export interface Batches {
   readonly columns: readonly Column[];
@@ -61,7 +61,9 @@ function* batchesOf(
     } else {
       const field = ofDictionaries.get(id)!;
       const type = toColumn(field).type as DataType & { readonly kind: "dictionary" };
-      dictionaries.set(id, reader(field, type.value));
+      const values = reader(field, type.value);
+      checkLength(values, Number(batch.length()), "a dictionary");
+      dictionaries.set(id, values);
     }
   }
 }
@@ -130,8 +132,10 @@ function readerOf(
     // Not those of a dictionary: its values are in a batch of their own.
     const children = childColumns(type).map((child, index) => read(field.children(index)!, child.type));
     const dictionary = type.kind === "dictionary" ? dictionaries.get(field.dictionary()!.id()) : undefined;
-    if (type.kind === "dictionary" && dictionary === undefined) throw new TypeError("a dictionary is missing");
     const [length, nulls] = [Number(own.length()), Number(own.nullCount())];
+    // Where there are no values, some writers leave it out.
+    if (type.kind === "dictionary" && dictionary === undefined && nulls < length)
+      throw new TypeError("a dictionary is missing");
     return { type, length, nulls, validity, buffers, children, dictionary };
   };
 }
@@ -148,12 +152,33 @@ function checkLength(array: ArrayData, least: number, name: string): void {
     if (type.kind === "bool") return ends(length, 1, buffers[0]);
     if (buffers.length === 0) return true;
     const width = widthOf(type);
-    if (width !== undefined) return ends(length, width * 8, buffers[0]);
+    if (width !== undefined) return width >= 0 && ends(length, width * 8, buffers[0]) && areInDictionary(array);
     if (!ends(length + 1, isLarge(type) ? 64 : 32, buffers[0])) return false;
-    return children.length > 0 || offsetAt(array, length) <= buffers[1]!.length;
+    return areAscending(array) && (children.length > 0 || offsetAt(array, length) <= buffers[1]!.length);
   };
   if (!has()) throw new TypeError(`${name} has fewer values than there are rows`);
   for (const child of children) checkLength(child, itemsIn(array), name);
+}
+
+/** Otherwise a value would have a part of another one. */
+function areAscending(array: ArrayData): boolean {
+  let last = 0;
+  for (let at = 0; at <= array.length; at++) {
+    const offset = offsetAt(array, at);
+    if (offset < last) return false;
+    last = offset;
+  }
+  return true;
+}
+
+function areInDictionary(array: ArrayData): boolean {
+  const { type, length, buffers, dictionary } = array;
+  if (type.kind !== "dictionary" || dictionary === undefined) return true;
+  for (let at = 0; at < length; at++) {
+    const place = Number(wholeAt(type.index, buffers[0]!, at));
+    if (!isNullAt(array, at) && (place < 0 || place >= dictionary.length)) return false;
+  }
+  return true;
 }
 
 /** How many items a list, a vector or a struct needs. */

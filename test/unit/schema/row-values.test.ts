@@ -52,7 +52,15 @@ test.each<[ColumnType, RowValue, string]>([
   [float32(), 3.402_823_6e38, "a must be a number in its range, as it is float32"],
   [float32(), 1e39, "a must be a number in its range, as it is float32"],
   [utf8(), 1, "a must be text, as it is utf8"],
-  [date32(), "2026-02-30", "a must be a date such as 2026-11-20, as it is date32"],
+  [date32(), "2026-02-30", "a must be a date that it can hold, such as 2026-11-20, as it is date32"],
+  [date32(), "+005881580-07-12", "a must be a date that it can hold, such as 2026-11-20, as it is date32"],
+  [utf8(), "a\ud83d", 'a has half of a surrogate pair, which is no character ("a\\ud83d")'],
+  // Each item is checked, also where an array has a hole.
+  [
+    list(int8()),
+    Object.assign(Array.from({ length: 0 }), { 0: 1, length: 2 }),
+    "a[1] must be a whole number in its range, as it is int8",
+  ],
   [
     timestamp("s"),
     "2026-11-20T12:00:00.5Z",
@@ -101,6 +109,8 @@ test.each<[ColumnType, RowValue, RowValue]>([
   [int64(), "01", "1"],
   [timestamp("ms", "UTC"), "2026-11-20T12:00:00Z", "2026-11-20T13:00:00+01:00"],
   [float32(), 0.1, 0.10000000149011612],
+  [float16(), 0.1, 0.10000001],
+  [date32(), "2026-11-20", "+002026-11-20"],
 ])("a key of %j that is %j once and %j another time is one key", (type, one, other) => {
   const rows = [one, other].map((id) => ({ id }));
   expect(() => checkRows("t", columnsOf({ id: type }), rows, { key: "id" })).toThrow("has the same id as another");

@@ -1,14 +1,14 @@
 import type { TableArgument } from "../../../schema/typed/arguments.ts";
 import {
   defineStep,
-  nameOfIndex,
+  ownName,
   tableName,
   type CheckedStep,
   type FieldsOf,
   type StepDefinition,
 } from "../../define/define-step.ts";
 
-const fields = { table: tableName, name: nameOfIndex };
+const fields = { table: tableName, name: ownName("an index") };
 
 type StepFields = FieldsOf<typeof fields>;
 

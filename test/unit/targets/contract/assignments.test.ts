@@ -17,3 +17,9 @@ test("a vector is cast, so that one that does not fit is an error; null is not",
   ]);
   expect(assignments({ set: { v: "NULL" } }, columns)).toEqual([["v", "NULL"]]);
 });
+
+test("a vector whose items have no name in SQL is set as it is given", () => {
+  const item = { name: "item", type: { kind: "unknown", name: "decimal256(40, 2)" }, nullable: true } as const;
+  const odd = [{ name: "v", type: { kind: "fixedSizeList", item, length: 2 }, nullable: true }] as const;
+  expect(assignments({ set: { v: "w" } }, odd)).toEqual([["v", "w"]]);
+});

@@ -16,10 +16,6 @@ test.each<[object, string]>([
   [{ table: 5 }, "table must be the name of a table"],
   [{ name: "" }, "name must be the name of an index"],
   [{ name: ".." }, "name can't be . or .., which lead elsewhere in an address"],
-  [
-    { name: "__lance_mem_wal" },
-    "name can't begin with __lance_, which the engine's own indexes do: it could not use the table any more",
-  ],
   [{ path: "id" }, "holds an unknown key path"],
 ])("a step with %j is refused: %s", (change, problem) => {
   expect(parseStep({ ...whole, ...change })).toEqual({ problem, kind: "dropIndex" });
