@@ -58,7 +58,7 @@ test.each<[ColumnType, RowValue, string]>([
   // Each item is checked, also where an array has a hole.
   [
     list(int8()),
-    Object.assign(Array.from({ length: 0 }), { 0: 1, length: 2 }),
+    Object.assign([1], { length: 2 }) as RowValue,
     "a[1] must be a whole number in its range, as it is int8",
   ],
   [
