@@ -36,7 +36,7 @@ export function drawWeather(chance: Chance, seed: number, model: Model): Weather
     slow: some(),
     long: some(),
   };
-  // Nothing but that: then nobody may lose the lease, and whoever does has not renewed it.
+  // Then only a run that does not renew its lease loses it.
   if (chanceFor("work takes long", seed).happens(0.03)) return { ...calm, long: 0.5 };
   return isFair ? { ...drawn, lost: 0, answerLost: 0, failing: 0 } : drawn;
 }

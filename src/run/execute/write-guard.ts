@@ -176,8 +176,9 @@ async function replacedBy(
   version: number,
   { versions, explain }: Target,
 ): Promise<number | string> {
-  const { columns } = after.get(table)!;
-  if (versions === undefined) return "old versions of it can't be compared";
+  // A rename leaves no table of that name.
+  const columns = after.get(table)?.columns;
+  if (versions === undefined || columns === undefined) return "old versions of it can't be compared";
   try {
     const listed = await versions.list(table);
     const newer = listed.filter((one) => one.version > version);

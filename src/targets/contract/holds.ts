@@ -54,7 +54,6 @@ async function hasRows(
   if (!haveAll(await table.columns(version), columns)) return false;
   const there = await table.count(version);
   if (there < rows.length || there > table.mostCompared) return false;
-  // Arrow is slow to load
   const [{ canRead, rowDifference }, { rowsToIpcFile }] = await Promise.all([
     import("../../wire/rows/row-checksum.ts"),
     import("../../wire/rows/write-rows.ts"),
