@@ -6,6 +6,7 @@ export * from "./schema/typed/history.ts";
 export * from "./schema/declare/index-builders.ts";
 export {
   binary,
+  blob,
   bool,
   date32,
   date64,
@@ -21,6 +22,7 @@ export {
   int16,
   int32,
   int64,
+  json,
   largeBinary,
   largeList,
   largeUtf8,

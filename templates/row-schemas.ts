@@ -104,13 +104,12 @@ function nearestHalf(value: number): number {
 /** Milliseconds since 1970, of which the client stores `count` units. */
 function moment(
   what: string,
-  count: (time: number) => number,
+  isWhole: (time: number) => boolean,
   most = 8.64e15,
 ): Check {
   return (value, path, report) => {
     const time = value instanceof Date ? value.getTime() : value;
-    if (isWithin(time, -most, most) && Number.isInteger(count(time as number)))
-      return time;
+    if (isWithin(time, -most, most) && isWhole(time as number)) return time;
     return report(`must be a Date, or milliseconds since 1970, ${what}`, path);
   };
 }
@@ -225,6 +224,16 @@ const text: Check = must(
   (value) => typeof value === "string" && !/\p{Surrogate}/u.test(value),
 );
 
+function isJson(value: unknown): boolean {
+  if (typeof value !== "string" || /\p{Surrogate}/u.test(value)) return false;
+  try {
+    JSON.parse(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const check = {
   row<Row>(...fields: readonly Field[]): RowSchema<Row> {
     const ofFields = objectOf("row", fields);
@@ -281,20 +290,24 @@ const check = {
   float64: (): Check => must("a number", (value) => typeof value === "number"),
   bool: (): Check => must("a boolean", (value) => typeof value === "boolean"),
   utf8: (): Check => text,
+  json: (): Check => must("JSON text", isJson),
   binary: (): Check => bytes("", () => true),
   fixedSizeBinary: (length: number): Check =>
     bytes(` of ${length} bytes`, (value) => value.length === length),
   date32: (): Check =>
-    moment("at midnight in UTC", (time) => time / (day * 1e3)),
-  date64: (): Check => moment("without a fraction", (time) => time),
+    moment("at midnight in UTC", (time) => time % (day * 1e3) === 0),
+  date64: (): Check => moment("without a fraction", Number.isInteger),
   timestamp(unit: Unit): Check {
-    if (unit === "s") return moment("at a whole second", (time) => time / 1e3);
-    if (unit === "ms") return moment("without a fraction", (time) => time);
+    if (unit === "s")
+      return moment("at a whole second", (time) => time % 1e3 === 0);
+    if (unit === "ms") return moment("without a fraction", Number.isInteger);
     if (unit === "us")
-      return moment("at a whole microsecond", (time) => time * 1e3);
+      return moment("at a whole microsecond", (time) =>
+        Number.isInteger(time * 1e3),
+      );
     return moment(
       "between 1677 and 2262",
-      (time) => time * 1e6,
+      (time) => Number.isInteger(time * 1e6),
       9_223_372_036_854,
     );
   },

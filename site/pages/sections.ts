@@ -7,6 +7,7 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
     "docs/python.md",
     "docs/comparison.md",
     "docs/limits.md",
+    "docs/columns.md",
   ],
   Guides: [
     "docs/authoring.md",

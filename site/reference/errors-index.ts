@@ -1,6 +1,8 @@
 /** The generated index of docs/errors.md. */
 import { endingCode } from "../../src/cli/command/exit-code.ts";
 import { catalogue } from "../../src/errors/catalogue.ts";
+import type { ErrorCode } from "../../src/errors/migrate-error.ts";
+import { errorCases } from "../../test/e2e/support/error-cases.ts";
 import { table } from "./markdown.ts";
 
 export function errorsIndex(): string {
@@ -14,4 +16,17 @@ export function errorsIndex(): string {
       .join(", "),
   ]);
   return table(["exit code", "errors"], rows);
+}
+
+/** How a test comes to each error through the command line, or why none can with files and arguments alone. */
+export function errorsReached(): string {
+  const rows = Object.entries(catalogue).map(([code, { outcome }]) => {
+    const way = errorCases[code as ErrorCode];
+    const words = "args" in way ? `\`migrate ${way.args.join(" ")}\`` : `${way.why} (\`test/${way.test}\`)`;
+    return [`[${code}](#${code.toLowerCase()})`, String(endingCode(outcome)), words];
+  });
+  return table(
+    ["error", "exit code", "the test of it"],
+    rows.toSorted(([one = ""], [other = ""]) => (one < other ? -1 : 1)),
+  );
 }

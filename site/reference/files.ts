@@ -4,11 +4,13 @@ import { join } from "node:path";
 import { root } from "../screenshots/project.ts";
 import { commandsPage, commonFlagTable } from "./commands-page.ts";
 import { contractSchema } from "./contract-schema.ts";
-import { errorsIndex } from "./errors-index.ts";
+import { errorsIndex, errorsReached } from "./errors-index.ts";
 import { examples } from "./examples.ts";
 import { jsonPage } from "./json-page.ts";
 import { jsonSchemas, schemaFile } from "./json-schema.ts";
 import { needsTable } from "./needs-table.ts";
+import { statesTable } from "./states-table.ts";
+import { readingsTable } from "./readings-table.ts";
 import { settingTables } from "./settings.ts";
 import { stepsPage } from "./steps-page.ts";
 import { withPart } from "./markdown.ts";
@@ -32,8 +34,11 @@ export async function referenceFiles(): Promise<ReadonlyMap<string, { readonly i
   add("docs/cli.md", (page) => withPart(page, "the flags of all commands", commonFlagTable()));
   for (const [name, part] of settingTables())
     add(name.endsWith("kind rest") ? "docs/rest.md" : "docs/configuration.md", (page) => withPart(page, name, part));
+  add("docs/rest.md", (page) => withPart(page, "services as the document may be read", readingsTable()));
   add("docs/step-reference.md", (page) => withPart(page, "the steps", stepsPage()));
   add("CONTRIBUTING.md", (page) => withPart(page, "what tests need", needsTable()));
+  add("docs/runbook.md", (page) => withPart(page, "the states", statesTable()));
   add("docs/errors.md", (page) => withPart(page, "the errors by exit code", errorsIndex()));
+  add("docs/errors.md", (page) => withPart(page, "the commands that end with each error", errorsReached()));
   return files;
 }

@@ -25,7 +25,7 @@ const style = `
 /** As a PNG. */
 export async function commentPicture(): Promise<Buffer> {
   const { prepare } = screenshots.find(({ name }) => name === "plan")!;
-  const markdown = await inProject(prepare, (project) => project.migrate("plan --format markdown"));
+  const markdown = await inProject(prepare, (project) => project.migrate("plan --format markdown", 4));
   const comment = new MarkdownIt({ html: true }).render(markdown).replace("<p>[!CAUTION]</p>", "<b>Caution</b>");
   return await pictureOf(
     `<!doctype html><style>${style}</style><div class="comment"><header><b>github-actions</b> bot commented</header><main>${comment}</main></div>`,

@@ -16,6 +16,9 @@ const registry = models satisfies { readonly [Kind in ActionKind]: ActionModel<A
 
 export const actionKinds = Object.keys(registry) as readonly ActionKind[];
 
+/** After these actions, a name may belong to another table. */
+export const replacesTable: ReadonlySet<ActionKind> = new Set(["createTable", "dropTable", "renameTable"]);
+
 /** The tables that an action changes, as they are after it. Throws a MigrateError with the reason if it can't work. */
 export function tablesAfter(database: Database, action: Action): Tables {
   const { table } = action;

@@ -40,14 +40,17 @@ interface CastColumn extends ColumnRef {
   readonly casts: readonly DataType[];
 }
 
-/** Where a column with its values is after these actions; undefined if it is gone, or has values that no cast gives. */
-export function followValues(from: ColumnRef, actions: readonly Action[]): CastColumn | undefined {
+/**
+ * Where a column with its values is after these actions; undefined if it is gone, or has values that no cast gives.
+ * `onlyNulls`: which of its values are null is all that matters, so what is inside it may be cast.
+ */
+export function followValues(from: ColumnRef, actions: readonly Action[], onlyNulls = false): CastColumn | undefined {
   let casts: readonly DataType[] = [];
   let at: ColumnRef = from;
   for (const action of actions) {
     if (action.table === at.table) {
       if (action.kind === "convertColumn" && parsePath(action.path)[0] === at.path[0]) return undefined;
-      const cast = castOf(at, action);
+      const cast = castOf(at, action, onlyNulls);
       if (cast === "other") return undefined;
       if (cast !== undefined) casts = [...casts, cast];
     }
@@ -59,13 +62,13 @@ export function followValues(from: ColumnRef, actions: readonly Action[]): CastC
 }
 
 /** The type that an action casts a column to; `other` if it casts a part of it, or a column around it. */
-function castOf({ path }: ColumnRef, action: Action): DataType | "other" | undefined {
+function castOf({ path }: ColumnRef, action: Action, onlyNulls: boolean): DataType | "other" | undefined {
   if (action.kind !== "alterColumns") return undefined;
   const cast = action.alterations.flatMap((one) =>
     one.type === undefined ? [] : [{ ...one, to: parsePath(one.path) }],
   );
   const own = cast.find(({ to }) => formatPath(to) === formatPath(path));
-  const isOther = cast.some((one) => one !== own && (isWithin(path, one.to) || isWithin(one.to, path)));
+  const isOther = cast.some((one) => one !== own && (isWithin(path, one.to) || (isWithin(one.to, path) && !onlyNulls)));
   return isOther ? "other" : own?.type;
 }
 

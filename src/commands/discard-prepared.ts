@@ -1,6 +1,6 @@
 /** Removes what `prepare` has left, for migrations that are no longer wanted. */
 import { MigrateError } from "../errors/migrate-error.ts";
-import { isPrepared } from "../actions/rewrite/prepared-columns.ts";
+import { isKeptMark, isPrepared } from "../actions/rewrite/prepared-columns.ts";
 import { isHalfDone } from "../ledger/state/ledger-state.ts";
 import { formatMigration } from "../migrations/file-name.ts";
 import { isPreparing, isStaging } from "../run/fill/staging-name.ts";
@@ -31,7 +31,9 @@ export async function discardPrepared(options: MigratorOptions): Promise<readonl
 
 /** Drops the prepared columns of a table. Whether there were any. */
 export async function dropPrepared(target: Target, table: string): Promise<boolean> {
-  const columns = ((await target.rows?.columns(table)) ?? []).filter(({ name }) => isPrepared(name));
+  const columns = ((await target.rows?.columns(table)) ?? []).filter(
+    ({ name }) => isPrepared(name) && !isKeptMark(name),
+  );
   if (columns.length === 0) return false;
   const paths = columns.map(({ name }) => formatPath([name]));
   await target.execute({ kind: "dropColumns", table, paths }, await target.describeTable(table));

@@ -4,11 +4,20 @@ import type { Plan } from "../plan/make-plan.ts";
 import { groupInDoubt, migrationsInDoubt, type LedgerState } from "../ledger/state/ledger-state.ts";
 import { formatMigration, type MigrationName } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
-import { checkNothingHalfDone, orderBack, type BackChoice } from "../plan/history/select-rollback.ts";
+import {
+  checkNothingHalfDone,
+  orderBack,
+  type BackChoice,
+  type RunBackChoice,
+} from "../plan/history/select-rollback.ts";
 import { checkContracts } from "../plan/assess/contract/check-contracts.ts";
+import { actionsRun } from "../plan/history/migration-run.ts";
 import { checkMissing } from "../plan/history/pending.ts";
+import type { Migration } from "../migrations/load.ts";
+import { loadMigrations } from "../migrations/source.ts";
 import { keepingValues, restoringAfter } from "../plan/assess/blocking-rows.ts";
 import { withBlockers, type Consent } from "../run/check/find-blocking-rows.ts";
+import { lostLedger } from "../run/check/lost-ledger.ts";
 import { lookAtRestores } from "../run/check/changes-by-others.ts";
 import { deferredAfterwards } from "../run/deferred/emit-deferred.ts";
 import type { Deferral } from "../run/deferral-text.ts";
@@ -23,9 +32,9 @@ import { touchedTables } from "../plan/reconcile/reconcile.ts";
 import { unstartedEntries } from "../run/prepare/unstarted-migrations.ts";
 import { migrate, type RunDirection, type RunRules, type Wanted } from "./migrate.ts";
 
-type RollbackChoice = BackChoice & Consent;
+type RollbackChoice = RunBackChoice & Consent;
 
-export type DownChoice = Wanted<RollbackChoice>;
+export type DownChoice = Wanted<BackChoice & Consent>;
 
 export interface DownResult {
   /** How many migrations were rolled back. */
@@ -89,6 +98,7 @@ function downRules(choice: RollbackChoice, context: RunContext, files: readonly 
   const { runner } = context;
   return {
     async isNothing({ state }) {
+      await requireLedger(context, state, files);
       // A migration in doubt may have run, and would then be among those to roll back.
       const isSettled = state.late.length === 0 && migrationsInDoubt(state, runner.run).size === 0;
       return orderBack(state, files, choice).length === 0 && isSettled;
@@ -101,6 +111,12 @@ function downRules(choice: RollbackChoice, context: RunContext, files: readonly 
   };
 }
 
+/** Nothing to roll back is no success if the ledger was lost. Throws ERR_LEDGER_LOST. */
+async function requireLedger(...about: Parameters<typeof lostLedger>): Promise<void> {
+  const problem = await lostLedger(...about);
+  if (problem !== undefined) throw new MigrateError("ERR_LEDGER_LOST", { problem });
+}
+
 /** The rows of a table that was adopted are mostly older than its migration. */
 function explainAdopted(plan: Plan, { migrations }: LedgerState): Plan {
   const adopted = plan.migrations
@@ -111,11 +127,28 @@ function explainAdopted(plan: Plan, { migrations }: LedgerState): Plan {
   return { ...plan, blocked: { ...plan.blocked, problems: [...plan.blocked.problems, words] } };
 }
 
+/** The migrations that failed in the middle of an action, and that can be rolled back from there. */
+async function stoppedMigrations({ context, files, state }: PlanningInput): Promise<ReadonlySet<number>> {
+  const isOver = ({ version }: MigrationFile) =>
+    state.holder?.next !== version && !state.late.some((call) => call.version === version);
+  const failed = files.filter((file) => {
+    const known = state.migrations.get(file.version);
+    return known?.midway !== undefined && isOver(file);
+  });
+  const loaded = await loadMigrations(context.migrations, failed);
+  const { capabilities } = context.target;
+  const isStopped = (migration: Migration) =>
+    actionsRun(migration, state.migrations.get(migration.version)!, capabilities).stopped.length > 0;
+  return new Set(loaded.filter(isStopped).map(({ version }) => version));
+}
+
 async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<Planned> {
   const { context, files, state } = input;
   const { target, runner } = context;
+  await requireLedger(context, state, files);
   checkMissing(files, state);
-  const begun = { inDoubt: migrationsInDoubt(state, runner.run), group: groupInDoubt(state, runner.run) };
+  const stopped = await stoppedMigrations(input);
+  const begun = { inDoubt: migrationsInDoubt(state, runner.run), group: groupInDoubt(state, runner.run), stopped };
   checkNothingHalfDone(state, begun, target.capabilities);
   const opening = await unstartedEntries(input);
   const { plan, migrations } = await planChosen(

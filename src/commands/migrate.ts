@@ -7,8 +7,9 @@ import { appliedIn } from "../ledger/state/ledger-state.ts";
 import type { Lease } from "../ledger/lease/lease.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
 import type { MigrateError } from "../errors/migrate-error.ts";
-import { checkRefusals } from "../plan/assess/guards.ts";
+import { checkRefusals, refusalIn } from "../plan/assess/guards.ts";
 import { showsItself } from "../plan/assess/known-failures.ts";
+import { migrationsOf } from "../plan/assess/plan-document.ts";
 import type { SavedPlan } from "../plan/assess/saved-plan.ts";
 import type { Direction } from "../plan/compile/compile.ts";
 import { groupsIn, type GroupedPlan } from "../plan/group/group-migrations.ts";
@@ -23,6 +24,7 @@ import { withRecall } from "../run/recall/with-recall.ts";
 import { checkLateCalls } from "../run/execute/late-calls.ts";
 import { withLease, type Ledger, type LeasedWork } from "../run/lease/with-lease.ts";
 import { bindingOf, type Binding } from "../run/prepare/bind-saved-plan.ts";
+import { ifCurrent } from "../run/prepare/consistent-read.ts";
 import { planNow, planIfCurrent, type Planned, type PlanningInput } from "../run/prepare/plan-run.ts";
 import { areFormer, recordRecognised } from "../run/prepare/record-renumbered.ts";
 import type { RunContext } from "../run/run-context.ts";
@@ -75,20 +77,24 @@ export async function migrate<Chosen>(
   if (saved === undefined && areFormer(files)) await recordRecognised(context, files);
   return await withLease(context, {
     async resultIfDone({ records, state }) {
-      binding.checkLedger(records);
-      const isNothing = await rules.isNothing({ records, state });
+      const isNothing = binding.isCarriedOut({ records, state }) || (await rules.isNothing({ records, state }));
       return isNothing ? { changed: 0, total: appliedIn(state).length } : undefined;
     },
     until: rules.until,
     async prepare({ records, state }) {
       const input: PlanningInput = { context, files, records, state, besideAnother: false };
-      const planned = await binding.keep(() => planIfCurrent(input, rules.plan));
+      const planned = await binding.keep(state, () => planIfCurrent(input, rules.plan));
       if (planned === undefined) return undefined;
       const { units = planned.plan.migrations } = planned;
       // A saved plan is used up by the first call.
       const isFirstTried = saved === undefined && showsItself(units, context.target.capabilities);
-      const plan = (await rules.withRefusals?.(planned.plan, isFirstTried)) ?? planned.plan;
-      checkRefusals(plan, context.target.name, "migrate up");
+      // What another run has just done looks as if it had been done by hand.
+      const plan = await ifCurrent(context, input, async () => {
+        const refused = (await rules.withRefusals?.(planned.plan, isFirstTried)) ?? planned.plan;
+        checkRefusals(refused, context.target.name, "migrate up");
+        return refused;
+      });
+      if (plan === undefined) return undefined;
       // Of a rollback, no migration is in doubt until a record states that it has begun.
       const first = toward.direction === "up" ? plan.migrations[0]?.migration.version : undefined;
       const whyRefused = isFirstTried ? async (cause: unknown) => await rules.whyRefused?.(plan, cause) : undefined;
@@ -96,7 +102,6 @@ export async function migrate<Chosen>(
         ...toward,
         ...rules,
         binding,
-        isSaved: saved !== undefined,
         state,
         planned: { ...planned, plan },
         first,
@@ -110,7 +115,6 @@ export async function migrate<Chosen>(
 interface PreparedRun
   extends Pick<RunDirection<unknown>, "direction">, Pick<Execution, "mayBeLost" | "whyRefused">, Pick<Ledger, "state"> {
   readonly binding: Binding;
-  readonly isSaved: boolean;
   readonly planned: Planned;
   /** The migration that is in doubt if the run dies. */
   readonly first: number | undefined;
@@ -121,7 +125,7 @@ async function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Pr
   context.emit(plannedEvent(plan, run.direction));
   if (plan.contracts !== undefined) context.emit({ event: "contracts", ...plan.contracts });
   const migrations = plan.migrations.map(({ migration: { version, name } }) => ({ version, name }));
-  const runHooks = hooksOf(context, run.direction, migrations, run.isSaved);
+  const runHooks = hooksOf(context, run.direction, migrations);
   const work = async () => await executePlanned({ ...context, runHooks }, run, lease);
   return runHooks === undefined ? await work() : await runHooks.around(work);
 }
@@ -162,10 +166,14 @@ async function executePlanned(
 }
 
 function choiceOf<Chosen>({ plan: saved, ...given }: Wanted<Chosen>): Chosen {
+  if (saved === undefined) return given as Chosen;
   // The choices of both directions consist of optional fields, and a saved plan has those of its own. It lists the calls
   // that it makes, so its migrations never run as a group.
-  return (saved === undefined ? given : { ...saved.choice, stepByStep: true }) as Chosen;
+  const only = new Set(migrationsOf(saved.plan).map(({ version }) => version));
+  return { ...saved.choice, only, stepByStep: true } as Chosen;
 }
+
+export const nothingPlanned: Planned = { plan: { migrations: [], now: new Map() }, migrations: [], opening: [] };
 
 /** A plan with the ledger and the files that it was made from. */
 export interface PlannedOn extends Planned, Ledger {
@@ -184,10 +192,16 @@ export async function planOn<Chosen>(
   const files = context.migrations.list();
   const rules = toward.rules(choiceOf(wanted), context, files);
   const made = await planNow(context, files, async (ledger, besideAnother) => {
-    binding.checkLedger(ledger.records);
     const input: PlanningInput = { context, files, ...ledger, besideAnother };
-    return await binding.keep(() => planIfCurrent(input, rules.plan));
+    const planned = binding.isCarriedOut(ledger)
+      ? nothingPlanned
+      : await binding.keep(ledger.state, () => planIfCurrent(input, rules.plan));
+    if (planned === undefined) return undefined;
+    const refused = async () => ({
+      ...planned,
+      plan: (await rules.withRefusals?.(planned.plan, false)) ?? planned.plan,
+    });
+    return await ifCurrent(context, ledger, refused, ({ plan }) => refusalIn(plan, context.target.name) !== undefined);
   });
-  const plan = (await rules.withRefusals?.(made.plan, false)) ?? made.plan;
-  return { ...made, files, plan: { ...plan, groups: groupsIn(made.units) } };
+  return { ...made, files, plan: { ...made.plan, groups: groupsIn(made.units) } };
 }

@@ -4,11 +4,10 @@ import type { GroupedPlan } from "../plan/group/group-migrations.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import type { SavedPlan } from "../plan/assess/saved-plan.ts";
 import { bind, boundTables } from "../run/prepare/bind-saved-plan.ts";
-import type { Planned } from "../run/prepare/plan-run.ts";
 import { checkRecorded } from "../run/prepare/record-renumbered.ts";
 import { runContext, type MigratorOptions } from "../run/run-context.ts";
 import { downward, type DownChoice } from "./down.ts";
-import { planOn, type RunDirection, type Wanted } from "./migrate.ts";
+import { nothingPlanned, planOn, type RunDirection, type Wanted } from "./migrate.ts";
 import type { UpChoice } from "./up.ts";
 import { upward } from "./upward.ts";
 
@@ -27,8 +26,10 @@ const upwardIfPending: typeof upward = {
   ...upward,
   rules(choice, context, files) {
     const rules = upward.rules(choice, { ...context, emit: () => {} }, files);
-    const nothing: Planned = { plan: { migrations: [], now: new Map() }, migrations: [], opening: [] };
-    return { ...rules, plan: async (input) => ((await rules.isNothing(input)) ? nothing : await rules.plan(input)) };
+    return {
+      ...rules,
+      plan: async (input) => ((await rules.isNothing(input)) ? nothingPlanned : await rules.plan(input)),
+    };
   },
 };
 

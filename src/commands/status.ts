@@ -21,6 +21,7 @@ import {
   pendingFiles,
 } from "../plan/history/pending.ts";
 import { recognisedState } from "../run/prepare/record-renumbered.ts";
+import { lostLedger } from "../run/check/lost-ledger.ts";
 import { contradiction } from "../run/lease/audited-ledger.ts";
 import { doubtWords, holderWords, underWay } from "../run/lease/describe-holder.ts";
 import type { Deferral } from "../run/deferral-text.ts";
@@ -105,8 +106,21 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
     late: state.late,
     deferred: await listDeferred(context, state),
     problem:
-      problem ?? (await contradiction(context, state))?.message ?? pendingProblem(files, state, inDoubt, runner.run),
+      problem ??
+      (await contradiction(context, state))?.message ??
+      pendingProblem(files, state, inDoubt, runner.run) ??
+      (await ifLoaded(() => lostLedger(context, state, files))),
   };
+}
+
+/** What `look` finds; undefined if the files that it needs do not load, which the next `up` reports. */
+async function ifLoaded<Found>(look: () => Promise<Found>): Promise<Found | undefined> {
+  try {
+    return await look();
+  } catch (error) {
+    if (!isMigrateError(error) || !["refused", "usage"].includes(error.outcome)) throw error;
+    return undefined;
+  }
 }
 
 /** The state under the current names; as recorded if `up` would refuse to record these. */

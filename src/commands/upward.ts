@@ -17,6 +17,7 @@ import { acceptedOf, withRefusals } from "../plan/assess/guards.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import { contractsNow } from "../run/prepare/compare-contracts.ts";
 import { countingOnce } from "../run/prepare/count-once.ts";
+import { countLost } from "../run/check/count-lost.ts";
 import { costs } from "../run/prepare/estimate.ts";
 import { withMissingCode } from "../run/prepare/missing-code.ts";
 import { firstFailure, withKnownFailures } from "../run/prepare/find-known-failures.ts";
@@ -67,7 +68,8 @@ export async function withAllRefusals(
 ): Promise<Plan> {
   const { guards, target, contracts } = context;
   const limited = guards?.maxRewriteBytes === undefined ? undefined : await costs(plan, target);
-  const refused = guards === undefined ? plan : withRefusals(plan, guards, accept, limited);
+  const refused =
+    guards === undefined ? plan : withRefusals(plan, guards, accept, await countLost(plan, target), limited);
   const checked = await withKnownFailures(await withMissingCode(refused, context), target, isFirstTried);
   if (contracts === undefined) return checked;
   const found = await contracts();

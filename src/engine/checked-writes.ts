@@ -4,14 +4,18 @@
  * - A drop of columns also drops the last column that some rows have in their files, after which no scan of the table
  *   works. In older file formats it drops a whole list together with a field of its items.
  * - Rows with lists in structs may be written to files that can't be read (docs/engine.md, "Lists in structs").
+ * - Metadata names how JSON, blobs and other extensions are stored. If it no longer does, no row of the table can be read.
  */
 import { tableAfter } from "../actions/apply-action.ts";
 import { childColumns, sameColumns, type Column, type DataType } from "../schema/data-type.ts";
 import { withoutMetadata } from "../schema/metadata.ts";
+import { formatPath } from "../schema/path.ts";
+import { specialStorage } from "../schema/reserved-metadata.ts";
 import { sqlPath } from "../schema/sql.ts";
+import { columnsWithin } from "../schema/table.ts";
 import { isComputed } from "../wire/arrow/computed-column.ts";
 import { packageTable, nativeTable, readColumns, type AnyTable, type EngineTable } from "./engine.ts";
-import { search } from "./query.ts";
+import { search, type Search } from "./query.ts";
 
 /**
  * The write was undone, because the table could not have been used after it. `reason` is the cause alone, without what
@@ -38,7 +42,6 @@ export async function dropColumns(table: EngineTable, paths: readonly string[]):
   return version;
 }
 
-/** A write of rows. */
 interface Written {
   /** The version that it made. */
   readonly version: number;
@@ -56,23 +59,49 @@ export async function writeReadably<Result extends Written>(
   columns: readonly Column[],
   write: () => Promise<Result>,
 ): Promise<Result> {
-  const written = await write();
-  const { version, before = version - 1 } = written;
-  const names = columns.filter(({ type }) => hasListInStruct(type)).map(({ name }) => name);
-  if (names.length === 0 || before === version || (await canRead(table, names))) return written;
-  const handle = packageTable(nativeTable(table));
-  await handle.checkout(before);
-  const wasReadable = await canRead(handle, names);
-  await handle.checkoutLatest();
-  // If it was not readable, others have written what can't be read. A store that did not answer once is not a reason either.
-  if (!wasReadable || (await canRead(handle, names))) return written;
-  throw await undo(handle, { before, version }, unreadableLists(names));
+  const lists = columns.filter(({ type }) => hasListInStruct(type)).map(({ name }) => name);
+  if (lists.length === 0) return await write();
+  return await checked(table, write, { columns: lists }, unreadableLists(lists));
 }
 
-/** Whether the engine can read these columns of all rows. A count would not read the lists in a struct that is not null. */
-async function canRead(table: AnyTable, columns: readonly string[]): Promise<boolean> {
+/** Changes columns of such a table, or their metadata. The same for what the engine stores otherwise than its type. */
+export async function alterReadably(
+  table: AnyTable,
+  columns: readonly Column[],
+  alter: () => Promise<number>,
+): Promise<number> {
+  const special = columnsWithin(columns).find(({ column }) => specialStorage(column.metadata) !== undefined);
+  if (special === undefined) return await alter();
+  const stored = `${formatPath(special.path)} as ${specialStorage(special.column.metadata)}`;
+  const problem = `the engine can't read the table after that, because it stores ${stored}`;
+  return (await checked(table, async () => ({ version: await alter() }), { limit: 1 }, problem)).version;
+}
+
+async function checked<Result extends Written>(
+  table: AnyTable,
+  write: () => Promise<Result>,
+  reading: Pick<Search, "columns" | "limit">,
+  problem: string,
+): Promise<Result> {
+  const written = await write();
+  const { version, before = version - 1 } = written;
+  if (before === version || (await canRead(table, reading))) return written;
+  const handle = packageTable(nativeTable(table));
+  await handle.checkout(before);
+  const wasReadable = await canRead(handle, reading);
+  await handle.checkoutLatest();
+  // If it was not readable, others have written what can't be read. A store that did not answer once is not a reason either.
+  if (!wasReadable || (await canRead(handle, reading))) return written;
+  throw await undo(handle, { before, version }, problem);
+}
+
+/**
+ * Whether the engine can read these columns, or all, of all rows, or of the first ones. A count would not read the lists in
+ * a struct that is not null.
+ */
+async function canRead(table: AnyTable, what: Pick<Search, "columns" | "limit">): Promise<boolean> {
   try {
-    const { others } = await search(table, { columns });
+    const { others } = await search(table, what);
     for await (const _ of others);
     return true;
   } catch {

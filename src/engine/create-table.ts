@@ -20,6 +20,8 @@ import {
   type NativeTable,
 } from "./engine.ts";
 import type { DatabaseLocation } from "./location.ts";
+import { isTaken } from "./problem/engine-problem.ts";
+import { StoreConflict } from "./problem/store-problem.ts";
 import { entryName, inPrivateFolder, privateFolder, removeEntries } from "./folder/private-folder.ts";
 import { checkTableFolder } from "./folder/symbolic-links.ts";
 
@@ -40,12 +42,29 @@ export async function createTable(
 ): Promise<boolean> {
   const make = (db: NativeDatabase) => createFilledTable(db, name, file, "create");
   if (folder !== undefined) return await createInFolder(folder, name, make, newTables);
+  const exists = async () => {
+    const db = await connectNatively({ uri, storageOptions });
+    return (await openTable(db, name, undefined).finally(() => db.close())) !== undefined;
+  };
+  return await createdOrTaken(name, () => makeIn({ uri, storageOptions }, make, newTables), exists);
+}
+
+/**
+ * False if the name is taken. Throws StoreConflict if the engine is wrong about that: it takes for it any answer by which an
+ * object store refuses to create an object, also one about another request at the same time.
+ */
+async function createdOrTaken(
+  name: string,
+  create: () => Promise<void>,
+  exists: () => Promise<boolean>,
+): Promise<boolean> {
   try {
-    await makeIn({ uri, storageOptions }, make, newTables);
+    await create();
     return true;
   } catch (error) {
-    if (/already exists/.test(String(error))) return false;
-    throw error;
+    if (!isTaken(error)) throw error;
+    if (await exists()) return false;
+    throw new StoreConflict(`table ${name}`);
   }
 }
 
@@ -112,13 +131,16 @@ async function cloneInStore(
   prepare: Prepare,
 ): Promise<void> {
   const workshop = { ...place, uri: `${place.uri.replace(/\/+$/, "")}/${privateFolder}/${randomUUID()}` };
-  await makeIn(workshop, emptyTable(name, columns, prepare));
+  const prepared = () => makeIn(workshop, emptyTable(name, columns, prepare));
+  // No other creator uses that prefix.
+  await createdOrTaken(name, prepared, async () => false);
   const [db, apart] = [await connect(place), await connect(workshop)];
   try {
     await db.cloneTable(name, `${workshop.uri}/${name}.lance`, { isShallow: true });
   } catch (error) {
     // Another creator was first, or the clone succeeded and only opening it failed.
-    if ((await openTable(db, name, undefined)) === undefined) throw error;
+    if ((await openTable(db, name, undefined)) === undefined)
+      throw isTaken(error) ? new StoreConflict(`table ${name}`) : error;
   } finally {
     await apart.dropTable(name);
     apart.close();

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import type { Connection, Session, Table as EngineTable } from "@lancedb/lancedb";
 import type { Alteration } from "../actions/model/alteration.ts";
 import type { Column } from "../schema/data-type.ts";
+import { withExtensions } from "../schema/reserved-metadata.ts";
 import type { NewTables } from "../schema/table-format.ts";
 import type { Table } from "../schema/table.ts";
 import { toLanceType } from "../wire/lance/lance-type.ts";
@@ -119,7 +120,7 @@ export async function readSchema(table: AnyTable): Promise<Pick<Table, "columns"
   const { tableFromIpc } = await import("../wire/arrow/arrow-schema.ts");
   const { withComputed } = await import("../wire/arrow/computed-column.ts");
   const { columns, metadata } = tableFromIpc(await readIpcSchema(table));
-  return { columns: columns.map(withComputed), metadata };
+  return { columns: columns.map(withExtensions).map(withComputed), metadata };
 }
 
 export async function alterColumns(table: AnyTable, alterations: readonly Alteration[]): Promise<number> {

@@ -28,7 +28,18 @@ export function uriProblem(uri: string): string | undefined {
   if (scheme === "file" && !/^file:\/\/(localhost)?\//i.test(uri))
     return "must be a path behind file:// (file:///data/lance)";
   if (scheme !== undefined && !schemes.has(scheme)) return `has a scheme that the engine does not know (${scheme}:)`;
-  return undefined;
+  return scheme === undefined ? undefined : queryProblem(uri, scheme);
+}
+
+/** What follows ? or # is no part of the path for the engine, so tables and databases would share their files. */
+function queryProblem(uri: string, scheme: string): string | undefined {
+  const [found] = /[?#]/.exec(uri) ?? [];
+  if (found === undefined || (scheme === "s3+ddb" && /^[^?#]*\?ddbTableName=[^?#]*$/.test(uri))) return undefined;
+  const way =
+    scheme === "file"
+      ? `write ${encodeURIComponent(found)} for it, or the path without file://`
+      : "use a path without it";
+  return `holds ${found}, which ends the path; ${way}`;
 }
 
 const schemes: ReadonlySet<string> = new Set(["file", "s3", "s3+ddb", "gs", "az", "abfss", "oss", "hf"]);

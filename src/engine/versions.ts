@@ -5,37 +5,50 @@ import { writeReadably } from "./checked-writes.ts";
 import { contentsOf } from "./manifest/contents.ts";
 import type { ManifestPlace } from "./manifest/manifest.ts";
 import { readColumns, readSchema, type EngineTable } from "./engine.ts";
-import { isUnreadable } from "./problem/engine-problem.ts";
+import { isTaken, isUnreadable } from "./problem/engine-problem.ts";
+import { StoreConflict } from "./problem/store-problem.ts";
 import { readIndexes } from "./read-indexes.ts";
 import { addRows } from "./write-rows.ts";
-import { countUpTo, search } from "./query.ts";
+import { countUpTo, search, type Search } from "./query.ts";
 
 /** Opens a new handle, which may be checked out at another version. */
 export type OpenTable = () => Promise<EngineTable>;
 
-/** The prefix of the branches that this tool creates. */
-const prefix = "lance-migrate/";
+/** The prefixes of the branches that this tool creates. The second one is for names that can't be used under the first. */
+const prefixes = ["lance-migrate/", "lance-migrate/again/"] as const;
 
 /**
  * Keeps a version by creating a branch on it. The versions around it can still be cleaned up. With a tag instead,
  * `optimize` would fail as soon as it came to remove that version. The engine writes the files of a branch before its name,
- * and deletes them after it. If a process is killed in between, creating a branch of that name fails from then on. So a
- * name must never be used again.
+ * and deletes them after it. If a process is killed in between, or the answer to a write is lost, creating a branch of that
+ * name fails from then on. So a name must not be used for anything else.
  */
 export async function keepVersion(open: OpenTable, version: number, name: string): Promise<void> {
-  await (await (await open()).branches()).create(prefix + name, "main", version);
+  const branches = await (await open()).branches();
+  for (const prefix of prefixes)
+    try {
+      await branches.create(prefix + name, "main", version);
+      return;
+    } catch (error) {
+      if (!isTaken(error)) throw error;
+      const { [prefix + name]: own } = await branches.list();
+      if (own?.parentVersion === version) return;
+    }
+  throw new StoreConflict(`the branch ${name}`);
 }
 
 export async function releaseVersion(open: OpenTable, name: string): Promise<void> {
   const branches = await (await open()).branches();
-  if (Object.hasOwn(await branches.list(), prefix + name)) await branches.delete(prefix + name);
+  const there = await branches.list();
+  for (const prefix of prefixes) if (Object.hasOwn(there, prefix + name)) await branches.delete(prefix + name);
 }
 
 export async function keptVersions(open: OpenTable) {
   const branches = await (await (await open()).branches()).list();
-  return Object.entries(branches)
-    .filter(([name]) => name.startsWith(prefix))
-    .map(([name, { parentVersion }]) => ({ name: name.slice(prefix.length), version: parentVersion }));
+  return Object.entries(branches).flatMap(([branch, { parentVersion }]) => {
+    const prefix = prefixes.findLast((one) => branch.startsWith(one));
+    return prefix === undefined ? [] : [{ name: branch.slice(prefix.length), version: parentVersion }];
+  });
 }
 
 /** `before` is the newest version that can be read, `newest` the newest of all. */
@@ -86,8 +99,8 @@ export function versionsOf(open: OpenTable, place?: Omit<ManifestPlace, "version
       const then = version === undefined ? await open() : await at(version);
       return most === undefined ? await then.countRows(filter) : await countUpTo(most, then, filter);
     },
-    async *batches(version: number, columns: readonly string[]): AsyncGenerator<Buffer> {
-      const { first, others } = await search(await at(version), { columns });
+    async *batches(version: number, columns: Search["columns"], filter?: string): AsyncGenerator<Buffer> {
+      const { first, others } = await search(await at(version), { columns, filter });
       yield first;
       yield* others;
     },

@@ -51,6 +51,7 @@ export const historyErrors = {
     (d: { ledger: string; problem: string }) => `the ledger ${d.ledger} can't be read: ${d.problem}`,
   ),
 
+  ERR_LEDGER_LOST: refused((d: { problem: string }) => `nothing was rolled back: ${d.problem}`),
   ERR_LEDGER_CHANGED: refused(
     (d: { problem: string }) =>
       `the ledger was changed by something else than this tool: ${d.problem}; see migrate verify --ledger, and repair it with migrate repair`,

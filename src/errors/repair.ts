@@ -3,9 +3,25 @@ import { refused, usage } from "./entry.ts";
 
 export const repairErrors = {
   ERR_REPAIR_NO_PLACE: refused(
-    (d: { nearest: string; differences: readonly string[]; hint: string; problem?: string | undefined }) =>
+    (d: {
+      nearest: string;
+      differences: readonly string[];
+      hint: string;
+      /** The tables that are at another point, and where, as text. */
+      behind?: readonly string[];
+      /** What --to takes to record the nearest point in spite of the differences. */
+      anyway?: string | undefined;
+      problem?: string | undefined;
+    }) =>
       `the tables match no point in the history of the migration files; the nearest is ${d.nearest}, where ` +
-      `${d.differences.join("; ")}; ${d.hint}, then run migrate repair again` +
+      `${d.differences.join("; ")}; ` +
+      (d.behind === undefined || d.behind.length === 0
+        ? ""
+        : `${d.behind.join(" and ")}: if it was restored, restore the version that migrate verify names, or all tables to the same time; otherwise `) +
+      `${d.hint}, then run migrate repair again` +
+      (d.anyway === undefined
+        ? ""
+        : `; or record that point in spite of the differences, which migrate verify then reports: migrate repair --to ${d.anyway} --yes`) +
       (d.problem === undefined ? "" : `; history ends early: ${d.problem}`),
   ),
   ERR_REPAIR_AMBIGUOUS: refused(

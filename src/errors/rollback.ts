@@ -1,4 +1,5 @@
 /** Errors about consent, forbidden steps, rollbacks and rehearsals. */
+import { states } from "./states.ts";
 import { at, byteCount, count, failed, refused, type StepPlace } from "./entry.ts";
 
 export const rollbackErrors = {
@@ -46,7 +47,7 @@ export const rollbackErrors = {
   ),
   ERR_ROLLBACK_STOPPED: failed(
     (d: StepPlace & { problems: readonly string[] }) =>
-      `${at(d)} is not rolled back, because others wrote while migrate down ran: ${d.problems.join("; ")}; run migrate down again to roll back the rest`,
+      `${at(d)} is not rolled back: ${d.problems.join("; ")}; run migrate down again: it rolls back the rest, or shows what must be done first`,
   ),
   ERR_WRITES_LOST: failed(
     (d: StepPlace & { table: string; version: number; problems: readonly string[] }) =>
@@ -67,11 +68,11 @@ export const rollbackErrors = {
   ),
   ERR_UNSETTLED: refused(
     (d: { version: string }) =>
-      `${d.version} may have run further than is recorded; run migrate up first, which finds out and resumes it`,
+      `${d.version} may have run further than is recorded; run ${states["in doubt"].on} first, which finds out and resumes it`,
   ),
   ERR_REVERTING: refused(
     (d: { version: string }) =>
-      `${d.version} is being rolled back, which is not finished; run migrate down to finish it`,
+      `${d.version} is being rolled back, which is not finished; run ${states["being rolled back"].back} to finish it`,
   ),
   ERR_REHEARSAL: failed(
     (d: { target: string; problems: readonly string[] }) =>

@@ -28,8 +28,6 @@ export interface HookWords {
   readonly direction: "up" | "down";
   /** The migrations that this run has applied or rolled back. */
   readonly ended: readonly string[];
-  /** Whether the run carries out a saved plan, which holds only as long as nothing is written to the ledger. */
-  readonly isSaved?: boolean | undefined;
 }
 
 function hookWords({ hook, migration, problem, direction, ended }: HookWords): string {
@@ -39,8 +37,8 @@ function hookWords({ hook, migration, problem, direction, ended }: HookWords): s
   return `the hook ${hook} failed${about}: ${problem}; ${done}`;
 }
 
-function hookAgain({ direction, isSaved }: HookWords): string {
-  return isSaved === true ? "make a new plan" : `run migrate ${direction} again`;
+function hookAgain({ direction }: HookWords): string {
+  return `run migrate ${direction} again`;
 }
 
 export const runningErrors = {
@@ -60,6 +58,8 @@ export const runningErrors = {
         done: number;
         total: number;
         applied: number;
+        /** What a part of the action has left changed that could not be undone. */
+        left?: readonly string[] | undefined;
         back?: string | undefined;
       },
     ) => {
@@ -67,9 +67,10 @@ export const runningErrors = {
         d.direction === "up"
           ? ["of this migration", "applied", "the cause, or the steps that have not run,"]
           : ["that roll this migration back", "rolled back", "the cause"];
+      const isLeft = d.left !== undefined && d.left.length > 0;
       return (
         `${at(d)} failed: ${d.problem}; ${d.done} of ${count(d.total, "action")} ${of} done, ` +
-        `${count(d.applied, "migration")} ${applied} before it in this run; fix ${cause} and run migrate ${d.direction} again${wrongWayBack(d)}`
+        `${count(d.applied, "migration")} ${applied} before it in this run; ${leftWords(d.left)}fix ${isLeft ? "the cause" : cause} and run migrate ${d.direction} again${wrongWayBack(d)}`
       );
     },
   ),
@@ -77,10 +78,7 @@ export const runningErrors = {
     (d: { check: string }) =>
       `code of the project waits for something that never happens, so the command can't go on; what was done until then stays done: see ${d.check}, fix the promise that is never settled, and run the command again`,
   ),
-  ERR_HOOK_REFUSED: refused(
-    (d: HookWords) =>
-      `${hookWords(d)}; fix the cause and ${hookAgain(d)}${d.isSaved === true ? ": the refused run has written to the ledger, so this one no longer holds" : ""}`,
-  ),
+  ERR_HOOK_REFUSED: refused((d: HookWords) => `${hookWords(d)}; fix the cause and ${hookAgain(d)}`),
   ERR_HOOK_FAILED: failed((d: HookWords & { left: number }) => {
     const next =
       d.left === 0
@@ -157,6 +155,11 @@ export const runningErrors = {
   ERR_TARGET_UNREACHABLE: unreachable(
     (d: { target: string; problem: string }) => `target ${d.target} can't be reached: ${d.problem}`,
   ),
+  ERR_DAMAGED: unreachable(
+    (d: { target: string; table: string; path: string; problem: string; remedy: string }) =>
+      `table ${d.table} of target ${d.target} can't be read: its file ${d.path} ${d.problem}; put the file back from a backup and run the command again; ` +
+      `without a backup, ${d.remedy}, and run migrate verify, which compares it with the ledger`,
+  ),
   ERR_CREDENTIALS: unreachable(
     (d: { target: string; request: string; status: number; problem: string }) =>
       `target ${d.target} refuses the credentials for ${d.request} (${d.status}): ${d.problem}; ` +
@@ -177,6 +180,10 @@ export const runningErrors = {
     (d: { seconds: number; done: string }) => `not done within ${d.seconds} s (--timeout); ${d.done}`,
   ),
 } as const;
+
+function leftWords(left: readonly string[] = []): string {
+  return left.length === 0 ? "" : `a part of this action is done and could not be undone (${left.join("; ")}); `;
+}
 
 /** `back`: the migration that `down` would roll back, if that is an earlier one, because nothing of this one is done. */
 function wrongWayBack({ back }: { readonly back?: string | undefined }): string {

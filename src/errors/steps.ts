@@ -37,6 +37,10 @@ export const stepsErrors = {
   ERR_NO_EFFECT: refused((d: { problem: string }) => `${d.problem}; remove the step`),
   ERR_STEP_IMPOSSIBLE: refused((d: StepPlace & { problem: string }) => `${at(d)}: ${d.problem}`),
   ERR_STEP_WOULD_FAIL: refused((d: StepPlace & { problem: string }) => `${at(d)} would fail: ${d.problem}`),
+  ERR_TARGET_UNFIT: refused(
+    (d: { what: string; problem: string }) =>
+      `${d.what} does not do what a run relies on: ${d.problem}; no migration has run; its operator must change that (docs/rest.md), and migrate doctor checks it`,
+  ),
   ERR_UNSUPPORTED: refused(
     (d: StepPlace & { target: string; reason: string }) => `${at(d)}: target ${d.target} can't do this: ${d.reason}`,
   ),

@@ -1,5 +1,5 @@
 /** Errors about usage and configuration. */
-import { count, failed, someOf, usage } from "./entry.ts";
+import { count, failed, refused, someOf, usage } from "./entry.ts";
 
 export const usageErrors = {
   ERR_USAGE: usage((d: { problem: string }) => d.problem),
@@ -23,6 +23,10 @@ export const usageErrors = {
   ERR_DATABASE_NEEDED: usage(
     (d: { target: string }) =>
       `target ${d.target} has several databases; choose one with --database NAME, or in a program with database (migrate up and migrate status run on all of them, but not with --plan or --dry-run; migrate report --fleet reports on all of them)`,
+  ),
+  ERR_DATABASE_MISSING: refused(
+    (d: { target: string; place: string }) =>
+      `target ${d.target}: ${d.place} has no tables, and its guard mustExist allows no new database; check the address, or remove mustExist from the configuration for the first run`,
   ),
   ERR_MIGRATIONS_FOLDER: usage(
     (d: { folder: string; problem: string }) =>

@@ -23,7 +23,11 @@ const shape = z.strictObject(
           indexes: z
             .array(
               z.strictObject(
-                { on: z.string("must be a column"), type: indexType, name: z.string().min(1).optional() },
+                {
+                  on: z.string("must be a column"),
+                  type: indexType,
+                  name: z.string().min(1, "must be the name of an index").optional(),
+                },
                 "must be { on, type }",
               ),
               "must be a list of indexes",
@@ -61,21 +65,23 @@ export async function loadSchema(path: string, seconds?: number): Promise<Databa
   }
   const database = new Map<string, Table>();
   for (const [name, { columns, indexes, metadata }] of data.tables) {
-    const actions: Action[] = [
-      { kind: "createTable", table: name, columns, ...(metadata && { metadata }) },
-      ...(indexes ?? []).map(({ on, type, name: own }): Action => ({
-        kind: "createIndex",
-        table: name,
-        name: own ?? indexName(on),
-        index: { path: on, ...type },
-      })),
-    ];
-    catchMigrateError(
-      () => applyActions(database, actions),
-      (cause) => {
-        throw new MigrateError("ERR_SCHEMA_INVALID", { file, problem: cause.message }, { cause });
-      },
-    );
+    const apply = (action: Action, words = "") =>
+      catchMigrateError(
+        () => applyActions(database, [action]),
+        (cause) => {
+          throw new MigrateError("ERR_SCHEMA_INVALID", { file, problem: `${words}${cause.message}` }, { cause });
+        },
+      );
+    apply({ kind: "createTable", table: name, columns, ...(metadata && { metadata }) });
+    const taken = new Set<string>();
+    for (const { on, type, name: own = indexName(on) } of indexes ?? []) {
+      if (taken.has(own)) {
+        const problem = `${name} has two indexes with the name ${own}; give one of them another name, or remove it`;
+        throw new MigrateError("ERR_SCHEMA_INVALID", { file, problem });
+      }
+      taken.add(own);
+      apply({ kind: "createIndex", table: name, name: own, index: { path: on, ...type } }, `the index on ${on}: `);
+    }
     if (indexes?.length === 0) database.set(name, { ...database.get(name)!, indexes: {} });
   }
   return database;
@@ -87,6 +93,6 @@ function describePath(whole: unknown, path: readonly PropertyKey[]): readonly st
   return path.map((key) => {
     at = (at as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[key];
     const name = Array.isArray(at) ? (at as readonly unknown[])[0] : (at as { readonly name?: unknown } | null)?.name;
-    return typeof key === "number" && typeof name === "string" ? name : String(key);
+    return typeof key === "number" && typeof name === "string" && name !== "" ? name : String(key);
   });
 }

@@ -38,6 +38,8 @@ export interface PlannedAction {
   readonly rollback?: ActionRollback | undefined;
   /** How it would be rolled back without the `down` of the file. Whether something is lost does not depend on that. */
   readonly withoutDown?: Pick<ActionRollback, "class" | "reason"> | undefined;
+  /** Why it may not replace what something other than a migration has given the table. */
+  readonly replaced?: string | undefined;
   /** Why it may not run, as far as that was checked. */
   readonly refusal?: Refusal | undefined;
   /** The commits that it takes, as far as is known before it begins. */
@@ -87,6 +89,8 @@ export interface Plan {
   readonly blocked?: { readonly problems: readonly string[]; readonly hint: string } | undefined;
   /** Undefined if no contracts are configured or given. */
   readonly contracts?: CheckedContracts | undefined;
+  /** Where the database is, if it has no tables yet: it may be another one than was meant. */
+  readonly newDatabase?: string | undefined;
 }
 
 export interface PlanInput {
@@ -112,11 +116,17 @@ export function makePlan(input: PlanInput): Plan {
   const { migrations, pending, direction = "up", putsBack, state } = input;
   const { capabilities } = input.target;
   const back = new Map<Migration, () => MigrationRun>();
-  const now = replayEach(migrations, state, capabilities, (migration, before) => {
-    const isBack = direction === "down" || state.migrations.get(migration.version)?.reversal !== undefined;
-    if (isBack && pending.includes(migration))
-      back.set(migration, downRun(migration, before, state, capabilities, putsBack));
-  });
+  const now = replayEach(
+    migrations,
+    state,
+    capabilities,
+    (migration, before) => {
+      const isBack = direction === "down" || state.migrations.get(migration.version)?.reversal !== undefined;
+      if (isBack && pending.includes(migration))
+        back.set(migration, downRun(migration, before, state, capabilities, putsBack));
+    },
+    direction,
+  );
   const database = new Map(now);
   const plan = (migration: Migration) => {
     const run = back.get(migration)?.() ?? upRun(migration, state, capabilities);
@@ -214,7 +224,7 @@ function planActions(
     const reason = refuses?.(action, was);
     if (reason !== undefined) throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: name, reason });
     const risks = risksOf(action, was, (kind) => capabilities.actions[kind] === true);
-    const proof = describes ? undefined : proofOf(action, was);
+    const proof = describes ? undefined : proofOf(action);
     const text = describeAction(action);
     return { place, action, undoes, text, risks, commits, before, after, recordFirst, proof };
   });

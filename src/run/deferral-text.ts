@@ -1,5 +1,6 @@
 import { count } from "../errors/migrate-error.ts";
 import type { DeferredIndex } from "../schema/deferred-index.ts";
+import { valueWord } from "../schema/table-index.ts";
 
 /** A deferred index as it is reported. */
 export interface Deferral {
@@ -35,9 +36,9 @@ export function deferralText(deferral: Deferral): string {
   if (vectors === undefined)
     return `index ${index} of ${table} may be deferred; the table could not be read: ${problem}`;
   if (isStuck(deferral))
-    return `index ${index} of ${table} is missing: there are enough vectors, but it could not be built: ${problem}`;
+    return `index ${index} of ${table} is missing: there are enough ${valueWord({ kind })}s, but it could not be built: ${problem}`;
   if (vectors >= needed)
-    return `index ${index} is deferred: ${table} holds enough vectors for it; the next migrate up builds it`;
-  const held = count(vectors, "vector");
+    return `index ${index} is deferred: ${table} holds enough ${valueWord({ kind })}s for it; the next migrate up builds it`;
+  const held = count(vectors, valueWord({ kind }));
   return `index ${index} is deferred: ${table} holds ${held} for it, and ${kind} needs at least ${needed}; migrate up builds it once there are enough`;
 }

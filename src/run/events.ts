@@ -15,6 +15,8 @@ export type RunEvent =
       readonly migrations: readonly MigrationName[];
       readonly actions: number;
       readonly risks: readonly Pick<Risk, "kind" | "text">[];
+      /** Where the database is, if it has no tables yet. */
+      readonly newDatabase?: string | undefined;
     }
   /** The contracts that the plan was checked against. Absent if none are configured or given. */
   | ({ readonly event: "contracts" } & CheckedContracts)
@@ -121,7 +123,7 @@ export interface ActionRef extends MigrationName {
 
 export type Emit = (event: RunEvent) => void;
 
-export function plannedEvent({ migrations }: Plan, direction: Direction): RunEvent {
+export function plannedEvent({ migrations, newDatabase }: Plan, direction: Direction): RunEvent {
   return {
     event: "planned",
     direction,
@@ -130,6 +132,7 @@ export function plannedEvent({ migrations }: Plan, direction: Direction): RunEve
     risks: migrations.flatMap(({ actions }) =>
       actions.flatMap(({ risks }) => risks.map(({ kind, text }) => ({ kind, text }))),
     ),
+    ...(newDatabase !== undefined && { newDatabase }),
   };
 }
 

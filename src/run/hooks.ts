@@ -79,12 +79,11 @@ interface HookContext {
   readonly emit: Emit;
 }
 
-/** `migrations`: those of the run, in their order. `isSaved`: whether it carries out a saved plan. */
+/** `migrations`: those of the run, in their order. */
 export function hooksOf(
   { hooks: placed, signal, clock, emit }: HookContext,
   direction: Direction,
   migrations: readonly MigrationName[],
-  isSaved: boolean,
 ): RunHooks | undefined {
   if (placed === undefined || migrations.length === 0) return undefined;
   const { hooks, target, database } = placed;
@@ -117,7 +116,6 @@ export function hooksOf(
         direction,
         ended: ended.map(formatMigration),
         left,
-        isSaved,
         ...about,
       };
       throw new MigrateError(code, details, { cause });
@@ -146,7 +144,9 @@ export function hooksOf(
     async before({ version, name }) {
       const migration = { version, name };
       const call = () => hooks.beforeMigration?.({ ...place, ...migration });
-      await calling("ERR_HOOK_REFUSED", "beforeMigration", call, migration);
+      // Refused means that nothing was changed.
+      const code = ended.length === 0 ? "ERR_HOOK_REFUSED" : "ERR_HOOK_FAILED";
+      await calling(code, "beforeMigration", call, migration);
     },
     async after(migrations) {
       // Those of a group are applied together, whatever a hook does.

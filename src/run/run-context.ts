@@ -36,6 +36,8 @@ export interface MigratorOptions {
   /** How telemetry names the database; a run without it is not reported. */
   readonly telemetry?: { readonly target: string; readonly database?: string | undefined } | undefined;
   readonly clock?: Clock | undefined;
+  /** Who runs it, for the ledger; found out when absent. */
+  readonly by?: string | undefined;
   readonly runner?: Runner | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly emit?: Emit | undefined;
@@ -49,22 +51,35 @@ export interface RunContext extends MigratorOptions {
 }
 
 export function runContext(options: MigratorOptions): RunContext {
-  const { target, ledger, clock = systemClock, runner = thisRunner(), emit = () => {} } = options;
+  const { target, ledger, clock = systemClock, runner = thisRunner(options.by), emit = () => {} } = options;
   // A run plans twice.
   const migrations = loadedOnce(options.migrations);
   return { ...options, migrations, clock, runner, emit, journal: journalOf(target, ledger, clock) };
 }
 
-/** The identity of this process in the ledger. */
-export function thisRunner(): Runner {
+/** The identity of this process in the ledger. `by`: who runs it, if the user has said so. */
+export function thisRunner(by = userName()): Runner {
   return {
-    by: `${userName()}@${hostname()} (process ${process.pid})`,
+    by: `${by}@${hostname()} (process ${process.pid})`,
     run: randomUUID(),
     tool: `${packageJson.name} ${packageJson.version}`,
   };
 }
 
+/** Who started a pipeline, by the variables of CI systems. Their operating-system user is the same for everybody. */
+const actorVariables = [
+  "MIGRATE_ACTOR",
+  "GITHUB_ACTOR",
+  "GITLAB_USER_LOGIN",
+  "BUILDKITE_BUILD_CREATOR",
+  "CIRCLE_USERNAME",
+  "BUILD_REQUESTEDFOR",
+];
+
+/** MIGRATE_ACTOR, or who started the pipeline, or the user of the operating system. */
 function userName(): string {
+  const actor = actorVariables.map((name) => process.env[name]).find((name) => name !== undefined && name !== "");
+  if (actor !== undefined) return actor;
   try {
     return userInfo().username;
   } catch {

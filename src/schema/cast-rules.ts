@@ -13,6 +13,7 @@ import {
   type DataType,
   type TimeUnit,
 } from "./data-type.ts";
+import { extensionIn, wayToFill } from "./reserved-metadata.ts";
 
 export type CastVerdict =
   | { readonly allowed: false; readonly hint: string }
@@ -51,6 +52,7 @@ export function castVerdict(from: DataType, to: DataType): CastVerdict {
 }
 
 function hintFor(from: DataType, to: DataType): string {
+  if (extensionIn(to) !== undefined) return `a column can't be cast to ${to.kind}; ${wayToFill(to)}`;
   if (from.kind === "struct" && to.kind === "struct") return "change its fields one by one, by their paths";
   if (isNumber(from) && isNumber(to))
     return "the engine never casts between integers, floats and decimals; recreate the column with retypeColumn's using";
@@ -82,6 +84,20 @@ type TimeOfDay = Extract<DataType, { kind: "time32" | "time64" | "duration" }>;
 
 function isTimeOfDay(type: DataType): type is TimeOfDay {
   return type.kind === "time32" || type.kind === "time64";
+}
+
+/**
+ * The type that shows what a cast of a value to `to` cuts: the engine's SQL silently drops the time of a text that becomes
+ * a date, fractions of a second, and decimal places. `to` itself if it cuts nothing.
+ */
+export function finestOf(from: DataType, to: DataType): DataType {
+  if ("item" in from && "item" in to)
+    return { ...to, item: { ...to.item, type: finestOf(from.item.type, to.item.type) } };
+  if (!isText(from)) return to;
+  if (to.kind === "date32" || to.kind === "date64") return { kind: "timestamp", unit: "us" };
+  if (to.kind === "timestamp") return to.unit === "ns" ? to : { ...to, unit: "us" };
+  if (isTimeOfDay(to)) return { kind: "time64", unit: "ns" };
+  return to.kind === "decimal128" ? { ...to, precision: 38, scale: 38 - to.precision + to.scale } : to;
 }
 
 function ticks(unit: TimeUnit): number {

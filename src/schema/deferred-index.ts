@@ -1,12 +1,12 @@
 /**
- * Deferred indexes: vector indexes that can't be trained yet, because their table holds too few vectors. A mark in the
+ * Deferred indexes: those that can't be created yet, because their table holds too few vectors or no value for them. A mark in the
  * metadata of the column states which index belongs there. It follows the column when that is renamed, and goes with it
  * when it is dropped. A mark whose index exists has no meaning. Pure.
  */
 import { withChildColumns, childColumns, type Column } from "./data-type.ts";
 import { formatPath, parsePath } from "./path.ts";
 import { columnsWithin, type Table } from "./table.ts";
-import { isVectorIndex, type FoundIndex, type TableIndex } from "./table-index.ts";
+import { waitsForValues, type FoundIndex, type TableIndex } from "./table-index.ts";
 
 /** What keys of marks begin with; the name of the index follows. */
 const prefix = "lance_migrate_deferred.";
@@ -88,7 +88,8 @@ function withoutMarks(column: Column): Column {
 function parseMark(path: string, text: string): TableIndex | undefined {
   try {
     const { kind, options } = JSON.parse(text) as Partial<TableIndex>;
-    const isWhole = kind !== undefined && isVectorIndex({ kind }) && typeof options === "object" && options !== null;
+    const isWhole =
+      kind !== undefined && waitsForValues({ kind, path }) && typeof options === "object" && options !== null;
     return isWhole ? { path: formatPath(parsePath(path)), kind, options } : undefined;
   } catch {
     return undefined;

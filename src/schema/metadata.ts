@@ -1,6 +1,7 @@
 /** The known metadata of columns. */
-import { childColumns, withChildColumns, type Column } from "./data-type.ts";
+import { childColumns, formatType, withChildColumns, type Column } from "./data-type.ts";
 import { formatPath } from "./path.ts";
+import { withoutExtension } from "./reserved-metadata.ts";
 import { columnsWithin } from "./table.ts";
 
 /** The keys that are present. */
@@ -22,13 +23,17 @@ export function withoutMetadata({ name, type, nullable, computed }: Column): Col
   return { name, type: withChildColumns(type, children), nullable, ...(computed !== undefined && { computed }) };
 }
 
-/** `column` with the metadata of the column that it replaces. Columns inside are matched by name. */
+/**
+ * `column` with the metadata of the column that it replaces. Columns inside are matched by name. An extension is one of a
+ * type: under its name, others could not read values of another type.
+ */
 export function withMetadataOf(was: Column, column: Column): Column {
   const inside = childColumns(was.type);
   const children = childColumns(column.type).map((child) => {
     const other = inside.find(({ name }) => name === child.name);
     return other === undefined ? child : withMetadataOf(other, child);
   });
-  const { metadata } = was;
+  const isSame = formatType(was.type) === formatType(column.type);
+  const metadata = isSame ? was.metadata : was.metadata && withoutExtension(was.metadata);
   return { ...column, type: withChildColumns(column.type, children), ...(metadata && { metadata }) };
 }

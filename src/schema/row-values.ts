@@ -95,6 +95,7 @@ function valueProblem(value: Exclude<RowValue, null>, type: DataType, place: str
       return `${place} has half of a surrogate pair, which is no character (${JSON.stringify(value)})`;
     return fits(typeof value === "string", "text");
   }
+  if (type.kind === "json") return fits(isJson(value), "JSON text, as JSON.stringify gives it");
   if (isFloat(type)) return fits(typeof value === "number" && holdsFloat(value, type), "a number in its range");
   if (isInteger(type))
     return fits(
@@ -133,7 +134,25 @@ function valueProblem(value: Exclude<RowValue, null>, type: DataType, place: str
 export function canHold(type: DataType): boolean {
   if (type.kind === "list" || type.kind === "fixedSizeList") return canHold(type.item.type);
   if (type.kind === "struct") return type.fields.every((field) => canHold(field.type));
-  return isFloat(type) || isInteger(type) || isText(type) || ["bool", "date32", "timestamp"].includes(type.kind);
+  return (
+    isFloat(type) || isInteger(type) || isText(type) || ["bool", "date32", "timestamp", "json"].includes(type.kind)
+  );
+}
+
+/** Whether a value is JSON text that the engine stores as it is: it has no infinite numbers, and no halves of surrogate pairs. */
+function isJson(value: RowValue): boolean {
+  if (typeof value !== "string" || !value.isWellFormed()) return false;
+  let isExact = true;
+  try {
+    JSON.parse(value, (key, one: unknown) => {
+      isExact &&=
+        key.isWellFormed() && (typeof one === "string" ? one.isWellFormed() : one !== Infinity && one !== -Infinity);
+      return one;
+    });
+  } catch {
+    return false;
+  }
+  return isExact;
 }
 
 /** Code may return typed arrays. */

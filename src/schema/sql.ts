@@ -81,6 +81,15 @@ export function nullWhere(condition: string): readonly string[] {
 
 const nullTest = /^(?:`(?<quoted>(?:[^`]|``)*)`|(?<word>[a-z_][a-z0-9_$]*))\s+is\s+null$/i;
 
+/** The name that an expression consists of, alone or in one `cast`, and the type that the cast names in lower case. */
+export function castIn(expression: string): { readonly name: string; readonly type?: string } | undefined {
+  const shape = expression.replaceAll(token, (part) => (/^[`\p{Alphabetic}_]/u.test(part) ? "x" : part)).trim();
+  const [first, name, as, type] = namesIn(expression);
+  if (shape === "x") return { name: first! };
+  const isCast = /^x\s*\(\s*x\s+x\s+x\s*\)$/.test(shape) && `${first} ${as}`.toLowerCase() === "cast as";
+  return isCast ? { name: name!, type: type!.toLowerCase() } : undefined;
+}
+
 /** Whether an expression is a number, a text, true or false, so that it is the same in every row and not null. */
 export function isLiteral(expression: string): boolean {
   return /^(?:[+-]?\d+(?:\.\d+)?|'(?:[^']|'')*'|true|false)$/i.test(expression.trim());

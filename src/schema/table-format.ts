@@ -1,10 +1,16 @@
 /** The format of a table's files, and which clients can read and write a table of that format (docs/clients.md). */
+import type { IndexKind } from "./table-index.ts";
 
 /** Versions of Lance's file format in which new tables can be created. */
 export const dataStorageVersions = ["2.0", "2.1", "2.2"] as const;
 
-/** Versions in which the engine can't add fields to structs (measured). */
-export const withoutNewFields: ReadonlySet<string> = new Set(["0.1", "2.0", "2.1"]);
+/** Versions in which there are no blobs, and the engine can't add fields to structs (measured). */
+export const beforeBlobs: ReadonlySet<string> = new Set(["0.1", "2.0", "2.1"]);
+
+/** Whether a null in a blob looks like an empty one to a query (measured). */
+export function hidesNullsOfBlobs(format: TableFormat | undefined): boolean {
+  return format === undefined || ["0.1", "2.0"].includes(format.dataStorageVersion);
+}
 
 export interface TableFormat {
   /** The version of Lance's file format, such as "2.1". */
@@ -33,10 +39,28 @@ export function clientsOf({ dataStorageVersion, stableRowIds }: TableFormat): st
   return harm;
 }
 
+const unseen =
+  "all clients that were measured read and write it, but JavaScript 0.22 and Python before 0.30 ignore indexes of the kinds labelList, fts and ivfRq, and fail with fm (docs/clients.md)";
+
+/** What older clients can't do with an index that a step builds, as `npm run clients:indexes` measured it; undefined if they can all. */
+export function indexHarm(
+  kind: IndexKind,
+  { dataStorageVersion }: Pick<TableFormat, "dataStorageVersion">,
+): string | undefined {
+  if (kind === "ivfRq")
+    return "with clients for JavaScript up to 0.30 and Python up to 0.33, `optimize` fails once rows have been added";
+  // Clients that can read file format 2.2 know the other kinds.
+  if (dataStorageVersion === "2.2") return undefined;
+  return {
+    fts: "clients for JavaScript before 0.27 and Python before 0.30 ignore it: some of their searches fail, and others find only the exact word, without an error",
+    fm: "with clients for JavaScript before 0.27 and Python before 0.30, filters on its column and `optimize` fail",
+  }[kind as string];
+}
+
 const harms: ReadonlyMap<string, string> = new Map([
   ["0.1", "the engine itself stores no nulls in it: they become zeros, false and empty lists (docs/clients.md)"],
-  ["2.0", "all clients that were measured read and write it (docs/clients.md)"],
-  ["2.1", "all clients that were measured read and write it (docs/clients.md)"],
+  ["2.0", unseen],
+  ["2.1", unseen],
   [
     "2.2",
     "LanceDB's clients for JavaScript from 0.27 and Python from 0.30 read and write it; older ones can't read it, and after an append by JavaScript 0.22 or Python 0.25 no client can (docs/clients.md)",

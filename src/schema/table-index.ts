@@ -1,5 +1,6 @@
 /** The kinds of indexes, and which types of columns the engine accepts for each (measured). */
 import { isBinary, isFloat, isInteger, isText, type DataType } from "./data-type.ts";
+import { parsePath } from "./path.ts";
 
 export const scalarIndexKinds = ["btree", "bitmap", "labelList"] as const;
 export const textIndexKinds = ["fts", "fm"] as const;
@@ -40,13 +41,27 @@ export function isVectorIndex({ kind }: Pick<FoundIndex, "kind">): boolean {
   return (vectorIndexKinds as readonly string[]).includes(kind);
 }
 
+/**
+ * Whether the engine can't create the index, or use it later, until there is a value for it: a vector index has nothing to
+ * be trained on, and with an index on a field of a struct that was empty, every `optimize` fails (docs/engine.md).
+ */
+export function waitsForValues({ kind, path }: Pick<FoundIndex, "kind" | "path">): boolean {
+  const isScalar = (scalarIndexKinds as readonly string[]).includes(kind);
+  return isVectorIndex({ kind }) || (isScalar && parsePath(path).length > 1);
+}
+
+/** What an index is made of, as a word. */
+export function valueWord({ kind }: Pick<FoundIndex, "kind">): string {
+  return isVectorIndex({ kind }) ? "vector" : "value";
+}
+
 /** The name of the distance of a vector index. */
 export function distanceOf({ options }: Pick<FoundIndex, "options">): string {
   return String(options["distanceType"] ?? "l2");
 }
 
 /**
- * How many vectors the engine needs to create an index (measured): one for each partition, and one for each code of
+ * How many values the engine needs to create an index (measured): one for each partition, and one for each code of
  * product quantization; hnswPq ignores `numBits`. In a column of lists, each row counts with all vectors of its list.
  */
 export function vectorsNeeded({ kind, options }: Pick<FoundIndex, "kind" | "options">): number {

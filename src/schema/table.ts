@@ -7,6 +7,7 @@ import {
   sameColumn,
   sameColumns,
   typesWithin,
+  wasDeclaredAs,
   withChildColumns,
   type Column,
 } from "./data-type.ts";
@@ -277,7 +278,7 @@ function differencesInColumn(expected: Column, found: Column, path: Path): reado
     ...unlike(({ computed }) => (computed === undefined ? "not computed" : `computed from ${computed}`)),
     ...metadataDifferences(`of ${column}`, expected, found),
     // A list's type as text lacks the name and the metadata of what is inside it.
-    ...(isLike
+    ...(isLike || wasDeclaredAs(expected.type, found.type)
       ? columnDifferences(childColumns(expected.type), childColumns(found.type), path)
       : [instead(is, should)]),
   ];

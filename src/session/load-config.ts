@@ -25,6 +25,7 @@ import { MigrateError } from "../errors/migrate-error.ts";
 import { acceptances } from "../migrations/acceptance.ts";
 import { evaluate, importProblem, withoutSource } from "../migrations/evaluate.ts";
 import type { Guards } from "../plan/assess/guards.ts";
+import { usualDatabase } from "./usual-database.ts";
 import type { RollbackClass } from "../plan/rollback/rollback-class.ts";
 import type { RuleId, RuleSettings } from "../commands/lint/findings.ts";
 import { defaultSeconds, type Config } from "./config.ts";
@@ -51,6 +52,7 @@ const guardsShape: Shape<Guards> = {
   accepts: optional(wordsOf(acceptances)),
   forbid: optional(wordsOf(classes)),
   maxRewriteBytes: optional(wholeNumber(0, "must be a number of bytes")),
+  mustExist: optional(yesOrNo),
 };
 
 /** Matches the paths to which `migrate types` may write the application's types. */
@@ -132,9 +134,6 @@ export interface LoadedConfig extends Omit<Config, Filled>, Required<Pick<Config
   /** The folder that relative paths start from. */
   readonly folder: string;
 }
-
-/** The folder of the tables if no configuration names another one. */
-export const usualDatabase = ".lancedb";
 
 /** In this order. */
 export const configNames = ["migrate.config.ts", "migrate.config.mts", "migrate.config.js", "migrate.config.mjs"];

@@ -19,14 +19,8 @@ import type { FoundContracts } from "../plan/assess/contract/check-contracts.ts"
 import { databaseNamed } from "./databases.ts";
 import type { Config } from "./config.ts";
 import type { ContractPlace } from "./contracts.ts";
-import {
-  configNames,
-  givenConfig,
-  loadConfig,
-  problemInSettings,
-  usualDatabase,
-  type LoadedConfig,
-} from "./load-config.ts";
+import { configNames, givenConfig, loadConfig, problemInSettings, type LoadedConfig } from "./load-config.ts";
+import { usualDatabase } from "./usual-database.ts";
 import { databasesOf, openTarget, targetNamed, type CheckedDatabase } from "./open-target.ts";
 import type { Emit } from "../run/events.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
@@ -48,6 +42,8 @@ export interface SessionOptions {
   readonly waitSeconds?: number | undefined;
   /** Seconds without a new record after which another run may take over the lease. */
   readonly leaseSeconds?: number | undefined;
+  /** Who runs it, for the ledger; by default `MIGRATE_ACTOR`, who started the pipeline, or the operating system's user. */
+  readonly by?: string | undefined;
   /** The most seconds that evaluating the configuration, or one migration, may take; 60 by default. */
   readonly loadSeconds?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -57,6 +53,7 @@ export interface SessionOptions {
 const sessionShape: Shape<SessionOptions> = {
   folder: text("must be a folder's path"),
   config: text("must be a file's path"),
+  by: text("must be a name"),
   bundle: text("must be a file's path"),
   target: text("must be the name of a target"),
   database: text("must be the name of a database"),
@@ -135,13 +132,17 @@ export async function openProject(
   return { config, folder, migrations: migrationsInBundle(resolve(here, wanted.bundle)) };
 }
 
-/** `given`: the configuration, if it is not that of a file. */
-export async function openSession(wanted: SessionOptions, given?: Config): Promise<Session> {
+/**
+ * `given`: the configuration, if it is not that of a file. `anyTarget`: whether any target will do where none is chosen,
+ * because the command touches no table.
+ */
+export async function openSession(wanted: SessionOptions, given?: Config, anyTarget = false): Promise<Session> {
   checkOptions(wanted, sessionShape);
   if (given !== undefined && wanted.config !== undefined)
     throw new MigrateError("ERR_USAGE", { problem: "config can't be used where the configuration itself is given" });
   const { config, folder, migrations } = await openProject(wanted, given);
-  const name = targetNamed(config, wanted.target);
+  const [first] = anyTarget ? Object.keys(config.targets) : [];
+  const name = targetNamed(config, wanted.target ?? config.target ?? first);
   const { databases } = config.targets[name]!;
   const list = databases === undefined ? undefined : () => databasesOf(config, name, wanted.loadSeconds);
   const places = contractPlaces(config, name, wanted);
@@ -162,6 +163,7 @@ export async function openSession(wanted: SessionOptions, given?: Config): Promi
     },
     telemetry: { target: name, database: database?.name },
     hooks: config.hooks && { hooks: config.hooks, target: name, database: database?.name },
+    by: wanted.by,
     signal: wanted.signal,
     emit: wanted.emit,
   });

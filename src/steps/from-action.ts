@@ -48,6 +48,7 @@ export function stepsOfAction(action: Action): readonly Step[] | undefined {
         table,
         path,
         metadata: { ...metadata },
+        ...(action.replace === true && { replace: true }),
       }));
     case "updateRows":
       return [

@@ -4,7 +4,7 @@
  */
 
 /** How many of a unit are a second. */
-const perSecond = { s: 1n, ms: 1_000n, us: 1_000_000n, ns: 1_000_000_000n } as const;
+export const perSecond = { s: 1n, ms: 1_000n, us: 1_000_000n, ns: 1_000_000_000n } as const;
 const secondsPerDay = 86_400n;
 
 const date = /^(?<year>\d{4}|[+-]\d{6,12})-(?<month>\d{2})-(?<day>\d{2})$/;

@@ -46,6 +46,14 @@ const work = {
     const found = await table.query().nearestTo(vector).limit(k).toArray();
     return found.map((row) => plain(row).id);
   },
+  textSearch: async (table, { query, column, k }) => {
+    const found = await table
+      .query()
+      .fullTextSearch(query, { columns: [column] })
+      .limit(k)
+      .toArray();
+    return found.map((row) => plain(row).id);
+  },
   append: async (table, { rows }) => void (await table.add(await toArrow(table, rows))),
   update: async (table, { where, values }) => void (await table.update({ where, values })),
   delete: async (table, { where }) => void (await table.delete(where)),

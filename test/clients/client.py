@@ -52,12 +52,18 @@ def search(table, task):
     return [row["id"] for row in table.search(task["vector"]).limit(task["k"]).to_arrow().to_pylist()]
 
 
+def text_search(table, task):
+    found = table.search(task["query"], query_type="fts", fts_columns=task["column"])
+    return [row["id"] for row in found.limit(task["k"]).to_arrow().to_pylist()]
+
+
 WORK = {
     "open": lambda table, task: table.schema.names,
     "scan": read,
     "count": lambda table, task: table.count_rows(task.get("where")),
     "filter": read,
     "search": search,
+    "textSearch": text_search,
     "append": lambda table, task: table.add(to_arrow(table, task["rows"])) and None,
     "update": lambda table, task: table.update(where=task["where"], values=task["values"]) and None,
     "delete": lambda table, task: table.delete(task["where"]) and None,

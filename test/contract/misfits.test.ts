@@ -26,6 +26,7 @@ const samples: readonly (readonly [NullableType, ...string[]])[] = [
   [types.date64(), "date '2026-11-20'", "date '9999-12-31'"],
   [types.timestamp("s"), day, "timestamp '9999-12-31T00:00:00'", "timestamp '2026-03-08T02:30:00'"],
   [types.timestamp("ns"), day],
+  [types.timestamp("ms"), day, "arrow_cast(9000000000000000, 'Timestamp(Millisecond, None)')"],
   [types.timestamp("ms", "America/New_York"), day, "timestamp '9999-12-31T00:00:00'"],
   [types.timestamp("us", "UTC"), day],
   [types.duration("s"), "7"],

@@ -158,7 +158,7 @@ export function describeRows(name: string, open: OpenPair): void {
         await access.read("t", { select: ["id", "_rowaddr"].map((column) => [column, column] as const) });
       const before = { version: await access.version?.("t"), addresses: await addresses() };
       expect(before.addresses.map((row) => row["_rowaddr"])).toEqual([0, 1, 2]);
-      await rowsOf(one).setNull("t", "mark", "id = 2");
+      await rowsOf(one).setNull("t", ["mark"], "id = 2");
       expect(await access.version?.("t")).toBeGreaterThan(before.version!);
       const moved = (await addresses()).find(({ id }) => id === 2);
       expect(moved?.["_rowaddr"]).toBeGreaterThanOrEqual(2 ** 32);
@@ -176,7 +176,7 @@ export function describeRows(name: string, open: OpenPair): void {
 
     test("a column is set to null where a predicate holds", async () => {
       const { one, other } = await withRows();
-      await rowsOf(one).setNull("t", "mark", "starts_with(mark, 'm')");
+      await rowsOf(one).setNull("t", ["mark"], "starts_with(mark, 'm')");
       expect(await read(other)).toEqual(rows.map((row) => ({ ...row, mark: null })));
     });
 

@@ -7,7 +7,7 @@ import { connect, createEmptyTable, type EngineTable } from "../../src/engine/en
 import { columnsOf, fixedSizeList, float64, int32, struct, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { keptName } from "../../src/run/execute/version-names.ts";
 import { keepVersion, keptVersions, releaseVersion, versionsOf } from "../../src/engine/versions.ts";
-import { describeVersion, putBack, restoreVersion } from "../../src/targets/contract/restore-versions.ts";
+import { describeVersion, misfitsSince, putBack, restoreVersion } from "../../src/targets/contract/restore-versions.ts";
 import { writtenSince } from "../../src/targets/contract/written-since.ts";
 import * as fc from "../support/fast-check.ts";
 import { temporaryFolder } from "../support/project.ts";
@@ -199,6 +199,29 @@ test("values that print alike are told apart", async () => {
       const rows = from === to ? 0 : 1;
       expect([from, to, await sinceOf(open, version)]).toEqual([from, to, { written: rows, gone: rows }]);
     }
+});
+
+test("metadata of a field in a struct, which may come and go, changes no rows", async () => {
+  const { open, places } = await aTable(0, columnsOf({ id: int32(), s: struct({ x: int32() }) }));
+  await (await open()).updateFieldMetadata([{ path: "s.x", metadata: { note: "here" } }]);
+  await (await open()).add([{ id: 1, s: { x: 2 } }]);
+  const version = await (await open()).version();
+  await (await open()).updateFieldMetadata([{ path: "s.x", metadata: { note: null } }]);
+  for (const place of places) expect(await writtenSince(place, version)).toMatchObject({ added: 0, removed: 0 });
+});
+
+test("whether rows can be put back is looked up part by part, not with all of them in memory", async () => {
+  const { open, places, version } = await aTable(0, columnsOf({ id: int32(), v: fixedSizeList(float64(), 1) }));
+  const table = await open();
+  await table.add([{ id: 2, v: [0] }]);
+  const rows = async () => Promise.reject(new Error("too many"));
+  const misfits = async (sql: string) =>
+    await misfitsSince({ ...places[0]!, rows }, { version, after: version, columns: { id: "id", v: sql } });
+  expect(await misfits("v")).toBeUndefined();
+  expect(await misfits("arrow_cast([cast('NaN' as double)], 'FixedSizeList(1, Float64)')")).toContain(
+    "NaN, and v has some",
+  );
+  await expect(misfits("none")).rejects.toThrow("none");
 });
 
 test("what can't be compared is unknown", async () => {
@@ -422,6 +445,14 @@ test("a version is kept through a cleaning up, until it is let go", async () => 
   await expect(cleanUp()).rejects.toThrow("1 tagged version(s) have been marked for cleanup");
 });
 
+test("a version that is kept under a name already is not kept twice", async () => {
+  const { open, version } = await aTable(3);
+  const name = keptName(7, version, 1, "_migrations");
+  await keepVersion(open, version, name);
+  await keepVersion(open, version, name);
+  expect(await keptVersions(open)).toEqual([{ name, version }]);
+});
+
 test("files without a branch, which a run left that was killed while it kept a version, are in nobody's way", async () => {
   const { folder, open, version } = await aTable(3);
   const [killed, next] = [keptName(7, version, 1, "_migrations"), keptName(7, version, 2, "_migrations")];
@@ -429,8 +460,11 @@ test("files without a branch, which a run left that was killed while it kept a v
   rmSync(join(folder, "t.lance", "_refs", "branches", `lance-migrate%2F${killed}.json`));
   await keepVersion(open, version, next);
   expect(await keptVersions(open)).toEqual([{ name: next, version }]);
-  // Why a name is not used again.
-  await expect(keepVersion(open, version, killed)).rejects.toThrow();
+  // A name that is spoiled in this way can be used once more, and released.
+  await keepVersion(open, version, killed);
+  expect(await keptVersions(open)).toEqual(expect.arrayContaining([{ name: killed, version }]));
+  await releaseVersion(open, killed);
+  expect(await keptVersions(open)).toEqual([{ name: next, version }]);
   await (await open()).optimize({ cleanupOlderThan: new Date(Date.now() + 1_000), deleteUnverified: true });
   await expect(keepVersion(open, 99, keptName(8, 99, 2, "_migrations"))).rejects.toThrow("99");
 });

@@ -4,7 +4,6 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { firstPageRows } from "../../src/actions/model/computation.ts";
 import { defaultSeconds } from "../../src/session/config.ts";
 import { patience, pauseAfter, type Patience } from "../../src/targets/contract/retry.ts";
 import { root } from "../support/project.ts";
@@ -40,7 +39,7 @@ const pausesOf = (allowed: Patience) =>
 
 const lance = "src/targets/lance/lance.ts";
 const http = "src/targets/rest/http/http.ts";
-const fill = "src/run/fill/fill-column.ts";
+const pages = "src/run/fill/found-rows.ts";
 const app = "src/service/app.ts";
 const route = "src/service/routes/route.ts";
 const connections = "src/service/connections.ts";
@@ -49,7 +48,7 @@ const reading = numberIn(lance, /answerSeconds = (\d+)/);
 const asked = numberIn("src/targets/rest/http/http-errors.ts", /, 0\), ([\d_]+)\)/);
 const body = numberIn("src/service/start-service.ts", /bodyLimit: (.+),/);
 const perAddress = numberIn(connections, /Math\.min\(([\d_]+), Math\.max/) / 2;
-const markerName = numberIn("src/ledger/journal/marker-name.ts", "longest");
+const markerName = numberIn("src/ledger/journal/marker-name.ts", "longestMarker");
 const ledgerName = numberIn("src/session/load-config.ts", /at most (\d+) characters/);
 
 /** Of the table of the crash matrix, which the command has printed. */
@@ -80,10 +79,11 @@ const found = numberIn("test/simulate/planted.test.ts", "schedules");
 export const figures: Readonly<Record<string, readonly string[]>> = {
   "README.md": [`killed real runs ${allKills} times`],
   "docs/backfill.md": [
-    `in which the column is null: at most ${number(numberIn(fill, "mostPageRows"))} rows or about ${mebibytes(numberIn(fill, "pageBytes"))} of data`,
-    `look for a repeated key in the first ${firstPageRows} rows`,
+    `in which the column is null: at most ${number(numberIn(pages, "mostPageRows"))} rows or about ${mebibytes(numberIn(pages, "pageBytes"))} of data`,
+    `(vectors and numbers within ${numberIn("src/run/check/edited-code.ts", "tolerance") * 100} %)`,
+    `with at most ${mebibytes((2 * numberIn("src/run/check/find-repeated.ts", "mostBits")) / 8)} of memory`,
     `the lease of the dead run has expired (${lease} seconds by default)`,
-    `A merge sends a page, of up to about ${mebibytes(numberIn(fill, "pageBytes"))} of data`,
+    `A merge sends a page, of up to about ${mebibytes(numberIn(pages, "pageBytes"))} of data`,
     `\`migrate serve\` accepts bodies of ${mebibytes(body)}`,
     `up to ${patience.unanswered.tries} times within about ${seconds(pausesOf(patience.unanswered))} seconds`,
     `up to ${patience.code.tries} attempts in all`,

@@ -128,7 +128,7 @@ describe("is refused before anything is written", () => {
     const project = await aTable(`{ dataStorageVersion: "2.1" }`);
     project.migration("0002_field.ts", adding);
     const before = await versionsOf(project.database);
-    const problem = "s.code can't be added, as the table is written in file format 2.1";
+    const problem = "s.code can't be added, because the table is written in file format 2.1";
     expect(await project.migrate(["plan"])).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
     const refused = await project.migrate(["up"]);
     expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining(`{ using: "s" }`) });

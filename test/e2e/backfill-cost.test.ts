@@ -50,9 +50,10 @@ export default async function vectors(rows: { text: string }[]) {
 
 /** What the plan says about the backfill, as text and in the document. */
 async function planned(project: Project) {
-  const shown = await project.migrate(["plan"]);
+  const args = ["plan", "--accept", "lossy"];
+  const shown = await project.migrate(args);
   expect(shown).toMatchObject({ code: 0 });
-  const { pending, totals } = planDocumentShape.parse(JSON.parse((await project.migrate(["plan", "--json"])).stdout));
+  const { pending, totals } = planDocumentShape.parse(JSON.parse((await project.migrate([...args, "--json"])).stdout));
   const last = pending!.flatMap(({ actions }) => actions).at(-1)!;
   const line = shown.stdout.split("\n").find((one) => one.includes("code computes"));
   return { text: shown.stdout, line, cost: last.cost!, totals };
@@ -106,10 +107,11 @@ test("after an interruption, plan shows what is left", async () => {
 /** A rehearsal with a sample, which changes no table. */
 async function sampled(project: Project, size: number, code = 0) {
   const before = filesOf(project.database);
-  const shown = await project.migrate(["rehearse", "--sample", String(size)]);
+  const args = ["rehearse", "--accept", "lossy", "--sample", String(size)];
+  const shown = await project.migrate(args);
   expect(shown).toMatchObject({ code });
   const texts = textsIn(project);
-  const { stdout } = await project.migrate(["rehearse", "--json", "--sample", String(size)]);
+  const { stdout } = await project.migrate([...args, "--json"]);
   const { migrations, problem } = JSON.parse(stdout) as Omit<Rehearsal, "problem"> & { problem?: { message: string } };
   expect(filesOf(project.database)).toEqual(before);
   const sample = migrations.flatMap(({ steps }) => steps).at(-1)!.sample!;

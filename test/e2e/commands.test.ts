@@ -470,11 +470,13 @@ describe("common flags", () => {
       squash: ["squash", "--to", "2", "--dry-run"],
       blame: ["blame", "documents"],
       contract: ["contract", "--application", "search", "--release", "1"],
+      generate: ["generate", "--drop-table", "documents"],
     }[command] ?? [command];
     const short = await project.migrate([...words, "-t", "there", "-c", "deploy.ts", "-q", "-v"]);
     expect(short).toMatchObject({ code: 0, stderr: "" });
     const long = await project.migrate([
-      ...words,
+      // What was dropped is gone.
+      ...(command === "generate" ? [command] : words),
       "--target=there",
       "--config=deploy.ts",
       "--quiet",

@@ -196,7 +196,8 @@ async function aService(hung: readonly string[] = []) {
   const served = await serve((response, { method, path, headers }) => {
     const database = headers["x-service-database"];
     if (hung.includes(String(database))) return;
-    const names = tables.get(database) ?? new Set();
+    // It has a ledger: a first run would check more than this service can do.
+    const names = tables.get(database) ?? new Set(["_migrations.e1", "_migrations.e1.1.released.w1"]);
     tables.set(database, names);
     const name = decodeURIComponent(path.split("/")[3] ?? "");
     const status = method === "POST" && !path.endsWith("alter_columns") && names.has(name) ? 409 : 200;
@@ -259,7 +260,8 @@ test("a database that does not answer does not keep an interrupted run from endi
   let seconds = 2;
   let ended = await ranTwice(seconds);
   // A slow machine needs more time for the others.
-  while (!ended.every(({ stdout }) => stdout.includes("2 of 3"))) ended = await ranTwice((seconds *= 4));
+  while (seconds < 100 && !ended.every(({ stdout }) => stdout.includes("2 of 3")))
+    ended = await ranTwice((seconds *= 4));
   for (const [index, { code, stdout, stderr }] of ended.entries()) {
     const found = ["2 migrations applied, 2 in total", "nothing to do"][index];
     expect(linesOf(stdout)).toEqual([`2 databases (a, b): ${found}`, "2 of 3 databases of tenants done in …"]);

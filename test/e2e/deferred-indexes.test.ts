@@ -333,3 +333,35 @@ test("an index is deferred if its column is retyped to another length, with null
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await indexesOf(project)).toEqual(["embedding_idx on embedding"]);
 });
+
+test.each(inTurn(ways))(
+  "indexes on fields of structs wait for a value, as the engine could not optimize the table otherwise, on %s",
+  async (way) => {
+    const project = await aScene(way);
+    const columns = "{ id: m.int64(), s: m.struct({ x: m.int32(), l: m.list(m.utf8()) }) }";
+    const indexes = [`m.createIndex("docs", "s.x", m.btree())`, `m.createIndex("docs", "s.l", m.labelList())`];
+    project.migration("0001_docs.ts", `m.createTable("docs", ${columns}), ${indexes.join(", ")},`);
+    const made = await project.migrate(["up"]);
+    expect(made).toMatchObject({ code: 0 });
+    expect(made.stderr).toContain(deferred("s_x_idx", "0 values", "btree needs at least 1"));
+    expect(await indexesOf(project)).toEqual([]);
+    expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+    await addRows(project.database, "docs", [{ id: 1, s: { x: 1, l: ["a"] } }]);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    expect(await indexesOf(project)).toEqual(["s_l_idx on s.l", "s_x_idx on s.x"]);
+    await addRows(project.database, "docs", [{ id: 2, s: { x: 2, l: ["b"] } }]);
+    const table = await openDocs(project);
+    await table.optimize();
+    expect(await table.countRows("s.x = 2 and array_has(s.l, 'b')")).toBe(1);
+    expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+    project.migration(
+      "0002_fm.ts",
+      `m.addColumn("docs", "f", m.struct({ t: m.utf8() })), m.createIndex("docs", "f.t", m.fm()),`,
+    );
+    const refused = await project.migrate(["up"]);
+    expect(refused).toMatchObject({ code: 4 });
+    expect(refused.stderr).toContain(
+      "with an fm index on f.t, a field of a struct, the engine can't optimize docs any more",
+    );
+  },
+);

@@ -48,7 +48,7 @@ test.each(described)("names the version in which it came, among many that others
     stdout:
       "people: column age (int64) was not expected\n" +
       `people: since version ${drifted} of ${await timeOf(people, drifted)}\n` +
-      `1 table of here is not as the ledger records; fix that by hand${ways}\n`,
+      `1 table of here is not as the ledger records; restore version ${drifted - 1} of people, if nothing that was written since is needed, or change it back by hand${ways}\n`,
     stderr: "",
   });
 });
@@ -376,9 +376,9 @@ test("verify names the way to adopt a change by hand, also while migrations are 
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   await (await (await lancedb.connect(project.database)).openTable("d")).addColumns([{ name: "n", valueSql: "1" }]);
   const way = "run migrate verify --write, which writes a migration that leads there";
-  expect((await project.migrate(["verify"])).stdout).toContain(`fix that by hand; or ${way}\n`);
+  expect((await project.migrate(["verify"])).stdout).toContain(`or change it back by hand; or ${way}\n`);
   project.migration("0002_more.ts", `m.addColumn("d", "more", m.utf8()),`);
   expect((await project.migrate(["verify"])).stdout).toContain(
-    `fix that by hand; or move the files of pending migrations out of the folder and ${way}; then give the pending ones higher numbers\n`,
+    `or change it back by hand; or move the files of pending migrations out of the folder and ${way}; then give the pending ones higher numbers\n`,
   );
 });

@@ -15,7 +15,8 @@ test("status, history, verify and repair state that the group of a killed run is
     return { code, lines: stdout.split("\n").filter((line) => /doubt|group|may have|under way/.test(line)) };
   };
   const rows = [2, 3, 4, 5].map((version) => expect.stringMatching(`^pending  000${version}_m +in doubt$`));
-  expect(await said("status")).toEqual({ code: 0, lines: [...rows, doubt] });
+  const way = "0005_m is in doubt: to continue, migrate up; to go back, migrate up --to 5, then migrate down";
+  expect(await said("status")).toEqual({ code: 0, lines: [...rows, doubt, way] });
   expect(await said("verify")).toEqual({ code: 0, lines: [doubt] });
   expect(await said("repair")).toEqual({ code: 0, lines: [doubt] });
   const beginning = expect.stringMatching(/^\d\.\d .* renewed .* begins the group 0002 to 0005$/);

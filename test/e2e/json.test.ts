@@ -202,7 +202,7 @@ describe("one document", () => {
         textHash: hash,
         attempt: 1,
         duration: number,
-        tables: { documents: [null, 1, false, [null, number]] },
+        tables: { documents: [null, 1, "none", [null, number]] },
       },
       { ...link, event: "released", previous: hash },
     ]);
@@ -302,6 +302,7 @@ describe("events of up", () => {
         ],
         actions: 3,
         risks: [expect.objectContaining({ kind: "writers" })],
+        newDatabase: expect.stringMatching(/\.lancedb$/),
       },
       { event: "started", direction: "up", version: 1, name: "documents", done: 0, total: 1 },
       action("action", 1, 1, 1, create),

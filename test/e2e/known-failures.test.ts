@@ -77,6 +77,11 @@ test.each([
     `m.backfillColumn("t", "first", { from: ["a"], key: "id", with: { sql: "nofunc(a)" }, version: "1" }),`,
     "0003_second.ts, step 1 (backfillColumn) would fail: t.first can't be computed from nofunc(a): Invalid function",
   ],
+  [
+    "a table whose name differs only in case",
+    `m.createTable("T", { id: m.int32() }),`,
+    "the name T differs from that of table t only in case",
+  ],
   ["a primary key that holds nulls", `m.setNullable("t", "id", true),`, "t.id is part of the table's primary key"],
 ])("%s is refused by plan, plan --out and up, and nothing is written", async (_, steps, problem) => {
   const project = await aTable(steps, `m.addColumn("t", "w", m.vector(4)), m.createTable("n", { v: m.vector(4) }),`);
@@ -91,6 +96,45 @@ test.each([
   expect(plan.stdout).toContain("    would fail: ");
   expect(await project.migrate(["plan", "--out", "p.json"])).toMatchObject(refused);
   expect(existsSync(join(project.folder, "p.json"))).toBe(false);
+  expect(await versionsOf(project.database)).toEqual(before);
+});
+
+test.each([
+  [
+    "around a field that is cast",
+    `m.renameColumn("n", "o", "q"), m.retypeColumn("n", "q.x", m.int64()), m.setNullable("n", "q", false),`,
+    "n.o is null in 1 row now",
+  ],
+  [
+    "of lists whose items are cast",
+    `m.retypeColumn("n", "l.item", m.int64()), m.setNullable("n", "l", false),`,
+    "n.l is null in 1 row now",
+  ],
+  [
+    "that an expression gives",
+    `m.retypeColumn("n", "a", m.int64(), { using: "a + 1" }), m.setNullable("n", "a", false),`,
+    "n.a is not null, and a + 1 is null in 1 row now",
+  ],
+  [
+    "in a column that is added from another",
+    `m.addColumn("n", "b", m.int32(), { as: "a" }), m.setNullable("n", "b", false),`,
+    "n.b is not null, and a is null in 1 row now",
+  ],
+])("nulls %s in a step before are found in advance", async (_, steps, problem) => {
+  const project = aProject();
+  const columns = "{ a: m.int32(), o: m.struct({ x: m.int32() }), l: m.list(m.int32()) }";
+  project.migration("0001_create.ts", `m.createTable("n", ${columns}), m.createTable("u", { x: m.utf8() }),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const rows = [
+    { a: 1, o: { x: 1 }, l: [1] },
+    { a: null, o: null, l: null },
+  ];
+  await addRows(project.database, "n", rows);
+  project.migration("0002_first.ts", `m.addColumn("u", "first", m.int8()),`);
+  project.migration("0003_second.ts", steps);
+  const before = await versionsOf(project.database);
+  const refused = await project.migrate(["up", "--accept", "lossy"]);
+  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
   expect(await versionsOf(project.database)).toEqual(before);
 });
 

@@ -1,8 +1,9 @@
 /** migrate repair, where ledgers are lost or changed and tables are put back. */
-import { renameSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { columnsOf, lancedb, versionsOf } from "../support/tables.ts";
+import { aProject } from "../support/project.ts";
 import { casesInTurn } from "../support/rounds.ts";
 import {
   aKeptProject,
@@ -53,6 +54,14 @@ test.each(inTurn(described))(
     const project = await aKeptProject(kept, 3);
     await dropLedger(project);
     const before = await versionsOf(project.data);
+    const lost =
+      "the ledger _migrations records no migration, and the tables are as they were after 0003_names: if they were there before the migrations, run migrate baseline --to 0003; if the ledger was lost, run migrate repair";
+    for (const args of [["status", "--check"], ["plan"], ["up"]]) {
+      const { code, stdout, stderr } = await project.run(...args);
+      expect({ code, says: stdout + stderr }).toEqual({ code: 4, says: expect.stringContaining(lost) });
+    }
+    const verified = await project.run("verify");
+    expect(verified).toMatchObject({ code: 4, stdout: expect.stringContaining("; see migrate repair\n") });
     const explained = await project.run("repair");
     expect(explained).toMatchObject({ code: 4, stderr: "" });
     expect(explained.stdout).toContain("tables that they make are there: people, places");
@@ -65,6 +74,31 @@ test.each(inTurn(described))(
       stdout: expect.stringContaining("3 migrations applied, 1 pending"),
     });
     await goesOn(project, "applied 0004_wider");
+  },
+);
+
+test.each(described)(
+  "a lost ledger is rebuilt where tables have indexes and were renamed, beside other applications' tables (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept);
+    project.migration("0005_index.ts", `m.createIndex("people", "id", m.btree())`);
+    project.migration("0006_rename.ts", `m.renameTable("places", "towns"), m.createIndex("towns", "label", m.btree())`);
+    const last = kept === "lance" ? "0005_index" : "0006_rename";
+    // The engine cannot rename a table in a folder.
+    if (kept === "lance") rmSync(join(project.folder, "migrations/0006_rename.ts"));
+    expect(await project.run("up")).toMatchObject({ code: 0 });
+    const db = await lancedb.connect(project.data);
+    const others = await db.createTable("orders", [{ id: 1, total: 2 }]);
+    await others.createIndex("id");
+    await (await db.openTable("people")).createIndex("full_name", { config: lancedb.Index.btree() });
+    await dropLedger(project);
+    expect(await project.run("repair", "--yes")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`the tables are as they were after ${last}`),
+    });
+    for (const args of [["verify"], ["verify", "--ledger"], ["repair"], ["up"], ["status", "--check"]])
+      expect(await project.run(...args)).toMatchObject({ code: 0 });
+    expect(await others.countRows()).toBe(1);
   },
 );
 
@@ -124,8 +158,7 @@ test.each(everywhere)(
       ),
     });
     await goesOn(project, "applied 0004_wider");
-    // On markers the second record of an epoch says what the first can't.
-    await changeRecord(project, kept, kept === "service" ? "2.3" : "2.2");
+    await changeRecord(project, kept, "2.3");
     expect(await project.run("verify", "--ledger")).toMatchObject({ code: 4 });
   },
 );
@@ -170,15 +203,24 @@ test("a migration that the tables show as done is not said to be gone on with", 
   expect(stdout).not.toContain("resumes");
 });
 
-test("a ledger of markers that is lost can't be rebuilt, and that is said", async () => {
+test("a ledger of markers that is lost can't be rebuilt, but baseline can say how far the tables are", async () => {
   const project = await aKeptProject("service");
   await dropLedger(project);
   const before = await versionsOf(project.data);
   for (const args of [["repair"], ["repair", "--yes"]]) {
     const { code, stderr } = await project.run(...args);
     expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining("can't describe its tables") });
+    expect(stderr).toContain("record that with migrate baseline --to NUMBER");
   }
   expect(await versionsOf(project.data)).toEqual(before);
+  expect(await project.run("status", "--check")).toMatchObject({
+    code: 4,
+    stdout: expect.stringContaining(
+      "the ledger _migrations records no migration, and tables that migrations create are there: people, places; see migrate repair",
+    ),
+  });
+  expect(await project.run("baseline", "--to", "3")).toMatchObject({ code: 0 });
+  await goesOn(project, "applied 0004_wider");
 });
 
 test.each(inTurn(described))(
@@ -215,6 +257,20 @@ test.each(inTurn(described))(
     expect(stderr).toContain("nearest is after 0004_wider");
     expect(stderr).toContain("table people: column full_name is missing, column called (utf8) was not expected");
     expect(await versionsOf(project.data)).toEqual(before);
+    const [, anyway] = /in spite of the differences, which migrate verify then reports: migrate (.*)$/m.exec(stderr)!;
+    expect(await project.run(...anyway!.split(" "))).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(
+        "the tables are not as they were after 0004_wider: table people: column full_name",
+      ),
+    });
+    expect(await project.run("status", "--check")).toMatchObject({ code: 0 });
+    expect(await project.run("verify")).toMatchObject({
+      code: 4,
+      stdout: expect.stringContaining("column called (utf8)"),
+    });
+    await people.alterColumns([{ path: "called", rename: "full_name" }]);
+    await goesOn(project, "nothing to do");
   },
 );
 
@@ -225,7 +281,7 @@ test.each(inTurn(described))("a table that is gone must be brought back, and no 
   expect(known).toMatchObject({
     code: 4,
     stderr: expect.stringContaining(
-      "the nearest is what the ledger records, where table people: it does not exist; bring table people back from a backup, then",
+      "the nearest is what the ledger records, where table people: it does not exist; bring table people back from a backup; without one, let migrate up create it EMPTY in another, empty database, and copy its folder from there, then",
     ),
   });
   await dropLedger(project);
@@ -247,7 +303,7 @@ test.each(inTurn(described))(
     expect(await project.run("repair")).toMatchObject({
       code: 4,
       stderr: expect.stringContaining(
-        "the nearest is what the ledger records, where table tags: it exists, but should not; drop table tags if it is not needed, or remove the step that creates it, then",
+        "the nearest is what the ledger records, where table tags: it exists, but should not; remove the step that creates table tags, or let it create a table of another name, then",
       ),
     });
   },
@@ -260,7 +316,7 @@ test("a table that others made is in the way of a step too where none can be des
   expect(await project.run("repair")).toMatchObject({
     code: 4,
     stderr: expect.stringMatching(
-      /: table tags: it exists, but should not; if its newest markers are gone, bring them back from a backup; otherwise drop table tags if it is not needed, or remove the step that creates it\n$/,
+      /: table tags: it exists, but should not; if its newest markers are gone, bring them back from a backup; otherwise remove the step that creates table tags, or let it create a table of another name\n$/,
     ),
   });
 });
@@ -394,4 +450,40 @@ test.each(inTurn(described))("damage to the newest record is acknowledged too, n
   expect(await project.run("repair", "--yes")).toMatchObject({ code: 0, stdout: expect.stringContaining("done; ") });
   expect(await project.run("verify", "--ledger")).toMatchObject({ code: 0 });
   await goesOn(project, "applied 0004_wider");
+});
+
+test("tables that were restored to different times are told from what the ledger records", async () => {
+  const project = aProject();
+  project.migration("0001_both.ts", `m.createTable("a", { id: m.int32() }), m.createTable("b", { id: m.int32() })`);
+  project.migration("0002_more.ts", `m.addColumn("a", "x", m.utf8()), m.addColumn("b", "x", m.utf8())`);
+  project.migration("0003_tags.ts", `m.addColumn("a", "y", m.utf8()), m.createTable("tags", { id: m.int32() })`);
+  for (const to of ["1", "2", "3"]) expect(await project.migrate(["up", "--to", to])).toMatchObject({ code: 0 });
+  const db = await lancedb.connect(project.database);
+  for (const [name, version] of [
+    ["a", 2],
+    ["b", 1],
+  ] as const) {
+    const table = await db.openTable(name);
+    await table.checkout(version);
+    await table.restore();
+  }
+  const { code, stderr } = await project.migrate(["repair"]);
+  expect(code).toBe(4);
+  expect(stderr).toContain("the nearest is what the ledger records, where table a: ");
+  expect(stderr).toContain(
+    "table b is as it was after 1 of 2 actions of 0002_more: if it was restored, restore the version that migrate verify names",
+  );
+  expect(stderr).not.toMatch(/remove the step|--to/);
+});
+
+test("nothing is offered that the ledger states already", async () => {
+  const project = aProject();
+  project.migration("0001_one.ts", `m.createTable("a", { id: m.int32() })`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const table = await (await lancedb.connect(project.database)).openTable("a");
+  await table.addColumns([{ name: "more", valueSql: "1" }]);
+  const { code, stderr } = await project.migrate(["repair"]);
+  expect(code).toBe(4);
+  expect(stderr).toContain("the nearest is after 0001_one, where table a: column more");
+  expect(stderr).not.toContain("--to");
 });

@@ -13,7 +13,9 @@ import { aProject, root, type Project } from "../support/project.ts";
 import { lancedb } from "../support/tables.ts";
 import type { Table as LanceTable } from "@lancedb/lancedb";
 
-const moments = [0, -1, 1000, 86_400_000, 1_700_000_000_000, 1.5, 1_700_000_000_000.123, 0.0005, 9_223_372_036_855];
+const moments = [
+  0, -1, 1e-320, 1000, 86_400_000, 1_700_000_000_000, 1.5, 1_700_000_000_000.123, 0.0005, 9_223_372_036_855,
+];
 const dates = [new Date(0), new Date(1500), new Date("2024-02-29"), new Date(8.64e15), new Date("x")];
 const numbers = [
   0,
@@ -138,6 +140,9 @@ const types: readonly (readonly [type: m.ColumnType, ...takes: readonly unknown[
   [m.binary(), new Uint8Array(0), Buffer.from("ab")],
   [m.largeBinary(), new Uint8Array([1])],
   [m.fixedSizeBinary(4), Buffer.from("abcd")],
+  [m.json(), "1", '{"a":[1,null]}', '"é"'],
+  [m.list(m.json()), ["1", "{}", null]],
+  [m.struct({ url: m.json() }), { url: '{"a":1}' }, {}],
   [m.decimal128(10, 2), new Uint32Array([150, 0, 0, 0]), new Uint32Array(4).fill(2 ** 32 - 1)],
   [m.dictionary(m.int32(), m.utf8()), "a", ""],
   [m.dictionary(m.int8(), m.int64()), 1, 2n],

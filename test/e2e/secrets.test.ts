@@ -202,7 +202,8 @@ test.each([
 /** A gateway before a service: it answers every change with what it was sent, and lets everything else pass. */
 async function gateway(service: string): Promise<string> {
   const server = createServer((incoming, outgoing) => {
-    if (incoming.url!.includes("alter_columns")) {
+    // The first run checks the service on a table of its own.
+    if (incoming.url!.includes("alter_columns") && !incoming.url!.includes("_migrations")) {
       incoming
         .resume()
         .on("end", () => outgoing.writeHead(400).end(JSON.stringify({ error: `no ${echoOf(trickyKey)}` })));

@@ -53,6 +53,8 @@ test.skipIf(lacks("terminal"))("status shows an error in one line under its row,
     expect.stringMatching(/^ {9}1 of 2 actions done as of \S+ \S+Z$/),
     "         0002_no.ts, step 2 (addColumn) failed: Divide by …",
     "1 migration applied, 1 pending on local",
+    "0002_no is half done: to continue, migrate up; to go back,",
+    "  migrate down",
   ]);
 });
 

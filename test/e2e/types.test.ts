@@ -119,6 +119,18 @@ test("it writes over nothing that it did not write, and into no place where migr
   expect(textOf(project, "migrations/0002_tags.ts")).not.toContain("after");
 });
 
+test("it needs no choice between several targets, and neither do contracts", async () => {
+  const project = withDocuments();
+  const target = (uri: string) => `{ kind: "lance", uri: "${uri}" }`;
+  project.write("migrate.config.ts", `export default { targets: { one: ${target("a")}, two: ${target("b")} } };\n`);
+  expect(await project.migrate(["types"])).toMatchObject({ code: 0, stdout: "wrote migrations/history.d.ts\n" });
+  expect(await project.migrate(["contract", "--application", "a", "--release", "1"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["status"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("does not choose one") as string,
+  });
+});
+
 test("it needs no database, and tells what keeps a migration from working", async () => {
   const project = withDocuments();
   const { migrate, write } = project;

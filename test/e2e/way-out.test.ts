@@ -1,4 +1,6 @@
 /** Messages that lead to the next command, as far as following them shows that they do. */
+import { cpSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, type Project } from "../support/project.ts";
 import { addRows, lancedb } from "../support/tables.ts";
@@ -47,6 +49,60 @@ test("repair says what it means that a table is gone, and verify that a backup h
   expect(await project.migrate(["repair", "--yes"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await (await open(project)).countRows()).toBe(0);
+});
+
+/** Two tables, which migrations change in turn and together. */
+async function withTwoTables(): Promise<Project> {
+  const project = await withDocuments();
+  project.migration("0002_notes.ts", `m.createTable("notes", { id: m.int32(), text: m.utf8() })`);
+  project.migration(
+    "0003_lang.ts",
+    `m.addColumn("documents", "lang", m.utf8()), m.addColumn("notes", "lang", m.utf8())`,
+  );
+  const empty = `empty: { kind: "lance", uri: "empty" }`;
+  project.write(
+    "migrate.config.ts",
+    `export default { target: "here", targets: { here: { kind: "lance", uri: ".lancedb" }, ${empty} } };\n`,
+  );
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  return project;
+}
+
+async function expectWell({ migrate }: Project): Promise<void> {
+  for (const args of [["repair"], ["verify"], ["status", "--check"], ["up"]])
+    expect(await migrate(args)).toMatchObject({ code: 0 });
+}
+
+test("one of several tables that was dropped by hand comes back as the message of repair says", async () => {
+  const project = await withTwoTables();
+  await (await lancedb.connect(project.database)).dropTable("documents");
+  expect(await project.migrate(["repair"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining(
+      "bring table documents back from a backup; without one, let migrate up create it EMPTY in another, empty database, and copy its folder from there, then run migrate repair again",
+    ),
+  });
+  expect(await project.migrate(["up", "--target", "empty"])).toMatchObject({ code: 0 });
+  cpSync(join(project.folder, "empty/documents.lance"), join(project.database, "documents.lance"), { recursive: true });
+  await expectWell(project);
+});
+
+test("one of several tables that was restored goes back as the message of repair says", async () => {
+  const project = await withTwoTables();
+  const documents = await open(project);
+  const newest = await documents.version();
+  await documents.checkout(1);
+  await documents.restore();
+  expect(await project.migrate(["repair"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining(
+      "table documents is as it was after 0002_notes: if it was restored, restore the version that migrate verify names, or all tables to the same time; otherwise fix that by hand, then",
+    ),
+  });
+  expect((await project.migrate(["verify"])).stdout).toContain(`documents: since version ${newest + 1} of `);
+  await documents.checkout(newest);
+  await documents.restore();
+  await expectWell(project);
 });
 
 test("a column that was added by hand and holds no null is adopted as the message says", async () => {

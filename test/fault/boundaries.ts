@@ -18,9 +18,8 @@ export function atBoundaries(target: Target, meet: Meet): Target {
       const working = work(...args);
       // The engine has it on a thread of its own by now, or the network does.
       setImmediate(() => meet(call, "during", name));
-      const result = await working;
-      meet(call, "after", name);
-      return result;
+      // A refusal is an answer too.
+      return await working.finally(() => meet(call, "after", name));
     };
   const metRecords = (records: RecordTable): RecordTable => ({
     create: met("records.create", records.create),
@@ -42,6 +41,8 @@ export function atBoundaries(target: Target, meet: Meet): Target {
       indexes: met("rows.indexes", rows.indexes),
       version: met("rows.version", rows.version),
       read: met("rows.read", rows.read),
+      // A stream that a crash would not end.
+      batches: rows.batches,
       nearest: met("rows.nearest", rows.nearest),
       setNull: met("rows.setNull", rows.setNull),
       update: met("rows.update", rows.update),
@@ -57,6 +58,7 @@ export function atBoundaries(target: Target, meet: Meet): Target {
       at: met("versions.at", versions.at),
       time: met("versions.time", versions.time),
       since: met("versions.since", versions.since),
+      misfitsSince: met("versions.misfitsSince", versions.misfitsSince),
     },
     ledger:
       ledger.kind === "rows"

@@ -117,7 +117,7 @@ test.each(inTurn(kinds))(
     const error = await run({ before: () => createIfAbsent(data) });
     expect(error).toMatchObject({ code: "ERR_STEP_FAILED", outcome: "failed" });
     expect(String(error)).toContain(
-      "table t exists without the 2 rows of this step; another program created it: drop it, or insert these rows; 0 of 1 action",
+      "table t exists without the 2 rows of this step; another program created it: insert these rows; 0 of 1 action",
     );
     // The same as long as nobody does either.
     expect(await run()).toMatchObject({ code: "ERR_STEP_IMPOSSIBLE", outcome: "refused" });
@@ -136,7 +136,7 @@ test.each(inTurn(kinds))(
     for (const error of [await plans(), await run()]) {
       expect(error).toMatchObject({ code: "ERR_STEP_IMPOSSIBLE", outcome: "refused" });
       expect(String(error)).toContain(
-        "0001_m.mjs, step 1 (createTable): table t exists without the 2 rows of this step; another program created it: drop it, or insert these rows; then run it again",
+        "0001_m.mjs, step 1 (createTable): table t exists without the 2 rows of this step; another program created it: insert these rows; then run it again",
       );
     }
     await addRows(data, "t", own);
@@ -149,7 +149,7 @@ test("of a table that was there before, the run says that it does not know its r
   const { data, run } = await aDatabase("lance", [filled]);
   await createIfAbsent(data);
   expect(String(await run())).toContain(
-    "if it was there before the migrations and table t has the 2 rows of this step, run migrate baseline;",
+    "if they were there before the migrations and table t has the 2 rows of this step, run migrate baseline --to 0001;",
   );
 });
 
@@ -278,7 +278,7 @@ test.each(
     });
     expect(error).toMatchObject({ code: "ERR_STEP_FAILED", outcome: "failed" });
     expect(String(error)).toContain(
-      "column c of t exists without the values of id * 2; another program added it: drop it, or update it to these values; 0 of 1 action",
+      "column c of t exists without the values of id * 2; another program added it: update it to these values; 0 of 1 action",
     );
     expect(await run()).toMatchObject({ code: "ERR_STEP_IMPOSSIBLE" });
     await (await handle()).update({ valuesSql: { c: "id * 2" } });
@@ -295,7 +295,7 @@ test.each(inTurn(kinds))("a column that another program adds after a kill is not
   const error = await run();
   expect(error).toMatchObject({ code: "ERR_STEP_IMPOSSIBLE", outcome: "refused" });
   expect(String(error)).toContain(
-    "0002_m.mjs, step 1 (addColumn): column c of t exists without the values of id * 2; another program added it: drop it, or update it to these values; then run it again",
+    "0002_m.mjs, step 1 (addColumn): column c of t exists without the values of id * 2; another program added it: update it to these values; then run it again",
   );
   await (await handle()).dropColumns(["c"]);
   expect(await run()).toMatchObject({ applied: 1 });
@@ -351,7 +351,7 @@ test("where the version that added a column is gone and its values were changed,
   const error = await run();
   expect(error).toMatchObject({ code: "ERR_STEP_IMPOSSIBLE" });
   expect(String(error)).toContain(
-    "column c of t exists, and it is unknown whether it was made with the values of id * 2: check it; if it was not, drop it, or update it to these values; if it was, run migrate repair --yes --to 0002.1",
+    "column c of t exists, and it is unknown whether it was made with the values of id * 2: check it; if it was not, update it to these values; if it was, run migrate repair --yes --to 0002.1",
   );
   expect(await mark("0002.1")).toMatchObject({ done: true });
   expect(await run()).toMatchObject({ applied: 0, total: 2 });

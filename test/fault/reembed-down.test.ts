@@ -10,7 +10,7 @@ import { up } from "../../src/commands/up.ts";
 import type { RunEvent } from "../../src/run/events.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { int64, utf8, vector } from "../../src/schema/declare/type-builders.ts";
-import { createTable, reembedColumn } from "../../src/steps/index.ts";
+import { createTable, dropColumn, reembedColumn } from "../../src/steps/index.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { temporaryFolder } from "../support/project.ts";
@@ -28,7 +28,7 @@ const oldVector = (number: number) => [number, number + 1];
 const newVector = (number: number) => [number, number + 1, number + 2];
 
 /** A table after the switch to a new model, whose migration has the option `down`. */
-async function aScene(isStrict = false) {
+async function aScene(isStrict = false, more: readonly number[] = [], where?: string) {
   const folder = temporaryFolder();
   const files = join(folder, "migrations");
   mkdirSync(files);
@@ -43,12 +43,20 @@ async function aScene(isStrict = false) {
   await up(options);
   const open = async () => await (await lancedb.connect(folder)).openTable("docs");
   const table = await open();
-  await table.add(Array.from({ length: 10 }, (_, id) => ({ id, text: `text ${id}`, embedding: oldVector(id) })));
-  const computing = { from: ["text"], key: "id", with: "./code3.mjs", version: "1", failedRows: "leave" } as const;
+  const ids = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...more];
+  await table.add(ids.map((id) => ({ id, text: `text ${id}`, embedding: oldVector(id) })));
+  const computing = {
+    from: ["text"],
+    key: "id",
+    with: "./code3.mjs",
+    version: "1",
+    failedRows: "leave",
+    where,
+  } as const;
   const old = { with: "./code2.mjs", version: "1" };
   toFile("0002_model.mjs", reembedColumn("docs", "embedding", { ...computing, type: vector(3), down: old }));
   await up(options);
-  return { folder, options, open };
+  return { folder, options, toFile, open };
 }
 
 interface Moments {
@@ -131,7 +139,77 @@ test("rows that get no old value after the switch back are reported", async () =
   expect(events.filter(({ event }) => event === "notComputed")).toEqual([
     { event: "notComputed", table: "docs", path: "embedding", rows: 1, problem: "no thirteen" },
   ]);
-  expect(await vectorsIn(folder)).toEqual({ ...vectorsOf([0, 2, 3, 4, 5, 6, 7, 8, 9]), "text 13": null });
+  // It keeps the one of its former text.
+  expect(await vectorsIn(folder)).toEqual({ ...vectorsOf([0, 2, 3, 4, 5, 6, 7, 8, 9]), "text 13": oldVector(1) });
+  await options.target.close();
+});
+
+test("a row that was written since and can't be computed has no old value, or that of its former text", async () => {
+  const { folder, options, open } = await aScene();
+  const table = await open();
+  await table.update({ where: "id = 1", values: { text: "text 13" } });
+  await table.add([{ id: 12, text: "text 13 too", embedding: newVector(13) }]);
+  const events = await rollBack(options, {});
+  expect(events.filter(({ event }) => event === "notComputed")).toMatchObject([{ rows: 2, problem: "no thirteen" }]);
+  const others = vectorsOf([0, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(await vectorsIn(folder)).toEqual({ ...others, "text 13": oldVector(1), "text 13 too": null });
+  await options.target.close();
+});
+
+test("old values of texts that nobody has changed since stay, whatever the old code gives today", async () => {
+  const { folder, options, open } = await aScene();
+  const marks = "_lance_migrate_kept_embedding_old";
+  const names = async () => (await (await open()).schema()).fields.map(({ name }) => name);
+  expect(await names()).toEqual(["id", "text", "embedding_old", "embedding", marks]);
+  writeFileSync(join(folder, "code2.mjs"), embedder(2).replace("Number(number) + at", "1_000"));
+  writeFileSync(join(folder, "code3.mjs"), "edited");
+  const table = await open();
+  await table.update({ where: "id = 3", values: { text: "text 33" } });
+  // An application that still writes the old values, as one that has not noticed the switch does.
+  await table.update({ where: "id = 4", values: { embedding_old: [44, 45] } });
+  await table.add([
+    { id: 12, text: "text 12", embedding: newVector(12) },
+    { id: 15, text: "text 15", embedding: newVector(15), embedding_old: oldVector(15) },
+  ]);
+  await rollBack(options, {});
+  const others = vectorsOf([0, 1, 2, 5, 6, 7, 8, 9, 15]);
+  const computed = { "text 12": [1_000, 1_000], "text 33": [1_000, 1_000] };
+  expect(await vectorsIn(folder)).toEqual({ ...others, ...computed, "text 4": [44, 45] });
+  expect(await names()).toEqual(["id", "text", "embedding"]);
+  await options.target.close();
+});
+
+test("rows without a new value keep their old one", async () => {
+  const { folder, options } = await aScene(false, [10, 13]);
+  writeFileSync(join(folder, "code2.mjs"), "export default () => { throw new Error('not today'); };");
+  expect(await rollBack(options, {})).not.toContainEqual(expect.objectContaining({ event: "notComputed" }));
+  expect(await vectorsIn(folder)).toEqual(vectorsOf([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13]));
+  await options.target.close();
+});
+
+test("old values of rows that `where` leaves out stay when it is rolled back", async () => {
+  const { folder, options } = await aScene(false, [], "id <> 4");
+  await rollBack(options, {});
+  expect(await vectorsIn(folder)).toEqual(vectorsOf([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]));
+  await options.target.close();
+});
+
+test("the marks of a column of old values go with it", async () => {
+  const { options, toFile, open } = await aScene();
+  toFile("0003_drop.mjs", dropColumn("docs", "embedding_old"));
+  await up(options);
+  expect((await (await open()).schema()).fields.map(({ name }) => name)).toEqual(["id", "text", "embedding"]);
+  await options.target.close();
+});
+
+test("without the marks, as an earlier release left it, the old values of all rows are computed again", async () => {
+  const { folder, options, open } = await aScene(false, [13]);
+  const table = await open();
+  await table.dropColumns(["_lance_migrate_kept_embedding_old"]);
+  await table.update({ where: "id = 3", values: { text: "text 33" } });
+  await table.add([{ id: 12, text: "text 12", embedding: newVector(12) }]);
+  await rollBack(options, {});
+  expect(await vectorsIn(folder)).toEqual(vectorsOf([0, 1, 2, 33, 4, 5, 6, 7, 8, 9, 12, 13]));
   await options.target.close();
 });
 

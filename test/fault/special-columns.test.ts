@@ -146,9 +146,75 @@ test.each(scenes)(
       expect(ended).toMatchObject({ code: 0 });
       expect(await rows()).toContain(JSON.stringify({ id: null, b: '{"a":1}', s: { k: 1, in: '{"a":1}' } }));
     } else {
-      const words = "rows of t can't be put back, as b is a blob, of which a query gives no values; pass --accept-loss";
+      const words =
+        "rows of t can't be put back, because b is a blob, whose bytes a query does not return; pass --accept-loss";
       expect(ended).toMatchObject({ code: 4, stderr: expect.stringContaining(words) });
       expect(await rows()).toEqual(before);
     }
   },
 );
+
+test.each(scenes)("a %s that was dropped comes back beside rows that were added since, on %s", async (kind, way) => {
+  const { migrate, table, rows, given } = await aScene(kind, way, `m.dropColumn("t", "b"), m.dropColumn("t", "s"),`);
+  expect(await migrate(["up", "--accept", "lossy"], key)).toMatchObject({ code: 0 });
+  const before = given.map((row) => JSON.stringify(row, plain));
+  await (await table()).add([{ id: 50 }]);
+  expect(await migrate(["down", "--keep-appended"], key)).toMatchObject({ code: 0 });
+  expect(await rows()).toContain(JSON.stringify({ id: 50, b: null, s: null }));
+  expect(await rows()).toHaveLength(before.length + 1);
+  expect(await migrate(["verify"], key)).toMatchObject({ code: 0 });
+});
+
+test.each(["lance", "namespace"] as const)(
+  "a blob whose nulls no query shows is not made not null, on %s",
+  async (way) => {
+    const project = await aProjectOn(way);
+    const options = { storageOptions: { new_table_data_storage_version: "2.0" } };
+    const db = await lancedb.connect(project.data, options);
+    const fields = [field("id", new arrow.Int32()), field("b", new arrow.LargeBinary(), blob)];
+    await (await db.createEmptyTable("t", new arrow.Schema(fields))).add([{ id: 1, b: null }]);
+    project.migration("0001_t.ts", 'm.createTable("t", { id: m.int32(), b: m.largeBinary() }),');
+    expect(await project.migrate(["baseline"], key)).toMatchObject({ code: 0 });
+    project.migration("0002_b.ts", 'm.setNullable("t", "b", false),');
+    const stderr = expect.stringContaining(
+      "the engine stores t.b as a blob, and no query shows its nulls in this file format",
+    );
+    for (const command of ["plan", "up"])
+      expect(await project.migrate([command], key)).toMatchObject({ code: 4, stderr });
+  },
+);
+
+test("a struct with a field that the engine stores as an extension gets no field", async () => {
+  const { data, migrate, migration } = await aProjectOn("lance");
+  const uri = new Map([["ARROW:extension:name", "lance.arrow.image_uri"]]);
+  const struct = new arrow.Struct([field("in", new arrow.Utf8(), uri)]);
+  const storage = { storageOptions: { new_table_data_storage_version: "2.2" } };
+  const db = await lancedb.connect(data, storage);
+  await (await db.createEmptyTable("t", new arrow.Schema([field("s", struct)]))).add([{ s: { in: "one" } }]);
+  migration("0001_t.ts", 'm.createTable("t", { s: m.struct({ in: m.utf8() }) }),');
+  expect(await migrate(["baseline"])).toMatchObject({ code: 0 });
+  migration("0002_more.ts", 'm.addColumn("t", "s.more", m.int32()),');
+  const stderr = expect.stringContaining("the engine stores t.s.in as lance.arrow.image_uri");
+  for (const command of ["plan", "up"]) expect(await migrate([command])).toMatchObject({ code: 4, stderr });
+});
+
+test("the name of an extension is not given to a column of another type", async () => {
+  const { data, migrate, migration } = await aProjectOn("lance");
+  const uuid = new Map([
+    ["ARROW:extension:name", "arrow.uuid"],
+    ["owner", "search"],
+  ]);
+  const fields = [field("id", new arrow.Int32()), field("u", new arrow.FixedSizeBinary(16), uuid)];
+  const db = await lancedb.connect(data);
+  await (await db.createEmptyTable("t", new arrow.Schema(fields))).add([{ id: 1, u: Buffer.alloc(16) }]);
+  migration("0001_t.ts", 'm.createTable("t", { id: m.int32(), u: m.fixedSizeBinary(16) }),');
+  expect(await migrate(["baseline"])).toMatchObject({ code: 0 });
+  migration("0002_text.ts", 'm.retypeColumn("t", "u", m.utf8(), { using: "cast(id as string)" }),');
+  expect(await migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 0 });
+  const metadata = async () =>
+    (await (await (await lancedb.connect(data)).openTable("t")).schema()).fields.find(({ name }) => name === "u")!
+      .metadata;
+  expect([...(await metadata())]).toEqual([["owner", "search"]]);
+  expect(await migrate(["down"])).toMatchObject({ code: 0 });
+  expect(new Map(await metadata())).toEqual(uuid);
+});

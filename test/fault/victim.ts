@@ -1,11 +1,11 @@
 /** A run that kills itself at one of its calls; started as a process by the crash matrix with its order as an argument. */
-import { writeSync } from "node:fs";
+import { readFileSync, writeSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { down } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
-import { savePlan } from "../../src/commands/plan.ts";
+import { parseSavedPlan } from "../../src/plan/assess/saved-plan.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { loadTarget, type TargetConfig } from "../../src/targets/index.ts";
 import { atBoundaries, type Place } from "./boundaries.ts";
@@ -20,8 +20,8 @@ export interface Order {
   readonly downTo?: number | undefined;
   /** It keeps rows that were added since. */
   readonly keepAppended?: boolean | undefined;
-  /** It carries out a plan that it has saved before. */
-  readonly saved?: boolean | undefined;
+  /** The file of the saved plan that it carries out. */
+  readonly plan?: string | undefined;
   /** Where it ends; nowhere when somebody else ends it. */
   readonly death?: { readonly call: number; readonly place: Place } | undefined;
 }
@@ -32,7 +32,7 @@ const {
   crowd,
   downTo,
   keepAppended,
-  saved,
+  plan: planFile,
   death,
 } = JSON.parse(process.argv[2] ?? "") as Order;
 const module = (await loadTarget(given.kind))!;
@@ -51,8 +51,9 @@ try {
     ledger: "_migrations",
     lease: { duration: 30_000, patience: 60_000 },
   };
-  const plan = saved === true ? await savePlan({ ...options, target }) : undefined;
-  await (downTo === undefined ? up(options, { plan }) : down(options, { to: downTo, keepAppended }));
+  const plan = planFile === undefined ? undefined : parseSavedPlan(JSON.parse(readFileSync(planFile, "utf8")));
+  const isBack = downTo !== undefined || plan?.plan.direction === "down";
+  await (isBack ? down(options, { plan, to: downTo, keepAppended }) : up(options, { plan }));
 } catch (error) {
   console.error(isMigrateError(error) ? `${error.code}: ${error.message}` : error);
   process.exitCode = 1;

@@ -74,6 +74,8 @@ def expected(value, kind):
         return decimal.Decimal(value)
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
         return bytes.fromhex(value["hex"])
+    if kind == pa.json_():
+        return json.loads(value)
     if pa.types.is_dictionary(kind):
         return expected(value, kind.value_type)
     if pa.types.is_struct(kind):
@@ -90,10 +92,14 @@ def found(scalar):
         return bits(scalar.as_py(), FLOATS[kind])
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return scalar.as_buffer().to_pybytes()
+    if kind == pa.json_():
+        return json.loads(scalar.as_py())
     if pa.types.is_temporal(kind):
         return scalar.value
     if pa.types.is_dictionary(kind):
         return found(scalar.value if hasattr(scalar, "value") else scalar.as_py())
+    if isinstance(kind, pa.BaseExtensionType):
+        return found(scalar.value)
     if pa.types.is_struct(kind):
         return {name: found(scalar[name]) for name in [field.name for field in kind]}
     if pa.types.is_nested(kind):
@@ -142,7 +148,7 @@ def drawn(chance, kind):
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return chance.randbytes(chance.randint(0, 5))
     if pa.types.is_dictionary(kind):
-        return chance.choice(["\ufeffa", "a", "b", None])
+        return chance.choice([*([1, 2] if pa.types.is_integer(kind.value_type) else ["\ufeffa", "a", "b"]), None])
     if pa.types.is_struct(kind):
         return {field.name: drawn(chance, field.type) for field in kind}
     if pa.types.is_fixed_size_list(kind):
@@ -205,10 +211,14 @@ def write(path, seed):
         writer.write_table(table, max_chunksize=7)
 
 
-for line in sys.stdin:
-    task = json.loads(line)
-    if "write" in task:
-        answer = write(task["write"], task["seed"])
-    else:
-        answer = difference(task["place"], task["rows"])
-    print(json.dumps(answer), flush=True)
+def answer(task):
+    return write(task["write"], task["seed"]) if "write" in task else difference(task["place"], task["rows"])
+
+
+def serve(answer):
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), flush=True)
+
+
+if __name__ == "__main__":
+    serve(answer)

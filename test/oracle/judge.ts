@@ -1,10 +1,15 @@
-/** pyarrow as a judge of values, in a process of its own. */
+/** pyarrow and pylance as judges of values, in a process of their own. */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { RowValue, RowValues } from "../../src/schema/row-values.ts";
 import { officialPackages, pythonWith } from "../clients/client.ts";
 import { root } from "../support/project.ts";
+
+export interface Asked extends AsyncDisposable {
+  /** The answer of the script to a task. */
+  ask(task: object): Promise<unknown>;
+}
 
 export interface Judge extends AsyncDisposable {
   /** The first difference between what a table's folder or Arrow IPC data holds and these rows; null if there is none. */
@@ -13,23 +18,31 @@ export interface Judge extends AsyncDisposable {
   write(file: string, seed: number): Promise<void>;
 }
 
-export function startJudge(): Judge {
-  const script = join(root, "test/oracle/compare.py");
+/** A script of this folder that answers each line of JSON with a line of JSON. */
+export function startScript(name: string): Asked {
+  const script = join(root, "test/oracle", name);
   const child = spawn(pythonWith(...officialPackages), [script], { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const ask = async (task: object): Promise<unknown> => {
-    child.stdin.write(`${JSON.stringify(task, withoutLoss)}\n`);
-    const { value, done } = await lines.next();
-    if (done === true) throw new Error("the judge has ended");
-    return JSON.parse(value as string);
-  };
   return {
-    difference: async (place, rows) => (await ask({ place, rows })) as string | null,
-    write: async (file, seed) => void (await ask({ write: file, seed })),
+    async ask(task) {
+      child.stdin.write(`${JSON.stringify(task, withoutLoss)}\n`);
+      const { value, done } = await lines.next();
+      if (done === true) throw new Error(`${name} has ended`);
+      return JSON.parse(value as string) as unknown;
+    },
     async [Symbol.asyncDispose]() {
       child.stdin.end();
       await new Promise((ended) => child.once("close", ended));
     },
+  };
+}
+
+export function startJudge(): Judge {
+  const script = startScript("compare.py");
+  return {
+    difference: async (place, rows) => (await script.ask({ place, rows })) as string | null,
+    write: async (file, seed) => void (await script.ask({ write: file, seed })),
+    [Symbol.asyncDispose]: script[Symbol.asyncDispose],
   };
 }
 

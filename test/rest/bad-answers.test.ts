@@ -763,6 +763,24 @@ describe.concurrent("the dialect namespace", () => {
     }
   });
 
+  test("has blobs as its description has them, where its rows have something else", async () => {
+    const metadata = { "ARROW:extension:name": "lance.blob.v2" };
+    const stored = ["data", "uri"].map((name) => ({ name, type: { type: "large_binary" }, nullable: true }));
+    const blob = { name: "b", type: { type: "struct", fields: stored }, nullable: true, metadata };
+    const fields = [{ name: "at", type: { type: "timestamp" }, nullable: true }, blob];
+    const at: Column = { name: "at", type: { kind: "timestamp", unit: "ns" }, nullable: true };
+    const place: Column = { name: "b", type: { kind: "struct", fields: [int64] }, nullable: true };
+    const { target } = await namespace((response, request, turn) =>
+      (request.path.includes("describe")
+        ? json(200, { version: 1, schema: { fields } })
+        : (one: typeof response) => void one.end(rowsToIpc([at, place], [])))(response, request, turn),
+    );
+    expect((await target.describeTable("documents"))?.table.columns).toEqual([
+      at,
+      { name: "b", type: { kind: "blob" }, nullable: true, metadata },
+    ]);
+  });
+
   const rows = Buffer.from(
     rowsToIpc(
       [{ name: "key", type: { kind: "utf8" }, nullable: false }],

@@ -132,7 +132,7 @@ export const answers: readonly Bad[] = [
   {
     title: "an error with 200",
     answer: json(200, { error: `no database ${echo}`, version: "none" }),
-    ...strange,
+    ...broken,
     says: /that is no .*no database/,
   },
   {

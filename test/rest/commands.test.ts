@@ -423,7 +423,9 @@ interface Service extends Served {
 
 const success: Answering = (response) => response.end("{}");
 
-async function aService({ alter = success, create = success, tables = new Set<string>() } = {}): Promise<Service> {
+async function aService({ alter = success, create = success, there = [] as readonly string[] } = {}): Promise<Service> {
+  // It has a ledger: a first run would check more than this service can do.
+  const tables = new Set(["_migrations.e1", "_migrations.e1.1.released.w1", ...there]);
   const served = await serve((response, request, turn) => {
     const { method, path } = request;
     const name = decodeURIComponent(path.split("/")[3] ?? "");
@@ -451,7 +453,7 @@ const expectSuccess = async (running: Promise<Finished>) => {
 test("as a process of its own, the command ends with each of these codes, one sentence and no key", async () => {
   const service = await aService();
   const failing = await aService({ alter: text(400, `no column title ${echo}`) });
-  const there = await aService({ tables: new Set(["documents"]) });
+  const there = await aService({ there: ["documents"] });
   const ends = [
     { target: cloud({ endpoint: service.url }), code: 0, says: /^$/ },
     { target: cloud({ endpoint: failing.url }), code: 1, says: /0002_headlines\.ts, step 1.* failed: .*no column/ },
@@ -494,7 +496,7 @@ describe("a service that works", () => {
     const proxy = await serveProxy();
     const where = project(cloud({ endpoint: `https://localhost:${port}`, ca: authority.file }));
     await succeed(where, ["status"], { https_proxy: proxy.url });
-    expect(proxy.seen).toEqual([`CONNECT localhost:${port}`]);
+    expect(new Set(proxy.seen)).toEqual(new Set([`CONNECT localhost:${port}`]));
   });
 
   test("is trusted by what Node trusts, beside what ca says", async () => {
@@ -594,7 +596,7 @@ describe("a plan is refused with 4", () => {
     for (const args of [["up"], ["plan", "--verbose"], ["up", "--json"]])
       await expectRefused(where, { args, code: 4, says });
     // Refused before the first write.
-    expect(service.tables.size).toBe(0);
+    expect(service.seen.map(({ method }) => method)).not.toContain("POST");
   });
 
   test("for a file that was changed after it was applied", async () => {
@@ -613,7 +615,7 @@ describe("a plan is refused with 4", () => {
   });
 
   test("for a table that is there already", async () => {
-    const service = await aService({ tables: new Set(["documents"]) });
+    const service = await aService({ there: ["documents"] });
     await expectRefused(project(cloud({ endpoint: service.url })), {
       args: ["up"],
       code: 4,

@@ -6,7 +6,7 @@ import type { RowAccess } from "../../src/targets/contract/row-access.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { rowsToIpc } from "../../src/wire/rows/write-rows.ts";
 import { temporaryFolder } from "../support/project.ts";
-import { aProxy, type Fate, type Proxy } from "../support/proxy.ts";
+import { aProxy, type Proxy } from "../support/proxy.ts";
 import { aService, apiKey } from "../support/service.ts";
 import { rowsOf } from "../support/tables.ts";
 import { serve } from "./servers.ts";
@@ -32,7 +32,7 @@ async function aScene(): Promise<Scene> {
   return { rows: rows!, proxy, read: () => rowsOf(data, "t") };
 }
 
-type Lossy = Exclude<Fate, "passes">;
+type Lossy = "lost" | "unsent";
 const before = { id: 1, text: null };
 const [one] = given.rows;
 
@@ -51,7 +51,7 @@ const writes: readonly (readonly [
   ],
   [
     "update",
-    (rows) => rows.setNull("t", "id", "id = 1"),
+    (rows) => rows.setNull("t", ["id"], "id = 1"),
     { lost: undefined, unsent: undefined },
     { lost: [{ ...before, id: null }], unsent: [{ ...before, id: null }] },
   ],

@@ -112,7 +112,7 @@ test.each(inTurn(dialects))(
     const gone = new MigrateError("ERR_TARGET_UNREACHABLE", { target: "test", problem: "connection reset" });
     let alters = 0;
     const execute: Target["execute"] = async (action, seen) => {
-      if (action.kind === "alterColumns" && ++alters === 3) throw gone;
+      if (action.kind === "alterColumns" && ++alters >= 3) throw gone;
       return await target.execute(action, seen);
     };
     const named: string[] = [];

@@ -522,6 +522,21 @@ test("metadata that would make a table unreadable is refused, and the table stay
   expect(await rowsOf(folder, "documents")).toEqual([{ c: "x" }]);
 });
 
+test("JSON is described as it is stored, and not cast to its bytes", async () => {
+  const { ask, folder } = await aTable([{ name: "c", type: { kind: "json" }, nullable: true }]);
+  await addRows(folder, "documents", [{ c: "{}" }]);
+  const { body } = await ask.post("/v1/table/documents/describe", {});
+  const metadata = { "ARROW:extension:name": "lance.json" };
+  const field = { name: "c", type: { type: "large_binary" }, nullable: true, metadata };
+  expect(body).toMatchObject({ schema: { fields: [field] } });
+  for (const type of ["binary", "large_binary"]) {
+    const alterations = [{ path: "c", data_type: { type } }];
+    const refused = await ask.post("/v1/table/documents/alter_columns", { alterations });
+    expect(refused).toMatchObject({ status: 400, body: { error: expect.stringContaining("c is json") } });
+  }
+  expect(await rowsOf(folder, "documents")).toEqual([{ c: "{}" }]);
+});
+
 test("a column without which the table could not be read any more is not dropped", async () => {
   const { ask, folder } = await aTable([
     { name: "a", type: { kind: "int32" }, nullable: true },

@@ -1,7 +1,7 @@
 /** How bad it gets in one schedule: drawn anew for each, from nothing at all to everything at once. */
 import { chanceFor, type Chance } from "./seeded-random.ts";
 import type { Action } from "../../src/actions/model/action.ts";
-import { withoutSwaps } from "../../src/plan/compile/undescribed.ts";
+import { swapsNames } from "../../src/plan/compile/undescribed.ts";
 import type { Model } from "./target/carry.ts";
 import type { Mishap, Trouble } from "./machine.ts";
 import type { Weather } from "./network.ts";
@@ -62,8 +62,7 @@ export type Cut = (action: Action) => number | undefined;
 export function drawCuts(seed: number, model: Model, lease: number): Cut {
   const chance = chanceFor("cuts", seed);
   const rate = model === "namespace" ? chance.pick([0, 0.1, 0.3]) : 0;
-  return (action) =>
-    withoutSwaps(action).length > 1 && chance.happens(rate) ? chance.between(0, lease / 2) : undefined;
+  return (action) => (swapsNames(action) && chance.happens(rate) ? chance.between(0, lease / 2) : undefined);
 }
 
 /**

@@ -77,8 +77,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     "whoever asks for an epoch believes that it is its own",
     12,
     "ledger/journal/markers-journal.ts",
-    "if (won) own.set(epoch, { by, run });",
-    "own.set(epoch, { by, run });",
+    "if (won) own.set(name, { by, run });",
+    "own.set(name, { by, run });",
   ),
   bug(
     "the number of a record that could not be written is used again",
@@ -112,8 +112,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     "a swap is sent again though the first may have come through",
     65,
     "run/execute/described-action.ts",
-    "return !addsRows.has(action.kind) && withoutSwaps(action).length === 1;",
-    "return !addsRows.has(action.kind) && withoutSwaps(action).length > 0;",
+    "return !addsRows.has(action.kind) && !swapsNames(action);",
+    "return !addsRows.has(action.kind);",
   ),
   bug(
     "the table is not looked at again before a second try",
@@ -203,7 +203,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "what a refused commit came after is not rolled back",
     31,
     "run/execute/multi-commit-action.ts",
-    "return await rollBackCommits(commit, ending, planned, context);",
+    "return await rollBackCommits(commit, { ...ending, part }, planned, context);",
     "return ending;",
   ),
   bug(
@@ -301,7 +301,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a torn list of tables is believed, and what is recorded next refers to it",
     near: 86,
     changes: [
-      change("ledger/journal/markers-journal.ts", "if (absent === undefined) return all;", "return all;"),
+      change("ledger/journal/markers-journal.ts", "if (absent.length === 0) return all;", "return all;"),
       change(
         "ledger/journal/markers-journal.ts",
         "if (records.length === before || agreesWithNewest(foldLedger(records))) return records;",
@@ -339,8 +339,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     "a saved plan that accepts a loss is carried out after rows were written",
     1602,
     "plan/assess/saved-plan.ts",
-    "if (saved.choice.acceptLoss === true && now.newest !== version)",
-    "if (saved.choice.acceptLoss === true && now.newest < version)",
+    "if (saved.choice.acceptLoss === true && now.newest !== version && !changed.has(table))",
+    "if (saved.choice.acceptLoss === true && now.newest < version && !changed.has(table))",
   ),
   bug(
     "a rollback asks about rows only where it can put them back",

@@ -17,13 +17,15 @@ const schedules = rounds(100, 6_000);
 const program = await bundled(join(root, "test/simulate/run.ts"));
 
 test(`whatever happens in ${schedules} schedules, everything holds`, async () => {
-  // Others than npm run simulate begins with; from here on, everything happens soon.
-  const result = await simulate({ scenario: drawScenario, first: 5_008_270, schedules, mostViolations: 3 });
-  expect(result.violations).toEqual([]);
+  // Others than npm run simulate begins with; from these on, everything happens soon.
+  const rare = schedules / 10;
+  const often = { scenario: drawScenario, first: 5_008_480, schedules: schedules - rare, mostViolations: 3 };
+  const results = [await simulate(often), await simulate({ ...often, first: 5_021_620, schedules: rare })];
+  expect(results.flatMap(({ violations }) => violations)).toEqual([]);
   // And everything did happen.
   const isDrawn = (what: string) => !(what in rates) || rates[what as Disturbance] > 0;
   const may = (Object.keys(counted) as readonly Counted[]).filter((what) => what !== "loud" && isDrawn(what));
-  const never = may.filter((what) => result.counts[what] === 0);
+  const never = may.filter((what) => results.every(({ counts }) => counts[what] === 0));
   expect(never).toEqual([]);
 });
 
@@ -102,7 +104,7 @@ test("on the embedded engine everything holds though an action comes after the l
   const many = rounds(110, 2_000);
   const { violations, counts } = await simulate({
     scenario: embedded,
-    first: 1_840,
+    first: 1_880,
     schedules: many,
     mostViolations: 3,
   });

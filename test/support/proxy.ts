@@ -12,14 +12,23 @@ export interface Passed {
   readonly status: number | undefined;
 }
 
-/** What happens to a request: `lost` acts and loses the answer, `unsent` never reaches the service. */
-export type Fate = "passes" | "lost" | "unsent";
+/**
+ * What happens to a request: `lost` acts and loses the answer, `cut` loses the second half of its body, `unsent` never
+ * reaches the service, nor does one that the proxy answers itself.
+ */
+export type Fate = "passes" | "lost" | "cut" | "unsent" | Answer;
+
+/** What the proxy answers in place of the service. */
+export interface Answer {
+  readonly status: number;
+  readonly body?: string;
+}
 
 export interface Proxy {
   readonly url: string;
   readonly passed: readonly Passed[];
   /** Decides the fate of each request, counted from 1. */
-  fate: (request: number, path: string, body: Buffer) => Fate | Promise<Fate>;
+  fate: (request: number, path: string, body: Buffer, method: string) => Fate | Promise<Fate>;
 }
 
 /** `atEnd` is told how to close it; a test closes it when it has finished. */
@@ -32,11 +41,16 @@ export async function aProxy(target: string, atEnd: (close: () => void) => void 
     incoming.on("end", async () => {
       const { method = "", url: path = "", headers } = incoming;
       const body = Buffer.concat(chunks);
-      const fate = await proxy.fate(++count, path, body);
+      const fate = await proxy.fate(++count, path, body, method);
       const seen = { method, path, headers, body };
       if (fate === "unsent") {
         passed.push({ ...seen, status: undefined });
         incoming.socket.destroy();
+        return;
+      }
+      if (typeof fate === "object") {
+        passed.push({ ...seen, status: undefined });
+        outgoing.writeHead(fate.status, { "content-type": "application/xml" }).end(fate.body);
         return;
       }
       const onward = ask(`${target}${path}`, { method, headers }, (answer) => {
@@ -44,8 +58,11 @@ export async function aProxy(target: string, atEnd: (close: () => void) => void 
         answer.on("data", (chunk: Buffer) => parts.push(chunk));
         answer.on("end", () => {
           passed.push({ ...seen, status: answer.statusCode });
-          if (fate === "lost") incoming.socket.destroy();
-          else outgoing.writeHead(answer.statusCode ?? 500, answer.headers).end(Buffer.concat(parts));
+          if (fate === "lost") return void incoming.socket.destroy();
+          const whole = Buffer.concat(parts);
+          outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+          if (fate === "passes") outgoing.end(whole);
+          else outgoing.write(whole.subarray(0, whole.length / 2), () => incoming.socket.destroy());
         });
       });
       onward.end(body);

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 /** Whether everything is tried that chance or a list could decide: every night, and not for each commit. */
 export const isLong = process.env["MIGRATE_LONG"] === "1";
 
@@ -13,4 +14,20 @@ export function rounds(few: number, all: number): number {
 export function casesInTurn(): <Case>(cases: readonly Case[]) => readonly Case[] {
   let turn = 0;
   return (cases) => (isLong ? cases : [cases[turn++ % cases.length]!]);
+}
+
+/** Every `of`th case; with each commit others. With `MIGRATE_LONG=1` all. */
+export function ofThisCommit<Case>(cases: readonly Case[], of: number): readonly Case[] {
+  const part = commits() % of;
+  return isLong ? cases : cases.filter((_, at) => at % of === part);
+}
+
+/** How many the branch has; zero where there is no repository. */
+export function commits(): number {
+  try {
+    const cwd = import.meta.dirname;
+    return Number(execFileSync("git", ["rev-list", "--count", "HEAD"], { cwd, stdio: ["ignore", "pipe", "ignore"] }));
+  } catch {
+    return 0;
+  }
 }

@@ -17,7 +17,7 @@ const first = `
     parts: m.list(m.struct({ text: m.utf8(), length: m.int8() })),
     tags: m.list(m.utf8()),
     embedding: m.vector(8),
-    cells: m.fixedSizeList(m.struct({ x: m.int8() }), 4),
+    cells: m.list(m.struct({ x: m.int8() })),
     language: m.dictionary(m.int8(), m.utf8()),
   }),
   m.createIndex("documents", "id", m.btree()),

@@ -5,8 +5,8 @@ const names = `
   addColumn addComputedColumn alterColumns backfillColumn createIndex createTable dropColumn dropIndex dropTable execute insertRows
   optimizeTable rebuildIndex reembedColumn refreshColumn renameColumn renameTable retypeColumn setMetadata setNullable
   bitmap btree fm fts hnswPq hnswSq ivfFlat ivfPq ivfRq labelList
-  binary bool date32 date64 decimal128 dictionary duration fixedSizeBinary fixedSizeList float16 float32 float64
-  int8 int16 int32 int64 largeBinary largeList largeUtf8 list nullType struct time32 time64 timestamp
+  binary blob bool date32 date64 decimal128 dictionary duration fixedSizeBinary fixedSizeList float16 float32 float64
+  int8 int16 int32 int64 json largeBinary largeList largeUtf8 list nullType struct time32 time64 timestamp
   uint8 uint16 uint32 uint64 utf8 vector
   MigrateError after createMigrator defineConfig defineSchema isMigrateError openMigrator table`;
 

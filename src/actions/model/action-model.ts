@@ -47,6 +47,8 @@ export interface ComputedValues {
   readonly pending: string;
   /** Whether rows with a value that it has not computed are computed too. */
   readonly overwrite: boolean;
+  /** An SQL predicate for those of them that are not done yet, if the table has no marks; all of them when absent. */
+  readonly lacking?: string | undefined;
 }
 
 /** A column or a field of a table; with an empty path, the table itself. */

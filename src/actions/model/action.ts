@@ -64,6 +64,8 @@ export interface CatchUpColumnAction extends ActionOf<"catchUpColumn">, Computat
   readonly path: string;
   /** The name of the existing column whose values were prepared (`into`) before it took the place of `path`. */
   readonly was?: string | undefined;
+  /** The column of old values whose rollback needs the marks, which are then kept under another name (`keptMark`). */
+  readonly keep?: string | undefined;
 }
 
 export interface RecallCondition {
@@ -124,6 +126,8 @@ export interface FillColumnAction extends ActionOf<"fillColumn">, Computation {
   readonly mark?: string | undefined;
   /** Whether the values of rows without a mark are computed again. */
   readonly overwrite?: boolean | undefined;
+  /** Whether a row whose value can't be computed keeps the one that it has, instead of null. */
+  readonly keepsFailed?: boolean | undefined;
 }
 
 /** Inserts the rows whose key is not in the table yet. */
@@ -146,6 +150,8 @@ export interface PrepareColumnAction extends ActionOf<"prepareColumn">, Computat
   readonly type: DataType;
   /** The existing column that gets them; a new one, which migrations don't see, when absent. */
   readonly into?: string | undefined;
+  /** With `into`: the version in the marks that were kept when the column was replaced. Rows that have them are intact. */
+  readonly marked?: string | undefined;
   readonly index?: PreparedIndex | undefined;
   /** What the index must fulfil. */
   readonly condition?: RecallCondition | undefined;
@@ -218,6 +224,8 @@ export interface MetadataUpdate {
 /** Sets keys of columns' metadata. */
 export interface SetMetadataAction extends ActionOf<"setMetadata"> {
   readonly updates: readonly MetadataUpdate[];
+  /** Whether it replaces values that something other than a migration has set. Only an old version has them then. */
+  readonly replace?: boolean | undefined;
 }
 
 /** Puts the prepared column in the place of `path`, in one commit. The column that was there gets the name `keep`. */

@@ -1,6 +1,6 @@
 /** Which columns code of the project can compute, and from which. */
 import { conflict } from "../model/conflict.ts";
-import { firstPageRows, nameOfCode, type Computation } from "../model/computation.ts";
+import { nameOfCode, type Computation } from "../model/computation.ts";
 import type { Risk } from "../model/risk.ts";
 import { formatType, isInteger, isText, type Column, type DataType } from "../../schema/data-type.ts";
 import { canHold } from "../../schema/row-values.ts";
@@ -59,6 +59,6 @@ export function describeComputation({ from, with: code, version }: Computation):
 
 /** The risk that the key does not identify the rows. */
 export function keyRisk({ table, key }: Pick<Computation, "key"> & { readonly table: string }): Risk {
-  const text = `the same ${table}.${key} in several rows may stop this; it is looked for only in the first ${firstPageRows} rows to compute`;
+  const text = `several rows with the same ${table}.${key} would stop this; not all rows of ${table} can be checked in advance`;
   return { kind: "failure", text, obstacle: { kind: "key", table, path: key } };
 }

@@ -11,6 +11,7 @@ import { requireColumn, type Table } from "../../schema/table.ts";
 const values = "_lance_migrate_next_";
 const marks = `${markName}_`;
 const copies = "_lance_migrate_copy_";
+const keptMarks = "_lance_migrate_kept_";
 
 /** The name of the column that holds the new values of a column. */
 export function preparedName(column: string): string {
@@ -39,9 +40,22 @@ export function copyName(prepared: string): string {
   return `${copies}${prepared}`;
 }
 
+/**
+ * The name that the marks get after the switch. As long as the column `kept` holds the old values, they show whose sources
+ * have changed since, so that a rollback computes only the old values of these rows.
+ */
+export function keptMark(kept: string): string {
+  return `${keptMarks}${kept}`;
+}
+
+/** Whether a name is that of marks which a rollback needs. */
+export function isKeptMark(column: string): boolean {
+  return column.startsWith(keptMarks);
+}
+
 /** Whether a name is that of a prepared column or of its marks. */
 export function isPrepared(column: string): boolean {
-  return [values, marks, copies].some((prefix) => column.startsWith(prefix));
+  return [values, marks, copies, keptMarks].some((prefix) => column.startsWith(prefix));
 }
 
 /** What puts a prepared column in the place of another one. The application does not write to the old one any more. */

@@ -4,7 +4,7 @@ import { MigrateError } from "../../errors/migrate-error.ts";
 import { formatType } from "../../schema/data-type.ts";
 import { knownMetadata } from "../../schema/metadata.ts";
 import { parsePath } from "../../schema/path.ts";
-import { reservedProblem } from "../../schema/reserved-metadata.ts";
+import { withoutEngines } from "../../schema/reserved-metadata.ts";
 import { findColumn, type Table } from "../../schema/table.ts";
 import type { Risk } from "../model/risk.ts";
 import { trainingRisk } from "./training-risk.ts";
@@ -74,8 +74,8 @@ export function createIndexes(table: string, indexes: ReturnType<typeof indexesO
  */
 export function putBackMetadata(table: string, wanted: Table, columns: ReadonlySet<string>): readonly Action[] {
   const updates = knownMetadata(wanted.columns.filter(({ name }) => columns.has(name))).flatMap(([path, known]) => {
-    const own = Object.entries(known).filter(([key, value]) => reservedProblem(key, value) === undefined);
-    return own.length === 0 ? [] : [{ path, metadata: Object.fromEntries(own) }];
+    const metadata = withoutEngines(known);
+    return Object.keys(metadata).length === 0 ? [] : [{ path, metadata }];
   });
   return updates.length === 0 ? [] : [{ kind: "setMetadata", table, updates }];
 }

@@ -20,9 +20,29 @@ export const failedMark = "!";
 /** Begins the mark of a row whose value was computed and is null. */
 export const nullMark = "-";
 
+/** Is before the hash of the code in the mark of a row that code computed. */
+const codeMark = "@";
+
 /** The mark of the sources in the mark of a row. */
 export function markIn(mark: string): string {
-  return mark.replaceAll(failedMark, "").replaceAll(nullMark, "");
+  return mark.replaceAll(failedMark, "").replaceAll(nullMark, "").split(codeMark)[0]!;
+}
+
+/** The end of the mark of a row: the hash of the code that computed it. */
+function codeIn(mark: string): string {
+  const at = mark.indexOf(codeMark);
+  return at === -1 ? "" : mark.slice(at);
+}
+
+/** The same, of a row that is computed now. */
+export function codePart({ codeHash }: { readonly codeHash?: string | undefined }): string {
+  return codeHash === undefined ? "" : `${codeMark}${codeHash}`;
+}
+
+/** SQL for the mark without the hash of the code, and without a beginning. */
+function sourceMark(mark: string, ...beginnings: readonly string[]): string {
+  const plain = beginnings.reduce((sql, beginning) => `replace(${sql}, '${beginning}', '')`, mark);
+  return `split_part(${plain}, '${codeMark}', 1)`;
 }
 
 /** An SQL predicate for the rows whose value could not be computed. */
@@ -32,7 +52,13 @@ export function hasFailed(action: Pick<Marked, "mark">): string {
 
 /** An SQL predicate for the rows whose value was computed and is up to date. */
 export function isComputed(action: Pick<Marked, "mark" | "version" | "from">): string {
-  return `replace(${markPath(action)}, '${nullMark}', '') = ${markSql(action)}`;
+  return `${sourceMark(markPath(action), nullMark)} = ${markSql(action)}`;
+}
+
+/** An SQL predicate for the rows whose value is up to date, and that code with another hash computed. */
+export function isOfOtherCode(action: Pick<Marked, "mark" | "version" | "from">, code: string): string {
+  const mark = markPath(action);
+  return `${isComputed(action)} and contains(${mark}, '${codeMark}') and not ends_with(${mark}, '${codeMark}${code}')`;
 }
 
 /** SQL for the mark of a row whose value is up to date. Each source has its length, so that no two lists of sources are alike. */
@@ -50,33 +76,84 @@ export function markSql({ version, from }: Pick<Marked, "version" | "from">): st
  */
 export function isPending(action: Marked, column: string): string {
   const mark = markPath(action);
-  const isOutdated = `replace(replace(${mark}, '${failedMark}', ''), '${nullMark}', '') <> ${markSql(action)}`;
-  if (action.overwrite === true) return `${mark} is null or ${isOutdated}`;
+  const outdated = isOutdated(action);
+  if (action.overwrite === true) return `${mark} is null or ${outdated}`;
   const known = `starts_with(${mark}, '${failedMark}') or starts_with(${mark}, '${nullMark}')`;
   // An application may have removed a value that was computed.
-  return `(${sqlPath([column])} is null and (${mark} is null or not (${known}))) or (${isOutdated})`;
+  return `(${sqlPath([column])} is null and (${mark} is null or not (${known}))) or (${outdated})`;
+}
+
+/** An SQL predicate for the rows that were computed before `where` ceased to hold for them, and that changed since unless `overwrite`. */
+export function hasLeft(action: Marked & { readonly where: string }): string {
+  const changed = action.overwrite === true ? `${markPath(action)} is not null` : isOutdated(action);
+  return `(${changed}) and ((${action.where}) is not true)`;
+}
+
+function isOutdated(action: Marked): string {
+  return `${sourceMark(markPath(action), failedMark, nullMark)} <> ${markSql(action)}`;
+}
+
+/**
+ * An SQL predicate for the rows whose old value is intact: its sources are those of when the column was replaced by another
+ * one, or the row was written since and has a value. `marked`: the version in the marks `kept`; undefined if there are none,
+ * so that no value is known to be intact.
+ */
+export function isIntact(
+  { from }: Pick<Marked, "from">,
+  column: string,
+  marked: string | undefined,
+  kept: string,
+): string {
+  const own = sqlPath([column]);
+  if (marked === undefined) return "false";
+  const mark = sqlPath([kept]);
+  return `${own} is not null and (${mark} is null or ${sourceMark(mark, failedMark, nullMark)} = ${markSql({ version: marked, from })})`;
 }
 
 /**
  * The condition under which a merge writes a value: its sources are the same, and no one else has given the row a value.
- * `before`: the row is known to have lacked a value when its address was below this number, and every change of a row
- * but one in place moves it to a higher address. Without it, the merge reads the column in every row of the table.
- * `target` and `source` are the engine's names for the table's row and the new one. Inside functions, it knows no
+ * `addresses`: of the rows that are known to have lacked a value; every change of a row but one in place moves it to
+ * another address. Without them, or if they are in more than `mostRanges`, the merge reads the column in every row of the
+ * table. `marks`: those of the values. `target` and `source` are the engine's names for the table's row and the new one. Inside functions, it knows no
  * `target`, so the sources must not be among the columns that are merged (docs/engine.md).
  */
-export function isCurrent(action: Marked, column: string, before?: number): string {
+export function isCurrent(
+  action: Marked,
+  column: string,
+  marks: readonly string[],
+  addresses?: readonly number[],
+  mostRanges?: number,
+): string {
   const current = markSql(action);
-  const marks = [current, `concat('${failedMark}', ${current})`, `concat('${nullMark}', ${current})`];
+  const currentOf = (code: string) =>
+    ["", failedMark, nullMark].map((beginning) => `concat('${beginning}', ${current}, '${code}')`);
   const mark = markPath(action);
   // A value with the same mark may be that of an application, if the merge is repeated.
   const differs = `target.${mark} <> source.${mark}`;
-  const lacks = before === undefined ? `target.${sqlPath([column])} is null` : `target.${rowAddress} < ${before}`;
+  const lacks = (addresses && isAmong(addresses, mostRanges)) ?? `target.${sqlPath([column])} is null`;
   const mayWrite = action.overwrite === true ? `target.${mark} is null` : lacks;
-  return `source.${mark} in (${marks.join(", ")}) and (${mayWrite} or ${differs})`;
+  return `source.${mark} in (${[...new Set(marks.map(codeIn))].flatMap(currentOf).join(", ")}) and (${mayWrite} or ${differs})`;
 }
 
 /** The engine's column for where a row is stored. */
 export const rowAddress = "_rowaddr";
+
+/** A list of more would nest too deeply for the engine's parser. */
+const mostNested = 100;
+
+/** An SQL predicate for the rows at these addresses; undefined if they are in more than `most` ranges. */
+function isAmong(addresses: readonly number[], most = Infinity): string | undefined {
+  const ranges: [first: number, last: number][] = [];
+  for (const address of addresses.toSorted((one, other) => one - other)) {
+    const range = ranges.at(-1);
+    if (range !== undefined && address <= range[1] + 1) range[1] = address;
+    else ranges.push([address, address]);
+  }
+  if (ranges.length > most) return undefined;
+  const row = `target.${rowAddress}`;
+  if (ranges.length > mostNested) return `${row} in (${addresses.join(", ")})`;
+  return `(${ranges.map(([first, last]) => `${row} >= ${first} and ${row} <= ${last}`).join(" or ")})`;
+}
 
 function markPath({ mark = markName }: Pick<Marked, "mark">): string {
   return sqlPath([mark]);

@@ -1,7 +1,7 @@
-/** The risk that a vector index can't be trained, because its table holds too few vectors. */
+/** The risk that an index can't be created yet, because its table holds too few vectors or no value for it. */
 import { count } from "../../errors/migrate-error.ts";
 import { findColumn, type Table } from "../../schema/table.ts";
-import { isVectorIndex, vectorsNeeded, type TableIndex } from "../../schema/table-index.ts";
+import { valueWord, vectorsNeeded, waitsForValues, type TableIndex } from "../../schema/table-index.ts";
 import { parsePath } from "../../schema/path.ts";
 import type { ActionKind } from "../model/action.ts";
 import type { Risk } from "../model/risk.ts";
@@ -20,12 +20,12 @@ export function trainingRisk(
   before: Table,
   able: (kind: ActionKind) => boolean,
 ): readonly Risk[] {
-  if (!isVectorIndex(index)) return [];
+  if (!waitsForValues(index)) return [];
   const needed = vectorsNeeded(index);
   const isList = findColumn(before.columns, parsePath(counted))?.type.kind === "list";
   // A single row with a list may hold enough.
   const obstacle = { kind: "vectors", table, path: counted, least: isList ? 1 : needed } as const;
-  const few = `fewer than ${count(needed, "vector")} in ${table}.${index.path}`;
+  const few = `fewer than ${count(needed, valueWord(index))} in ${table}.${index.path}`;
   if (!able("setMetadata")) return [{ kind: "failure", text: `${few} would stop this`, obstacle }];
   return [
     {

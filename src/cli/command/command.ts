@@ -85,11 +85,20 @@ export async function withSession<Result>(
   );
 }
 
+/** The same for work that touches no table, for which any of several targets will do. */
+export async function withAnyTarget<Result>(
+  context: Context,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  return await withAnySession(context, work, undefined, true);
+}
+
 /** The same for work that needs no database, or all of them, if the target has several. */
 export async function withAnySession<Result>(
   { flags, signal }: Context,
   work: (session: Session) => Promise<Result>,
   emit?: Events,
+  anyTarget = false,
 ): Promise<Result> {
   const {
     target,
@@ -97,12 +106,14 @@ export async function withAnySession<Result>(
     config,
     bundle,
     contract: contracts,
+    by,
     "load-timeout": loadSeconds,
     wait: waitSeconds,
     lease: leaseSeconds,
   } = flags;
   const seconds = { loadSeconds, waitSeconds, leaseSeconds };
-  const session = await openSession({ target, database, config, bundle, contracts, ...seconds, signal, emit });
+  const wanted = { target, database, config, bundle, contracts, by, ...seconds, signal, emit };
+  const session = await openSession(wanted, undefined, anyTarget);
   try {
     return await work(session);
   } finally {

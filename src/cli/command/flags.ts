@@ -133,6 +133,12 @@ export const commonFlags = {
 
 /** The flags of a command that takes the lease. */
 export const leaseFlags = {
+  by: textFlag(
+    "who runs it, for the ledger (MIGRATE_ACTOR, or who started the pipeline, or the operating system's user)",
+    {
+      value: "NAME",
+    },
+  ),
   wait: secondsFlag(`seconds to wait for another run (waitSeconds in the configuration, or ${defaultSeconds.wait})`),
   lease: secondsFlag(
     `seconds without a record of this run after which another run may take over (leaseSeconds, or ${defaultSeconds.lease})`,

@@ -7,7 +7,7 @@ import { parseContract, placeOf, type ContractDocument } from "../../plan/assess
 import { writeContract } from "../../plan/assess/contract/write-contract.ts";
 import { databaseAfter, schemaRevisions, type SchemaRevision } from "../../run/schema-history.ts";
 import { jsonAt } from "../../session/contracts.ts";
-import { defineCommand, withAnySession } from "../command/command.ts";
+import { defineCommand, withAnyTarget } from "../command/command.ts";
 import { switchFlag, textFlag } from "../command/flags.ts";
 import { typedRevisions } from "../project/update-types.ts";
 import { authoring } from "../project/write-migration.ts";
@@ -37,7 +37,7 @@ export const contractCommand = defineCommand({
     const { out = usualFile, all, check } = flags;
     const path = resolve(out);
     const shown = shownPath(path);
-    return await withAnySession(context, async (session) => {
+    return await withAnyTarget(context, async (session) => {
       const found = readGenerated(path, "ERR_CONTRACT_INVALID");
       const before = found === undefined ? undefined : contractAt(path);
       const { application = before?.application, release = before?.release } = flags;

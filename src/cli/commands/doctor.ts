@@ -28,11 +28,11 @@ export const doctorCommand = defineCommand({
     for (const one of result.deferred) output.result(deferralText(one));
     if (result.deferredProblem !== undefined)
       output.result(`whether indexes are deferred is unknown: ${result.deferredProblem}`);
-    output.data<"doctor">({ target, ...result });
-    output.result(
-      result.fit ? `${target} can be migrated` : `${target} can't be migrated safely: see the lines marked no`,
-    );
-    return result.fit ? undefined : "failed";
+    const fit = result.fit && result.deferredProblem === undefined;
+    output.data<"doctor">({ target, ...result, fit });
+    const why = result.fit ? "its ledger can't be read" : "see the lines marked no";
+    output.result(fit ? `${target} can be migrated` : `${target} can't be migrated safely: ${why}`);
+    return fit ? undefined : "failed";
   },
 });
 

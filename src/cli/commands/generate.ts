@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { DiffAnswer } from "../../commands/generate/diff-columns.ts";
 import type { Diff } from "../../commands/generate/diff-tables.ts";
-import { compareDeclared, questionOf } from "../../commands/generate/generate.ts";
+import { compareDeclared, goneWords, questionOf } from "../../commands/generate/generate.ts";
 import { lostValues } from "../../commands/generate/lost-values.ts";
 import { loadSchema } from "../../migrations/load-schema.ts";
 import { schemaFile } from "../../scaffold/file-kind.ts";
@@ -55,7 +55,7 @@ export const generateCommand = defineCommand({
         output.result(`nothing to do: the migrations lead to the tables that ${schema} declares`);
         return undefined;
       }
-      const notes = lostValues(steps, answers);
+      const notes = lostValues(steps);
       const written = await writing.write({ name: name ?? nameOf(steps), steps, down, accept, notes });
       const { file, lock } = written;
       output.data<"generate">({ file, steps: describeSteps(steps), lock });
@@ -77,7 +77,7 @@ function report(diff: Diff, file: string, output: Output): CommandResult {
     output.result(`equal: the migrations lead to the tables that ${file} declares`);
     return undefined;
   }
-  const asked = questions.map(({ gone, names }) => `${gone} is gone and ${names.join(" and ")} new`);
+  const asked = questions.map(({ gone, names }) => goneWords(gone, names));
   for (const words of [...steps, ...asked, ...impossible]) output.result(words);
   const next =
     impossible.length > 0

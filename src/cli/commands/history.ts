@@ -1,5 +1,6 @@
 import { doubtsIn, history } from "../../commands/status.ts";
-import { groupOf, savedPlanOf, type LedgerEvent, type LedgerRecord } from "../../ledger/state/record.ts";
+import { count } from "../../errors/migrate-error.ts";
+import { groupOf, repeatedIn, savedPlanOf, type LedgerEvent, type LedgerRecord } from "../../ledger/state/record.ts";
 import { shortHash } from "../../migrations/checksum.ts";
 import { formatGroup, formatMigration } from "../../migrations/file-name.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
@@ -26,15 +27,31 @@ export const historyCommand = defineCommand({
     const documents = output.json ? records.map((one) => ({ ...one, at: new Date(one.at).toISOString() })) : [];
     output.data<"history">({ target, records: documents, doubts });
     // Records about the lease matter only if something went wrong, so they need --verbose.
+    const repeated = repeatedIn(records);
+    const names = new Set<string>();
+    for (const record of records) {
+      const { version, name = "" } = record;
+      if (version === undefined) continue;
+      // What was renumbered or squashed is repeated under another name, which is news.
+      if (!names.has(formatMigration({ version, name }))) repeated.delete(record);
+      names.add(formatMigration({ version, name }));
+    }
+    const repeats = ({ event, epoch }: LedgerRecord) =>
+      event === "rebuilt" ? [...repeated].filter((one) => one.epoch === epoch).length : 0;
     const shown = records.filter(
       (record) =>
         output.verbose ||
-        record.version !== undefined ||
+        (record.version !== undefined && !repeated.has(record)) ||
         record.event === "rebuilt" ||
         groupIn(record) !== undefined ||
         savedPlanOf(record) !== undefined,
     );
-    output.results(renderTable(shown.map(toRow), output));
+    output.results(
+      renderTable(
+        shown.map((record) => toRow(record, repeats(record))),
+        output,
+      ),
+    );
     if (records.length === 0) output.result("the ledger is empty");
     else if (shown.length === 0) output.result("no record is about a migration; --verbose shows all records");
     for (const words of doubts) output.result({ style: "yellow", text: words });
@@ -42,7 +59,8 @@ export const historyCommand = defineCommand({
   },
 });
 
-function toRow(record: LedgerRecord): TableRow {
+/** `repeats`: how many records of a rebuilt ledger repeat what earlier ones state. */
+function toRow(record: LedgerRecord, repeats: number): TableRow {
   const { epoch, number, at, event, version, name, duration, by, detail } = record;
   const plan = savedPlanOf(record);
   const group = groupIn(record);
@@ -56,6 +74,7 @@ function toRow(record: LedgerRecord): TableRow {
     by,
   ];
   if (plan !== undefined) return { cells, note: `runs the saved plan ${shortHash(plan)}` };
+  if (repeats > 0) return { cells, note: `repeats ${count(repeats, "record")}, which --verbose shows` };
   if (group !== undefined) return { cells, note: `begins ${group}` };
   return event === "failed" ? { cells, problem: detail } : { cells, note: detail };
 }

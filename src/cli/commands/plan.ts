@@ -2,7 +2,7 @@ import packageJson from "../../../package.json" with { type: "json" };
 import type { DownChoice } from "../../commands/down.ts";
 import { planDown, planToShow, savePlan, savePlanDown } from "../../commands/plan.ts";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import { failureIn } from "../../plan/assess/guards.ts";
+import { refusalIn } from "../../plan/assess/guards.ts";
 import type { Choice } from "../../plan/history/pending.ts";
 import { migrationsOf, planDocument } from "../../plan/assess/plan-document.ts";
 import { survey } from "../../run/prepare/estimate.ts";
@@ -56,7 +56,7 @@ export const planCommand = defineCommand({
     ["migrate plan --format markdown", "in CI: write a comment for the pull request"],
     ["migrate plan --out plan.json", "save the plan, for migrate up --plan plan.json"],
   ],
-  exits: { refused: "up or down would fail, or rows block it" },
+  exits: { refused: "up or down would refuse it: consent is missing, a step would fail, or rows block it" },
   flags,
   conflicts: [
     ["plan", "to", "steps", "accept", "allow-out-of-order", "accept-loss", "keep-appended", "step-by-step", "out"],
@@ -90,7 +90,7 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
     const { target } = options;
     if (out !== undefined) {
       const saved = direction === "up" ? await savePlan(options, upChoice) : await savePlanDown(options, downChoice);
-      return { saved, document: saved.plan, failure: undefined };
+      return { saved, document: saved.plan, refusal: undefined };
     }
     const made =
       direction === "up"
@@ -99,9 +99,13 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
     const document = planDocument(made, target.name, direction, await survey(made, target));
     if (direction === "up" && given === undefined && made.migrations.length > 0) await noteStaleLock(session, output);
     const ofSaved = { stepByStep: given?.plan.stepByStep };
-    return { saved: undefined, document: { ...document, ...ofSaved }, failure: failureIn(made) };
+    return {
+      saved: undefined,
+      document: { ...document, ...ofSaved },
+      refusal: refusalIn(made, target.name, "migrate up"),
+    };
   };
-  const { saved, document, failure } = await withSession(context, async (session) => {
+  const { saved, document, refusal } = await withSession(context, async (session) => {
     try {
       return await make(session);
     } catch (error) {
@@ -124,9 +128,11 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
         : `saved; migrate ${direction} --plan ${out} runs exactly this plan, once`,
     );
   }
-  if (given !== undefined) output.progress("the saved plan is still valid");
-  const { blocked } = document;
-  return blocked === undefined ? failure : new MigrateError("ERR_ROLLBACK_BLOCKED", blocked);
+  if (given !== undefined) {
+    const isDone = migrationsOf(document).length === 0 && migrationsOf(given.plan).length > 0;
+    output.progress(isDone ? "the saved plan is carried out: nothing of it is left" : "the saved plan is still valid");
+  }
+  return refusal;
 }
 
 function choicesOf({ to, steps, accept, ...flags }: PlanFlags): readonly [Choice, DownChoice] {

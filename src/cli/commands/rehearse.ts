@@ -11,7 +11,7 @@ import { openScratch } from "../../targets/index.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
 import { acceptFlag, bundleFlags, switchFlag, versionFlag, wholeFlag } from "../command/flags.ts";
 import type { Line } from "../command/output.ts";
-import { printEvents } from "../render/events.ts";
+import { showProgress } from "../render/progress.ts";
 import { renderDuration } from "../render/times.ts";
 import { refusalText } from "../render/plan.ts";
 
@@ -36,10 +36,12 @@ export const rehearseCommand = defineCommand({
   async run(context) {
     const { flags, output } = context;
     const { to, accept, rows, sample, "allow-out-of-order": allowOutOfOrder } = flags;
+    // The result has a line for each step.
+    const progress = showProgress(output);
     const [found, target] = await withTarget(
       context,
       (options) => rehearse(options, { to, accept, rows, sample, allowOutOfOrder }, openScratch),
-      printEvents(output),
+      Object.assign(progress.see, { end: progress.end }),
     );
     const { problem, ...rest } = found;
     output.data<"rehearse">({ target, ...rest, problem: problem && { code: problem.code, message: problem.message } });

@@ -42,7 +42,11 @@ export const repairCommand = defineCommand({
     if (refusal !== undefined) return refusal;
     output.result(words);
     if (does === "nothing") return undefined;
-    output.result(done ? "done; migrate up resumes from there" : "nothing was changed; migrate repair --yes does it");
+    output.result(
+      done
+        ? "done; migrate up resumes from there"
+        : `nothing was changed; migrate repair ${to === undefined ? "" : `--to ${to} `}--yes does it`,
+    );
     return done ? undefined : "refused";
   },
 });

@@ -10,8 +10,15 @@ import type { Styled } from "../command/output.ts";
 import type { Session } from "../../session/session.ts";
 import { renderDuration, renderTime } from "../render/times.ts";
 import { renderTable, type TableRow } from "../render/table.ts";
-import { absenceWords, begunIn, checkedStatus, lastRanIn, statusDocument } from "../render/status.ts";
-import { hasFailedMidway } from "../../run/lease/describe-holder.ts";
+import {
+  absenceWords,
+  begunIn,
+  checkedStatus,
+  isUnknown,
+  lastRanIn,
+  statusDocument,
+  waysOut,
+} from "../render/status.ts";
 import { deferralText } from "../../run/deferral-text.ts";
 import { preparedWords } from "../render/progress.ts";
 import { count } from "../../errors/migrate-error.ts";
@@ -91,18 +98,20 @@ function showStatus(
       `action ${action} of ${formatVersion(version)} may have come late; the next migrate up looks at its table`,
     );
   for (const one of deferred) output.result(deferralText(one));
+  for (const words of waysOut(found)) output.result(words);
   for (const text of [...changed.map((one) => one.problem), ...(problem === undefined ? [] : [problem])])
     output.result({ style: "red", text });
   return flags.check === true ? checkedStatus(found) : undefined;
 }
 
-/** `lastRan`: what `down` would roll back. `isHeld`: whether a run holds the lease, which may have gone further. */
+/** `lastRan`: what `down` would roll back. */
 function pendingText(
-  { partial, inDoubt, underWay, preparing }: StatusResult["pending"][number],
+  one: StatusResult["pending"][number],
   lastRan: LedgerMigration | undefined,
   isHeld: boolean,
 ): string {
-  const doubt = underWay ? "under way" : inDoubt && (isHeld || !hasFailedMidway(partial)) ? "in doubt" : "";
+  const { partial, underWay, preparing } = one;
+  const doubt = underWay ? "under way" : isUnknown(one, isHeld) ? "in doubt" : "";
   const isNothingDone = partial !== undefined && !isHalfDone(partial) && doubt === "";
   const back = isNothingDone && lastRan !== undefined ? `migrate down would roll back ${formatMigration(lastRan)}` : "";
   const prepared = preparing.map(({ table, path, progress }) => `${table}.${path}: ${preparedWords(progress)}`);

@@ -5,7 +5,7 @@ import { MigrateError } from "../../errors/migrate-error.ts";
 import { databaseAfter, schemaRevisions } from "../../run/schema-history.ts";
 import { applicationFile, checkOurs, historyFile, isWritten, type TypesFile } from "../../scaffold/types/types-file.ts";
 import type { Session } from "../../session/session.ts";
-import { defineCommand, withAnySession } from "../command/command.ts";
+import { defineCommand, withAnyTarget } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { patternFlag, switchFlag } from "../command/flags.ts";
 import type { Output } from "../command/output.ts";
@@ -39,7 +39,7 @@ export const typesCommand = defineCommand({
   async run(context) {
     const { flags, output, underWay } = context;
     const { check, out } = flags;
-    return await withAnySession(context, async (session) => {
+    return await withAnyTarget(context, async (session) => {
       const { folder: migrations } = session;
       // --out takes precedence over the configuration.
       const paths = out === undefined ? applicationPaths(session) : [resolve(out)];

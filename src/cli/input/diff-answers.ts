@@ -4,7 +4,7 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { DiffAnswer, ValueStep } from "../../commands/generate/diff-columns.ts";
 import type { Diff } from "../../commands/generate/diff-tables.ts";
-import { checkAnswers, checkDiff, questionOf } from "../../commands/generate/generate.ts";
+import { checkAnswers, checkDiff, goneWords, questionOf } from "../../commands/generate/generate.ts";
 import type { Step } from "../../steps/registry.ts";
 import { atTerminal, canAsk, type MenuEntry } from "./prompt.ts";
 import type { Context } from "../command/command.ts";
@@ -105,14 +105,19 @@ async function ask(
       const free = one.names
         .map((name, index) => ({ name, place: names[index]! }))
         .filter(({ place }) => !taken.has(place));
-      const what = free.length === 0 ? "" : ` and ${free.map(({ place }) => place).join(" and ")} new`;
       const lost = one.path === undefined ? "rows" : "values";
       const choices: readonly MenuEntry<Partial<(typeof free)[number]> | undefined>[] = [
         ...free.map((value) => ({ label: `rename ${gone} to ${value.name}`, value })),
         { label: [`drop ${gone} `, { style: "red", text: `(its ${lost} are lost)` }], value: {} },
         { label: "stop and change nothing", value: undefined },
       ];
-      const chosen = await choose(`${gone} is gone${what}`, choices);
+      const chosen = await choose(
+        goneWords(
+          gone,
+          free.map(({ place }) => place),
+        ),
+        choices,
+      );
       if (chosen === undefined) return undefined;
       if (chosen.place !== undefined) taken.add(chosen.place);
       answers.push({ table: one.table, path: one.path, name: chosen.name });

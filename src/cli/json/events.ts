@@ -51,6 +51,7 @@ const most = z.discriminatedUnion("event", [
     migrations,
     actions: whole,
     risks,
+    newDatabase: text.optional().describe("Where the database is, if it has no tables yet."),
   }),
   event(
     "contracts",

@@ -121,13 +121,13 @@ const record = z.strictObject({
       z.tuple([
         whole.nullable(),
         whole.nullable(),
-        yes.nullish(),
+        z.union([yes, z.literal("none")]).nullish(),
         z.tuple([z.number().nullable(), z.number().nullable()]).optional(),
       ]),
     )
     .optional()
     .describe(
-      "By table: its version before and after, whether others may have written in between, and when these versions were created.",
+      'By table: its version before and after; true if others may have written in between, and "none" if only the migration has; and when these versions were created.',
     ),
   lease: milliseconds.optional().describe("Another run may take over after this time without a new record."),
   next: whole.optional().describe("The migration that the run works on next."),

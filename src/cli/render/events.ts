@@ -8,6 +8,7 @@ import { describeRecall } from "../../run/recall/describe-recall.ts";
 import type { Context, Events } from "../command/command.ts";
 import type { Output } from "../command/output.ts";
 import { releaseNames } from "./contracts.ts";
+import { newDatabaseNotes } from "./new-database.ts";
 import { showProgress } from "./progress.ts";
 import { renderDuration } from "./times.ts";
 
@@ -52,12 +53,12 @@ function contractLines(releases: readonly CheckedRelease[]): readonly string[] {
 function progressLines(event: RunEvent): readonly string[] {
   switch (event.event) {
     case "planned": {
-      const { migrations, direction, actions, risks } = event;
+      const { migrations, direction, actions, risks, newDatabase } = event;
       const what = `${count(migrations.length, "migration")} ${direction === "up" ? "pending" : "to roll back"}`;
       // Which ones it rolls back depends on what ran last, and nothing asks outside a terminal.
       const which = direction === "up" ? "" : `: ${someOf(migrations.map(formatMigration))}`;
       const losses = risks.filter(({ kind }) => kind === "loss").map(({ text }) => `note: ${text}`);
-      return [`${what}, ${count(actions, "action")}${which}`, ...losses];
+      return [`${what}, ${count(actions, "action")}${which}`, ...newDatabaseNotes(newDatabase), ...losses];
     }
     case "contracts":
       return [...contractLines(event.releases), ...event.notes.map((words) => `note: ${words}`)];

@@ -6,6 +6,7 @@ import { migrationsOf, type DocumentGroup, type PlanDocument } from "../../plan/
 import type { Refusal } from "../../plan/refusal.ts";
 import type { Output } from "../command/output.ts";
 import { releaseNames } from "./contracts.ts";
+import { newDatabaseNotes } from "./new-database.ts";
 import { renderDuration } from "./times.ts";
 import { withoutKnownSecrets } from "../../secrets/redact.ts";
 
@@ -32,6 +33,7 @@ export function renderPlan(plan: PlanDocument, output: Output): void {
   for (const words of plan.accepted ?? []) output.result({ style: "yellow", text: words });
   if (migrations.length > 0) renderTotals(plan, output);
   renderContracts(plan, output);
+  for (const note of newDatabaseNotes(plan.newDatabase)) output.progress(note);
 }
 
 function renderTotals({ totals, contracts }: PlanDocument, output: Output): void {

@@ -7,7 +7,7 @@ const finds: Readonly<Record<RuleId, string>> = {
   "breaks-embedding-function": "a column to which an embedding function of the table refers is renamed or dropped",
   "full-rewrite": "a retype, a new column with values, or an update of all rows",
   "loses-data": "a table, a column, rows or values are lost",
-  "lossy-cast": "a cast or an expression may change values silently",
+  "lossy-cast": "a cast or an expression may change values silently, or lose them in some rows",
   "not-everywhere": "another target of the configuration does not support the step",
   "not-null-unchecked": "`nullable: false` on a column that no earlier step of the migration fills",
   "not-reversible": "the target cannot roll the step back",

@@ -1,8 +1,11 @@
 /** What `migrate status` makes of a status. */
 import { basename } from "node:path";
 import { absentFrom } from "../../errors/migrate-error.ts";
+import { states, type StateName } from "../../errors/states.ts";
 import { isHalfDone } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
+import { formatMigration, type MigrationName } from "../../migrations/file-name.ts";
+import { hasFailedMidway } from "../../run/lease/describe-holder.ts";
 import type { StatusResult } from "../../commands/status.ts";
 
 /**
@@ -21,6 +24,39 @@ export function absenceWords(bundle: string | undefined, folder: string): string
 export function lastRanIn({ applied, reverting, pending }: StatusResult): LedgerMigration | undefined {
   const begun = pending.flatMap(({ partial }) => (partial !== undefined && isHalfDone(partial) ? [partial] : []));
   return [...applied, ...reverting, ...begun].toSorted((one, other) => one.order - other.order).at(-1);
+}
+
+/** The states that migrations are left in, each with the commands that lead out of it, as text. */
+export function waysOut({ reverting, pending, holder }: StatusResult): readonly string[] {
+  return [
+    ...reverting.map((one) => wayOut(one, "being rolled back")),
+    ...pending.flatMap((one, index) => {
+      const found = stateOf(one, holder !== undefined);
+      // The last migration of a group leads out of the doubt about all of it.
+      const isLast = found !== "in doubt" || pending[index + 1]?.inDoubt !== true;
+      return found !== undefined && isLast ? [wayOut(one, found)] : [];
+    }),
+  ];
+}
+
+/** Whether nothing shows how far it got. `isHeld`: whether a run holds the lease, which may have gone further. */
+export function isUnknown({ partial, inDoubt }: StatusResult["pending"][number], isHeld: boolean): boolean {
+  return inDoubt && (isHeld || !hasFailedMidway(partial));
+}
+
+function stateOf(one: StatusResult["pending"][number], isHeld: boolean): StateName | undefined {
+  const { partial, underWay, preparing } = one;
+  // Its run continues by itself, and is listed.
+  if (underWay) return undefined;
+  if (isUnknown(one, isHeld)) return "in doubt";
+  if (partial !== undefined && isHalfDone(partial)) return "half done";
+  return preparing.length > 0 ? "prepared" : undefined;
+}
+
+function wayOut(migration: MigrationName, state: StateName): string {
+  const { on, back } = states[state];
+  const commands = (text: string) => text.replace("--to N", `--to ${migration.version}`);
+  return `${formatMigration(migration)} is ${state}: to continue, ${commands(on)}; to go back, ${commands(back)}`;
 }
 
 /** How `--check` ends. */

@@ -1,9 +1,17 @@
 /** Steps that lead from the tables that migrations make to the existing tables. Pure. */
 import { problemIn } from "../../errors/migrate-error.ts";
 import { applyActions } from "../../actions/apply-action.ts";
-import { formatType, itemName, ownValue, type Column } from "../../schema/data-type.ts";
+import {
+  childColumns,
+  formatType,
+  itemName,
+  ownValue,
+  wasDeclaredAs,
+  withChildColumns,
+  type Column,
+} from "../../schema/data-type.ts";
+import { extensionKey, extensionName, reservedProblem } from "../../schema/reserved-metadata.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
-import { reservedProblem } from "../../schema/reserved-metadata.ts";
 import { columnNameProblem, tableNameProblem } from "../../schema/names.ts";
 import { declaredColumn as columnShape } from "../../schema/declare/validate.ts";
 import { formatPath, type Path } from "../../schema/path.ts";
@@ -59,7 +67,7 @@ export function adopt(known: Database, found: Database, options: AdoptOptions = 
  */
 function adoptable(name: string, found: Table, known: Table | undefined, left: Left[]): Table {
   const { columns, indexes = {}, metadata } = found;
-  const plain = columns.map(withoutMetadata);
+  const plain = columns.map((column) => withoutMetadata(asDeclared(column, known?.columns)));
   if (known !== undefined) {
     const ours = Object.entries(indexes).flatMap(([index, one]) => {
       const own = ownValue(known.indexes, index) ?? null;
@@ -76,6 +84,15 @@ function adoptable(name: string, found: Table, known: Table | undefined, left: L
     return problem === undefined;
   });
   return { columns: plain, indexes: Object.fromEntries(kept), metadata };
+}
+
+/** The column as the migrations declare it, if they declare it as what it is stored as. */
+function asDeclared(column: Column, known: readonly Column[] = []): Column {
+  const own = known.find(({ name }) => name === column.name);
+  if (own === undefined) return column;
+  if (wasDeclaredAs(own.type, column.type)) return { ...column, type: own.type };
+  const children = childColumns(column.type).map((child) => asDeclared(child, childColumns(own.type)));
+  return { ...column, type: withChildColumns(column.type, children) };
 }
 
 /** The values of the known keys; null for one that is missing. */
@@ -133,9 +150,10 @@ function metadataSteps(
       const now = ownMetadata(column);
       const before = ownMetadata(findColumn(known.get(table)!.columns, path));
       const gone = Object.keys(before).filter((key) => ownValue(now, key) === undefined);
+      const isStated = (key: string) => key === extensionKey && extensionName(column.type) !== undefined;
       const changed = [...Object.entries(now), ...gone.map((key) => [key, null] as const)].filter(([key, value]) => {
         const was = ownValue(before, key) ?? null;
-        if (value === was || !(isNew(table) || Object.hasOwn(before, key))) return false;
+        if (value === was || isStated(key) || !(isNew(table) || Object.hasOwn(before, key))) return false;
         const reason = reasonOf(key, value ?? was);
         if (reason !== undefined && value !== null) left.push({ table, text: `${key} of ${place}${reason}` });
         return reason === undefined;

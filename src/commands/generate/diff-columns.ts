@@ -1,6 +1,7 @@
 /** Compares the columns of one table: the steps, the open questions, and what no step can do. Pure. */
 import { castVerdict } from "../../schema/cast-rules.ts";
 import { childColumns, formatType, sameType, withChildColumns, type Column } from "../../schema/data-type.ts";
+import { extensionIn } from "../../schema/reserved-metadata.ts";
 import { placeNotation, shellWord, typeNotation } from "../../schema/text/format-notation.ts";
 import { formatPath, type Path } from "../../schema/path.ts";
 import { addingStep } from "../../steps/from-action.ts";
@@ -63,21 +64,27 @@ export interface Level {
   readonly changes: Changes;
   /** The wanted top-level column, if this level is inside one. */
   readonly top?: Column | undefined;
+  /** Whether a column is dropped only if an answer asks for it. A computed one loses no values. */
+  readonly asksDrops: boolean;
   /** Whether a step can add a field here: the target can add fields, and no list is around this level. */
   readonly addsFields: boolean;
 }
 
 export function compareLevel(were: readonly Column[], wanted: readonly Column[], level: Level): void {
-  const { table, oldTable, before, after, answers, changes } = level;
+  const { table, oldTable, before, after, answers, changes, asksDrops } = level;
   const answerFor = ({ name }: Column) => answers.about(oldTable, formatPath([...before, name]));
   // A column that an answer adds can't be a renamed one.
   const isAdded = (column: Column) =>
     !isIn(were, column.name) && answers.stepFor(addition(table, [...after, column.name], column)) !== undefined;
   const mayBeRenamed = wanted.filter((column) => !isAdded(column));
-  const renames = renamesIn(were, mayBeRenamed, (column) => answerFor(column)?.name);
+  const isDropped = (column: Column) => answerFor(column) !== undefined && answerFor(column)?.name === undefined;
+  const renames = renamesIn(were, mayBeRenamed, (column) => answerFor(column)?.name, isDropped);
   for (const column of renames.keys()) answers.use(answerFor(column)!);
   const renamed = new Map([...renames].map(([column, name]) => [name, column]));
-  const gone = were.filter((column) => !renames.has(column) && !isIn(wanted, column.name));
+  // Another column may take the name of one that is dropped.
+  const gone = were.filter(
+    (column) => !renames.has(column) && (!isIn(wanted, column.name) || renamed.has(column.name)),
+  );
   const others = mayBeRenamed.filter(({ name }) => !renamed.has(name) && !isIn(were, name));
   /** The names in open questions. Until these are answered, no step is made for them. */
   const open = new Set<string>();
@@ -88,7 +95,7 @@ export function compareLevel(were: readonly Column[], wanted: readonly Column[],
       continue;
     }
     const like = likely(column, others).map(({ name }) => name);
-    if (like.length === 0) continue;
+    if (like.length === 0 && (!asksDrops || isComputed(column))) continue;
     changes.unsure.push({ table: oldTable, path: formatPath([...before, column.name]), names: like });
     for (const name of [column.name, ...like]) open.add(name);
   }
@@ -119,12 +126,13 @@ function isIn(columns: readonly Column[], name: string): boolean {
 
 /**
  * The columns that can take the names that the answers give them. A column's old name may go to another renamed column:
- * in a swap, a longer cycle, or a chain.
+ * in a swap, a longer cycle, or a chain. So may the name of a column that is dropped.
  */
 function renamesIn(
   were: readonly Column[],
   wanted: readonly Column[],
   nameFor: (column: Column) => string | undefined,
+  isDropped: (column: Column) => boolean,
 ): ReadonlyMap<Column, string> {
   const renames = new Map<Column, string>();
   // If two columns are given the same name, the one whose old name is gone gets it.
@@ -139,7 +147,7 @@ function renamesIn(
     before = renames.size;
     for (const [column, name] of renames) {
       const isLeft = !isIn(wanted, column.name) || [...renames.values()].includes(column.name);
-      const isVacant = !isIn(were, name) || isIn([...renames.keys()], name);
+      const isVacant = were.every((one) => one.name !== name || renames.has(one) || isDropped(one));
       if (!isLeft || !isVacant) renames.delete(column);
     }
   }
@@ -201,7 +209,7 @@ function compareColumn(was: Column, wanted: Column, level: Level, former: readon
     else {
       const flag = retypeFlag(table, after, level.top ?? wanted);
       changes.impossible.push(
-        `${table}.${path} can't be made ${formatType(wanted.type)} from ${formatType(was.type)}: ${verdict.hint}; or say how with ${flag}${otherName(was, wanted, level, former)}`,
+        `${table}.${path} can't be made ${formatType(wanted.type)} from ${formatType(was.type)}: ${verdict.hint}${extensionIn(wanted.type) === undefined ? `; or say how with ${flag}` : ""}${otherName(was, wanted, level, former)}`,
       );
     }
   }

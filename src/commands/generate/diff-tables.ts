@@ -32,6 +32,8 @@ export interface DiffOptions {
   readonly renamesTables?: boolean;
   /** Whether the target can add fields to structs. */
   readonly addsFields?: boolean;
+  /** Whether tables and columns are dropped only if an answer asks for it. */
+  readonly asksDrops?: boolean;
   /** Whether the parameters of indexes are compared, which tables do not report as they were given. */
   readonly comparesParameters?: boolean;
 }
@@ -45,7 +47,13 @@ export function diffCapabilities({ actions }: Pick<Capabilities, "actions">): Om
 export function diff(
   from: Database,
   to: Database,
-  { answers: given = [], renamesTables = false, addsFields = false, comparesParameters = false }: DiffOptions = {},
+  {
+    answers: given = [],
+    renamesTables = false,
+    addsFields = false,
+    asksDrops = false,
+    comparesParameters = false,
+  }: DiffOptions = {},
 ): Diff {
   const { unused, ...answers } = answersOf(given);
   const unsure: Unsure[] = [];
@@ -65,8 +73,9 @@ export function diff(
     return false;
   });
   for (const table of unanswered) {
-    const like = newNames().filter((other) => areAlike(from.get(table)!, to.get(other)!));
-    if (renamesTables && like.length > 0) unsure.push({ table, names: like });
+    const names = renamesTables ? newNames() : [];
+    const like = names.filter((other) => areAlike(from.get(table)!, to.get(other)!));
+    if (asksDrops || like.length > 0) unsure.push({ table, names: like });
   }
   for (const [name, table] of renamed) steps.push({ kind: "renameTable", table, name });
   const kept = new Set(renamed.values());
@@ -78,7 +87,7 @@ export function diff(
       steps.push(...creationSteps(table, wanted), ...indexSteps(table, { columns: wanted.columns }, wanted));
       continue;
     }
-    const change = tableSteps(was, wanted, { table, oldTable, answers, addsFields }, comparesParameters);
+    const change = tableSteps(was, wanted, { table, oldTable, answers, addsFields, asksDrops }, comparesParameters);
     steps.push(...change.steps);
     unsure.push(...change.unsure);
     impossible.push(...change.impossible);
@@ -139,7 +148,7 @@ export function areAlike(one: Table, other: Table): boolean {
 function tableSteps(
   was: Table,
   wanted: Table,
-  level: Pick<Level, "table" | "oldTable" | "answers" | "addsFields">,
+  level: Pick<Level, "table" | "oldTable" | "answers" | "addsFields" | "asksDrops">,
   comparesParameters: boolean,
 ): Pick<Diff, "steps" | "unsure" | "impossible"> {
   const { table } = level;

@@ -17,7 +17,8 @@ export function compareDeclared(
   answers: readonly DiffAnswer[],
 ): Diff {
   if (problems[0] !== undefined) throw problems[0];
-  return diff(sound.after, declared, { answers, ...diffCapabilities(target.capabilities), comparesParameters: true });
+  const options = { ...diffCapabilities(target.capabilities), asksDrops: true, comparesParameters: true };
+  return diff(sound.after, declared, { answers, ...options });
 }
 
 /** Throws ERR_USAGE if an answer fits no question. */
@@ -30,7 +31,7 @@ export function checkAnswers({ unused }: Diff): void {
   const problem =
     name === undefined
       ? `${gone} is not gone, so there is nothing to drop`
-      : `${gone} can't have become ${name}: it is not gone, or ${name} is not new there; where columns trade names, say the new name of each with --rename`;
+      : `${gone} can't have become ${name}: it is not gone, or ${name} is not new there; where columns trade names, say the new name of each with --rename, and where a column takes the name of a dropped one, drop that with --drop-column`;
   throw new MigrateError("ERR_USAGE", { problem });
 }
 
@@ -50,7 +51,12 @@ export function checkDiff({ impossible, unsure }: Diff): void {
 
 function sentenceOf(unsure: Unsure): string {
   const { gone, names, answers } = questionOf(unsure);
-  return `${gone} is gone and ${names.join(" and ")} new; answer with ${answers.join(", or ")}`;
+  return `${goneWords(gone, names)}; answer with ${answers.join(", or ")}`;
+}
+
+/** What is gone, and what is new instead. */
+export function goneWords(gone: string, names: readonly string[]): string {
+  return `${gone} is gone${names.length === 0 ? "" : ` and ${names.join(" and ")} new`}`;
 }
 
 export function questionOf({ table, path, names }: Unsure) {

@@ -63,7 +63,9 @@ export function checkConsent(
 ): void {
   const actions = planned.actions.map((one) => (hasDown ? { ...one, rollback: undefined } : one));
   const plan = { migrations: [{ ...planned, actions }], now: new Map() };
-  checkRefusals(withRefusals(plan, { accepts: guards?.accepts }, accept), target.name);
+  // `up` decides on the rows of its target.
+  const lost = new Map(actions.map((one) => [one, 0]));
+  checkRefusals(withRefusals(plan, { accepts: guards?.accepts }, accept, lost), target.name);
 }
 
 /**

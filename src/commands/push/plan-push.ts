@@ -14,7 +14,7 @@ import { describeForPlan } from "../../run/prepare/describe-tables.ts";
 import { requireApplied } from "../../run/prepare/require-applied.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../../run/run-context.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
-import { isVectorIndex } from "../../schema/table-index.ts";
+import { waitsForValues } from "../../schema/table-index.ts";
 import { parsePath } from "../../schema/path.ts";
 import { countVectors } from "../../targets/contract/count-vectors.ts";
 import { databaseOf, findColumn, type Database, type Table } from "../../schema/table.ts";
@@ -109,7 +109,7 @@ function planSteps(steps: readonly Step[], now: Database, after: Map<string, Tab
   return { migrations: [planMigration(upRun(migration, state, target.capabilities), after, input)], now };
 }
 
-/** Leaves vector indexes on too few vectors for later: no `up` would build them if they were deferred. */
+/** Leaves indexes on too few values for later: no `up` would build them if they were deferred. */
 async function withoutEmptyIndexes(
   made: Diff,
   found: Database,
@@ -117,7 +117,7 @@ async function withoutEmptyIndexes(
 ): Promise<Diff & Pick<PushPlan, "later">> {
   const waiting = new Set<Step>();
   for (const step of made.steps) {
-    if (step.kind !== "createIndex" || !isVectorIndex(step.type)) continue;
+    if (step.kind !== "createIndex" || !waitsForValues({ ...step.type, path: step.path })) continue;
     const { table, path, type } = step;
     const columns = found.get(table)?.columns ?? [];
     const column = findColumn(columns, parsePath(path));

@@ -15,6 +15,7 @@ import {
   type Timed,
   type Trial,
 } from "./judge-rollback.ts";
+import { refusalIn } from "../../plan/assess/guards.ts";
 import type { Refusal } from "../../plan/refusal.ts";
 import type { NewTables } from "../../schema/table-format.ts";
 import type { Scratch } from "../../targets/contract/target.ts";
@@ -43,7 +44,10 @@ export interface Rehearsal {
   readonly migrations: readonly RehearsedMigration[];
   /** The migrations that were not reached, because an earlier one stopped the rehearsal. */
   readonly unreached: readonly MigrationName[];
-  /** ERR_REHEARSAL if a promise is not kept, a rollback is blocked, or a step fails. */
+  /**
+   * ERR_STEP_WOULD_FAIL if that is known in advance. ERR_REHEARSAL if a promise is not kept, a rollback is blocked, or a
+   * step fails on the copy. Otherwise the error with which `up` would refuse the plan.
+   */
   readonly problem: MigrateError | undefined;
 }
 
@@ -86,13 +90,16 @@ export async function rehearse(
     ...one,
     steps: one.steps.map((step, at) => ({ ...step, sample: samples.get(reached[index]!.actions[at]!) })),
   }));
+  const refusal = refusalIn(plan, options.target.name, "migrate up");
   return {
     ...outcome,
     migrations,
     unreached: plan.migrations
       .slice(outcome.migrations.length)
       .map(({ migration: { version, name } }) => ({ version, name })),
-    problem: problemOf(migrations, stopped, options.target.name),
+    problem: isMigrateError(refusal, "ERR_STEP_WOULD_FAIL")
+      ? refusal
+      : (problemOf(migrations, stopped, options.target.name) ?? refusal),
   };
 }
 
@@ -206,7 +213,7 @@ async function timed(stage: MigratorOptions, run: (options: MigratorOptions) => 
   const emit = (event: RunEvent) => {
     if (event.event === "done") actions.push({ text: event.text, duration: event.duration });
     if (event.event === "applied" || event.event === "reverted") duration = event.duration;
-    if (event.event === "action" || event.event === "running") stage.emit?.(event);
+    if (event.event === "action" || event.event === "running" || event.event === "done") stage.emit?.(event);
   };
   const outcome = await outcomeOf(() => run({ ...stage, emit }));
   return { actions, duration, error: "error" in outcome ? outcome.error : undefined };

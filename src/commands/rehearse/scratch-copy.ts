@@ -2,7 +2,8 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import { entriesFromLedger } from "../../plan/history/record-facts.ts";
-import { follow } from "../../actions/follow.ts";
+import { follow, tableBefore } from "../../actions/follow.ts";
+import { computedIn, sourceNow } from "../../plan/assess/rows-to-compute.ts";
 import type { Plan, PlannedMigration } from "../../plan/make-plan.ts";
 import { touchedTables } from "../../plan/reconcile/reconcile.ts";
 import type { CopySnapshots, CopySnapshot } from "./judge-rollback.ts";
@@ -54,7 +55,7 @@ export async function fillCopy(
     if (cloned) await dropPrepared(scratch.target, table);
     const has = cloned
       ? await scratch.target.count!(table)
-      : await createSample(scratch, table, plan.now.get(table)!, rowsFor(table, plan, rows));
+      : await createSample(scratch, table, plan.now.get(table)!, rowsFor(table, plan, rows), keysIn(table, plan));
     copied.push({ table, rows: has, cloned });
   }
   await writeLedger({ target: scratch.target, ledger, clock, lease, signal, migrations: nowhere }, state);
@@ -80,6 +81,22 @@ function rowsFor(table: string, { now, migrations }: Plan, wanted: number): numb
   return Math.max(wanted, Math.min(mostForIndexes, vectors));
 }
 
+/**
+ * The columns that identify rows for code. All columns if a key is computed from others first: its values then differ if
+ * theirs do.
+ */
+function keysIn(table: string, { now, migrations }: Plan): ReadonlySet<string> {
+  const planned = migrations.flatMap(({ actions }) => actions);
+  const keys = planned.flatMap(({ action, commits }, at) => {
+    const values = computedIn(commits);
+    const before = planned.slice(0, at).map((one) => one.action);
+    if (values === undefined || tableBefore(action.table, before, now) !== table) return [];
+    const path = sourceNow({ table: action.table, path: [values.how.key] }, before, now);
+    return path === undefined ? now.get(table)!.columns.map(({ name }) => name) : [path[0]!];
+  });
+  return new Set(keys);
+}
+
 /** The index with one partition if `rows` generated vectors are too few for those that it has. */
 function asSmallAs(rows: number, index: TableIndex): TableIndex {
   const { numPartitions } = index.options;
@@ -98,9 +115,10 @@ async function createSample(
   table: string,
   wanted: Table,
   rows: number,
+  keys: ReadonlySet<string>,
 ): Promise<number> {
   const { columns, indexes = {} } = wanted;
-  const created = await create(table, wanted, rows);
+  const created = await create(table, wanted, rows, keys);
   const updates = columnPaths(columns).flatMap((path) => {
     const known = Object.entries(findColumn(columns, path)?.metadata ?? {}).filter(([, value]) => value !== null);
     return known.length === 0 ? [] : [{ path: formatPath(path), metadata: Object.fromEntries(known) }];

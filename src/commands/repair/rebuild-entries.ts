@@ -2,7 +2,7 @@
 import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
-import { firstFacts } from "../../plan/history/record-facts.ts";
+import { firstFacts, whenAndWho } from "../../plan/history/record-facts.ts";
 import type { HistoryPosition } from "../../plan/history/position.ts";
 import { midwayOf, type HistoryRow, type RowAction } from "../../plan/history/timeline.ts";
 
@@ -53,6 +53,7 @@ function entryOf({ migration, place, number, total }: RowAction, known: LedgerMi
   return {
     event: applied ? "applied" : "interrupted",
     ...firstFacts(migration, ran, { step: number, total }, known),
+    ...whenAndWho(known),
     detail: found,
   };
 }

@@ -5,7 +5,15 @@ import { appliedIn, groupInDoubt, migrationsInDoubt, type LedgerState } from "..
 import { groupEntry, type LedgerEntry, type LedgerRecord } from "../../ledger/state/record.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
-import { chosenPlace, nearestPlace, placesIn, type HistoryPosition } from "../../plan/history/position.ts";
+import {
+  chosenPlace,
+  differencesAt,
+  isAt,
+  nearestPlace,
+  placeOfTable,
+  placesIn,
+  type HistoryPosition,
+} from "../../plan/history/position.ts";
 import type { RowAction } from "../../plan/history/timeline.ts";
 import { areAll, describeDifference, howToFix, type TableDifference } from "../../plan/history/table-drift.ts";
 import { entriesFromTables } from "./rebuild-entries.ts";
@@ -45,14 +53,18 @@ export function remedyFor(evidence: Evidence, input: RepairInput): Remedy {
 }
 
 function fromTables({ state, agrees, hasRecords, described, differences }: Evidence, input: RepairInput): Remedy {
-  const { row, fits } = placesIn(input.migrations, state, described, input.target.capabilities);
+  const { row, fits, possible } = placesIn(input.migrations, state, described, input.target.capabilities);
   const refused = (error: MigrateError): Remedy => ({ kind: "refused", error });
-  const rebuilt = (place: HistoryPosition): Remedy => {
+  const rebuilt = (place: HistoryPosition, differing: readonly TableDifference[] = []): Remedy => {
     // A call of a run that was killed may still be under way.
     const following = row.actions[place.done]?.migration.version;
     const mayHaveRun = following !== undefined && migrationsInDoubt(state, input.runner.run).has(following);
     const next = place.isMidway || mayHaveRun ? following : undefined;
-    const words = `the tables are as they were ${place.words}: the ledger ${input.ledger} is to say so${lostWith(differences, state, row.actions.slice(0, place.done))}`;
+    const found =
+      differing.length === 0
+        ? `the tables are as they were ${place.words}: the ledger ${input.ledger} is to say so`
+        : `the tables are not as they were ${place.words}: ${differing.map(describeDifference).join("; ")}; the ledger ${input.ledger} is to say that they are, and migrate verify then reports this`;
+    const words = found + lostWith(differences, state, row.actions.slice(0, place.done));
     const group = [...groupInDoubt(state, input.runner.run)];
     // The record that the group has begun would be among those that no longer count.
     const begun = next !== undefined && group.includes(next) ? [groupEntry(group)] : [];
@@ -63,26 +75,38 @@ function fromTables({ state, agrees, hasRecords, described, differences }: Evide
     ];
     return { kind: "rebuild", words, entries, next };
   };
+  const { choice } = input;
+  const chosen = choice === undefined ? undefined : chosenPlace(row, choice);
+  // The user has seen the differences, and no other position is right.
+  if (fits.length === 0 && chosen !== undefined) return rebuilt(chosen, differencesAt(row, chosen, described));
   if (fits.length === 0) {
     const { place, differences: fewest } = nearestPlace(row, described);
-    // A missing table must be brought back, however close another position is. A foreign table blocks a step. In both
-    // cases the differences from the ledger are the ones to report.
+    // A missing table must be brought back, however close another position is. A foreign table blocks a step. Tables that
+    // were restored to different times must be restored again. Then the differences from the ledger are the ones to report.
+    const isRestored = ({ table, kind }: TableDifference) =>
+      kind === "foreign" || placeOfTable(row, table, described) !== undefined;
     const isLedgers =
-      differences.some(({ kind }) => kind === "gone") || (hasRecords && agrees && areAll("foreign", differences));
+      differences.some(({ kind }) => kind === "gone") ||
+      (hasRecords && agrees && differences.length > 0 && differences.every(isRestored));
     const [nearest, found] = isLedgers ? ["what the ledger records", differences] : [place.words, fewest];
     return refused(
       new MigrateError("ERR_REPAIR_NO_PLACE", {
         nearest,
         differences: found.map(describeDifference),
-        hint: howToFix(found),
+        hint: found.some(({ kind }) => kind === "gone") ? `${howToFix(found)}${withoutBackup}` : howToFix(found),
+        // Of a table that is gone, the difference already tells that.
+        behind: found.flatMap(({ table, kind }) => {
+          const own = kind === "changed" ? placeOfTable(row, table, described) : undefined;
+          return own === undefined ? [] : [`table ${table} is as it was ${own.words}`];
+        }),
+        // Nobody needs a record of what the ledger states already.
+        anyway: isLedgers || place.done === 0 || isAt(row, place, state) ? undefined : place.choice,
         problem: row.problem?.message,
       }),
     );
   }
-  const { choice } = input;
   if (choice !== undefined) {
-    const chosen = chosenPlace(row, choice);
-    const fitting = fits.find(({ done }) => done === chosen?.done);
+    const fitting = possible.find(({ done }) => done === chosen?.done);
     if (fitting !== undefined) return rebuilt(fitting);
     return refused(new MigrateError("ERR_REPAIR_PLACE", { choice, places: fits.map(({ words }) => words) }));
   }
@@ -95,6 +119,10 @@ function fromTables({ state, agrees, hasRecords, described, differences }: Evide
     );
   return rebuilt(fits[0]!);
 }
+
+/** The way out that is left where a table is gone, and others are not as they were before it. */
+const withoutBackup =
+  "; without one, let migrate up create it EMPTY in another, empty database, and copy its folder from there";
 
 /** What the new position means if it was found because tables are gone; the rows of these do not come back. */
 function lostWith(differences: readonly TableDifference[], state: LedgerState, ran: readonly RowAction[]): string {
@@ -131,7 +159,8 @@ function blindProblem({ lost, agrees, hasRecords, differences, impossible }: Evi
   const shown = differences.map(describeDifference).join("; ");
   if (areAll("gone", differences)) return `${shown}; ${howToFix(differences)}`;
   const wayOut = "bring its markers back from a backup, or use the dialect namespace if the service has it";
-  if (!hasRecords) return wayOut;
+  if (!hasRecords)
+    return `${wayOut}; or, if you know up to which migration the tables are migrated, record that with migrate baseline --to NUMBER, which looks only at the names of tables`;
   if (differences.length > 0)
     return lost.length === 0 && agrees
       ? `${shown}; if its newest markers are gone, bring them back from a backup; otherwise ${howToFix(differences)}`

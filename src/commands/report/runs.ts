@@ -1,12 +1,14 @@
 /** What the records of a ledger state about its runs and groups. Pure. */
 import { foldLedger } from "../../ledger/state/fold.ts";
-import { groupOf, type LedgerRecord } from "../../ledger/state/record.ts";
+import { groupOf, repeatedIn, type LedgerRecord } from "../../ledger/state/record.ts";
 import type { ReportedRun } from "./report-document.ts";
 
 /** The runs that worked on a migration, or may have, the newest first. `records`: in their order. */
 export function runsOf(records: readonly LedgerRecord[]): readonly ReportedRun[] {
   const holder = foldLedger(records).holder?.run;
-  const runs = [...Map.groupBy(records, ({ run }) => run)].flatMap(([run, own]) => {
+  const repeated = repeatedIn(records);
+  const others = records.filter((record) => !repeated.has(record));
+  const runs = [...Map.groupBy(others, ({ run }) => run)].flatMap(([run, own]) => {
     const events = own.filter(({ version, event }) => version !== undefined || event === "rebuilt");
     const mayHaveWorked = !isReleased(own) && own.some(({ next }) => next !== undefined);
     return events.length > 0 || mayHaveWorked ? [runOf(run, own, events, run === holder)] : [];
@@ -58,6 +60,7 @@ export interface RanIn {
 /** By version: in which run and group each migration was applied or last worked on. `records`: in their order. */
 export function ranIn(records: readonly LedgerRecord[]): ReadonlyMap<number, RanIn> {
   const found = new Map<number, RanIn>();
+  const repeated = repeatedIn(records);
   let groups = 0;
   let group: readonly number[] = [];
   for (const record of records) {
@@ -68,6 +71,7 @@ export function ranIn(records: readonly LedgerRecord[]): ReadonlyMap<number, Ran
     }
     const { version, run, event } = record;
     if (version === undefined || event === "noted" || event === "late" || event === "looked") continue;
+    if (repeated.has(record)) continue;
     found.set(version, { run, group: group.includes(version) ? groups : undefined });
   }
   return found;

@@ -59,7 +59,7 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
   );
   const tables = [...described.values()].filter((table) => table !== undefined).length;
   const hint =
-    differences.length === 0 ? undefined : hintFor({ described, differences }, files, migrations, state, target);
+    dated.length === 0 ? undefined : hintFor({ described, differences: dated }, files, migrations, state, target);
   const doubts = doubtWords(state, runner.run, clock);
   const deferred = (await countDeferred(described, target, state)).map(deferralOf);
   return { tables, deferred, columns: target.capabilities.describes, differences: dated, hint, doubts };
@@ -81,6 +81,8 @@ function hintFor(
     return areAll("gone", differences)
       ? `${howToFix(differences)}; without one, see migrate repair`
       : "see migrate repair";
+  if (state.migrations.size === 0)
+    return `if the ledger was lost, see migrate repair; otherwise ${howToFix(differences)}`;
   const isPending = pendingFiles(files, state).length > 0;
   // A pending migration may create or rename what is there or gone too early.
   if (!capabilities.describes || (isPending && !areAll("changed", differences))) return howToFix(differences);

@@ -1,11 +1,12 @@
 /** What a version of a table in a folder contains, read from its manifest without reading a row. */
 import { createHash } from "node:crypto";
-import { fieldsIn, fromManifest, messagesIn, numberIn, type ManifestPlace, type Message } from "./manifest.ts";
+import { fieldsIn, fromManifest, messagesIn, numberIn, textIn, type ManifestPlace, type Message } from "./manifest.ts";
 
 /** The number of the manifest's fragments. */
 const fragment = 2;
-/** The number in a fragment. */
-const physicalRows = 4;
+/** The numbers in a fragment, and in one of its files. */
+const [files, physicalRows] = [2, 4];
+const pathOfFile = 1;
 
 /** Undefined if that version has no manifest that can be read. */
 export function contentsOf(place: ManifestPlace) {
@@ -34,6 +35,15 @@ export function storedRows(place: ManifestPlace): number | undefined {
     // Old releases of the engine did not write the number.
     return rows.includes(0) ? undefined : rows.reduce((sum, one) => sum + one, 0);
   });
+}
+
+/** The names of the data files of a table's newest version; undefined if its manifest can't be read. */
+export function dataFilesOf(place: ManifestPlace): readonly string[] | undefined {
+  return fromManifest(place, (manifest) =>
+    messagesIn(manifest, fragment).flatMap((one) =>
+      messagesIn(one, files).flatMap((file) => textIn(file, pathOfFile) ?? []),
+    ),
+  );
 }
 
 /** A hash of which files hold which rows. */

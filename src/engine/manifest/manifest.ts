@@ -42,6 +42,15 @@ export function manifestPath({ folder, table, version }: Required<ManifestPlace>
   return path && join(versionsOf(table), basename(path));
 }
 
+/** The path of the manifest of a table's newest version; undefined if it has none. */
+export function newestManifest({ folder, table }: Omit<ManifestPlace, "version">): string | undefined {
+  try {
+    return newestIn(join(folder, versionsOf(table)));
+  } catch {
+    return undefined; // the folder is no table, or is gone
+  }
+}
+
 const versionsOf = (table: string) => join(`${table}.lance`, "_versions");
 
 /** File names count up, or down from 2^64 - 1 if they have 20 digits, so that the newest is listed first. */

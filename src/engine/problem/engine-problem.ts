@@ -28,6 +28,11 @@ export function isConflict(thrown: unknown): boolean {
   );
 }
 
+/** Whether the engine states that what should be created exists. The second text is that of a branch. */
+export function isTaken(thrown: unknown): boolean {
+  return /already exists|Clone operation should not enter build_manifest/.test(String(thrown));
+}
+
 /** The engine's message for users: without source locations, and without the credentials of an object store. */
 export function engineProblem(thrown: unknown): string {
   // This message lists everything that the engine has asked, as Rust prints it.
@@ -42,6 +47,8 @@ export function engineProblem(thrown: unknown): string {
 
 /** The problem of a request to an object store, for users; undefined if the error is about something else. */
 export function storeProblemOf(thrown: unknown): StoreProblem | undefined {
+  if (thrown instanceof Error && "code" in thrown && thrown.code === "StoreConflict")
+    return { sentence: thrown.message, outcome: "conflict" };
   // Secrets are removed first: part of one that is shortened would not be recognized.
   return isEngineError(thrown) ? storeProblem(withoutKnownSecrets(String(thrown))) : undefined;
 }

@@ -6,22 +6,52 @@
 export interface StoreProblem {
   /** What happened, and what to do next. */
   readonly sentence: string;
-  /** Whether the store refused the request, so that sending it again changes nothing. */
-  readonly isRefused: boolean;
+  /**
+   * What became of the request: the store refused it, and will again; it refused it only because of another one at the
+   * same time; or it is unknown whether it took effect.
+   */
+  readonly outcome: "refused" | "conflict" | "unanswered";
+}
+
+/** The store refused to create an object because of another request, and the object does not exist. */
+export class StoreConflict extends Error {
+  /** An error's class is lost where it is cleaned of secrets. */
+  readonly code = "StoreConflict";
+
+  constructor(what: string) {
+    super(
+      `the object store refused to create ${what} because of another request for it, which created nothing; try again later`,
+    );
+  }
 }
 
 /** The problem of a failed request; undefined if the engine's error is about something else. */
 export function storeProblem(text: string): StoreProblem | undefined {
   const request = requestIn(text);
-  if (request === undefined) return undefined;
+  if (request === undefined) return isInterrupted(text) ? { sentence: interrupted, outcome: "unanswered" } : undefined;
   if (credentialServers.some((server) => request.address.startsWith(server)))
-    return { sentence: withoutCredentials, isRefused: true };
+    return { sentence: withoutCredentials, outcome: "refused" };
   const answer = answerIn(request.rest);
-  if (answer === undefined) return { sentence: unansweredSentence(request, text), isRefused: false };
+  if (answer === undefined) return { sentence: unansweredSentence(request, text), outcome: "unanswered" };
   if (isExpected(answer, /list ?request/i.test(text))) return undefined;
-  const { status } = answer;
-  return { sentence: answeredSentence(request, answer), isRefused: status < 500 && status !== 408 && status !== 429 };
+  return { sentence: answeredSentence(request, answer), outcome: outcomeOf(request, answer) };
 }
+
+/** An answer that ended too early. The engine does not state the request. */
+function isInterrupted(text: string): boolean {
+  return /ListResponseBody|list response body|request or response body error/.test(text.slice(0, longestText));
+}
+
+const interrupted = "the object store's answer to a request was interrupted; check the network, and try again later";
+
+function outcomeOf({ address }: Request, { status, code }: Answer): StoreProblem["outcome"] {
+  // The other request for a version may be an earlier try of this one, and take effect.
+  if (conflicts.has(code)) return address.includes("/_versions/") ? "unanswered" : "conflict";
+  return status < 500 && status !== 408 && status !== 429 ? "refused" : "unanswered";
+}
+
+/** A request for the same object was under way, so this one did nothing. */
+const conflicts: ReadonlySet<string> = new Set(["ConditionalRequestConflict", "OperationAborted"]);
 
 interface Request {
   readonly method: string;
@@ -82,7 +112,11 @@ function element(xml: string, name: string): string {
 
 /** Whether the engine expects such an answer: a missing object or another writer's commit does not concern the store. */
 function isExpected({ status, code }: Answer, isList: boolean): boolean {
-  return (status === 404 && !isList && !missingStores.has(code)) || status === 409 || status === 412;
+  return (
+    (status === 404 && !isList && !missingStores.has(code)) ||
+    (status === 409 && !conflicts.has(code)) ||
+    status === 412
+  );
 }
 
 const missingStores: ReadonlySet<string> = new Set(["NoSuchBucket", "ContainerNotFound", "ResourceNotFound"]);
@@ -92,7 +126,20 @@ function answeredSentence(request: Request, { status, code, message }: Answer): 
   return [`the object store answered ${wordsOf(request)} with ${words}`, ...wayOut({ status, code })].join("; ");
 }
 
+/** By the code of the answer, whose status does not tell these apart: what to do. */
+const byCode: readonly (readonly [RegExp, string])[] = [
+  [/^RequestTimeTooSkewed$/, "set the clock of this machine"],
+  [/^(ExpiredToken|TokenRefreshRequired|RequestExpired)/, "renew the credentials, which have expired"],
+  [
+    /^(InvalidToken|InvalidAccessKeyId|SignatureDoesNotMatch|MissingAuthenticationToken|MissingSecurityHeader)$/,
+    "check the credentials in storageOptions or in the environment",
+  ],
+  [/^(ConditionalRequestConflict|OperationAborted)$/, "try again later"],
+];
+
 function wayOut({ status, code }: Pick<Answer, "status" | "code">): readonly string[] {
+  const known = byCode.find(([pattern]) => pattern.test(code));
+  if (known !== undefined) return [known[1]];
   if (status === 404) return ["create the bucket or container, or correct uri and endpoint of the target"];
   if ((status >= 300 && status < 400) || code === "AuthorizationHeaderMalformed")
     return ["check region and endpoint in storageOptions"];

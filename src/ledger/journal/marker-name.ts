@@ -7,8 +7,8 @@ import { shortHash } from "../../migrations/checksum.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { LedgerRecord, RecordId } from "../state/record.ts";
 
-/** The longest table name that the engine accepts. */
-const longest = 249;
+/** The longest table name that the engine accepts, and a marker may have. */
+export const longestMarker = 249;
 
 /** The fields with hashes and numbers, by the letter that precedes each. */
 const fields = {
@@ -41,7 +41,7 @@ export function markerName(ledger: string, record: LedgerRecord): string {
     }),
   ].join(".");
   if (version === undefined || name === undefined) return `${head}.${tail}`;
-  const migration = formatMigration({ version, name }).slice(0, longest - head.length - tail.length - 2);
+  const migration = formatMigration({ version, name }).slice(0, longestMarker - head.length - tail.length - 2);
   return `${head}.${migration}.${tail}`;
 }
 
@@ -74,7 +74,7 @@ function markerRecord(table: string, { epoch, number, event, rest }: MarkerPlace
   const detail = event === "failed" ? `it failed; the row of table ${table} says why` : undefined;
   const record: LedgerRecord = { ...unknown, epoch, number, event: event as LedgerRecord["event"], detail };
   for (const part of rest.split(".")) Object.assign(record, parsePart(part));
-  const isCut = record.name !== undefined && table.length === longest;
+  const isCut = record.name !== undefined && table.length === longestMarker;
   return isCut ? { ...record, isNameCut: true } : record;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../time/clock.ts";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import { sha256 } from "../../migrations/checksum.ts";
+import { sha256, shortHash } from "../../migrations/checksum.ts";
 import { patience, pauseAfter, retry } from "../../targets/contract/retry.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { CreateMarker } from "../../targets/contract/ledger-store.ts";
@@ -25,8 +25,8 @@ export interface MarkerStore {
 }
 
 export function markersJournal(ledger: string, { names, create, verdict, clock }: MarkerStore): Journal {
-  /** The epochs that this run has taken. They are remembered here because a marker doesn't show who took its epoch. */
-  const own = new Map<number, Pick<LedgerRecord, "by" | "run">>();
+  /** Who wrote the markers that this run has created. They are remembered here because a marker doesn't show it. */
+  const own = new Map<string, Pick<LedgerRecord, "by" | "run">>();
 
   /** Tables that were listed or created here before. A list that lacks a marker among them is torn or stale. */
   let seen: string[] = [];
@@ -34,12 +34,18 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
     for (let tries = 1; ; tries++) {
       const all = await names();
       const there = new Set(seen.length === 0 ? [] : all);
-      const absent = seen.find((name) => !there.has(name) && markerPlace(ledger, name) !== undefined);
-      seen = absent === undefined ? [...all] : [...new Set([...seen, ...all])];
-      if (absent === undefined) return all;
+      const absent = seen.filter((name) => !there.has(name) && markerPlace(ledger, name) !== undefined);
+      seen = absent.length === 0 ? [...all] : [...new Set([...seen, ...all])];
+      if (absent.length === 0) return all;
       if (tries === patience.staleList.tries) {
-        const problem = `the service's list of tables lacks ${absent}, which it showed before or has just created; see migrate doctor`;
-        throw new MigrateError("ERR_LEDGER_UNREADABLE", { ledger, problem });
+        const created = absent.find((name) => own.has(name));
+        const why = created === undefined ? "which it showed before" : "which it has just created";
+        const problem = `the service's list of tables lacks ${created ?? absent[0]!}, ${why}; see migrate doctor`;
+        // A run that has created markers may have changed tables too.
+        throw new MigrateError(created === undefined ? "ERR_LEDGER_UNREADABLE" : "ERR_LEDGER_UNWRITABLE", {
+          ledger,
+          problem,
+        });
       }
       await clock.sleep(pauseAfter(tries, patience.staleList));
     }
@@ -52,8 +58,8 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
       const record = known.get(name) ?? parseMarkerName(ledger, name);
       if (record === undefined) return [];
       known.set(name, record);
-      const taken = own.get(record.epoch);
-      return [taken === undefined ? record : { ...record, ...taken }];
+      const mine = own.get(name);
+      return [mine === undefined ? record : { ...record, ...mine }];
     });
 
   /**
@@ -93,7 +99,7 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
     try {
       return await retry(attempt, verdict, clock);
     } catch (cause) {
-      if (isMigrateError(cause)) throw cause;
+      if (isMigrateError(cause) && cause.code !== "ERR_LEDGER_UNREADABLE") throw cause;
       throw new MigrateError("ERR_LEDGER_UNWRITABLE", { ledger, problem: firstLine(cause) }, { cause });
     }
   };
@@ -124,17 +130,20 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
       const { by, run, epoch } = record;
       const name = epochName(ledger, epoch);
       const won = await write(name, record);
-      // Checked once per ledger: a service that lets a second create succeed would give the lease to every run.
-      if (won && epoch === 1 && (await write(name, record))) {
-        const problem = "the service lets a second create of the same table succeed, so no run can hold a lease there";
-        throw new MigrateError("ERR_LEDGER_UNWRITABLE", { ledger, problem });
-      }
-      if (won) own.set(epoch, { by, run });
+      if (won) own.set(name, { by, run });
       return won;
     },
     async add(records) {
-      // An existing marker is this run's own, whose answer was lost: no other run writes in this epoch.
-      for (const record of records) await write(markerName(ledger, record), record);
+      for (const record of records) {
+        const { by, run, number } = record;
+        const name = markerName(ledger, record);
+        // The name of an epoch's first record differs between runs. So if a service let two runs take the same epoch, at
+        // least one of them finds the other's record. Every run ignores this part of the name.
+        const marker = number === 1 ? `${name}.i${shortHash(sha256(run))}` : name;
+        own.set(marker, { by, run });
+        // An existing marker is this run's own, whose answer was lost.
+        await write(marker, record);
+      }
     },
     compact: async () => {},
     // The name that takes an epoch is the same for every run, so a reference to it would prove nothing.

@@ -90,6 +90,10 @@ export async function takeLease(
       ledger = await journal.read();
       own = [];
     }
+    if (ledger.some((other) => other.epoch === epoch && other.number > 0 && other.run !== record.run)) {
+      const problem = "refuses a second create of the same name (another run has taken the lease with the same table)";
+      throw new MigrateError("ERR_TARGET_UNFIT", { what: `the service of the ledger ${journal.name}`, problem });
+    }
     // Before the length of the lease was recorded, another run may have waited for less and taken the next epoch.
     if (ledger.some((other) => other.epoch > epoch)) standing = "lost";
   };

@@ -46,8 +46,9 @@ export function recordChain(
     ...entry,
     ...(entry.version === undefined && deferral !== undefined && { detail: deferral }),
     ...runner,
+    by: entry.by ?? runner.by,
     ...at,
-    at: clock.wall(),
+    at: entry.at ?? clock.wall(),
     applied: hash.value,
     previous: last,
   });

@@ -35,15 +35,16 @@ export type LedgerEvent =
 
 /**
  * Each table's versions before and after a migration, if the target reports them, by the name that the table had
- * before. `shared`: others may have written to it in between. `times`: when these versions were created, in
- * milliseconds since 1970, which distinguishes the table from another of its name; absent in records of older releases.
+ * before. `others`: true if others may have written to it in between, and "none" if only the migration has; false if
+ * that was not watched. `times`: when these versions were created, in milliseconds since 1970, which distinguishes the
+ * table from another of its name. "none" and times are absent in records of older releases.
  */
 export type TableVersions = Readonly<Record<string, OwnVersions>>;
 
 export type OwnVersions = readonly [
   before: number | null,
   after: number | null,
-  shared?: boolean,
+  others?: boolean | "none",
   times?: readonly [before: number | null, after: number | null],
 ];
 
@@ -118,9 +119,21 @@ export interface LedgerRecord extends Partial<MigrationFacts> {
   readonly previous: string;
 }
 
-/** The fields that a writer gives; the record chain adds the others. */
+/** The fields that a writer gives; the record chain adds the others. `at`, `by`: those of the record that it repeats. */
 export type LedgerEntry = Pick<LedgerRecord, "event" | "next" | "detail" | "lease" | "late" | "midway"> &
-  Partial<MigrationFacts>;
+  Partial<Pick<LedgerRecord, "at" | "by"> & MigrationFacts>;
+
+/** The records of rebuilt ledgers that only repeat what an earlier run did, with its time. */
+export function repeatedIn(records: readonly LedgerRecord[]): Set<LedgerRecord> {
+  const began = new Map<number, number>();
+  for (const { event, epoch } of records) if (event === "rebuilt") began.set(epoch, Infinity);
+  for (const { epoch, version, at } of records) {
+    const time = began.get(epoch);
+    // A marker that takes an epoch has no time.
+    if (time !== undefined && version === undefined && at > 0) began.set(epoch, Math.min(time, at));
+  }
+  return new Set(records.filter(({ version, epoch, at }) => version !== undefined && at < (began.get(epoch) ?? 0)));
+}
 
 /** The hash, or its beginning, of the saved plan that a run states to execute; undefined for other records. */
 export function savedPlanOf({ event, version, checksum }: LedgerRecord): string | undefined {

@@ -1,6 +1,6 @@
 /** The questions about the current tables that a rollback needs answered before it changes anything. Pure. */
 import type { StepPlace } from "../../errors/migrate-error.ts";
-import type { Action } from "../../actions/model/action.ts";
+import type { Action, PutBackRowsAction } from "../../actions/model/action.ts";
 import { changesRows } from "../../actions/apply-action.ts";
 import { tableBefore } from "../../actions/follow.ts";
 import type { TableVersions } from "../../ledger/state/record.ts";
@@ -48,8 +48,8 @@ export interface SinceQuestion {
   readonly as: Table;
   /** The version that an earlier action of the rollback has restored at that point; undefined if none has. */
   readonly until: number | undefined;
-  /** Whether added rows can be put back. */
-  readonly putsBack: boolean;
+  /** How added rows are put back; undefined if they can't be. */
+  readonly putting: PutBackRowsAction | undefined;
   /** The columns whose values these rows then lose. */
   readonly leaves: readonly string[];
   /** The columns that are null in these rows then. */
@@ -141,7 +141,7 @@ function sinceOf(
     after,
     as,
     until,
-    putsBack: next?.kind === "putBackRows" && next.columns !== undefined && !isChanged,
+    putting: next?.kind === "putBackRows" && next.columns !== undefined && !isChanged ? next : undefined,
     leaves,
     empty: next?.kind === "putBackRows" && next.columns !== undefined ? emptyColumns(as, next.columns) : [],
     isWhole: next?.kind === "putBackRows" && (next.leaves ?? []).length === 0,

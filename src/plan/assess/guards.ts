@@ -1,9 +1,11 @@
 /** Checks the consent that migrations need, and the guards of a target's configuration. Pure. */
-import { MigrateError } from "../../errors/migrate-error.ts";
+import { count, MigrateError } from "../../errors/migrate-error.ts";
+import type { Risk } from "../../actions/model/risk.ts";
 import type { Acceptance } from "../../migrations/acceptance.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Cost } from "./cost.ts";
 import type { Plan, PlannedAction } from "../make-plan.ts";
+import type { LostRows } from "./lost-rows.ts";
 import type { Refusal } from "../refusal.ts";
 import type { RollbackClass } from "../rollback/rollback-class.ts";
 
@@ -14,16 +16,23 @@ export interface Guards {
   readonly forbid?: readonly RollbackClass[] | undefined;
   /** How many bytes, before compression, a migration may rewrite on this target. */
   readonly maxRewriteBytes?: number | undefined;
+  /**
+   * Whether the database must have tables already. Then a mistyped address is refused, and no new database is made there.
+   *
+   * @default false
+   */
+  readonly mustExist?: boolean | undefined;
 }
 
 /**
- * Adds the refusal to each action that may not run. `accept`: the consent for this run. `costs`: required if there is a
- * limit.
+ * Adds the refusal to each action that may not run. `accept`: the consent for this run. `lost`: how many rows lose a
+ * value, if the actions may lose some. `costs`: required if there is a limit.
  */
 export function withRefusals(
   plan: Plan,
   guards: Guards,
   accept: readonly Acceptance[] = [],
+  lost: LostRows = new Map(),
   costs?: ReadonlyMap<PlannedAction, { readonly cost: Pick<Cost, "bytes"> }>,
 ): Plan {
   const migrations = plan.migrations.map((planned) => {
@@ -37,7 +46,7 @@ export function withRefusals(
       const own: number | null = costs?.get(action)?.cost.bytes ?? null;
       bytes = bytes === null || own === null ? null : bytes + own;
       const tooMuch = own === 0 ? undefined : rewriteRefusal(bytes, guards);
-      return { ...action, refusal: refusalOf(action, guards, accepted) ?? tooMuch };
+      return { ...action, refusal: refusalOf(action, guards, accepted, lost.get(action)) ?? tooMuch };
     });
     return { ...planned, actions };
   });
@@ -54,33 +63,41 @@ export function acceptedOf(
 }
 
 /** The error of the first action that is known to fail. */
-export function failureIn({ migrations }: Plan): MigrateError<"ERR_STEP_WOULD_FAIL"> | undefined {
+function failureIn({ migrations }: Plan): MigrateError<"ERR_STEP_WOULD_FAIL"> | undefined {
   for (const { place, refusal } of migrations.flatMap(({ actions }) => actions))
     if (refusal?.reason === "failure")
       return new MigrateError("ERR_STEP_WOULD_FAIL", { ...place, problem: refusal.problem });
   return undefined;
 }
 
+/** Throws the error of `refusalIn`. */
+export function checkRefusals(plan: Plan, target: string, command?: ConsentCommand): void {
+  const error = refusalIn(plan, target, command);
+  if (error !== undefined) throw error;
+}
+
+type ConsentCommand = "migrate up" | "migrate push";
+
 /**
- * `command`: the one that takes the consent, if it is not the one that was given. Throws ERR_STEP_WOULD_FAIL, ERR_CONSENT,
- * ERR_FORBIDDEN, ERR_REWRITE, ERR_CONTRACT, ERR_ROLLBACK_BLOCKED.
+ * Why the plan may not be carried out: ERR_STEP_WOULD_FAIL, ERR_CONSENT, ERR_FORBIDDEN, ERR_REWRITE, ERR_CONTRACT or
+ * ERR_ROLLBACK_BLOCKED. `command`: the one that takes the consent, if it is not the one that was given.
  */
-export function checkRefusals(plan: Plan, target: string, command?: "migrate up" | "migrate push"): void {
+export function refusalIn(plan: Plan, target: string, command?: ConsentCommand): MigrateError | undefined {
   const { migrations, blocked } = plan;
-  if (blocked !== undefined) throw new MigrateError("ERR_ROLLBACK_BLOCKED", blocked);
+  if (blocked !== undefined) return new MigrateError("ERR_ROLLBACK_BLOCKED", blocked);
   const failure = failureIn(plan);
-  if (failure !== undefined) throw failure;
+  if (failure !== undefined) return failure;
   const actions = migrations.flatMap((migration) => migration.actions);
   for (const [index, { place, refusal }] of actions.entries()) {
     if (refusal?.reason === "consent")
-      throw new MigrateError("ERR_CONSENT", {
+      return new MigrateError("ERR_CONSENT", {
         ...place,
         ...refusal,
         others: othersOf(actions.slice(index + 1)),
         command,
       });
     if (refusal?.reason === "rewrite")
-      throw new MigrateError("ERR_REWRITE", {
+      return new MigrateError("ERR_REWRITE", {
         ...place,
         target,
         limit: refusal.limit,
@@ -89,10 +106,11 @@ export function checkRefusals(plan: Plan, target: string, command?: "migrate up"
     if (refusal?.reason === "contract") {
       const broken = refusal.broken.map(({ application, release, problem }) => `${application} ${release} ${problem}`);
       const { direction } = migrations.find((one) => one.actions.includes(actions[index]!))!;
-      throw new MigrateError("ERR_CONTRACT", { ...place, direction, broken, sequence: refusal.sequence });
+      return new MigrateError("ERR_CONTRACT", { ...place, direction, broken, sequence: refusal.sequence });
     }
-    if (refusal?.reason === "forbidden") throw new MigrateError("ERR_FORBIDDEN", { ...place, ...refusal, target });
+    if (refusal?.reason === "forbidden") return new MigrateError("ERR_FORBIDDEN", { ...place, ...refusal, target });
   }
+  return undefined;
 }
 
 /** Counts the later actions that need consent, so that the user is asked once for all of them. */
@@ -110,13 +128,21 @@ function refusalOf(
   { risks, rollback: own, withoutDown, text }: PlannedAction,
   { forbid = [] }: Guards,
   accepted: ReadonlySet<Acceptance>,
+  lost: number | undefined,
 ): Refusal | undefined {
   const rollback = own ?? withoutDown;
   if (rollback !== undefined && forbid.includes(rollback.class))
     return { reason: "forbidden", class: rollback.class, problem: rollback.reason ?? text };
-  const loss = risks.find(({ kind }) => kind === "loss")?.text;
+  const loss = lossIn(risks, lost);
   // With the class `exact`, only data is lost that the migration itself created.
   if (loss === undefined || rollback?.class === "exact") return undefined;
   const consent = rollback?.class === "none" ? "irreversible" : "lossy";
   return accepted.has(consent) || accepted.has("irreversible") ? undefined : { reason: "consent", consent, loss };
+}
+
+/** The first loss that needs consent, as text. `lost`: how many rows lose a value; undefined if unknown. */
+function lossIn(risks: readonly Risk[], lost: number | undefined): string | undefined {
+  const loss = risks.find(({ kind, isCounted }) => kind === "loss" && !(isCounted && lost === 0));
+  if (loss?.isCounted !== true) return loss?.text;
+  return `${loss.text}: ${lost === undefined ? "the number of rows is unknown, because they can't be counted here" : `${count(lost, "row")} now`}`;
 }

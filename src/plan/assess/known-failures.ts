@@ -1,7 +1,7 @@
 /** The questions that show in advance which actions of a plan would fail on the current rows. Pure. */
 import { count } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
-import { changesRows, refAfter, rewrites, tablesOfAction } from "../../actions/apply-action.ts";
+import { changesRows, givenTo, refAfter, rewrites, tablesOfAction } from "../../actions/apply-action.ts";
 import type { Column, DataType } from "../../schema/data-type.ts";
 import { formatPath, isWithin, parsePath, type Path } from "../../schema/path.ts";
 import { isNull } from "../../actions/model/risk.ts";
@@ -16,6 +16,7 @@ import { kindOf } from "../rollback/blocker-kinds.ts";
 import { askAfter, type Ask } from "./row-questions.ts";
 import type { Plan, PlannedAction } from "../make-plan.ts";
 import { isGroup, type Unit } from "../group/group-migrations.ts";
+import { brokenBy } from "./broken.ts";
 import { trialsOf, type Trials } from "./trials.ts";
 import { bareBefore } from "../compile/vector-index-check.ts";
 
@@ -33,10 +34,14 @@ export type FailureQuestion = {
 
 /** The questions about one action. */
 export interface Suspicion extends Trials {
+  /** Why the engine fails later, whatever the rows are. */
+  readonly broken?: string | undefined;
   readonly questions: readonly FailureQuestion[];
   /** Columns that become nullable, by their current names. No part of a primary key can be nullable. */
   readonly nullable: readonly { readonly table: string; readonly path: string }[];
-  /** Columns that are retyped, alone or in a part, by their current names. The engine then stores them as any other. */
+  /** Columns that may no longer hold nulls, by their current names. */
+  readonly strict: Suspicion["nullable"];
+  /** Columns that are retyped, alone or in a part, or get a field, by their current names. The engine then stores them as any other. */
   readonly retyped: readonly {
     readonly table: string;
     readonly column: string;
@@ -58,7 +63,9 @@ export function suspicionsOf({ now, migrations }: Plan): ReadonlyMap<PlannedActi
     const asking = { earlier, now, bare: bare[at]! };
     found.set(own, {
       questions: [...obstacleQuestions(own, asking), ...nullQuestions(own, asking)],
-      nullable: nullableNow(own.action, asking),
+      broken: brokenBy(own.action, asking),
+      nullable: madeNullable(true, own.action, asking),
+      strict: madeNullable(false, own.action, asking),
       retyped: retypedNow(own.action, asking),
       ...trialsOf(own, asking),
     });
@@ -120,7 +127,8 @@ function nullQuestions({ action, before }: PlannedAction, asking: Asking): reado
       );
     case "alterColumns":
       return action.alterations.flatMap(({ path, nullable }) => {
-        if (nullable !== false || !asking.bare.some((one) => formatPath(one.path) === path)) return [];
+        if (nullable !== false) return [];
+        if (!asking.bare.some((one) => formatPath(one.path) === path)) return givenBefore({ table, path }, asking);
         const words = `${table}.${path} was added without values; give it values with \`as\`, or in a step before`;
         return allRows(table, words, asking);
       });
@@ -131,6 +139,18 @@ function nullQuestions({ action, before }: PlannedAction, asking: Asking): reado
     default:
       return [];
   }
+}
+
+/** Asks whether the expression that gives a column its values in an earlier action is null in a row. */
+function givenBefore({ table, path }: { readonly table: string; readonly path: string }, asking: Asking) {
+  const { earlier } = asking;
+  const at = { table, path: parsePath(path) };
+  const last = earlier.findLastIndex((one) => givenTo(at, one) !== undefined);
+  const giving = last === -1 ? undefined : givenTo(at, earlier[last]!);
+  const isKept = earlier.slice(last + 1).every((one) => one.table !== table || keepsValues.has(one.kind));
+  const isWhole = earlier[last]?.kind === "convertColumn" || earlier[last]?.kind === "addColumns";
+  if (giving?.sql === undefined || formatPath(giving.path) !== path || !isKept || !isWhole) return [];
+  return given({ table, path, as: giving.sql, isStrict: true }, { ...asking, earlier: earlier.slice(0, last) });
 }
 
 /** Asks whether a refresh can compute its values. */
@@ -223,18 +243,18 @@ function mayChange(action: Action, path: Path, isMore: boolean): boolean {
   }
 }
 
-/** The columns that become nullable, by their current names. */
-function nullableNow(action: Action, { earlier, now }: Asking): Suspicion["nullable"] {
+/** The columns that become nullable, or not null, by their current names. */
+function madeNullable(wanted: boolean, action: Action, { earlier, now }: Asking): Suspicion["nullable"] {
   if (action.kind !== "alterColumns") return [];
   return action.alterations.flatMap(({ path, nullable }) => {
-    if (nullable !== true) return [];
+    if (nullable !== wanted) return [];
     const from = originOf({ table: action.table, path: parsePath(path) }, earlier, now);
     return from === undefined ? [] : [{ table: from.table, path: formatPath(from.path) }];
   });
 }
 
 function retypedNow(action: Action, { earlier, now }: Asking): Suspicion["retyped"] {
-  if (action.kind !== "alterColumns") return [];
+  if (action.kind !== "alterColumns" && action.kind !== "addField") return [];
   return [...rewrites(action)].flatMap((name) => {
     const from = originOf({ table: action.table, path: [name] }, earlier, now);
     if (from === undefined) return [];

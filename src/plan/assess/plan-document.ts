@@ -5,7 +5,6 @@ import type { CheckedContracts } from "../checked-contracts.ts";
 import { costShape, totalOf, type ActionEstimate, type Survey } from "./cost.ts";
 import type { Direction } from "../compile/compile.ts";
 import { callsLeft, type GroupedPlan, type MigrationGroup } from "../group/group-migrations.ts";
-import { firstPageRows } from "../../actions/model/computation.ts";
 import type { Risk } from "../../actions/model/risk.ts";
 import type { PlannedAction, PlannedMigration } from "../make-plan.ts";
 
@@ -146,6 +145,7 @@ export const planDocumentShape = z
       })
       .optional()
       .describe("If contracts are configured or given."),
+    newDatabase: text.optional().describe("Where the database is, if it has no tables yet."),
     totals: z.object({ migrations: whole, actions: whole, ...costShape.shape }).optional(),
   })
   .meta({ id: "plan" });
@@ -162,7 +162,7 @@ export function migrationsOf({ pending, reverting }: PlanDocument): readonly Doc
 
 /** `survey`: the estimates for the plan's actions, if the target was asked. */
 export function planDocument(
-  { migrations, groups = [], accepted = [], blocked, contracts }: GroupedPlan,
+  { migrations, groups = [], accepted = [], blocked, contracts, newDatabase }: GroupedPlan,
   target: string,
   direction: Direction,
   survey?: Survey,
@@ -184,6 +184,7 @@ export function planDocument(
     ...(accepted.length > 0 && { accepted: [...accepted] }),
     ...(blocked && { blocked: { ...blocked, problems: [...blocked.problems] } }),
     ...(contracts && { contracts: { ...ofContracts(contracts), refused: migrations.filter(breaksContract).length } }),
+    ...(newDatabase !== undefined && { newDatabase }),
     totals: survey && {
       migrations: migrations.length,
       actions: actions.length,
@@ -243,10 +244,9 @@ export function risksNow(risks: readonly Risk[], estimate: ActionEstimate | unde
   );
 }
 
-/** `rows`: how many rows it is about now, if known. Of a key: how many rows are computed. Of a deferral: rows with a vector, counted up to as many as needed. */
+/** `rows`: how many rows it is about now, if known. Of a key: 0 if no row is computed. Of a deferral: rows with a vector, counted up to as many as needed. */
 function riskNow({ kind, text: words, obstacle }: Risk, rows: number | undefined) {
-  // All of them were looked at, and the action is refused if one is the same.
-  if (obstacle?.kind === "key") return rows !== undefined && rows <= firstPageRows ? [] : [{ kind, text: words }];
+  if (obstacle?.kind === "key") return rows === 0 ? [] : [{ kind, text: words }];
   if (kind !== "deferral" || rows === undefined) return [{ kind, text: words, rows }];
   return obstacle?.kind === "vectors" && rows >= obstacle.least ? [] : [{ kind, text: words, rows }];
 }

@@ -51,7 +51,7 @@ export function askOf(obstacle: RowsObstacle, before: readonly Action[], now: Da
   const wanted = parsePath(obstacle.path);
   for (const [table, { columns }] of now)
     for (const path of columnPaths(columns)) {
-      const there = followValues({ table, path }, before);
+      const there = followValues({ table, path }, before, obstacle.kind === "null");
       if (there?.table !== obstacle.table) continue;
       const inside = restOf(wanted, there.path);
       const { type } = findColumn(columns, path)!;

@@ -1,5 +1,5 @@
 /** The rows that an action is about, as a query on the current tables: those that code computes, and those of a condition. Pure. */
-import type { Action, DeleteRowsAction, UpdateRowsAction } from "../../actions/model/action.ts";
+import type { Action, UpdateRowsAction } from "../../actions/model/action.ts";
 import type { ColumnRef, ComputedValues } from "../../actions/model/action-model.ts";
 import {
   changesRows,
@@ -53,12 +53,12 @@ export function rowsToCompute(
   const values = computedIn(commits);
   if (values === undefined) return undefined;
   const [{ action }] = commits as [Commit];
-  const { column, how, overwrite } = values;
+  const { column, how, overwrite, lacking } = values;
   const table = tableBefore(action.table, before, now);
   if (table === undefined || !(how.where === undefined || isAsNow(table, before, now))) return undefined;
   if (before.some((one) => isOn([table, action.table], one) && changesRowSet(one))) return undefined;
   if (isMarked) return { table, where: both(values.pending, how.where) };
-  if (overwrite) return { table, where: how.where };
+  if (overwrite) return { table, where: both(lacking, how.where) };
   const at = { table: action.table, path: [column] };
   const isGiven = before.some((one) => {
     const given = givenTo(at, one);
@@ -85,12 +85,12 @@ export function keepsKeys(commits: readonly Commit[], before: readonly Action[],
 }
 
 /**
- * The rows that an update or a deletion is about. Undefined if they do not follow from the current tables: earlier
+ * The rows that an update, a deletion or a count of lost values is about. Undefined if they do not follow from the current tables: earlier
  * actions add or remove rows, or change what the condition reads. A column that is added before them is not looked for:
  * the query fails.
  */
 export function rowsOfCondition(
-  { table, where }: UpdateRowsAction | DeleteRowsAction,
+  { table, where }: Pick<UpdateRowsAction, "table" | "where">,
   before: readonly Action[],
   now: Database,
 ): RowsToCompute | undefined {
@@ -128,6 +128,11 @@ function isAsNow(table: string, before: readonly Action[], now: Database): boole
       return givenTo(at, one) === undefined && after?.table === table && after.path[0] === name;
     }),
   );
+}
+
+/** Whether an action may write rows to a table that it leaves or creates. */
+export function addsRows(action: Action): boolean {
+  return action.kind === "createTable" ? (action.rows ?? []).length > 0 : changesRowSet(action);
 }
 
 /** Whether an action may add or remove rows. */

@@ -1,7 +1,20 @@
-/** Plans that are saved to files. A saved plan runs once and exactly as it was saved, or not at all. Pure. */
+/**
+ * Plans that are saved to files. A saved plan runs once and exactly as it was saved, or not at all. A run of the same
+ * plan resumes one that was stopped. Pure.
+ */
 import { z } from "zod";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import { byPlace, recordIdText, savedPlanOf, type LedgerEntry, type LedgerRecord } from "../../ledger/state/record.ts";
+import type { Action } from "../../actions/model/action.ts";
+import { replacesTable, tablesOfAction } from "../../actions/apply-action.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
+import {
+  byPlace,
+  groupOf,
+  recordIdText,
+  savedPlanOf,
+  type LedgerEntry,
+  type LedgerRecord,
+} from "../../ledger/state/record.ts";
 import { canonicalJson, matchesHash, sha256 } from "../../migrations/checksum.ts";
 import { acceptances } from "../../migrations/acceptance.ts";
 import type { Migration } from "../../migrations/load.ts";
@@ -73,7 +86,7 @@ export function headOf(records: readonly LedgerRecord[], hashOf: (record: Ledger
   return newest === undefined ? null : { record: recordIdText(newest), hash: hashOf(newest), records: records.length };
 }
 
-/** The record that marks the plan as used, so that it cannot run again. `next`: the migration that runs next. */
+/** The record by which a run states that it carries out the plan. `next`: the migration that runs next. */
 export function useOf({ id }: SavedPlan, next: number | undefined): LedgerEntry {
   return { event: "renewed", checksum: id, next };
 }
@@ -93,26 +106,53 @@ export function checkPlace(saved: SavedPlan, target: { readonly name: string; re
 }
 
 /**
- * `records`: those of other runs. Throws ERR_PLAN_STALE if one of these runs has used the plan, or has written to the
- * ledger since.
+ * Whether the ledger shows that the whole plan is carried out. `records`: those of other runs. Throws ERR_PLAN_STALE if
+ * one of these runs has written to the ledger since, unless it carried out this plan.
  */
-export function checkLedger(
+export function isCarriedOut(
   saved: SavedPlan,
   ledger: string,
-  records: readonly LedgerRecord[],
+  { records, state }: { readonly records: readonly LedgerRecord[]; readonly state: LedgerState },
   hashOf: (record: LedgerRecord) => string,
-): void {
+): boolean {
   if (saved.ledger.table !== ledger)
     throw stale(saved.plan, "target", `it was made for the ledger ${saved.ledger.table}, and that is ${ledger} now`);
-  const used = records.find((record) => matchesHash(saved.id, savedPlanOf(record)));
-  if (used !== undefined)
-    throw stale(saved.plan, "used", `it was used already, in epoch ${used.epoch} of the ledger, by ${used.by}`);
-  // The number of records is compared too, because a late record of an older epoch is not the newest one.
-  if (canonicalJson(headOf(records, hashOf)) === canonicalJson(saved.ledger.head)) return;
-  const newest = records.toSorted(byPlace).at(-1);
+  const { head } = saved.ledger;
+  const sorted = records.toSorted(byPlace);
+  const used = sorted.find((record) => matchesHash(saved.id, savedPlanOf(record)));
+  if (used !== undefined && state.late.length === 0 && migrationsOf(saved.plan).every(isEndedIn(saved, state)))
+    return true;
+  // Records up to the head are counted, because a late record of an older epoch is not the newest one.
+  const known = head === null ? 0 : sorted.findIndex((record) => recordIdText(record) === head.record) + 1;
+  const own = new Set(sorted.flatMap((record) => (matchesHash(saved.id, savedPlanOf(record)) ? [record.run] : [])));
+  const isKept = canonicalJson(headOf(sorted.slice(0, known), hashOf)) === canonicalJson(head);
+  if (isKept && sorted.slice(known).every((record) => own.has(record.run) || changesNothing(record))) return false;
+  const newest = sorted.at(-1);
   const what =
     newest === undefined ? "the ledger is empty" : `record ${recordIdText(newest)} is ${newest.event}, by ${newest.by}`;
-  throw stale(saved.plan, "ledger", `another run has written to the ledger since: ${what}`);
+  const other = `another run has written to the ledger since: ${what}`;
+  if (used === undefined) throw stale(saved.plan, "ledger", other);
+  const first = `it was used already, in epoch ${used.epoch} of the ledger, by ${used.by}`;
+  throw stale(saved.plan, "used", `${first}, and ${other}`);
+}
+
+/** Whether the migration is as the plan leaves it. */
+function isEndedIn({ plan }: Pick<SavedPlan, "plan">, { migrations }: LedgerState) {
+  return ({ version, checksum }: Pick<Migration, "version" | "checksum">) => {
+    const known = migrations.get(version);
+    if (plan.direction === "down") return known === undefined;
+    return known?.status === "applied" && matchesHash(checksum, known.checksum);
+  };
+}
+
+/** A run that stopped or was killed before it began anything leaves only such records. */
+function changesNothing(record: LedgerRecord): boolean {
+  const isOfPlan = savedPlanOf(record) !== undefined;
+  return (
+    ["taken", "renewed", "released", "looked", "noted"].includes(record.event) &&
+    !isOfPlan &&
+    (groupOf(record) ?? []).length === 0
+  );
 }
 
 /** `migrations`: those of the plan that still have a file, as it is now. Throws ERR_PLAN_STALE. */
@@ -126,24 +166,39 @@ export function checkFiles({ plan }: SavedPlan, migrations: readonly Migration[]
   }
 }
 
-/** `now`: a plan made from the current state. Throws ERR_PLAN_STALE if it differs from the saved one. */
-export function checkPlan({ plan, tool }: SavedPlan, now: PlanDocument): void {
+/**
+ * The planned actions that have begun. `now`: a plan made from the current state. Throws ERR_PLAN_STALE if it is not
+ * what is left of the saved one.
+ */
+export function checkPlan(saved: SavedPlan, now: PlanDocument, state: LedgerState): readonly DocumentAction[] {
+  const { plan, tool } = saved;
   const [planned, found] = [migrationsOf(plan), migrationsOf(now)];
   const added = found.find(({ version }) => !planned.some((one) => one.version === version));
   if (added !== undefined) throw stale(plan, "files", `${added.file} is not in it, and would be ${endOf(now)} too`);
-  for (const [index, { file, ...was }] of planned.entries()) {
+  const isEnded = isEndedIn(saved, state);
+  const begun = planned.filter(isEnded).flatMap(({ actions }) => actions);
+  for (const [index, { file, ...was }] of planned.filter((one) => !isEnded(one)).entries()) {
     const is = found[index];
-    const at = was.actions.findIndex((one, at) => essence(one) !== essence(is?.actions[at]));
-    const isOther = at !== -1 || was.version !== is?.version || was.actions.length !== is.actions.length;
+    const done = Math.max(0, (is?.done ?? 0) - was.done);
+    const left = was.actions.slice(done);
+    // The commits that are left of an action between two of them are others than all.
+    const { midway, reversal } = state.migrations.get(was.version) ?? {};
+    const isMidway = (plan.direction === "up" ? midway : reversal?.midway) !== undefined;
+    begun.push(...was.actions.slice(0, done + (isMidway ? 1 : 0)));
+    const isSame = (one: DocumentAction, at: number) =>
+      essence(one, isMidway && at === 0) === essence(is?.actions[at], isMidway && at === 0);
+    const at = left.findIndex((one, at) => !isSame(one, at));
+    const isOther = at !== -1 || was.version !== is?.version || left.length !== is.actions.length;
     if (!isOther) continue;
-    const which = at === -1 ? "" : `, step ${was.actions[at]!.step}`;
+    const which = at === -1 ? "" : `, step ${left[at]!.step}`;
     throw stale(plan, "actions", `by now ${file}${which} would be ${endOf(now)} otherwise than ${tool} planned`);
   }
+  return begun;
 }
 
 /** What an action executes, without its texts and estimates. */
-function essence(planned: DocumentAction | undefined): string {
-  return canonicalJson([planned?.action, planned?.commits?.map(({ action }) => action)]);
+function essence(planned: DocumentAction | undefined, isMidway: boolean): string {
+  return canonicalJson([planned?.action, isMidway ? undefined : planned?.commits?.map(({ action }) => action)]);
 }
 
 function endOf({ direction }: PlanDocument): string {
@@ -160,13 +215,19 @@ export interface TableNow {
 }
 
 /**
- * `tables`: those of the plan that exist and have a known version. Throws ERR_PLAN_STALE if one was recreated or cannot
- * be identified, or, with `acceptLoss`, was written to.
+ * `tables`: those of the plan that exist and have a known version. `begun`: the planned actions that have begun. Throws
+ * ERR_PLAN_STALE if a table was recreated or cannot be identified, or, with `acceptLoss`, was written to.
  */
-export function checkTables(saved: SavedPlan, tables: ReadonlyMap<string, TableNow>): void {
+export function checkTables(
+  saved: SavedPlan,
+  tables: ReadonlyMap<string, TableNow>,
+  begun: readonly DocumentAction[],
+): void {
+  const replaced = replacedBy(begun);
+  const changed = new Set(begun.flatMap(({ action }) => tablesOfAction(action as Action)));
   for (const [table, now] of tables) {
     const version = saved.tables[table];
-    if (version == null) continue;
+    if (version == null || replaced.has(table)) continue;
     const at = saved.times?.[table] ?? undefined;
     const identity = identityOf({ version, at }, now);
     if (identity === "another")
@@ -180,13 +241,27 @@ export function checkTables(saved: SavedPlan, tables: ReadonlyMap<string, TableN
           : `version ${version} of table ${table} was cleaned up since the plan was saved, so it is unknown whether this is the same table`,
         `save the plan again with ${planCommand(saved.plan)}`,
       );
-    if (saved.choice.acceptLoss === true && now.newest !== version)
+    if (saved.choice.acceptLoss === true && now.newest !== version && !changed.has(table))
       throw stale(
         saved.plan,
         "table",
         `table ${table} was written to, and the plan loses rows of it: it is at version ${now.newest}, and was at ${version}`,
       );
   }
+}
+
+/** The tables whose names may belong to other tables by now. */
+export function replacedBy(begun: readonly DocumentAction[]): ReadonlySet<string> {
+  const actions = begun.map(({ action }) => action as Action);
+  return new Set(actions.filter(({ kind }) => replacesTable.has(kind)).flatMap(tablesOfAction));
+}
+
+/** `now`: what would be lost. Throws ERR_PLAN_STALE if the plan does not state it. */
+export function checkAccepted({ plan, choice }: SavedPlan, now: readonly string[]): void {
+  if (choice.acceptLoss !== true) return;
+  const more = now.find((words) => plan.accepted?.includes(words) !== true);
+  if (more !== undefined)
+    throw stale(plan, "table", `it does not state this: ${more}`, "finish it with migrate down --accept-loss");
 }
 
 function planCommand({ direction }: PlanDocument): string {

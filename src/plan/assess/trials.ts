@@ -4,10 +4,11 @@
  */
 import type { Action, ActionFor, AddedColumn } from "../../actions/model/action.ts";
 import { sqlOf } from "../../actions/model/computation.ts";
-import { formatPath, isWithin } from "../../schema/path.ts";
+import { typesWithin, type Column } from "../../schema/data-type.ts";
+import { formatPath, isWithin, parsePath } from "../../schema/path.ts";
 import { isNull } from "../../actions/model/risk.ts";
 import { namesIn, sqlPath } from "../../schema/sql.ts";
-import { columnsWithin, type Database, type Table } from "../../schema/table.ts";
+import { columnsWithin, findColumn, type Database, type Table } from "../../schema/table.ts";
 import type { SqlCall } from "../../targets/contract/target.ts";
 import { castSql } from "../../wire/arrow/arrow-cast.ts";
 import { tablesOfAction } from "../../actions/apply-action.ts";
@@ -20,8 +21,15 @@ import { computedColumn, computedIn } from "./rows-to-compute.ts";
 export interface Trials {
   /** Calls that evaluate the SQL of the action, and the columns of its table at that point. */
   readonly evaluates?: (Pick<Table, "columns"> & { readonly tried: readonly TriedCall[] }) | undefined;
-  /** A field that the action adds to a struct. `table`: its current name; undefined if the plan itself creates it. */
-  readonly addsField?: { readonly table: string | undefined; readonly path: string } | undefined;
+  /**
+   * A field that the action adds to a struct, or a column with a blob, which old formats lack. `table`: its current name;
+   * undefined if the plan itself creates it.
+   */
+  readonly adds?: { readonly table: string | undefined; readonly path: string; readonly isBlob: boolean } | undefined;
+  /** A computed column that is refreshed, and the columns in its expression that hold no nulls. `table`: its current name. */
+  readonly refreshes?:
+    | { readonly table: string; readonly path: string; readonly strict: readonly string[] }
+    | undefined;
   /** Columns that this action and earlier ones drop, by their current names. */
   readonly drops?: { readonly table: string; readonly paths: readonly string[] } | undefined;
 }
@@ -41,15 +49,36 @@ export function trialsOf(
 ): Trials {
   return {
     evaluates: evaluatesOf(planned, earlier, now),
-    addsField: fieldOf(planned.action, earlier, now),
+    adds: addedBy(planned, earlier, now),
+    refreshes: refreshesOf(planned, earlier, now),
     drops: dropsOf(planned.action, earlier, now),
   };
 }
 
-function fieldOf(action: Action, earlier: readonly Action[], now: Database): Trials["addsField"] {
-  if (action.kind !== "addField") return undefined;
-  const { table, path } = action;
-  return { table: tableBefore(table, earlier, now), path };
+function addedBy({ action, before }: PlannedAction, earlier: readonly Action[], now: Database): Trials["adds"] {
+  const table = tableBefore(action.table, earlier, now);
+  if (action.kind === "addField") return { table, path: action.path, isBlob: false };
+  const added = action.kind === "addColumns" ? action.columns.find(holdsBlob) : undefined;
+  // A table that is created with a blob gets a format that has blobs.
+  if (added === undefined || before.get(action.table)?.columns.some(holdsBlob) === true) return undefined;
+  return { table, path: formatPath([added.name]), isBlob: true };
+}
+
+function holdsBlob({ type }: Column): boolean {
+  return typesWithin(type).some(({ kind }) => kind === "blob");
+}
+
+function refreshesOf(
+  { action, before }: PlannedAction,
+  earlier: readonly Action[],
+  now: Database,
+): Trials["refreshes"] {
+  if (action.kind !== "refreshColumn") return undefined;
+  const { columns } = before.get(action.table)!;
+  const names = namesIn(findColumn(columns, parsePath(action.path))?.computed ?? "");
+  const strict = columns.filter(({ name, nullable }) => !nullable && names.includes(name)).map(({ name }) => name);
+  const table = tableBefore(action.table, earlier, now);
+  return table === undefined || strict.length === 0 ? undefined : { table, path: action.path, strict };
 }
 
 function evaluatesOf(planned: PlannedAction, earlier: readonly Action[], now: Database): Trials["evaluates"] {

@@ -38,10 +38,11 @@ export function spansSince(
 
 /** Whether the migration is known to have been the only writer of the table while it ran. */
 function wasAlone({ tables, actions, done, midway }: PlannedMigration, table: string): boolean {
-  const [before, after, shared] = ownValue(tables, table)!;
+  const [before, after, others] = ownValue(tables, table)!;
   const own = actions.filter(({ action }) => tablesOfAction(action).includes(table));
-  if (done > 0 || midway !== undefined || shared === true || own.some(({ action }) => action.kind === "renameTable"))
+  if (done > 0 || midway !== undefined || others === true || own.some(({ action }) => action.kind === "renameTable"))
     return false;
-  // For a table that is not restored, the ledger need not record other writers, so the versions are counted.
+  if (others === "none") return true;
+  // For a table that is not restored, older releases did not record other writers, so the versions are counted.
   return own.some(({ action }) => action.kind === "restoreTable") || after! - before! <= own.length;
 }

@@ -34,7 +34,8 @@ export function writtenValues(
     if (written === undefined || !("columns" in written)) return [];
     // A query returns the location of a blob, not the blob itself.
     const variable = written.columns.filter(
-      ({ type, metadata }) => widthOf(type).variable > 0 && metadata?.["lance-encoding:blob"] === undefined,
+      ({ type, metadata }) =>
+        widthOf(type).variable > 0 && type.kind !== "blob" && metadata?.["lance-encoding:blob"] === undefined,
     );
     const until = [...before, ...commits.slice(0, index + 1).map((one) => one.action)];
     return variable.flatMap((column) => {

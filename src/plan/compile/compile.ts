@@ -5,7 +5,7 @@ import type { Action } from "../../actions/model/action.ts";
 import { kindsOf } from "../../actions/apply-action.ts";
 import { compileStep, type Step } from "../../steps/registry.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
-import { withoutSwaps } from "./undescribed.ts";
+import { oneByOne } from "./undescribed.ts";
 
 /** Whether a migration is applied or rolled back. */
 export type Direction = "up" | "down";
@@ -25,7 +25,7 @@ export interface PlacedAction {
 
 export function actionsOf(step: Step, { describes }: Describing): readonly Action[] {
   const actions = compileStep(step);
-  return describes ? actions : actions.flatMap(withoutSwaps);
+  return describes ? actions : actions.flatMap(oneByOne);
 }
 
 export function compileMigration(

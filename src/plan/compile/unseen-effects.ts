@@ -24,13 +24,13 @@ export function unseenOf(action: Action): Unseen | undefined {
     case "createTable": {
       const { rows = [] } = action;
       const what = `the ${count(rows.length, "row")} of this step`;
-      const way = "drop it, or insert these rows";
+      const way = "insert these rows";
       return rows.length === 0 ? undefined : { what, where: `table ${table}`, by: "created", way };
     }
     case "addColumns": {
       const filled = action.columns.find(({ name, as }) => as !== undefined && !isNull(as) && !isReserved(name));
       if (filled === undefined) return undefined;
-      const way = "drop it, or update it to these values";
+      const way = "update it to these values";
       return { what: `the values of ${filled.as!}`, where: `column ${filled.name} of ${table}`, by: "added", way };
     }
     case "convertColumn": {

@@ -3,6 +3,7 @@ import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration, Reversal } from "../../ledger/state/fold-migration.ts";
 import type { PartialAction, TableVersions } from "../../ledger/state/record.ts";
+import { commitsOf } from "../../actions/apply-action.ts";
 import { begunHash, checksumOf, matchesHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Database } from "../../schema/table.ts";
@@ -84,10 +85,10 @@ export function reversalOf(
   able: Able,
   putsBack = true,
 ): Rollback {
-  const ran = actionsRun(migration, known, able);
+  const { step, stopped } = actionsRun(migration, known, able);
   const restoring = { able: able.actions.restoreTable === true, tables: known.tables };
   const derive = (options: { readonly putsBack: boolean }) =>
-    rollbackOf(migration, ran, before, able, { ...restoring, ...options });
+    rollbackOf(migration, step, before, able, { ...restoring, ...options }, stopped);
   const { reversal } = known;
   if (reversal === undefined) return derive({ putsBack });
   try {
@@ -151,6 +152,23 @@ function resumed(
   };
 }
 
-function actionsRun(migration: Migration, { status, step }: LedgerMigration, describing: Describing): number {
-  return status === "applied" ? compileMigration(migration, describing).length : step;
+/**
+ * How many actions of the migration have run, and those of the next one that a rollback undoes too. A backfill that
+ * stopped at a row keeps the values that it has computed, and the column of their marks.
+ */
+export function actionsRun(
+  migration: Migration,
+  known: LedgerMigration,
+  able: Able,
+): { readonly step: number; readonly stopped: readonly PlacedAction[] } {
+  const actions = compileMigration(migration, able);
+  const { status, step, midway, detail } = known;
+  if (status === "applied") return { step: actions.length, stopped: [] };
+  const next = actions[step];
+  // A run that was killed has stated no reason, and may still be computing.
+  const hasFailed = next?.action.kind === "backfillColumn" && midway?.commit === 1 && detail !== undefined;
+  if (!hasFailed) return { step, stopped: [] };
+  const { place, action } = next;
+  const [marking] = commitsOf(action, { columns: [] }, () => true);
+  return { step, stopped: [{ place, action: marking!.action }, next] };
 }

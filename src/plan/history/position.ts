@@ -4,7 +4,7 @@ import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
 import { isDone, type LedgerState } from "../../ledger/state/ledger-state.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
-import { sameTable, sameTables, type Table, type Tables } from "../../schema/table.ts";
+import { andNoMore, sameTable, sameTables, type Table, type Tables } from "../../schema/table.ts";
 import { compileMigration, type Able, type Describing } from "../compile/compile.ts";
 import { versionUnknown } from "./pending.ts";
 import { differencesOf, type TableDifference } from "./table-drift.ts";
@@ -26,24 +26,43 @@ interface NearestPosition {
   readonly differences: readonly TableDifference[];
 }
 
-/** The positions at which every table matches `snapshots`, and the sequence of actions that has them. */
+export interface FittingPlaces {
+  /** The sequence of actions that has them. */
+  readonly row: HistoryRow;
+  readonly fits: readonly HistoryPosition[];
+  /** With those at which a table already has an index or metadata that a later action makes. */
+  readonly possible: readonly HistoryPosition[];
+}
+
+/** The positions at which every table matches `snapshots`. */
 export function placesIn(
   migrations: readonly Migration[],
   state: LedgerState,
   snapshots: Tables,
   able: Able,
-): { readonly row: HistoryRow; readonly fits: readonly HistoryPosition[] } {
+): FittingPlaces {
   if (!agreesWithNewest(state)) {
-    const row = restoredRow(migrations, state, able);
-    const fits = fittingPlaces(row, snapshots);
-    if (fits.length > 0) return { row, fits };
+    const found = placesOf(restoredRow(migrations, state, able), snapshots);
+    if (found.fits.length > 0) return found;
   }
-  const row = historyRow(migrations, state, able);
-  return { row, fits: fittingPlaces(row, snapshots) };
+  return placesOf(historyRow(migrations, state, able), snapshots);
 }
 
-/** The positions at which every table matches `snapshots`. */
-export function fittingPlaces(row: HistoryRow, snapshots: Tables): readonly HistoryPosition[] {
+function placesOf(row: HistoryRow, snapshots: Tables): FittingPlaces {
+  const last = new Map<string, Table>();
+  for (const { after } of row.actions) for (const [table, state] of after) if (state) last.set(table, state);
+  // Of indexes and metadata that others gave the table nothing is known, but those of a later action are mostly its own.
+  const exact = fittingPlaces(row, snapshots, (table, state) => andNoMore(state, last.get(table)));
+  const possible = fittingPlaces(row, snapshots);
+  return { row, fits: exact.length > 0 ? exact : possible, possible };
+}
+
+/** The positions at which every table matches `snapshots`. `asOf`: what is required of a table there. */
+export function fittingPlaces(
+  row: HistoryRow,
+  snapshots: Tables,
+  asOf = (_: string, state: Table | undefined): Table | undefined => state,
+): readonly HistoryPosition[] {
   const wrong = new Set(tablesOf(row).filter((table) => snapshots.get(table) !== undefined));
   const fits = wrong.size === 0 ? [placeAt(row, 0)] : [];
   for (const [index, { after, begun }] of row.actions.entries()) {
@@ -52,7 +71,7 @@ export function fittingPlaces(row: HistoryRow, snapshots: Tables): readonly Hist
     const others = [...wrong].filter((table) => !done.has(table));
     const isBetween = begun?.between.some((tables) => others.length === 0 && sameTables(tables, snapshots)) === true;
     for (const [table, state] of done)
-      if (sameTable(state, snapshots.get(table))) wrong.delete(table);
+      if (sameTable(asOf(table, state), snapshots.get(table))) wrong.delete(table);
       else wrong.add(table);
     if (wrong.size === 0) fits.push(placeAt(row, index + 1));
     else if (isBetween && !isFit) fits.push(placeAt(row, index, true));
@@ -87,6 +106,29 @@ export function nearestPlace(row: HistoryRow, snapshots: Tables): NearestPositio
     if (size <= least) [nearest, least] = [here(index + 1), size];
   }
   return nearest;
+}
+
+/** How the tables differ from those at a position. */
+export function differencesAt(
+  row: HistoryRow,
+  { done }: HistoryPosition,
+  snapshots: Tables,
+): readonly TableDifference[] {
+  const expected = new Map<string, Table | undefined>(tablesOf(row).map((table) => [table, undefined]));
+  for (const { after } of row.actions.slice(0, done)) for (const [table, state] of after) expected.set(table, state);
+  return [...expected].flatMap(([table, should]) => differencesOf(table, should, snapshots.get(table)));
+}
+
+/** The last position at which this table was as it is now; undefined if there is none. */
+export function placeOfTable(row: HistoryRow, table: string, snapshots: Tables): HistoryPosition | undefined {
+  let state: Table | undefined;
+  const isAsNow = () => sameTable(state, snapshots.get(table));
+  let place = isAsNow() ? placeAt(row, 0) : undefined;
+  for (const [index, { after }] of row.actions.entries()) {
+    if (after.has(table)) state = after.get(table);
+    if (isAsNow()) place = placeAt(row, index + 1);
+  }
+  return place;
 }
 
 /** Before the first migration. It is not a number, because a migration may have any number, including 0. */

@@ -55,6 +55,11 @@ export function repeatedFacts(known: LedgerMigration): MigrationFacts {
   return { version, name, step, total, checksum, steps, textHash, attempt, duration, tables };
 }
 
+/** When a migration ran and who ran it, for a record that repeats it; empty if the ledger does not know. */
+export function whenAndWho(known: Pick<LedgerMigration, "at" | "by"> | undefined): Pick<LedgerEntry, "at" | "by"> {
+  return known === undefined || known.at === 0 ? {} : { at: known.at, by: known.by };
+}
+
 /** The records that rebuild a ledger from its own current state. They do not state which migrations are in doubt. */
 export function entriesFromLedger({ migrations }: LedgerState): readonly LedgerEntry[] {
   const known = [...migrations.values()].toSorted((one, other) => one.order - other.order);
@@ -65,6 +70,7 @@ export function entriesFromLedger({ migrations }: LedgerState): readonly LedgerE
       {
         event: one.status !== "applied" ? "interrupted" : one.isBaselined ? "baselined" : "applied",
         ...again,
+        ...whenAndWho(one),
         midway,
         detail,
       },

@@ -4,8 +4,8 @@ import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { tablesAfter } from "../../actions/apply-action.ts";
 import { change, type Database, type Table, type Tables } from "../../schema/table.ts";
-import { compileMigration, type Able, type Describing, type PlacedAction } from "../compile/compile.ts";
-import { reversalOf } from "./migration-run.ts";
+import { compileMigration, type Able, type Describing, type Direction, type PlacedAction } from "../compile/compile.ts";
+import { actionsRun, reversalOf } from "./migration-run.ts";
 
 type Ran = Pick<LedgerState, "migrations">;
 
@@ -14,12 +14,16 @@ export function replayHistory(migrations: readonly Migration[], state: Ran, able
   return replayEach(migrations, state, able, () => {});
 }
 
-/** The same. Calls `visit` with the database before each migration that has run; that database changes later. */
+/**
+ * The same. Calls `visit` with the database before each migration that has run; that database changes later. With the
+ * direction `down`, what a rollback undoes of a failed action is done too.
+ */
 export function replayEach(
   migrations: readonly Migration[],
   state: Ran,
   able: Able,
   visit: (migration: Migration, before: Database) => void,
+  direction: Direction = "up",
 ): Database {
   const database = new Map<string, Table>();
   const carryOut = ({ place, action }: PlacedAction) =>
@@ -27,9 +31,10 @@ export function replayEach(
   for (const migration of inOrder(migrations, state)) {
     visit(migration, database);
     const known = state.migrations.get(migration.version)!;
-    const { status, step, reversal } = known;
-    const actions = compileMigration(migration, able);
-    const ran = status === "applied" ? actions : actions.slice(0, step);
+    const { reversal } = known;
+    const { step, stopped } = actionsRun(migration, known, able);
+    const isBack = direction === "down" || reversal !== undefined;
+    const ran = [...compileMigration(migration, able).slice(0, step), ...(isBack ? stopped : [])];
     // Derived before the migration is replayed: the rollback leads back to the database as it is here.
     const back = reversal === undefined ? [] : reversalOf(migration, known, database, able).actions;
     for (const action of [...ran, ...back.slice(0, reversal?.step)]) carryOut(action);

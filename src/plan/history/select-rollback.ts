@@ -14,16 +14,22 @@ export interface BackChoice {
   readonly to?: number | undefined;
 }
 
+/** A choice for a run. */
+export interface RunBackChoice extends BackChoice {
+  /** The migrations of a saved plan. Those that are left of them are rolled back, instead of `steps`. */
+  readonly only?: ReadonlySet<number> | undefined;
+}
+
 /** The migrations to roll back, in order. A rollback that has begun comes first, chosen or not. */
 export function orderBack(
   { migrations }: LedgerState,
   files: readonly MigrationFile[],
-  { steps = 1, to }: BackChoice,
+  { steps = 1, to, only }: RunBackChoice,
 ): readonly LedgerMigration[] {
   const ran = [...migrations.values()]
     .filter((known) => known.status === "applied" || isHalfDone(known))
     .toSorted((one, other) => other.order - one.order);
-  if (to === undefined) return ran.slice(0, steps);
+  if (to === undefined) return ran.slice(0, only ? ran.filter(({ version }) => only.has(version)).length : steps);
   if (to !== 0 && !files.some(({ version }) => version === to)) throw versionUnknown(to, files);
   const isAbove = ({ version, reversal }: LedgerMigration) =>
     reversal !== undefined || version > to || (to === 0 && !files.some((file) => file.version === 0));
@@ -49,15 +55,18 @@ export function orderBack(
 /**
  * Refuses to roll back while a migration may have run further than is recorded, or is between two of its commits. If
  * tables can be described, they show how far a migration without a record got, so that one is not refused. A group in
- * doubt is, because its tables may be as after all of it.
+ * doubt is, because its tables may be as after all of it. `stopped`: what failed in the middle and is rolled back.
  */
 export function checkNothingHalfDone(
   { migrations }: LedgerState,
-  { inDoubt, group }: { readonly inDoubt: ReadonlySet<number>; readonly group: ReadonlySet<number> },
+  { inDoubt, group, stopped }: Readonly<Record<"inDoubt" | "group" | "stopped", ReadonlySet<number>>>,
   { describes }: Pick<Capabilities, "describes">,
 ): void {
-  const half = [...migrations.values()].find(({ midway, reversal }) => midway !== undefined && reversal === undefined);
+  const half = [...migrations.values()].find(
+    ({ version, midway, reversal }) => midway !== undefined && reversal === undefined && !stopped.has(version),
+  );
   const begun = [...inDoubt].find((version) => {
+    if (stopped.has(version)) return false;
     const known = migrations.get(version);
     if (known === undefined) return !describes;
     return known.reversal === undefined && known.status !== "applied";

@@ -43,17 +43,32 @@ export function areAll(kind: TableDifference["kind"], found: readonly TableDiffe
 /** How users can fix differences that no record can fix. */
 export function howToFix(found: readonly TableDifference[]): string {
   const namesOf = (kind: TableDifference["kind"]) => found.flatMap((one) => (one.kind === kind ? [one.table] : []));
-  const [gone, foreign, changed] = [namesOf("gone"), namesOf("foreign"), namesOf("changed")];
-  const [them, creates] = foreign.length === 1 ? ["it", "step that creates"] : ["them", "steps that create"];
+  const [gone, foreign] = [namesOf("gone"), namesOf("foreign")];
+  const dated = found.flatMap((one) => versionBefore(one) ?? []);
+  const byHand = found.filter((one) => one.kind === "changed" && versionBefore(one) === undefined).length;
+  const [steps, others] =
+    foreign.length === 1
+      ? ["step that creates", "it create a table of another name"]
+      : ["steps that create", "them create tables of other names"];
   return [
     ...(gone.length === 0 ? [] : [`bring ${tables(gone)} back from a backup`]),
     ...(foreign.length === 0
       ? []
       : [
-          `drop ${tables(foreign)} if ${them === "it" ? "it is" : "they are"} not needed, or remove the ${creates} ${them}`,
+          // Not "drop them": the ledger does not record that a migration created them, so they may hold others' rows.
+          `remove the ${steps} ${tables(foreign)}, or let ${others}`,
         ]),
-    ...(changed.length === 0 ? [] : [`fix ${changed.length === found.length ? "that" : "the rest"} by hand`]),
+    ...(dated.length === 0
+      ? []
+      : [`restore ${dated.join(" and ")}, if nothing that was written since is needed, or change it back by hand`]),
+    ...(byHand === 0 ? [] : [`fix ${byHand === found.length ? "that" : "the rest"} by hand`]),
   ].join("; ");
+}
+
+/** The newest version of a changed table that is as it should be, as text. Undefined if it is not known. */
+function versionBefore({ table, kind, since }: TableDifference): string | undefined {
+  if (kind !== "changed" || since === undefined || since.isOrEarlier || since.isOrLater) return undefined;
+  return `version ${since.version - 1} of ${table}`;
 }
 
 function tables(names: readonly string[]): string {

@@ -7,7 +7,7 @@ import { rewrites, tableAfter } from "../../actions/apply-action.ts";
 import type { MetadataUpdate } from "../../actions/model/action.ts";
 import { formatType, ownValue } from "../../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../../schema/path.ts";
-import { reservedProblem } from "../../schema/reserved-metadata.ts";
+import { reservedProblem, withoutExtension } from "../../schema/reserved-metadata.ts";
 import { columnPaths, findColumn, type Table } from "../../schema/table.ts";
 import { indexProblem, isRecreatable, sameIndex, type FoundIndex, type TableIndex } from "../../schema/table-index.ts";
 import { follow } from "../../actions/follow.ts";
@@ -65,8 +65,11 @@ function metadataSince(
   const metadataOf = ({ columns }: Table, path: Path) => findColumn(columns, path)?.metadata ?? {};
   return places.flatMap(({ path, was }): readonly MetadataUpdate[] => {
     const own = { ...metadataOf(before.get(table)!, was), ...metadataOf(after.get(table)!, path) };
-    const [theirs, old] = [metadataOf(replaced, was), metadataOf(restored, path)];
-    const changed = changedKeys(theirs, old, own).filter(
+    const [now, then] = [findColumn(replaced.columns, was)!, findColumn(restored.columns, path)!];
+    // With the type, its extension has changed too.
+    const isSame = formatType(now.type) === formatType(then.type);
+    const [theirs, old] = [now, then].map(({ metadata = {} }) => (isSame ? metadata : withoutExtension(metadata)));
+    const changed = changedKeys(theirs!, old!, own).filter(
       ([key, value, wasOld]) => reservedProblem(key, value, wasOld) === undefined,
     );
     const metadata = Object.fromEntries(changed.map(([key, value]) => [key, value]));

@@ -3,7 +3,9 @@ import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { PartialAction } from "../../ledger/state/record.ts";
 import type { Action, ActionFor } from "../../actions/model/action.ts";
 import { dependsOnFound, risksOf, tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
-import { change, type Table, type Tables } from "../../schema/table.ts";
+import { ownValue } from "../../schema/data-type.ts";
+import { parsePath } from "../../schema/path.ts";
+import { change, findColumn, type Table, type Tables } from "../../schema/table.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
 import { planCommits } from "../commits/commits.ts";
 import { asSeen, withKept } from "../commits/preserved.ts";
@@ -17,7 +19,10 @@ export function planSeen(plan: Plan, snapshots: Tables, capabilities: Capabiliti
     const table = plan.now.get(name);
     if (table !== undefined && seen !== undefined) live.set(name, asSeen(table, seen));
   }
-  const seenAction = (planned: PlannedAction, mayBeDone: boolean, midway: PartialAction | undefined): PlannedAction => {
+  const seenAction = (
+    planned: PlannedAction,
+    { mayBeDone, midway, isBegun }: { mayBeDone: boolean; midway: PartialAction | undefined; isBegun: boolean },
+  ): PlannedAction => {
     const { place, action, before } = planned;
     // The ledger knows more of an action that resumes in the middle than the tables show.
     if (midway !== undefined) change(live, withKept(new Map([[action.table, live.get(action.table)]]), action, midway));
@@ -29,15 +34,23 @@ export function planSeen(plan: Plan, snapshots: Tables, capabilities: Capabiliti
     const known = new Map([...before].map(([name, table]) => [name, live.get(name) ?? table]));
     if (!mayBeDone) withPlace(place, () => checkThere(action, live.get(action.table)));
     withPlace(place, () => checkRebuilt(action, known.get(action.table)));
+    const replaced = isBegun ? undefined : replacedBy(action, before.get(action.table), live.get(action.table));
     carryOn(live, action);
-    if (midway !== undefined || !dependsOnFound(action)) return planned;
+    if (midway !== undefined) return planned;
+    if (!dependsOnFound(action)) return replaced === undefined ? planned : { ...planned, replaced };
     const risks = risksOf(action, known.get(action.table), (kind) => capabilities.actions[kind] === true);
     return { ...planned, risks, commits: withPlace(place, () => planCommits(action, known, capabilities)) };
   };
   const migrations = plan.migrations.map((migration) => {
-    const { inDoubt, midway } = migration;
+    const { inDoubt, midway, done } = migration;
+    // What a migration that has begun finds may be its own.
+    const isBegun = inDoubt || done > 0;
     const actions = migration.actions.map((action, index) =>
-      seenAction(action, inDoubt && index === 0, index === 0 ? midway : undefined),
+      seenAction(action, {
+        mayBeDone: inDoubt && index === 0,
+        midway: index === 0 ? midway : undefined,
+        isBegun,
+      }),
     );
     return { ...migration, actions };
   });
@@ -47,6 +60,43 @@ export function planSeen(plan: Plan, snapshots: Tables, capabilities: Capabiliti
 /** Refuses to drop an index that does not exist. `table`: has all indexes of the table, if they are known. */
 function checkThere(action: Action, table: Table | undefined): void {
   if (action.kind === "dropIndex" && table?.indexes !== undefined) requireIndex(action, table.indexes);
+}
+
+/**
+ * Why the action may not replace an index or metadata that something other than a migration has given the table: a
+ * rollback would remove it. Undefined if it replaces nothing, or the step states that it does. `known`: the table as
+ * migrations know it.
+ */
+function replacedBy(action: Action, known: Table | undefined, table: Table | undefined): string | undefined {
+  if (known === undefined || table === undefined) return undefined;
+  if (action.kind === "setMetadata") return replacedMetadata(action, known, table);
+  const name = indexOf(action);
+  const there = name === undefined ? undefined : (ownValue(table.indexes, name) ?? undefined);
+  if (there === undefined || ownValue(known.indexes, name!) != null) return undefined;
+  const way = action.kind === "createIndex" ? "pass { replace: true } to replace it" : "give another `indexName`";
+  return `index ${name!} of ${action.table} already exists, on ${there.path}, and no migration created it, so a rollback would drop it; ${way}, or drop the existing one in an earlier step; if the ledger was lost and this migration created it, run migrate baseline`;
+}
+
+/** The index that an action creates, if there must be none of that name. */
+function indexOf(action: Action): string | undefined {
+  if (action.kind === "createIndex") return action.replace === true ? undefined : action.name;
+  return action.kind === "prepareColumn" ? action.index?.name : undefined;
+}
+
+function replacedMetadata(
+  { table: name, updates, replace }: ActionFor<"setMetadata">,
+  known: Table,
+  table: Table,
+): string | undefined {
+  for (const { path, metadata } of replace === true ? [] : updates) {
+    const [own, there] = [known, table].map(({ columns }) => findColumn(columns, parsePath(path))?.metadata ?? {});
+    const key = Object.keys(metadata).find(
+      (one) => !Object.hasOwn(own!, one) && (ownValue(there!, one) ?? null) !== null,
+    );
+    if (key !== undefined)
+      return `${name}.${path} already has ${key} = ${JSON.stringify(there![key])}, which no migration has set, so a rollback would remove it; pass { replace: true } to replace it, or leave the key out`;
+  }
+  return undefined;
 }
 
 /** Refuses to rebuild an index whose parameters are unknown, which is one that does not exist. */

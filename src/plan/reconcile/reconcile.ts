@@ -22,7 +22,7 @@ export function indexedTables({ now, migrations }: Plan): ReadonlySet<string> {
   };
   look(now);
   for (const { action, before, after } of migrations.flatMap(({ actions }) => actions)) {
-    if (dependsOnFound(action)) indexed.add(action.table);
+    if (dependsOnFound(action) || action.kind === "setMetadata") indexed.add(action.table);
     look(before);
     look(after);
   }
@@ -48,7 +48,7 @@ export function reconcile(plan: Plan, snapshots: Tables, group: ReadonlySet<numb
       for (const table of touchedTables({ ...plan, migrations: [planned] })) accounted.add(table);
     return place.done === 0 ? planned : withoutDone(planned, place.done);
   });
-  for (const table of touchedTables(plan)) if (!accounted.has(table)) checkDrift(plan, table, snapshots.get(table));
+  for (const table of touchedTables(plan)) if (!accounted.has(table)) checkDrift(plan, table, snapshots);
   const now = withFound(plan, migrations);
   change(now, changed);
   return { migrations, now };
@@ -121,12 +121,14 @@ export function checkPresence(plan: Plan, names: ReadonlySet<string>): void {
   }
 }
 
-function checkDrift(plan: Plan, table: string, found: Table | undefined): void {
-  const expected = plan.now.get(table);
+function checkDrift(plan: Plan, table: string, snapshots: Tables): void {
+  const [expected, found] = [plan.now.get(table), snapshots.get(table)];
   if (sameTable(expected, found)) return;
   const own = plan.migrations.filter(({ actions }) => actions.some(({ after }) => after.has(table)));
   const actions = own.flatMap((planned) => planned.actions).filter(({ after }) => after.has(table));
-  const isMade = sameTable(actions.at(-1)!.after.get(table), found);
+  // Of a migration that changes several tables, one alone does not show that it has run.
+  const leaves = new Map(own.flatMap((planned) => planned.actions.flatMap(({ after }) => [...after])));
+  const isMade = sameTables(leaves, snapshots);
   throw drift(table, expected, found, isMade ? madeHint(own, actions, expected === undefined) : undefined);
 }
 
@@ -153,7 +155,7 @@ function drift(table: string, expected: Table | undefined, found: Table | undefi
   const hints = {
     foreign: `another program has created it, or the ledger was lost: see migrate repair; otherwise ${way}`,
     gone: `${way}, then run it again`,
-    changed: "someone has changed it by hand; change it back, then run it again",
+    changed: "someone has changed it by hand; see with migrate verify since when, change it back, then run it again",
   };
   return new MigrateError("ERR_DRIFT", { table, differences, hint: hint ?? guardHint(differences) ?? hints[kind] });
 }

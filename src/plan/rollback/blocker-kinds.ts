@@ -2,10 +2,11 @@
 import { count, formatNumber } from "../../errors/migrate-error.ts";
 import type { Blocker } from "../../actions/model/inverse.ts";
 import { castVerdict } from "../../schema/cast-rules.ts";
-import { formatType, type DataType } from "../../schema/data-type.ts";
+import { formatType, type DataType, type TimeUnit } from "../../schema/data-type.ts";
 import type { Path } from "../../schema/path.ts";
 import { replaceColumn } from "../../schema/table.ts";
 import { holdsVectors } from "../../schema/table-index.ts";
+import { perSecond } from "../../time/iso-time.ts";
 import { castSql } from "../../wire/arrow/arrow-cast.ts";
 
 /** A column as a query reads it. */
@@ -197,6 +198,7 @@ function misfitOf({ sql, type: from, casts }: AskedColumn, to: DataType): string
   // For a date out of range, the engine's cast yields another time, but `arrow_try_cast` yields null.
   if ((from.kind === "date32" || from.kind === "date64") && to.kind === "timestamp") return undefined;
   const is = castTo(sql, casts);
+  if (from.kind === "timestamp" && to.kind === "date32") return isOutsideCalendar(is, from.unit);
   const cast = castTo(is, [to]);
   if (!("item" in from)) return `${is} IS NOT NULL AND ${cast} IS NULL`;
   // In a list, single items become null, so the result must be compared with the original.
@@ -204,6 +206,14 @@ function misfitOf({ sql, type: from, casts }: AskedColumn, to: DataType): string
   return verdict.allowed && verdict.mayLose
     ? undefined
     : `${is} IS NOT NULL AND (${cast} IS NULL OR ${castTo(cast, [from])} <> ${is})`;
+}
+
+/** Where the engine has no date for a time, and a query with `arrow_try_cast` fails as the cast itself does (measured). */
+function isOutsideCalendar(sql: string, unit: TimeUnit): string {
+  const [first, end] = [Date.UTC(-262_143, 0, 1), Date.UTC(262_143, 0, 1)].map(
+    (ms) => BigInt(ms / 1_000) * perSecond[unit],
+  );
+  return unit === "ns" ? "false" : `arrow_cast(${sql}, 'Int64') NOT BETWEEN ${first} AND ${end! - 1n}`;
 }
 
 /** The casts one after another. Null for a value that does not fit. */

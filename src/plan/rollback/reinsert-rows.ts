@@ -9,9 +9,9 @@ import { sqlPath } from "../../schema/sql.ts";
 import { castSql } from "../../wire/arrow/arrow-cast.ts";
 
 /**
- * SQL for each column that the table had before, except those that the engine computes; undefined if a value cannot be
+ * SQL for each column that the table had before and that these rows have a value for; undefined if a value cannot be
  * derived or may not fit. `actions`: the migration's actions on the table. A column that they drop is null in these
- * rows.
+ * rows, and left out.
  */
 export function putBackColumns(
   before: Table,
@@ -19,10 +19,12 @@ export function putBackColumns(
   actions: readonly Action[],
 ): Readonly<Record<string, string>> | undefined {
   const written = before.columns.filter(({ computed }) => computed === undefined);
-  const columns = written.map((column) => [column.name, expressionFor(column, after, actions)] as const);
-  const isWhole = (entry: readonly [string, string | undefined]): entry is readonly [string, string] =>
-    entry[1] !== undefined;
-  return columns.every(isWhole) ? Object.fromEntries(columns) : undefined;
+  const columns = written.map((column) => ({ column, sql: expressionFor(column, after, actions) }));
+  if (columns.some(({ sql }) => sql === undefined)) return undefined;
+  // A column that is left out becomes null, in whatever way the engine stores it. Rows of no column can't be counted.
+  const filled = columns.filter(({ column, sql }) => sql !== nullOf(column.type));
+  const chosen = filled.length === 0 ? columns : filled;
+  return Object.fromEntries(chosen.map(({ column, sql }) => [column.name, sql!]));
 }
 
 /**
@@ -41,7 +43,9 @@ export function leftBehind(before: Table, after: Table, actions: readonly Action
 
 /** The columns of the table before, to which rows that are put back have no values: those that the migration dropped. */
 export function emptyColumns(before: Table, columns: Readonly<Record<string, string>>): readonly string[] {
-  return before.columns.filter(({ name, type }) => ownValue(columns, name) === nullOf(type)).map(({ name }) => name);
+  const isEmpty = ({ name, type, computed }: Column) =>
+    computed === undefined && [undefined, nullOf(type)].includes(ownValue(columns, name));
+  return before.columns.filter(isEmpty).map(({ name }) => name);
 }
 
 function nullOf(type: DataType): string {

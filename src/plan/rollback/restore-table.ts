@@ -117,13 +117,13 @@ function restoration(
   after: Table,
   { tables, putsBack }: RestoreOptions,
 ): Way {
-  const [found, end, shared, times] = ownValue(tables, table)!;
+  const [found, end, others, times] = ownValue(tables, table)!;
   const version = found!;
   const own = { table, version, after: end ?? version };
   const isSilent = sameColumns(before.columns, after.columns);
   // If the migration itself wrote rows, only rows after its end are known to be those of others.
   const writes = actions.some(changesRows);
-  const since = end !== null && shared !== true ? end : writes ? undefined : version;
+  const since = end !== null && others !== true ? end : writes ? undefined : version;
   const checks = putsBack && since !== undefined;
   const columns = checks ? putBackColumns(before, after, actions) : undefined;
   const leaves = columns === undefined ? [] : leftBehind(before, after, actions);
@@ -146,11 +146,11 @@ export function withOwnRows(
   { able, tables }: Pick<RestoreOptions, "able" | "tables">,
 ): Way {
   const isGiven = given(own).length > 0 || own.some(changesRows);
-  const [before, after, shared] = ownValue(tables, own[0]!.table) ?? [];
+  const [before, after, others] = ownValue(tables, own[0]!.table) ?? [];
   // If there is a version from before the migration, the name belonged to another table then.
-  const version = before == null && shared !== true ? (after ?? null) : null;
+  const version = before == null && others !== true ? (after ?? null) : null;
   const rows = { own: ownRows(own), ...(able && isGiven && { version }) };
-  const end = shared === true ? null : (after ?? null);
+  const end = others === true ? null : (after ?? null);
   return {
     actions,
     obstacles: obstacles.flatMap((obstacle): readonly Blocker[] => {

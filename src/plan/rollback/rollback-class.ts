@@ -4,7 +4,7 @@ import { describeAction } from "../../actions/apply-action.ts";
 import type { Database } from "../../schema/table.ts";
 import type { Inverse } from "../../actions/model/inverse.ts";
 import { kindOf } from "./blocker-kinds.ts";
-import { withoutSwaps } from "../compile/undescribed.ts";
+import { oneByOne } from "../compile/undescribed.ts";
 import { missingCall, type Able, type PlacedAction } from "../compile/compile.ts";
 import type { Lineage } from "../../actions/follow.ts";
 import { actionsOn, lostIn, unrestorable, waysBack, withOwnRows, type RanAction } from "./restore-table.ts";
@@ -76,7 +76,7 @@ function classOfTable(one: RanAction, all: readonly RanAction[], able: Able): Ac
 
 function classOf(way: Inverse, { actions: able, describes }: Able): ActionRollback {
   if ("lost" in way) return none(way.lost);
-  const actions = describes ? way.actions : way.actions.flatMap(withoutSwaps);
+  const actions = describes ? way.actions : way.actions.flatMap(oneByOne);
   const missing = actions.map((one) => missingCall(one, able)).find((reason) => reason !== undefined);
   if (missing !== undefined) return none(missing);
   const text = actions.length === 0 ? "nothing to roll back" : actions.map(describeAction).join(", then ");

@@ -6,7 +6,7 @@ import type { Action } from "../../actions/model/action.ts";
 import { tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
 import { change, differences, type Database, type Table } from "../../schema/table.ts";
 import type { Blocker } from "../../actions/model/inverse.ts";
-import { withoutSwaps } from "../compile/undescribed.ts";
+import { oneByOne } from "../compile/undescribed.ts";
 import { actionsOf, compileMigration, type Describing, type PlacedAction } from "../compile/compile.ts";
 import { lineagesOf } from "../../actions/follow.ts";
 import {
@@ -34,16 +34,20 @@ export interface PlacedObstacle {
 /** For when no old version can be restored. */
 const noRestoring: RestoreOptions = { able: false, tables: {}, putsBack: false };
 
-/** `done`: how many actions of the migration are done. `before`: the database before them. Throws ERR_IRREVERSIBLE. */
+/**
+ * `done`: how many actions of the migration are done. `before`: the database before them. `stopped`: what was done of
+ * the next action. Throws ERR_IRREVERSIBLE.
+ */
 export function rollbackOf(
   migration: Migration,
   done: number,
   before: Database,
   describing: Describing,
   restoring: RestoreOptions = noRestoring,
+  stopped: readonly PlacedAction[] = [],
 ): Rollback {
   const forward = compileMigration(migration, describing);
-  const ran = forward.slice(0, done);
+  const ran = [...forward.slice(0, done), ...stopped];
   // The `down` of a file applies only to a migration that is completely done.
   const written = done === forward.length ? writtenBack(migration, describing) : undefined;
   const database = new Map(before);
@@ -81,7 +85,7 @@ function derived(
   }
   const lost = lostIn(all);
   const after = new Map(database);
-  const sent = (some: readonly Action[]) => (describing.describes ? some : some.flatMap(withoutSwaps));
+  const sent = (some: readonly Action[]) => (describing.describes ? some : some.flatMap(oneByOne));
   const actions: PlacedAction[] = [];
   const obstacles: PlacedObstacle[] = [];
   for (const one of all.toReversed()) {

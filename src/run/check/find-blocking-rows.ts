@@ -1,6 +1,7 @@
 /** Finds rows that block a rollback, before anything is changed. */
 import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { putBackKey, questionsOf, type Question, type SinceQuestion } from "../../plan/assess/blocking-rows.ts";
+import type { PutBackRowsAction } from "../../actions/model/action.ts";
 import type { Plan } from "../../plan/make-plan.ts";
 import type { Span } from "../../plan/assess/version-spans.ts";
 import { formatPath } from "../../schema/path.ts";
@@ -45,7 +46,7 @@ export async function withBlockers(
   const putBack = new Map<string, number>();
   const byVersion = new Map<string, number>();
   for (const question of since) {
-    const lost = await lostSince(question, putBack, target);
+    const lost = await lostSince(question, putBack, target, acceptLoss);
     const { table, restores } = question;
     if (putBack.has(table)) byVersion.set(putBackKey(table, restores), putBack.get(table)!);
     if (lost === undefined) continue;
@@ -121,8 +122,9 @@ async function lostSince(
   question: SinceQuestion,
   putBack: Map<string, number>,
   target: Target,
+  acceptLoss = false,
 ): Promise<Blocker | undefined> {
-  const { table, restores, putsBack, leaves, empty } = question;
+  const { table, restores, putting, leaves, empty } = question;
   if (await isRestored(question, target)) return undefined;
   const written = await writtenSince(question, target);
   if (written === undefined)
@@ -140,8 +142,10 @@ async function lostSince(
   // Without stable row ids, a changed row looks like one that was removed and another one that was added.
   const twice = added > 0 && gone > 0 && written.changed === 0 ? " (a changed row may count as both)" : "";
   const words = `${[...are(added, "written"), ...are(gone, "changed or removed")].join(", ")}${twice}`;
-  const blob = gone === 0 && putsBack ? await blobIn(table, target) : undefined;
-  const mayPutBack = gone === 0 && putsBack && blob === undefined;
+  // Rows that may be lost are not read.
+  const keeps = gone === 0 && putting !== undefined && !acceptLoss;
+  const misfit = keeps ? await misfitOf(question, target) : undefined;
+  const mayPutBack = keeps && misfit === undefined;
   const changes = [
     ...(leaves.length === 0 ? [] : [` without what they have in ${leaves.join(", ")}`]),
     ...(empty.length === 0 ? [] : [` with null in ${empty.join(", ")}`]),
@@ -156,17 +160,32 @@ async function lostSince(
     unkept:
       gone > 0
         ? "rows that were changed or removed can't be put back"
-        : blob !== undefined
-          ? `rows of ${table} can't be put back, as ${blob} is a blob, of which a query gives no values`
-          : `rows of ${table} can't be made what they were before it`,
+        : (misfit ?? `rows of ${table} can't be converted back to the old schema`),
   };
 }
 
-/** The path of a blob in a table; undefined if it has none. */
-async function blobIn(table: string, target: Target): Promise<string | undefined> {
+/** Why rows can't be put back, as far as the current ones show it; undefined if they can. */
+export async function misfitOf({ table, newer, putting }: SinceQuestion, target: Target): Promise<string | undefined> {
   const columns = (await target.describeTable(table))?.table.columns ?? [];
-  const found = columnsWithin(columns).find(({ column }) => specialStorage(column.metadata) === blobStorage);
-  return found && formatPath(found.path);
+  const blob = columnsWithin(columns).find(({ column }) => specialStorage(column.metadata) === blobStorage);
+  if (blob !== undefined)
+    return `rows of ${table} can't be put back, because ${formatPath(blob.path)} is a blob, whose bytes a query does not return`;
+  // The columns are others until newer migrations are rolled back; then write-guard.ts asks.
+  const problem = newer === 0 && putting !== undefined ? await misfitsNow(table, putting, target) : undefined;
+  return problem && `rows of ${table} can't be put back: ${problem}`;
+}
+
+async function misfitsNow(
+  table: string,
+  putting: PutBackRowsAction,
+  { versions, verdict, explain }: Target,
+): Promise<string | undefined> {
+  try {
+    return await versions!.misfitsSince(table, putting);
+  } catch (error) {
+    if (verdict(error).kind !== "refused") throw error;
+    return explain(error);
+  }
 }
 
 /** Whether a run that was killed has already restored the version. Throws ERR_IRREVERSIBLE if it can't be restored. */

@@ -8,7 +8,7 @@ import { withStepsThatRan } from "../../plan/history/renumbered.ts";
 import { replayHistory } from "../../plan/history/replay.ts";
 import { deferredOf, type DeferredIndex } from "../../schema/deferred-index.ts";
 import { columnsWithin, type Table, type Tables } from "../../schema/table.ts";
-import { isVectorIndex, vectorsNeeded } from "../../schema/table-index.ts";
+import { vectorsNeeded, waitsForValues } from "../../schema/table-index.ts";
 import { countVectors } from "../../targets/contract/count-vectors.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { deferralOf, indexWords, type Deferral } from "../deferral-text.ts";
@@ -53,13 +53,13 @@ export async function findDeferred(context: RunContext, state: LedgerState): Pro
       if (known === undefined || isMigrateError(error, "ERR_INTERRUPTED")) throw error;
       const problem = target.explain(error);
       for (const [index, one] of Object.entries(known.indexes ?? {}))
-        if (one !== null && isVectorIndex(one))
+        if (one !== null && waitsForValues(one))
           unread.push({ table, index, kind: one.kind, needed: vectorsNeeded(one), problem });
     }
   return { found, unread };
 }
 
-/** Those with vectors, as migrations leave them. If a file is missing, those that the ledger names. */
+/** Those that may have a deferred index, as migrations leave them. If a file is missing, those that the ledger names. */
 async function tablesToLookAt(context: RunContext, state: LedgerState): Promise<Tables> {
   const { migrations: source, target } = context;
   try {
@@ -67,7 +67,7 @@ async function tablesToLookAt(context: RunContext, state: LedgerState): Promise<
     const migrations = withStepsThatRan(await loadMigrations(source, files), state);
     checkFilesOfRan(files, migrations, state, target.capabilities);
     const known = replayHistory(migrations, state, target.capabilities);
-    return new Map([...known].filter(([, table]) => holdsVectors(table)));
+    return new Map([...known].filter(([, table]) => mayDefer(table)));
   } catch (error) {
     if (!isMigrateError(error) || isMigrateError(error, "ERR_INTERRUPTED")) throw error;
     const { indexes } = partsOfDeferral(state.deferral ?? "");
@@ -75,8 +75,8 @@ async function tablesToLookAt(context: RunContext, state: LedgerState): Promise<
   }
 }
 
-function holdsVectors({ columns }: Table): boolean {
-  return columnsWithin(columns).some(({ column }) => column.type.kind === "fixedSizeList");
+function mayDefer({ columns }: Table): boolean {
+  return columnsWithin(columns).some(({ column }) => ["fixedSizeList", "struct"].includes(column.type.kind));
 }
 
 /** The entry that states which indexes of described tables are deferred; none if none are. */

@@ -2,7 +2,7 @@
 import type { Action } from "../../actions/model/action.ts";
 import { rewrites } from "../../actions/apply-action.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
-import { isVectorIndex } from "../../schema/table-index.ts";
+import { waitsForValues } from "../../schema/table-index.ts";
 import { findColumn, type Table } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { defersIndexes } from "../../targets/contract/as-migrations-see.ts";
@@ -22,10 +22,10 @@ export async function newlyDeferred(planned: PlannedMigration, target: Target): 
   return deferralEntries(described)[0]?.detail;
 }
 
-/** The table as if all of its vector indexes were deferred. */
+/** The table as if all of its indexes that can be were deferred. */
 function allDeferred(name: string, { actions }: PlannedMigration): Table {
   const planned = actions.findLast(({ after }) => after.has(name))?.after.get(name);
-  const indexes = Object.entries(planned?.indexes ?? {}).filter(([, index]) => index !== null && isVectorIndex(index));
+  const indexes = Object.entries(planned?.indexes ?? {}).filter(([, index]) => index !== null && waitsForValues(index));
   // An earlier run has done all actions on it.
   const names = planned === undefined ? ["an index"] : indexes.map(([index]) => index);
   return { columns: [], deferred: names };
@@ -48,7 +48,7 @@ function mayDefer({ action, commits, after }: PlannedAction): boolean {
 }
 
 function trainsIndex(action: Action): boolean {
-  if (action.kind === "createIndex") return isVectorIndex(action.index);
+  if (action.kind === "createIndex") return waitsForValues(action.index);
   // An old version may have a deferred index.
   return action.kind === "restoreTable" || (action.kind === "switchColumn" && action.index !== undefined);
 }

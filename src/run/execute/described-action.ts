@@ -3,7 +3,7 @@
  * the answer was.
  */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { withoutSwaps } from "../../plan/compile/undescribed.ts";
+import { swapsNames } from "../../plan/compile/undescribed.ts";
 import type { Action, ActionKind } from "../../actions/model/action.ts";
 import { changesRows } from "../../actions/apply-action.ts";
 import type { PlannedAction } from "../../plan/make-plan.ts";
@@ -133,7 +133,12 @@ export async function executeDescribed(
     if (!(await again(failure))) {
       // A call that may still be under way could take effect in the middle of a detour.
       const starved = failure.kind === "conflict" && !wasUnanswered;
-      return { error: failure.error, inDoubt, starved };
+      const commits = target.commitsOf?.(action);
+      const part =
+        commits === undefined
+          ? undefined
+          : { before: versionIn(seen), after: versionIn(found.get(action.table)), commits };
+      return { error: failure.error, inDoubt, starved, part };
     }
   }
 }
@@ -146,7 +151,7 @@ export async function executeDescribed(
  */
 function maySend({ action }: PlannedAction, failure: Failure | undefined, { capabilities }: Target): boolean {
   if (failure?.kind !== "unanswered" || capabilities.fences) return true;
-  return !addsRows.has(action.kind) && withoutSwaps(action).length === 1;
+  return !addsRows.has(action.kind) && !swapsNames(action);
 }
 
 /**
@@ -214,4 +219,16 @@ function unexpected({ place, before, after }: PlannedAction, found: Snapshots, {
   const error = new MigrateError("ERR_UNEXPECTED_RESULT", { ...place, ...wrongIn(after, found) });
   const mayCome = !capabilities.fences && sameTables(before, tablesIn(found));
   return { kind: mayCome ? "unanswered" : "refused", error };
+}
+
+/** Whether the tables are as after it. */
+export async function isAfter({ after }: Pick<PlannedAction, "after">, target: Target): Promise<boolean> {
+  return sameTables(after, tablesIn(await describeTables(after.keys(), target, true)));
+}
+
+/** How these tables differ from those before. */
+export function leftIn(tables: Tables, before: Tables): readonly string[] {
+  return [...before].flatMap(([name, table]) =>
+    differences(table, tables.get(name)).map((words) => `${name}: ${words}`),
+  );
 }

@@ -2,6 +2,7 @@
  * Executes planned migrations under a lease. A run that is killed at any point can be resumed: the ledger and the
  * target together always show how far it got.
  */
+import { replacesTable } from "../../actions/apply-action.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { begunHash } from "../../migrations/checksum.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
@@ -11,7 +12,7 @@ import { migrationsOfUnit, isGroup, type Unit } from "../../plan/group/group-mig
 import { executeAction, lostMetadata } from "./execute-action.ts";
 import { beginningOf, executeGroup } from "./execute-group.ts";
 import type { PartialNotes } from "./multi-commit-action.ts";
-import { lostUnanswered, replacesTable } from "./side-effects.ts";
+import { lostUnanswered } from "./side-effects.ts";
 import {
   beginMigration,
   events,
@@ -191,11 +192,13 @@ async function executeNextAction(progress: Progress, action: PlannedAction, isFi
       mayLose: writeGuard === undefined,
     });
   const ending = await executeGuarded(run, planned, action, progress.done, writeGuard);
-  if ("error" in ending)
+  if ("error" in ending) {
+    if (ending.part !== undefined) versions.note(action, ending.part);
     throw (
       (isNoted ? undefined : await refusedAtOnce(progress, ending)) ??
       (await stopped(progress, action, ending, unwritten))
     );
+  }
   versions.note(action, ending);
   // From here on, the name may belong to another table.
   if (replacesTable.has(action.action.kind)) bound.delete(action.action.table);

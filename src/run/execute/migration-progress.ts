@@ -101,7 +101,7 @@ export async function stopIfInterrupted(progress: Progress, isFirst: boolean): P
 export async function stopped(
   progress: Progress,
   action: PlannedAction,
-  { error: cause, inDoubt }: FailedCall,
+  { error: cause, inDoubt, left }: FailedCall,
   unwritten?: unknown,
 ): Promise<unknown> {
   const { planned, execution, applied, done } = progress;
@@ -115,7 +115,7 @@ export async function stopped(
   }
   const { error, detail } = isStated(cause)
     ? { error: cause, detail: cause.message }
-    : stepFailed(progress, action, { error: cause, inDoubt });
+    : stepFailed(progress, action, { error: cause, inDoubt, left });
   // If this can't be written either, the lease is not released: the next run takes it over and checks the tables.
   const record = isMigrateError(error, "ERR_INTERRUPTED")
     ? ({ event: "interrupted", ...factsNow(progress) } as const)
@@ -146,13 +146,13 @@ export function isStated(cause: unknown): cause is MigrateError {
 function stepFailed(
   { planned, execution, applied, done }: Progress,
   action: PlannedAction,
-  { error: cause, inDoubt }: FailedCall,
+  { error: cause, inDoubt, left = [] }: FailedCall,
 ): { readonly error: MigrateError; readonly detail: string } {
   const vectors = cause instanceof RecallTooLow ? "" : vectorsHint(action.action);
   const words = execution.target.explain(cause);
   const problem = `${words}${vectors}${castHint(action.action, action.before.get(action.action.table), words)}`;
   const { direction, total } = planned;
-  const details = { ...action.place, problem, direction, done, total, applied };
+  const details = { ...action.place, problem, direction, done, total, applied, left };
   const isBefore = direction === "up" && done === 0 && !inDoubt;
   const error = new MigrateError("ERR_STEP_FAILED", { ...details, ...(isBefore && lastRanIn(execution)) }, { cause });
   return { error, detail: new MigrateError("ERR_STEP_FAILED", details).message };

@@ -20,8 +20,7 @@ import { isHidden } from "../../actions/rewrite/append-guard.ts";
 import { madeName } from "../../schema/names.ts";
 import { sameTables, type Tables } from "../../schema/table.ts";
 import { mostRepeats } from "../../targets/contract/retry.ts";
-import type { Target } from "../../targets/contract/target.ts";
-import { executeDescribed, changed, describeTables, tablesIn } from "./described-action.ts";
+import { executeDescribed, changed, describeTables, isAfter, leftIn, tablesIn } from "./described-action.ts";
 import type { ActionContext, Done, ActionResult, Snapshots, FailedCall } from "./send-action.ts";
 import { versionIn } from "../check/table-identity.ts";
 import { lookAlike } from "../check/look-alike.ts";
@@ -257,7 +256,9 @@ async function endAfter(
   const isOurs = run.versions!.commits !== undefined || context.midway !== undefined;
   if (ending.inDoubt || isUntouched(progress) || !isOurs) return ending;
   if (isMigrateError(ending.error, "ERR_INTERRUPTED")) return { ...ending, inDoubt: true };
-  return await rollBackCommits(commit, ending, planned, context);
+  const { before, commits = 0 } = run.versions!;
+  const part = ending.part && { ...ending.part, before, commits: commits + ending.part.commits! };
+  return await rollBackCommits(commit, { ...ending, part }, planned, context);
 }
 
 /** Whether the commit computes the values of a column from an expression. */
@@ -270,10 +271,6 @@ function quietly({ before, after }: Done): number | undefined {
   return before !== undefined && after?.version === before.version + 1 ? after.version : undefined;
 }
 
-async function isAfter({ after }: PlannedCommit, target: Target): Promise<boolean> {
-  return sameTables(after, tablesIn(await describeTables(after.keys(), target, true)));
-}
-
 function plannedOf({ action, text, before, after }: PlannedCommit, { place }: PlannedAction): PlannedAction {
   return { place, action, text, before, after, risks: [], commits: [], recordFirst: false, proof: undefined };
 }
@@ -281,18 +278,19 @@ function plannedOf({ action, text, before, after }: PlannedCommit, { place }: Pl
 /** Rolls back the commits before one that was refused. If that is not possible, the next run resumes from there. */
 async function rollBackCommits(
   { undo, before }: PlannedCommit,
-  ending: FailedCall,
+  { part, ...ending }: FailedCall,
   planned: PlannedAction,
   context: ActionContext,
 ): Promise<FailedCall> {
-  if (undo.length === 0) return { ...ending, inDoubt: true };
   let at = before;
+  const stays = (): FailedCall => ({ ...ending, inDoubt: true, left: leftIn(at, planned.before) });
+  if (undo.length === 0) return { ...stays(), part };
   for (const action of undo) {
     const [commit] = planCommits(action, at, { actions: {}, describes: true });
     // `mayAct` is about the version before the action's own commits.
     const back = await executeDescribed(plannedOf(commit!, planned), false, { ...context, mayAct: undefined });
     // The next run finds what could not be rolled back, and resumes from there.
-    if ("error" in back) return { ...ending, inDoubt: true };
+    if ("error" in back) return stays();
     at = commit!.after;
   }
   return ending;

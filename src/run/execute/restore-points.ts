@@ -111,11 +111,11 @@ async function isOfAnother(table: string, [version, , , times]: OwnVersions, tar
 function ownVersions(
   before: number | null,
   after: number | null,
-  isShared: boolean,
+  others: NonNullable<OwnVersions[2]>,
   times: NonNullable<OwnVersions[3]>,
 ): OwnVersions {
-  if (times.some((time) => time !== null)) return [before, after, isShared, times];
-  return isShared ? [before, after, true] : [before, after];
+  if (times.some((time) => time !== null)) return [before, after, others, times];
+  return others === false ? [before, after] : [before, after, others];
 }
 
 export interface VersionsTrack {
@@ -159,18 +159,19 @@ export function trackVersions(
       const from = isMade ? 0 : before;
       const last = own?.[1] ?? own?.[0] ?? from;
       const isAlone = from !== null && from === last && after !== null && (after === from || after - from === commits);
-      const isShared = own?.[2] === true || (watched.has(name) && !isAlone);
+      const wasAlone = own === undefined || (own[1] === null && own[2] !== true) || own[2] === "none";
+      const others = isAlone && wasAlone ? "none" : own?.[2] === true || (watched.has(name) && !isAlone);
       // A table that the migration has made had none.
       const first = own === undefined ? before : own[0];
       const firstTime = own === undefined ? seen?.at : own[3]?.[0];
-      tables = { ...tables, [name]: ownVersions(first, after, isShared, [firstTime ?? null, left?.at ?? null]) };
+      tables = { ...tables, [name]: ownVersions(first, after, others, [firstTime ?? null, left?.at ?? null]) };
     },
     async date({ versions }) {
-      for (const [name, [before, after, shared, times]] of Object.entries(tables)) {
+      for (const [name, [before, after, others = false, times]] of Object.entries(tables)) {
         if (after === null || times?.[1] != null) continue;
         const [current = name] = [...names].find(([, known]) => known === name) ?? [];
         const time = await versions?.time(current, after).catch(() => undefined);
-        tables = { ...tables, [name]: ownVersions(before, after, shared === true, [times?.[0] ?? null, time ?? null]) };
+        tables = { ...tables, [name]: ownVersions(before, after, others, [times?.[0] ?? null, time ?? null]) };
       }
     },
   };

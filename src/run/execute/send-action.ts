@@ -61,6 +61,10 @@ export interface FailedCall {
   readonly error: unknown;
   /** Whether the action may have been done anyway, or may still be done. */
   readonly inDoubt: boolean;
+  /** The table's versions around what was done of it, if it failed in the middle and that is known. */
+  readonly part?: Done | undefined;
+  /** How the tables differ from those before the action, in words, if a part of it was done and could not be undone. */
+  readonly left?: readonly string[];
   /** Others' commits came first each time. */
   readonly starved?: boolean;
   /** It was not sent this time, because `mayAct` did not allow it. */

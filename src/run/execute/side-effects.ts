@@ -5,6 +5,7 @@
  */
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import { lostMetadata } from "../../plan/reconcile/lost-metadata.ts";
+import { replacesTable } from "../../actions/apply-action.ts";
 import type { Action, ActionKind, MetadataUpdate } from "../../actions/model/action.ts";
 import { sameColumns } from "../../schema/data-type.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
@@ -125,8 +126,6 @@ async function mayBeAnother(
   return !isThere && (await versions!.time(table, version)) === undefined;
 }
 
-/** These actions apply to whichever table has the name. */
-export const replacesTable: ReadonlySet<ActionKind> = new Set(["createTable", "dropTable", "renameTable"]);
 const replacesMetadata: ReadonlySet<ActionKind> = new Set(["alterColumns", "dropColumns", "switchColumn"]);
 
 async function recreated(
@@ -155,7 +154,7 @@ function becameOf(undone: UndoResult | undefined, table: string, made: number | 
   const { before, newer } = undone;
   const damage = `${table} may be unreadable since, or lack rows`;
   if (before === undefined)
-    return `${changed}, before which it has none to restore: ${damage}; drop it and create it again`;
+    return `${changed}, before which it has none to restore: ${damage}; check it, and let the program that recreated it create it again if it is damaged`;
   return `${changed}, and others have written since (up to version ${newer.at(-1)}), so it was not undone: ${damage}; restore version ${before} and write again what came later`;
 }
 
@@ -186,6 +185,8 @@ async function putMetadataBack(
       if (isMigrateError(error, "ERR_LEASE_LOST")) break;
     }
   }
+  // The action stays in doubt, and the next run looks again.
+  if (left.length === 0 && isMigrateError(failure) && failure.outcome === "unreachable") throw failure;
   const why = target.explain(failure);
   const which = left.map(({ path, metadata }) => `${path} ${JSON.stringify(metadata)}`).join(", ");
   if (left.length === 0) return unknownLoss(table, why);

@@ -11,7 +11,7 @@ import type { Tables } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { mostRepeats } from "../../targets/contract/retry.ts";
 import type { ActionContext, Done, ActionResult } from "./send-action.ts";
-import { isTooMany, countBlockingRows, sinceOf, sumOf } from "../check/find-blocking-rows.ts";
+import { isTooMany, countBlockingRows, misfitOf, sinceOf, sumOf } from "../check/find-blocking-rows.ts";
 
 /** A table's version before an action, after the check that the action may destroy it. */
 export interface Watch {
@@ -80,6 +80,8 @@ export function writeGuard(target: Target, seen: Readonly<Record<string, number 
   const known = new Map(Object.entries(seen));
   // When others wrote to a table since the plan asked: each later action must ask about all of it.
   const others = new Map<string, readonly OthersSpan[]>();
+  // The plan asked whether rows can be put back for this migration only: the columns were others for the next ones.
+  let first: number | undefined;
   return {
     async before(planned, { action, before, place }, at) {
       const { table } = action;
@@ -93,10 +95,13 @@ export function writeGuard(target: Target, seen: Readonly<Record<string, number 
         others.set(table, [...earlier, { from: last, until: version }]);
       }
       const spans = others.get(table);
+      first ??= planned.migration.version;
+      const problems = planned.migration.version === first ? [] : await misfits(since, target);
       if (spans !== undefined) {
-        const problems = [...(await tooMany(rows, target)), ...(await lostSince(since, spans, target))];
-        if (problems.length > 0) throw new MigrateError("ERR_ROLLBACK_STOPPED", { ...place, problems });
+        const written = [...(await tooMany(rows, target)), ...(await lostSince(since, spans, target))];
+        if (written.length > 0) problems.push("others wrote while migrate down ran", ...written);
       }
+      if (problems.length > 0) throw new MigrateError("ERR_ROLLBACK_STOPPED", { ...place, problems });
       if (version !== undefined) known.set(table, version);
       return { version, rows };
     },
@@ -144,6 +149,15 @@ async function tooMany(questions: readonly Question[], target: Target, version?:
   return problems;
 }
 
+/** Why rows can't be put back. */
+async function misfits(questions: readonly SinceQuestion[], target: Target): Promise<string[]> {
+  const problems: string[] = [];
+  for (const question of questions)
+    if (question.putting !== undefined)
+      problems.push(...[await misfitOf(question, target)].flatMap((one) => one ?? []));
+  return problems;
+}
+
 /** Rows that were only added are put back after the restore. Everything else that was written would be lost. */
 async function lostSince(
   questions: readonly SinceQuestion[],
@@ -151,14 +165,14 @@ async function lostSince(
   target: Target,
 ): Promise<readonly string[]> {
   const problems: string[] = [];
-  for (const { table, version, restores, putsBack, isWhole } of questions) {
+  for (const { table, version, restores, putting, isWhole } of questions) {
     const written = await sumOf(spans, async ({ from = version, until }) =>
       from === undefined ? undefined : await sinceOf(target, table, from, { until }),
     );
     const isKept =
       written !== undefined &&
       written.changed + written.removed === 0 &&
-      ((putsBack && isWhole) || written.added === 0);
+      ((putting !== undefined && isWhole) || written.added === 0);
     if (!isKept)
       problems.push(
         written === undefined

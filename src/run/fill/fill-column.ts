@@ -6,6 +6,7 @@
 import { count } from "../../errors/migrate-error.ts";
 import type { FillColumnAction } from "../../actions/model/action.ts";
 import {
+  codePart,
   failedMark,
   hasFailed,
   isComputed,
@@ -25,16 +26,12 @@ import { sqlPath } from "../../schema/sql.ts";
 import { requireColumn, type Table } from "../../schema/table.ts";
 import type { NewValues } from "../../targets/contract/row-access.ts";
 import { castSql } from "../../wire/arrow/arrow-cast.ts";
-import { widthOf } from "../../schema/type-width.ts";
+import { editedProblem } from "../check/edited-code.ts";
 import { computeAll, type RowResult, type Tally } from "./compute-all.ts";
 import type { FillContext, Filled } from "./fill-context.ts";
-import { FillFailed } from "./fill-failed.ts";
-import { boundOf, requireUnique, stillPending, type PendingRows, type Seen } from "./found-rows.ts";
+import { codeFailed, FillFailed } from "./fill-failed.ts";
+import { addressesOf, clearLeft, requireUnique, rowsOfPage, stillPending, type Seen } from "./found-rows.ts";
 import { inShard } from "./shard.ts";
-
-/** About how many bytes of values and of sources, and at most how many rows, a page has. All are in memory. */
-const pageBytes = 32 * 2 ** 20;
-const mostPageRows = 50_000;
 
 /** How often rows are looked for that were written while others were computed. */
 const mostCatchUps = 10;
@@ -47,6 +44,12 @@ const mostMerges = 3;
 
 export async function fillColumn(action: FillColumnAction, table: Table, context: FillContext): Promise<Filled> {
   const fill = new Fill(action, table, context);
+  return await filled(fill, context).catch((error: unknown) => {
+    throw error instanceof FillFailed ? Object.assign(error, { merges: fill.merges }) : error;
+  });
+}
+
+async function filled(fill: Fill, context: FillContext): Promise<Filled> {
   for (const staged of context.staged) await fill.mergeStaged(staged);
   if (context.keepsFailed !== true) await fill.retryFailed();
   await fill.checkCode();
@@ -55,7 +58,8 @@ export async function fillColumn(action: FillColumnAction, table: Table, context
     await context.pause();
     isComplete = await catchUp(fill);
   }
-  return { merges: fill.merges, problem: await fill.problem(isComplete) };
+  const problem = await fill.problem(isComplete, await fill.clearLeft());
+  return { merges: fill.merges, problem };
 }
 
 /** Whether no row was left. An application may change rows all the time. */
@@ -99,9 +103,8 @@ class Fill {
     const columns = await rows.columns(staging);
     if (columns === undefined) return;
     // Another column of that name, or what a killed run has left of a drop, can't be merged.
-    const isOurs = sameColumns(columns, this.#columns);
     const select = this.#columns.map(({ name }) => [name, sqlPath([name])] as const);
-    const staged = isOurs ? await rows.read(staging, { select }) : [];
+    const staged = sameColumns(columns, this.#columns) ? await rows.read(staging, { select }) : [];
     // A call may have been staged twice, by a run that was taken over and its successor.
     await this.#merge([...new Map(staged.map((row) => [String(row[this.#key.name]), row])).values()], staging);
   }
@@ -113,7 +116,7 @@ class Fill {
     const failed = this.#ours(hasFailed(this.#action));
     if ((await this.#count(failed, 1)) === 0) return;
     await mayWrite();
-    await rows.setNull(table, this.#mark, failed);
+    await rows.setNull(table, [this.#mark], failed);
     this.merges++;
   }
 
@@ -133,7 +136,7 @@ class Fill {
     const counted = this.#computed === 0 && this.#countAll(wanted.length, wanted.length < limit);
     const computed = this.#sql === undefined ? this.#compute(wanted) : this.#selected(wanted);
     const [values] = await Promise.all([computed, counted]);
-    const merged = await this.#merge(values, this.#context.staging, { version, before: boundOf(wanted) });
+    const merged = await this.#merge(values, this.#context.staging, { version, addresses: addressesOf(wanted) });
     this.#vain = merged > 0 ? 0 : this.#vain + 1;
     // Otherwise the last catch-up ends it.
     if (this.#vain >= mostVain && wanted.length === limit)
@@ -146,6 +149,9 @@ class Fill {
   /** The values that code computes. */
   async #compute(wanted: readonly RowValues[]): Promise<readonly RowValues[]> {
     const compute = await this.#context.start();
+    const edited =
+      this.#computed > 0 ? undefined : await editedProblem(this.#action, this.#column, { ...this.#context, compute });
+    if (edited !== undefined) throw codeFailed(this.#action.with, edited);
     const values: RowValues[] = [];
     const stage = async (results: readonly RowResult[]) => void values.push(...(await this.#stage(results)));
     await computeAll(wanted, this.#action, this.#column, { compute, stage, tally: this.#tally });
@@ -158,31 +164,41 @@ class Fill {
     return wanted.map((row) => this.#rowOf({ row, value: row[this.#column.name] ?? null }));
   }
 
-  async problem(isComplete: boolean): Promise<Filled["problem"]> {
+  /** Removes the values of rows that `where` no longer holds for. Returns how many rows keep theirs. */
+  async clearLeft(): Promise<number> {
+    const { kept, commits } = await clearLeft(this.#action, this.#column.name, this.#context);
+    this.merges += commits;
+    return kept;
+  }
+
+  async problem(isComplete: boolean, kept: number): Promise<Filled["problem"]> {
     const isInUse = this.#context.pause !== undefined;
     const outdated = isComplete ? 0 : await this.#count(this.#pending);
     const failed = this.#problem === undefined ? 0 : await this.#count(this.#ours(hasFailed(this.#action)));
-    if (outdated + failed === 0) return undefined;
+    if (outdated + failed + kept === 0) return undefined;
     const changing = `others kept changing what it is computed from${isInUse ? ", or wrote its value themselves" : ""}`;
-    const text = failed > 0 ? this.#problem! : changing;
-    return { rows: outdated + failed, text };
+    const texts = failed > 0 ? [this.#problem!] : outdated > 0 ? [changing] : [];
+    if (kept > 0) texts.push("it changed so that `where` no longer holds for it, and keeps its former value");
+    return { rows: outdated + failed + kept, text: texts.join("; ") };
   }
 
   /** A predicate for those of the rows for which another one holds that this fill may compute. */
   #ours(predicate: string): string {
     const { where, key } = this.#action;
     const { shard } = this.#context;
-    const all = [predicate, where, shard && inShard(shard, key)];
-    return all.flatMap((one) => (one === undefined ? [] : `(${one})`)).join(" and ");
+    const all = [predicate, where, shard && inShard(shard, key)].filter((one) => one !== undefined);
+    return all.map((one) => `(${one})`).join(" and ");
   }
 
   async #read(limit: number, hasAddresses = false): Promise<readonly RowValues[]> {
     const { table, from, key } = this.#action;
     const names = [...new Set([key, ...from])].map((name) => [name, sqlPath([name])] as const);
-    const address = hasAddresses ? [[rowAddress, rowAddress] as const] : [];
     const { name, type } = this.#column;
-    const values = this.#sql === undefined ? [] : [[name, castSql(this.#sql, type)] as const];
-    const select = [this.#markNow, ...address, ...names, ...values];
+    if (hasAddresses) names.push([rowAddress, rowAddress]);
+    if (this.#sql !== undefined) names.push([name, castSql(this.#sql, type)]);
+    // A row that fails gets again what it has.
+    else if (this.#action.keepsFailed === true) names.push([name, sqlPath([name])]);
+    const select = [this.#markNow, ...names];
     return await this.#context.rows.read(table, { select, where: this.#pending, limit });
   }
 
@@ -223,16 +239,19 @@ class Fill {
   async #merge(values: readonly RowValues[], staging: string, seen?: Seen): Promise<number> {
     const { rows, mayWrite } = this.#context;
     const { table, key, overwrite = false } = this.#action;
+    const wanted = { rows, table, key: this.#key, mark: this.#markNow, pending: this.#pending };
     let merged = 0;
     let [left, known] = [values, seen];
     for (let tries = 1; left.length > 0; tries++) {
       const version = overwrite ? undefined : await this.#version();
       const isLast = tries === mostMerges || version === undefined;
       if (!isLast && (known === undefined || known.version !== version))
-        [left, known] = await stillPending(left, this.#wanted);
+        [left, known] = await stillPending(left, wanted);
       if (left.length === 0) break;
       await mayWrite();
-      const condition = isCurrent(this.#action, this.#column.name, isLast ? undefined : known?.before);
+      const marks = left.map((row) => row[this.#mark] as string);
+      const addresses = isLast ? undefined : known?.addresses;
+      const condition = isCurrent(this.#action, this.#column.name, marks, addresses, rows.mostRanges);
       const changed = await rows.update(table, key, this.#values(left), condition);
       this.merges++;
       merged += changed;
@@ -242,12 +261,6 @@ class Fill {
     await mayWrite();
     await rows.drop(staging);
     return merged;
-  }
-
-  /** The rows that still lack a value are found by this. */
-  get #wanted(): PendingRows {
-    const { table } = this.#action;
-    return { rows: this.#context.rows, table, key: this.#key, mark: this.#markNow, pending: this.#pending };
   }
 
   async #version(): Promise<number | undefined> {
@@ -263,12 +276,10 @@ class Fill {
   }
 
   get #pageRows(): number {
-    if (this.#rowBytes === undefined) return this.#limit;
-    const { fixed, variable } = widthOf(this.#column.type);
-    const bytes = Math.max(fixed + variable * 1_000, this.#rowBytes, 8);
-    const rows = Math.max(1, Math.min(mostPageRows, Math.floor(pageBytes / bytes)));
     // The rows of the next page may be larger.
-    return (this.#limit = Math.min(rows, this.#limit * 4));
+    if (this.#rowBytes !== undefined)
+      this.#limit = Math.min(rowsOfPage(this.#column.type, this.#rowBytes), this.#limit * 4);
+    return this.#limit;
   }
 
   #values(rows: readonly RowValues[]): NewValues {
@@ -277,10 +288,10 @@ class Fill {
 
   #rowOf(result: RowResult): RowValues {
     const { row } = result;
-    const mark = row[this.#mark] as string;
+    const mark = `${row[this.#mark] as string}${codePart(this.#context)}`;
     const [value, own]: [RowValue, string] =
       "problem" in result
-        ? [null, `${failedMark}${mark}`]
+        ? [row[this.#column.name] ?? null, `${failedMark}${mark}`]
         : [result.value, result.value === null ? `${nullMark}${mark}` : mark];
     return { [this.#key.name]: row[this.#key.name]!, [this.#mark]: own, [this.#column.name]: value };
   }

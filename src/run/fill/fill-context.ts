@@ -7,6 +7,8 @@ export interface FillContext {
   readonly rows: RowAccess;
   /** Starts the code before it is first called: a command may take long to start, and there may be nothing to compute. */
   readonly start: () => Promise<Compute>;
+  /** A hash of the code; undefined if SQL computes the values, or if no code runs. */
+  readonly codeHash?: string | undefined;
   /** Whether rows for which the code failed stay as they are, because it has just been tried. */
   readonly keepsFailed?: boolean | undefined;
   /** The rows that are computed; all when absent. */

@@ -1,19 +1,28 @@
-/** Rows that were read, and their keys and addresses. */
+/** Rows that were read, and their keys and addresses; and those for which `where` does not hold any more. */
 import type { FillColumnAction } from "../../actions/model/action.ts";
-import { markIn, rowAddress } from "../../actions/rewrite/source-marks.ts";
-import { isInteger, type Column } from "../../schema/data-type.ts";
-import type { RowValues } from "../../schema/row-values.ts";
+import { hasLeft, markIn, markName, rowAddress } from "../../actions/rewrite/source-marks.ts";
+import { isInteger, type Column, type DataType } from "../../schema/data-type.ts";
+import { widthOf } from "../../schema/type-width.ts";
+import type { RowValue, RowValues } from "../../schema/row-values.ts";
 import { sqlPath, sqlText } from "../../schema/sql.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
+import type { FillContext } from "./fill-context.ts";
 import { FillFailed } from "./fill-failed.ts";
+import { inShard } from "./shard.ts";
 
-/** The addresses of a fragment's rows begin with its number, which is higher than those of all older ones. */
-const fragmentSize = 2 ** 32;
+/** About how many bytes of values and of sources, and at most how many rows, a page has. All are in memory. */
+const pageBytes = 32 * 2 ** 20;
+const mostPageRows = 50_000;
 
-/** Above the addresses of these rows: those of a new fragment, to which a change moves a row. */
-export function boundOf(rows: readonly RowValues[]): number {
-  const last = rows.reduce((most, row) => Math.max(most, Number(row[rowAddress])), 0);
-  return (Math.floor(last / fragmentSize) + 1) * fragmentSize;
+/** How many rows a page of a column of this type may have. `rowBytes`: the size of what was read for a row. */
+export function rowsOfPage(type: DataType, rowBytes: number): number {
+  const { fixed, variable } = widthOf(type);
+  const bytes = Math.max(fixed + variable * 1_000, rowBytes, 8);
+  return Math.max(1, Math.min(mostPageRows, Math.floor(pageBytes / bytes)));
+}
+
+export function addressesOf(rows: readonly RowValues[]): readonly number[] {
+  return rows.map((row) => Number(row[rowAddress]));
 }
 
 /** Throws FillFailed: a merge could not tell two rows apart. */
@@ -29,15 +38,20 @@ export function requireUnique(
       seen.add(text);
       continue;
     }
-    const where = own === null ? "null in a row" : `${JSON.stringify(own)} in 2 rows or more`;
-    throw new FillFailed(`${table}.${key} is ${where}, so it can't identify rows`);
+    throw new FillFailed(
+      own === null ? `${table}.${key} is null in a row, so it can't identify rows` : repeated(table, key, own),
+    );
   }
 }
 
-/** The version of the table when rows were found to lack a value, and a bound above their addresses. */
+export function repeated(table: string, key: string, own: RowValue): string {
+  return `${table}.${key} is ${JSON.stringify(own)} in 2 rows or more, so it can't identify rows`;
+}
+
+/** The version of the table when rows were found to lack a value, and their addresses. */
 export interface Seen {
   readonly version: number | undefined;
-  readonly before: number;
+  readonly addresses: readonly number[];
 }
 
 export interface PendingRows {
@@ -74,10 +88,34 @@ export async function stillPending(
   }
   const [name] = mark;
   const left = values.filter((row) => rowOf(row)?.[name] === markIn(row[name] as string));
-  return [left, { version, before: boundOf(left.map((row) => rowOf(row)!)) }];
+  return [left, { version, addresses: addressesOf(left.map((row) => rowOf(row)!)) }];
 }
 
 function keySql(row: RowValues, { name, type }: Column): string {
   const text = String(row[name]);
   return isInteger(type) ? text : sqlText(text);
+}
+
+/**
+ * Removes their values, if only this fill writes to the column. Otherwise they may be those of an application: `kept`
+ * is how many rows keep one although their sources have changed.
+ */
+export async function clearLeft(
+  action: FillColumnAction,
+  column: string,
+  { rows, mayWrite, shard }: Pick<FillContext, "rows" | "mayWrite" | "shard">,
+): Promise<{ readonly kept: number; readonly commits: number }> {
+  const { where, table, mark = markName, keepsFailed = false } = action;
+  if (where === undefined) return { kept: 0, commits: 0 };
+  // A rollback gives values to a column that has some.
+  const overwrite = action.overwrite === true && !keepsFailed;
+  const left = hasLeft({ ...action, overwrite, where });
+  const mine = shard === undefined ? left : `(${left}) and (${inShard(shard, action.key)})`;
+  const select = [["mark", sqlPath([mark])]] as const;
+  const found = (await rows.read(table, { select, where: mine, limit: overwrite ? 1 : undefined })).length;
+  if (!overwrite || found === 0) return { kept: found, commits: 0 };
+  await mayWrite();
+  // In one commit: `where` may hold again for a row that has lost only its value, and by its mark it would be done.
+  await rows.setNull(table, [column, mark], mine);
+  return { kept: 0, commits: 1 };
 }

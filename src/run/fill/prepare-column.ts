@@ -11,8 +11,8 @@ import type {
   PrepareColumnAction,
   RecallCondition,
 } from "../../actions/model/action.ts";
-import { copyName, isPrepared, preparedAs } from "../../actions/rewrite/prepared-columns.ts";
-import { markColumn } from "../../actions/rewrite/source-marks.ts";
+import { copyName, isPrepared, keptMark, preparedAs } from "../../actions/rewrite/prepared-columns.ts";
+import { isIntact, markColumn, markSql } from "../../actions/rewrite/source-marks.ts";
 import { deferralMarks } from "../../schema/deferred-index.ts";
 import { sameType, type Column } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
@@ -55,7 +55,7 @@ export interface Prepared {
 
 export async function prepareColumn(action: PrepareColumnAction, context: PrepareContext): Promise<Prepared> {
   const table = new PreparedTable(action, context);
-  await (action.into === undefined ? table.addColumns(action.type) : table.addMarks());
+  await (action.into === undefined ? table.addColumns(action.type) : table.addMarks(action));
   const { problem, merges } = await context.fill(table.filling(table.next, true), await table.columns());
   if (merges > 0) await table.optimize();
   // A column that migrations see has its own indexes.
@@ -69,7 +69,7 @@ export async function catchUpColumn(action: CatchUpColumnAction, context: Prepar
   // An earlier run has dropped the marks when everything was computed.
   if (!has(columns, table.mark)) return { problem: undefined, commits: 0 };
   const { problem, merges } = await context.fill(table.filling(table.column), columns);
-  await table.drop([table.mark]);
+  await (action.keep === undefined ? table.drop([table.mark]) : table.keepMarks(action.keep));
   return { problem, commits: table.commits + merges };
 }
 
@@ -100,7 +100,9 @@ class PreparedTable {
 
   /** `overwrite`: no one else writes to the column, so that its values need not be read. */
   filling(column: string, overwrite = false): FillColumnAction {
-    return { ...this.#action, kind: "fillColumn", path: formatPath([column]), mark: this.mark, overwrite };
+    // Only a rollback gives an existing column its values.
+    const keepsFailed = this.next !== preparedAs({ path: this.#action.path }).next;
+    return { ...this.#action, kind: "fillColumn", path: formatPath([column]), mark: this.mark, overwrite, keepsFailed };
   }
 
   /** Adds the column of values and that of their marks, unless they are there. */
@@ -123,14 +125,27 @@ class PreparedTable {
     if (isWhole && after.some(({ name }) => !isPrepared(name))) await this.#move(type);
   }
 
-  /** Adds the column of marks, unless it is there. */
-  async addMarks(): Promise<void> {
-    await this.#change(
-      (columns) =>
-        has(columns, this.mark)
-          ? undefined
-          : { kind: "addColumns", table: this.#action.table, columns: [markColumn(this.mark)] },
-      patience.ahead,
+  /**
+   * Adds the column of marks, unless it is there, with those of the rows whose old value is intact. Without the marks from
+   * before the switch, none is known to be.
+   */
+  async addMarks(action: PrepareColumnAction): Promise<void> {
+    const kept = keptMark(this.next);
+    await this.#change((columns) => {
+      if (has(columns, this.mark)) return undefined;
+      const marked = has(columns, kept) ? action.marked : undefined;
+      const as = `case when ${isIntact(action, this.next, marked, kept)} then ${markSql(action)} end`;
+      return { kind: "addColumns", table: action.table, columns: [{ ...markColumn(this.mark), as }] };
+    }, patience.ahead);
+  }
+
+  /** Renames the marks, so that a rollback to the column `keep` finds them. */
+  async keepMarks(keep: string): Promise<void> {
+    const kept = keptMark(keep);
+    await this.drop([kept], (columns) => has(columns, this.mark));
+    const alterations = [{ path: formatPath([this.mark]), rename: kept }];
+    await this.#change((columns) =>
+      has(columns, this.mark) ? { kind: "alterColumns", table: this.#action.table, alterations } : undefined,
     );
   }
 

@@ -4,6 +4,7 @@ import type { Action, ActionFor, FillColumnAction } from "../../actions/model/ac
 import type { Column } from "../../schema/data-type.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
+import { codeHash } from "../../migrations/code-hash.ts";
 import type { Code } from "./call-code.ts";
 import type { FillContext, Filled } from "./fill-context.ts";
 import { FillFailed } from "./fill-failed.ts";
@@ -44,7 +45,14 @@ export function withFill(target: Target, project: FillProject): Target {
         return await target.execute(action, made === 0 ? seen : await target.describeTable(action.table));
       }
       if (!isComputing(action)) return await target.execute(action, seen);
-      commits.set(action, await compute(action, { ...target, rows }, project));
+      try {
+        commits.set(action, await compute(action, { ...target, rows }, project));
+      } catch (error) {
+        // What else prepares a column makes versions too.
+        const made = action.kind === "fillColumn" && error instanceof FillFailed ? error.merges : undefined;
+        if (made !== undefined) commits.set(action, made);
+        throw error;
+      }
       return undefined;
     },
     commitsOf: (action) => commits.get(action) ?? target.commitsOf?.(action),
@@ -164,6 +172,7 @@ async function fillWith(
       {
         rows,
         start,
+        codeHash: runsCode ? codeHash(action.with, folder) : undefined,
         keepsFailed,
         shard,
         staging,

@@ -60,7 +60,7 @@ export async function withLease<Result>(
   context: RunContext,
   { resultIfDone, until, prepare }: LeasedWork<Result>,
 ): Promise<Result> {
-  const { journal, signal, runner, clock, emit } = context;
+  const { journal, target, signal, runner, clock, emit } = context;
   const waiting = waitingFor(context);
   let lease: Lease | undefined;
   let ledger: readonly LedgerRecord[] | undefined;
@@ -95,6 +95,10 @@ export async function withLease<Result>(
       // Preparing takes time. Of many runs that start together, most find here that another one was faster.
       if (!(await journal.isNewest(state.head ?? start))) continue;
       throwIfInterrupted(signal, begunWords(state, runner.run));
+      if (state.head === undefined && target.isUnproven === true) {
+        const { requireFit } = await import("../check/check-target.ts");
+        await requireFit(target, context.ledger, clock);
+      }
       // Its holder is silent, or this run would still wait.
       if (state.holder !== undefined) emit({ event: "takenOver", by: state.holder.by });
       emit({ event: "taking" });

@@ -1,5 +1,6 @@
 /** Saved plans, and runs that execute exactly what was saved. */
 import { MigrateError } from "../../errors/migrate-error.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerEntry, LedgerRecord } from "../../ledger/state/record.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import type { Direction } from "../../plan/compile/compile.ts";
@@ -10,11 +11,13 @@ import type { Plan } from "../../plan/make-plan.ts";
 import {
   asStale,
   checkFiles,
-  checkLedger,
+  checkAccepted,
   checkPlace,
   checkPlan,
   checkTables,
   headOf,
+  isCarriedOut,
+  replacedBy,
   sealed,
   useOf,
   type SavedPlan,
@@ -23,6 +26,7 @@ import {
 import { touchedTables } from "../../plan/reconcile/reconcile.ts";
 import { cleaned } from "../../secrets/redact.ts";
 import type { Target } from "../../targets/contract/target.ts";
+import type { Ledger } from "../lease/with-lease.ts";
 import type { RunContext } from "../run-context.ts";
 import type { Planned } from "./plan-run.ts";
 import { survey } from "./estimate.ts";
@@ -30,12 +34,12 @@ import { timeOf, type SeenTable } from "../check/table-identity.ts";
 
 /** What binds a run to the saved plan that it was given. A run without one is bound to nothing. */
 export interface Binding {
-  /** Throws ERR_PLAN_STALE if another run has written to the ledger since. */
-  checkLedger(records: readonly LedgerRecord[]): void;
+  /** Whether the whole plan is carried out. Throws ERR_PLAN_STALE if another run has written to the ledger since. */
+  isCarriedOut(ledger: Ledger): boolean;
   /** Throws ERR_PLAN_STALE if the planned migrations have changed. */
   checkFiles(): Promise<void>;
-  /** Returns what `plan` makes. Throws ERR_PLAN_STALE if that is not what was saved. */
-  keep(plan: () => Promise<Planned | undefined>): Promise<Planned | undefined>;
+  /** Returns what `plan` makes. Throws ERR_PLAN_STALE if that is not what is left of what was saved. */
+  keep(state: LedgerState, plan: () => Promise<Planned | undefined>): Promise<Planned | undefined>;
   /** The entries to record before the first action. `next`: the first migration, which is in doubt if the run dies. */
   opening(next: number | undefined): readonly LedgerEntry[];
   /** The tables for which the plan was made, by their names at that time. */
@@ -43,8 +47,8 @@ export interface Binding {
 }
 
 const free: Binding = {
-  checkLedger: () => {},
-  keep: (plan) => plan(),
+  isCarriedOut: () => false,
+  keep: (_, plan) => plan(),
   opening: () => [],
   checkFiles: async () => {},
   tables: new Map(),
@@ -63,28 +67,36 @@ export function bindingOf(
       problem: `the plan is one for migrate ${planned}, not for migrate ${direction}`,
     });
   checkPlace(saved, target);
+  let tables = tablesOf(saved);
   return {
-    checkLedger(records) {
+    isCarriedOut({ records, state }) {
       const others = records.filter(({ run }) => run !== runner.run);
-      checkLedger(saved, ledger, others, journal.hashOf);
+      return isCarriedOut(saved, ledger, { records: others, state }, journal.hashOf);
     },
     async checkFiles() {
       const versions = new Set(migrationsOf(saved.plan).map(({ version }) => version));
       const files = source.list().filter(({ version }) => versions.has(version));
       checkFiles(saved, await loadMigrations(source, files));
     },
-    async keep(plan) {
+    async keep(state, plan) {
       const made = await plan().catch((error: unknown) => {
         throw asStale(saved, error);
       });
       if (made === undefined) return undefined;
       // The saved document was cleaned of secrets, so the new one is cleaned before they are compared.
-      checkPlan(saved, cleaned(planDocument({ ...made.plan, groups: groupsIn(made.units) }, target.name, direction)));
-      checkTables(saved, await tablesNow(saved, target));
+      const now = cleaned(planDocument({ ...made.plan, groups: groupsIn(made.units) }, target.name, direction));
+      const begun = checkPlan(saved, now, state);
+      checkTables(saved, await tablesNow(saved, target), begun);
+      // What the tables have become is the work of the plan, so that only the loss itself shows whether it grew.
+      if (begun.length > 0) checkAccepted(saved, now.accepted ?? []);
+      const replaced = replacedBy(begun);
+      tables = new Map([...tables].filter(([table]) => !replaced.has(table)));
       return made;
     },
     opening: (next) => [useOf(saved, next)],
-    tables: tablesOf(saved),
+    get tables() {
+      return tables;
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import { compareTables, tablesToCompare } from "../../plan/reconcile/compare-tab
 import { begunWithoutFile } from "../../plan/history/pending.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import type { TableDifference } from "../../plan/history/table-drift.ts";
+import { historyRow, indexedIn, tablesOf } from "../../plan/history/timeline.ts";
 import { indexedTables } from "../../plan/reconcile/reconcile.ts";
 import type { Database, Tables } from "../../schema/table.ts";
 import type { RunContext } from "../run-context.ts";
@@ -35,9 +36,12 @@ export async function compare(
   if (unknown !== undefined) throw begunWithoutFile(formatVersion(unknown), migrations);
   // A migration that is being rolled back is planned in that direction.
   const plan = makePlan({ migrations, pending: begun, state, inDoubt, target, ledger });
-  const tables = tablesToCompare(plan, migrations, capabilities);
+  // With every name and index of the whole history: the ledger may be lost, or behind the tables.
+  const row = historyRow(migrations, state, capabilities);
+  const tables = [...new Set([...tablesToCompare(plan, migrations, capabilities), ...tablesOf(row)])];
+  const indexed = new Set([...indexedTables(plan), ...indexedIn(row)]);
   const besideAnother = state.holder !== undefined && state.holder.run !== run;
-  const described = await describeForComparison(target, tables, indexedTables(plan), besideAnother, signal);
+  const described = await describeForComparison(target, tables, indexed, besideAnother, signal);
   return {
     described,
     differences: compareTables(plan, described, capabilities, groupInDoubt(state, run)),

@@ -19,11 +19,11 @@ import {
 import {
   computedColumn,
   computedIn,
-  keepsKeys,
   rowsOfCondition,
   rowsToCompute,
   type RowsToCompute,
 } from "../../plan/assess/rows-to-compute.ts";
+import { countLost } from "../check/count-lost.ts";
 import { putBackKey } from "../../plan/assess/blocking-rows.ts";
 import { isWrittenBefore } from "../../plan/assess/known-failures.ts";
 import { bareBefore, isBare } from "../../plan/compile/vector-index-check.ts";
@@ -40,6 +40,7 @@ import type { Target } from "../../targets/contract/target.ts";
 export async function survey(plan: GroupedPlan, target: Target): Promise<Survey> {
   const { now, groups = [] } = plan;
   const known = await costs(plan, target);
+  const lost = await countLost(plan, target);
   const found = new Map<PlannedAction, ActionEstimate>();
   const before: Action[] = [];
   const planned = plan.migrations.flatMap(({ actions }) => actions);
@@ -47,9 +48,10 @@ export async function survey(plan: GroupedPlan, target: Target): Promise<Survey>
   for (const [at, one] of planned.entries()) {
     const { action, commits, risks, rollback, after } = one;
     const rows: (number | undefined)[] = [];
-    for (const { kind, obstacle } of risks)
-      if (obstacle?.kind === "vectors") rows.push(await vectorsBefore(obstacle, bare[at]!, before, now, target));
-      else if (obstacle?.kind === "key") rows.push(rowsWithKeys(one, known.get(one)!.cost, before, now));
+    for (const { kind, obstacle, isCounted } of risks)
+      if (isCounted) rows.push(lost.get(one));
+      else if (obstacle?.kind === "vectors") rows.push(await vectorsBefore(obstacle, bare[at]!, before, now, target));
+      else if (obstacle?.kind === "key") rows.push(known.get(one)!.cost.computed?.rows ?? undefined);
       else if (obstacle !== undefined && obstacle.kind !== "since")
         rows.push(await countOf(target, askAfter(obstacle, before, now)));
       else rows.push(kind === "loss" ? await countCondition(action, before, now, target) : undefined);
@@ -65,17 +67,6 @@ export async function survey(plan: GroupedPlan, target: Target): Promise<Survey>
     found.set(call, { calls: await callsOf(call.commits, target), cost, rows: [], back: undefined });
   }
   return found;
-}
-
-/** How many rows are computed, if the keys that they have then can be looked at now. */
-function rowsWithKeys(
-  { commits }: PlannedAction,
-  { computed }: Cost,
-  before: readonly Action[],
-  now: Database,
-): number | undefined {
-  const rows = computed?.rows ?? undefined;
-  return rows === 0 || keepsKeys(commits, before, now) ? rows : undefined;
 }
 
 /** In how many rows there are vectors when an index on them is trained; undefined if that is unknown. */

@@ -10,9 +10,13 @@ import {
 import { castHint } from "../../plan/compile/cast-hint.ts";
 import { asWhole } from "../../actions/kinds/columns/add-field.ts";
 import { parsePath } from "../../schema/path.ts";
-import { withoutNewFields } from "../../schema/table-format.ts";
+import type { Action } from "../../actions/model/action.ts";
+import type { Risk } from "../../actions/model/risk.ts";
+import { blob, specialStorage } from "../../schema/reserved-metadata.ts";
+import { findColumn } from "../../schema/table.ts";
+import { beforeBlobs, hidesNullsOfBlobs, indexHarm } from "../../schema/table-format.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
-import { unusableKeys } from "./unusable-keys.ts";
+import { checkKeys } from "./check-keys.ts";
 import type { Target } from "../../targets/contract/target.ts";
 
 /**
@@ -21,7 +25,10 @@ import type { Target } from "../../targets/contract/target.ts";
  */
 export async function withKnownFailures(plan: Plan, target: Target, isFirstTried = false): Promise<Plan> {
   const suspicions = suspicionsOf(plan);
-  const problems = new Map<unknown, string>(await unusableKeys(plan, target));
+  const keys = await checkKeys(plan, target);
+  const problems = new Map<unknown, string>(keys.problems);
+  for (const one of plan.migrations.flatMap(({ direction, actions }) => (direction === "up" ? actions : [])))
+    if (one.replaced !== undefined) problems.set(one, one.replaced);
   const ask = async (action: PlannedAction, suspicion: Suspicion) => {
     const problem = await problemWith(suspicion, target);
     if (problem !== undefined) problems.set(action, withCastHint(action, problem));
@@ -32,15 +39,27 @@ export async function withKnownFailures(plan: Plan, target: Target, isFirstTried
   const isRefused = problems.size > 0 || plan.migrations.some(({ actions }) => actions.some(({ refusal }) => refusal));
   const asked = first && suspicions.get(first);
   if (isRefused && asked !== undefined) await ask(first!, asked);
-  if (problems.size === 0) return plan;
   const migrations = plan.migrations.map((one) => ({
     ...one,
     actions: one.actions.map((action) => {
       const problem = problems.get(action);
-      return problem === undefined ? action : { ...action, refusal: { reason: "failure" as const, problem } };
+      const known = action.risks.filter(({ obstacle }) => obstacle?.kind !== "key" || !keys.usable.has(action));
+      const risks = one.direction === "up" ? [...known, ...clientRisks(action.action, target)] : known;
+      return { ...action, risks, ...(problem !== undefined && { refusal: { reason: "failure" as const, problem } }) };
     }),
   }));
   return { ...plan, migrations };
+}
+
+/** What older clients can't do with the index that an action builds. Behind a service, only its own engine matters. */
+function clientRisks(action: Action, { formatOf, newTables }: Target): readonly Risk[] {
+  if (formatOf === undefined || !("index" in action) || action.index === undefined) return [];
+  const { table, index } = action;
+  const { dataStorageVersion = "2.2" } = formatOf(table) ?? newTables ?? {};
+  const harm = indexHarm(index.kind, { dataStorageVersion });
+  return harm === undefined
+    ? []
+    : [{ kind: "readers", text: `index of kind ${index.kind} on ${table}: ${harm} (docs/clients.md)` }];
 }
 
 /** Why the first action of the plan was refused, if the tables show it. */
@@ -62,9 +81,10 @@ function firstOf({ migrations }: Plan): PlannedAction | undefined {
 }
 
 async function problemWith(
-  { questions, nullable, retyped, evaluates, addsField, drops }: Suspicion,
+  { broken, questions, nullable, strict, retyped, evaluates, adds, refreshes, drops }: Suspicion,
   target: Target,
 ): Promise<string | undefined> {
+  if (broken !== undefined) return broken;
   for (const question of questions) {
     const problem = await answerOf(question, target);
     if (problem !== undefined) return problem;
@@ -74,24 +94,45 @@ async function problemWith(
   for (const { table, path } of nullable)
     if (isInKey(path, await columnsNow(table)))
       return `${table}.${path} is part of the table's primary key, which can't hold nulls`;
+  for (const { table, path } of strict) {
+    const column = findColumn(await columnsNow(table), parsePath(path));
+    const isOld = column?.type.kind !== "blob" && specialStorage(column?.metadata) === blob;
+    if (isOld && hidesNullsOfBlobs(target.formatOf?.(table)))
+      return `the engine stores ${table}.${path} as a blob, and no query shows its nulls in this file format; if there are any, the table could not be read after this step; leave the column nullable`;
+  }
   for (const one of retyped) {
     const { table, column } = one;
     const special = specialIn(one, await columnsNow(table));
     if (special !== undefined)
-      return `the engine stores ${table}.${special.path} as ${special.storage}, and would not any more after a retype of ${column}; add a column of the new type, and fill it from this one or from your application`;
+      return `the engine stores ${table}.${special.path} as ${special.storage}, but no longer would after a retype of ${column} or with a new field in it; add another column instead, and fill it from this one or from your application`;
   }
-  const tooOld = addsField && formatProblem(addsField, target);
+  const tooOld = adds && formatProblem(adds, target);
   if (tooOld !== undefined) return tooOld;
+  const unrefreshed = refreshes && (await refreshProblem(refreshes, target));
+  if (unrefreshed !== undefined) return unrefreshed;
   const refused = evaluates && (await refusedSql(evaluates, target));
   if (refused !== undefined) return refused;
   return drops && (await target.tryDropping?.(drops.table, drops.paths).catch(() => undefined));
 }
 
-function formatProblem({ table, path }: NonNullable<Suspicion["addsField"]>, target: Target): string | undefined {
+function formatProblem({ table, path, isBlob }: NonNullable<Suspicion["adds"]>, target: Target): string | undefined {
   const format =
     table === undefined ? target.newTables?.dataStorageVersion : target.formatOf?.(table)?.dataStorageVersion;
-  if (format === undefined || !withoutNewFields.has(format)) return undefined;
-  return `${path} can't be added, as the table is written in file format ${format}, in which a struct gets no new fields; ${asWhole(parsePath(path)[0]!)}`;
+  if (format === undefined || !beforeBlobs.has(format)) return undefined;
+  const problem = `${path} can't be added, because the table is written in file format ${format}, which`;
+  return isBlob
+    ? `${problem} has no blobs; create another table with it`
+    : `${problem} does not allow new fields in structs; ${asWhole(parsePath(path)[0]!)}`;
+}
+
+/** The engine computes values for deleted rows too, and has nulls there (measured: test/contract/misfits.test.ts). */
+async function refreshProblem(
+  { table, path, strict }: NonNullable<Suspicion["refreshes"]>,
+  target: Target,
+): Promise<string | undefined> {
+  const { rows, stored } = (await target.size?.(table).catch(() => undefined)) ?? { rows: 0 };
+  if (stored === undefined || stored <= rows) return undefined;
+  return `the table has deleted rows, so the engine can't compute ${path} from a column that is not null (${strict.join(", ")}); make ${strict.join(", ")} nullable in an earlier step (setNullable)`;
 }
 
 async function refusedSql(
@@ -111,6 +152,7 @@ async function answerOf({ ask, isSame, most, problem }: FailureQuestion, target:
   try {
     return problem(await count(ask.table, ask.predicate, undefined, most));
   } catch (error) {
+    if (isMigrateError(error, "ERR_DAMAGED")) throw error;
     if (isSame !== true) return undefined;
     const isThere = await count(ask.table).then(
       () => true,

@@ -27,6 +27,7 @@ import { checkConsistent } from "../lease/audited-ledger.ts";
 import type { WriteGuard } from "../execute/write-guard.ts";
 import { beginningOf } from "../execute/execute-group.ts";
 import { lookAlike } from "../check/look-alike.ts";
+import { explainedByLoss } from "../check/lost-ledger.ts";
 import { readConsistently, readLedger, ifCurrent } from "./consistent-read.ts";
 import { describeForPlan } from "./describe-tables.ts";
 import { needsEachMigration } from "../hooks.ts";
@@ -95,13 +96,28 @@ export async function planPending(input: PlanningInput, choice: RunChoice): Prom
   const pending = orderPending({ files, state, inDoubt, group, choice });
   checkBegun(files, state, besideAnother ? state.holder : undefined);
   if (pending.length > 0 || state.late.length > 0) checkMissing(files, state);
-  const { plan, migrations } = await planChosen(pending, "up", input);
+  const newDatabase = await placeIfNew(context, state);
+  const { plan, migrations } = await planChosen(pending, "up", input).catch(async (error: unknown) => {
+    throw await explainedByLoss(error, context, state, files);
+  });
   const units = groupMigrations(plan.migrations, {
     capabilities: context.target.capabilities,
     begun: group,
     stepByStep: choice.stepByStep === true || needsEachMigration(context.hooks),
   });
-  return { plan, units, migrations, opening: openingEntries(migrations, state, units, context.target.capabilities) };
+  const opening = openingEntries(migrations, state, units, context.target.capabilities);
+  return { plan: newDatabase === undefined ? plan : { ...plan, newDatabase }, units, migrations, opening };
+}
+
+/** Where the database is, if it has no tables but the ledger's. Throws ERR_DATABASE_MISSING if that is not allowed. */
+async function placeIfNew({ target, guards, ledger }: RunContext, state: LedgerState): Promise<string | undefined> {
+  if (state.migrations.size > 0) return undefined;
+  const isLedgers = (table: string) => table === ledger || table.startsWith(`${ledger}.`);
+  if (!(await target.listTables()).every(isLedgers)) return undefined;
+  const { name, place } = target;
+  if (guards?.mustExist === true && state.head === undefined)
+    throw new MigrateError("ERR_DATABASE_MISSING", { target: name, place });
+  return place;
 }
 
 /** Plans the chosen migrations, in that order. Also loads all that the ledger knows or that have a late call. */

@@ -89,9 +89,7 @@ async function renamed(
 function stateAfter(entries: readonly LedgerEntry[], state: LedgerState, { clock }: RunContext): LedgerState {
   const { by, run, tool } = state.head!;
   const records = entries.map((entry, number) => {
-    const own = entry.version === undefined ? undefined : state.migrations.get(entry.version);
-    const at = own?.at ?? clock.wall();
-    return { ...entry, epoch: 1, number, at, by: own?.by ?? by, run, tool, applied: "", previous: "" };
+    return { at: clock.wall(), by, ...entry, epoch: 1, number, run, tool, applied: "", previous: "" };
   });
   const { migrations } = foldLedger(records);
   const applied = appliedHash(appliedIn({ migrations })).value;

@@ -42,6 +42,7 @@ export function applicationTypes(database: Database, template?: string): string 
     `${writtenMark} Rows and schemas of the tables after the last migration.\n`,
     ...(used.size === 0 ? [] : [`import type { SchemaLike } from "${enginePackage}";\n`]),
     ...(isVector ? [vector] : []),
+    ...(body.some((part) => /\bBlobPlace\b/.test(part)) ? [blobPlace] : []),
     ...Object.entries(helpers).flatMap(([name, text]) => (used.has(name) ? [text] : [])),
     ...(template === undefined || known.length === 0 ? [] : [rowSchemaHelpers(template)]),
     ...body,
@@ -57,6 +58,16 @@ export interface Vector<Value> extends Iterable<Value | null> {
   /** Numbers as a typed array, such as Float32Array. */
   toArray(): ArrayLike<Value> & Iterable<Value>;
   toJSON(): unknown[];
+}
+`;
+
+const blobPlace = `/** The place of a blob, as a query returns it. The client's fetchBlobs reads the bytes. */
+export interface BlobPlace {
+  readonly kind: number;
+  readonly position: bigint;
+  readonly size: bigint;
+  readonly blob_id: number;
+  readonly blob_uri: string;
 }
 `;
 
@@ -89,6 +100,8 @@ const readRow: RowForm = {
     largeBinary: "Uint8Array",
     fixedSizeBinary: "Uint8Array",
     decimal128: "Uint32Array",
+    json: "string",
+    blob: "BlobPlace",
   },
 };
 

@@ -13,6 +13,7 @@ export function hasArrow(type: DataType): boolean {
 
 /** A column as a field of an Arrow schema. `next` gives each dictionary its number. */
 export function fieldSource({ name, type, nullable }: Column, next: () => number): Source {
+  if (type.kind === "json" || type.kind === "blob") return call(type.kind, valueSource(name), valueSource(nullable));
   return call("field", valueSource(name), arrowSource(type, next), valueSource(nullable));
 }
 
@@ -99,6 +100,22 @@ export const helpers: Readonly<Record<string, string>> = {
 `,
   field: `function field(name: string, type: unknown, nullable: boolean): unknown {
   return { name, type, nullable };
+}
+`,
+  json: `function json(name: string, nullable: boolean): unknown {
+  const metadata = new Map([["ARROW:extension:name", "arrow.json"]]);
+  return { name, type: "utf8", nullable, metadata };
+}
+`,
+  blob: `function blob(name: string, nullable: boolean): unknown {
+  const children = [
+    { name: "data", type: { typeId: 19 }, nullable: true },
+    { name: "uri", type: "utf8", nullable: true },
+    { name: "position", type: "uint64", nullable: true },
+    { name: "size", type: "uint64", nullable: true },
+  ];
+  const metadata = new Map([["ARROW:extension:name", "lance.blob.v2"]]);
+  return { name, type: { typeId: 13, children }, nullable, metadata };
 }
 `,
   list: `function list(item: unknown): unknown {

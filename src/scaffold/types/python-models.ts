@@ -1,5 +1,6 @@
 /** Generates models and schemas of the tables for a Python application. Pure. */
 import { childColumns, typesWithin, type Column } from "../../schema/data-type.ts";
+import { extensionIn, extensionName } from "../../schema/reserved-metadata.ts";
 import type { Database } from "../../schema/table.ts";
 import { namer } from "../print/type-names.ts";
 import { fieldNameProblem } from "./python-field-names.ts";
@@ -31,6 +32,7 @@ function header(body: string): string {
   const others = [
     "import pyarrow as pa\n",
     ...(models.length === 0 ? [] : [`from lancedb.pydantic import ${models.join(", ")}\n`]),
+    ...(body.includes("blob(") ? ["from lancedb.schema import blob\n"] : []),
   ].join("");
   const mark = `${pythonMark} Models and schemas of the tables after the last migration.\n`;
   return [mark, standard, others].filter((part) => part !== "").join("\n");
@@ -57,7 +59,11 @@ function noModel(
       sentence: `${table} is left out: it has a column of a type that lance-migrate does not know`,
       hasSchema: false,
     };
-  const problem = modelProblem(columns);
+  const inside = columns.find(({ type }) => extensionName(type) === undefined && extensionIn(type) !== undefined);
+  const problem =
+    inside === undefined
+      ? modelProblem(columns)
+      : `pyarrow can't make ${extensionIn(inside.type)} inside ${pythonText(inside.name)} from Python values`;
   return problem === undefined ? undefined : { sentence: `${table} has no model: ${problem}`, hasSchema: true };
 }
 
@@ -118,7 +124,7 @@ function models(
 
 /** Why there can be no model with these columns, or with those inside them. */
 function modelProblem(columns: readonly Column[]): string | undefined {
-  const words = new Set(["classmethod", "pa", ...columns.flatMap(wordsOf)]);
+  const words = new Set(["blob", "classmethod", "pa", ...columns.flatMap(wordsOf)]);
   for (const column of columns) {
     const { name, nullable, type } = column;
     // In a class, the default of a field is what later annotations find under its name.

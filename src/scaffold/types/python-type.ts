@@ -12,7 +12,8 @@ export function pythonText(text: string): string {
 
 /** A column as a field of a pyarrow schema. */
 export function arrowField({ name, type, nullable }: Column): string {
-  return `pa.field(${pythonText(name)}, ${arrowType(type)}${nullable ? "" : ", nullable=False"})`;
+  const [made, own] = type.kind === "blob" ? ["blob", ""] : ["pa.field", `, ${arrowType(type)}`];
+  return `${made}(${pythonText(name)}${own}${nullable ? "" : ", nullable=False"})`;
 }
 
 function arrowType(type: DataType): string {
@@ -25,6 +26,10 @@ function arrowType(type: DataType): string {
       return "pa.large_binary()";
     case "bool":
       return "pa.bool_()";
+    case "json":
+      return "pa.json_()";
+    case "blob":
+      return 'blob("").type';
     case "fixedSizeBinary":
       return `pa.binary(${type.length})`;
     case "decimal128":
@@ -105,4 +110,7 @@ const plainTypes: Readonly<Partial<Record<DataType["kind"], string>>> = {
   timestamp: "datetime.datetime",
   duration: "datetime.timedelta",
   decimal128: "decimal.Decimal",
+  json: "str",
+  // Written with its bytes as `data`; a query gives where they are.
+  blob: "dict",
 };

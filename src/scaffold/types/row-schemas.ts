@@ -76,6 +76,8 @@ const newRow: RowForm = {
     largeBinary: "Uint8Array",
     fixedSizeBinary: "Uint8Array",
     decimal128: "Uint32Array",
+    json: "string",
+    blob: "Uint8Array",
   },
 };
 
@@ -99,6 +101,7 @@ function checkSource(type: DataType): Source {
     case "largeUtf8":
       return call("utf8");
     case "largeBinary":
+    case "blob":
       return call("binary");
     case "fixedSizeBinary":
       return call(type.kind, valueSource(type.length));

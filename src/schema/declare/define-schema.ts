@@ -44,6 +44,10 @@ export function table(columns: Fields, options: Pick<DeclaredTable, "indexes" | 
  * export default defineSchema({ documents: { id: int64().notNull(), title: utf8() } });
  */
 export function defineSchema(tables: Readonly<Record<string, Fields | DeclaredTable>>): DeclaredSchema {
+  if (Array.isArray(tables))
+    throw new TypeError(
+      "defineSchema takes an object of tables by their names, such as { documents: { … } }, not a list",
+    );
   return { tables: Object.entries(tables).map(([name, one]) => [name, isTable(one) ? one : table(one)]) };
 }
 

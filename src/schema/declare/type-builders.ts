@@ -50,6 +50,10 @@ export const largeBinary = plain("largeBinary");
 export const date32 = plain("date32");
 /** Milliseconds since 1970. */
 export const date64 = plain("date64");
+/** JSON. Rows hold it as text. */
+export const json = plain("json");
+/** Bytes that the engine stores apart from other columns, for large values such as images; a query gives their place. */
+export const blob = plain("blob");
 /** A column that contains only nulls; Arrow calls the type `null`. */
 export const nullType = plain("null");
 

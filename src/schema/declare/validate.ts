@@ -2,7 +2,18 @@
 import { z } from "zod";
 import { notNullMark } from "./not-null-mark.ts";
 import type { RowValue, RowValues } from "../row-values.ts";
-import { integerKinds, itemName, plainKinds, timeUnits, type Column, type DataType } from "../data-type.ts";
+import {
+  childColumns,
+  integerKinds,
+  itemName,
+  plainKinds,
+  timeUnits,
+  type Column,
+  type DataType,
+} from "../data-type.ts";
+
+/** How many types the engine accepts inside each other: with one more, it can't read the schema (measured). */
+const mostLevels = 60;
 
 const length = z
   .int("must be a whole number")
@@ -57,7 +68,7 @@ export const dataType: z.ZodType<DataType> = z.discriminatedUnion(
       })
       .refine((type) => hasFixedWidth(type.item.type), {
         path: ["item"],
-        message: "must be a type of fixed width, such as a float or an integer",
+        message: "must be a type of fixed width, such as a float or an integer; for other types, use list(…)",
       }),
     z.strictObject({
       kind: z.literal("struct"),
@@ -105,6 +116,10 @@ function withoutNull<Shape extends z.ZodRawShape>(shape: Shape) {
     .refine(
       ({ type, nullable }: Partial<Column>) => nullable === true || type?.kind !== "null",
       "is of type null and can't be notNull()",
+    )
+    .refine(
+      ({ type }: Partial<Column>) => type === undefined || levelsOf(type) <= mostLevels,
+      `has more than ${mostLevels} types nested inside each other, which the engine can't store`,
     ) as unknown as z.ZodType<Column>;
 }
 
@@ -140,11 +155,14 @@ function isZone(zone: string): boolean {
   }
 }
 
+function levelsOf(type: DataType): number {
+  return Math.max(0, ...childColumns(type).map((child) => 1 + levelsOf(child.type)));
+}
+
 function hasFixedWidth(type: DataType): boolean {
-  if (type.kind === "fixedSizeBinary") return true;
-  // The engine supports vectors of structs, but can't create vectors of vectors of structs.
-  if (type.kind === "fixedSizeList") return type.item.type.kind !== "struct";
-  return !/utf8|binary|list|dictionary|null/i.test(type.kind);
+  if (type.kind === "fixedSizeBinary" || type.kind === "fixedSizeList") return true;
+  // Vectors of structs can be created, but not read together with other columns.
+  return !/utf8|binary|list|dictionary|null|json|blob|struct/i.test(type.kind);
 }
 
 function isDictionaryValue(type: DataType): boolean {

@@ -1,15 +1,15 @@
 /** Routes for columns: altering, adding, dropping, and their metadata. */
 import { z } from "zod";
-import { dropColumns, WriteRefused } from "../../engine/checked-writes.ts";
+import { alterReadably, dropColumns, WriteRefused } from "../../engine/checked-writes.ts";
 import { alterColumns, readColumns, type EngineTable } from "../../engine/engine.ts";
 import { addNullColumns } from "../../engine/write-rows.ts";
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import { checkAdded } from "../../actions/kinds/columns/add-columns.ts";
 import { alterColumns as alteredTable } from "../../actions/rewrite/apply-alterations.ts";
 import type { Alteration } from "../../actions/model/alteration.ts";
-import { ownValue, sameType, type Column } from "../../schema/data-type.ts";
+import { formatType, ownValue, sameType, type Column } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
-import { reservedProblem } from "../../schema/reserved-metadata.ts";
+import { extensionIn, reservedProblem } from "../../schema/reserved-metadata.ts";
 import { findColumn } from "../../schema/table.ts";
 import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
 import { parseDataType } from "../../wire/lance/parse-lance-type.ts";
@@ -98,10 +98,7 @@ export const columnRoutes = [
     handler: async (table, { name, body }) => {
       const columns = await readColumns(table);
       for (const path of body.columns) known(name, columns, path);
-      const version = await dropColumns(table, body.columns).catch((error: unknown) => {
-        throw error instanceof WriteRefused ? invalidInput(error.message) : error;
-      });
-      return { version };
+      return { version: await dropColumns(table, body.columns).catch(refusedWrite) };
     },
   }),
   change({
@@ -122,7 +119,8 @@ export const columnRoutes = [
       const columns = await readColumns(table);
       for (const update of body.updates) checkMetadata(known(name, columns, update.path), update);
       const updates = body.updates.map(({ path, metadata, replace }) => ({ path, metadata, replace }));
-      return { version: (await table.updateFieldMetadata(updates)).version };
+      const change = async () => (await table.updateFieldMetadata(updates)).version;
+      return { version: await alterReadably(table, columns, change).catch(refusedWrite) };
     },
   }),
 ];
@@ -152,6 +150,8 @@ async function alter(name: string, table: EngineTable, wanted: readonly Alterati
     if (seen.has(path))
       throw invalidInput(`column ${path} is altered twice in one call; put its changes into one entry`);
     seen.add(path);
+    if (alteration.type !== undefined && extensionIn(column.type) !== undefined)
+      throw invalidInput(`column ${path} is ${formatType(column.type)}, which can't be cast to another type`);
     const change = withoutIdentities(alteration, column);
     if (change !== undefined) real.push(change);
     // Alterations that change nothing are passed on too: the engine answers them with a new version. But it refuses to
@@ -161,7 +161,12 @@ async function alter(name: string, table: EngineTable, wanted: readonly Alterati
     sent.push(isCast || type === undefined ? alteration : { ...others, nullable: others.nullable ?? column.nullable });
   }
   checkAltered(name, columns, real);
-  return await alterColumns(table, withWholeStructs(columns, sent));
+  const change = () => alterColumns(table, withWholeStructs(columns, sent));
+  return await alterReadably(table, columns, change).catch(refusedWrite);
+}
+
+function refusedWrite(error: unknown): never {
+  throw error instanceof WriteRefused ? invalidInput(error.message) : error;
 }
 
 /**

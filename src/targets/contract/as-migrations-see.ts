@@ -1,9 +1,9 @@
 /**
- * A target whose tables look as migrations see them: without prepared columns, and with deferred indexes. A vector index
- * that can't be trained yet is marked as deferred instead of being refused (schema/deferred-index.ts).
+ * A target whose tables look as migrations see them: without prepared columns, and with deferred indexes. An index
+ * that waits for values is marked as deferred instead of being created (schema/deferred-index.ts).
  */
-import type { Action, CreateIndexAction, DropIndexAction } from "../../actions/model/action.ts";
-import { withoutPrepared } from "../../actions/rewrite/prepared-columns.ts";
+import type { Action, CreateIndexAction, DropColumnsAction, DropIndexAction } from "../../actions/model/action.ts";
+import { keptMark, withoutPrepared } from "../../actions/rewrite/prepared-columns.ts";
 import { createIndex } from "../../actions/kinds/tables/create-index.ts";
 import { ownValue } from "../../schema/data-type.ts";
 import {
@@ -13,12 +13,13 @@ import {
   withDeferred,
   type DeferralMarks,
 } from "../../schema/deferred-index.ts";
-import { isVectorIndex } from "../../schema/table-index.ts";
+import { formatPath, parsePath } from "../../schema/path.ts";
+import { isVectorIndex, waitsForValues } from "../../schema/table-index.ts";
 import type { Table } from "../../schema/table.ts";
 import { countVectors } from "./count-vectors.ts";
 import type { Capabilities, TableSnapshot, Target } from "./target.ts";
 
-/** Whether a vector index that can't be trained is deferred; otherwise the action fails. */
+/** Whether an index that waits for values is deferred; otherwise the action fails. */
 export function defersIndexes({ describes, actions }: Pick<Capabilities, "actions" | "describes">): boolean {
   return describes && actions.createIndex === true && actions.setMetadata === true;
 }
@@ -26,9 +27,12 @@ export function defersIndexes({ describes, actions }: Pick<Capabilities, "action
 export function asMigrationsSee(target: Target): Target {
   const { versions } = target;
   const marksOf = new WeakMap<Table, DeferralMarks>();
+  const wholes = new WeakMap<Table, Table>();
   const view = (table: Table): Table => {
     const seen = withDeferred(withoutPrepared(table));
-    if (seen !== table) marksOf.set(seen, deferralMarks(table.columns));
+    if (seen === table) return table;
+    marksOf.set(seen, deferralMarks(table.columns));
+    wholes.set(seen, table);
     return seen;
   };
   const commits = new WeakMap<Action, number>();
@@ -37,8 +41,10 @@ export function asMigrationsSee(target: Target): Target {
   const isThere = async ({ table, name }: DropIndexAction | CreateIndexAction) =>
     (ownValue((await target.describeTable(table, true))?.table.indexes ?? {}, name) ?? null) !== null;
 
-  const createVectorIndex = async (action: CreateIndexAction, seen: TableSnapshot | undefined) => {
-    const { table, name } = action;
+  const createWaiting = async (action: CreateIndexAction, seen: TableSnapshot | undefined) => {
+    const { table, name, index } = action;
+    // The engine creates other indexes without values, and fails later.
+    if (!isVectorIndex(index) && (await isTooFew(action, target))) return await defer(action, seen);
     let version: number | undefined;
     try {
       version = await target.execute(action, seen);
@@ -82,6 +88,14 @@ export function asMigrationsSee(target: Target): Target {
     return await target.execute(action, seen);
   };
 
+  /** With the marks that were kept for a rollback to a column that is dropped. */
+  const withKeptMarks = (action: DropColumnsAction, seen: TableSnapshot | undefined): DropColumnsAction => {
+    const columns = (seen && wholes.get(seen.table))?.columns ?? [];
+    const names = new Set(action.paths.map((path) => keptMark(parsePath(path).join("."))));
+    const marks = columns.filter(({ name }) => names.has(name)).map(({ name }) => formatPath([name]));
+    return marks.length === 0 ? action : { ...action, paths: [...action.paths, ...marks] };
+  };
+
   return {
     ...target,
     async describeTable(table, withIndexes) {
@@ -89,8 +103,9 @@ export function asMigrationsSee(target: Target): Target {
       return seen && { ...seen, table: view(seen.table) };
     },
     async execute(action, seen) {
+      if (action.kind === "dropColumns") return await target.execute(withKeptMarks(action, seen), seen);
       if (!defersIndexes(target.capabilities)) return await target.execute(action, seen);
-      if (action.kind === "createIndex" && isVectorIndex(action.index)) return await createVectorIndex(action, seen);
+      if (action.kind === "createIndex" && waitsForValues(action.index)) return await createWaiting(action, seen);
       const marked = action.kind === "dropIndex" ? markedIn(seen, action.name) : undefined;
       if (marked !== undefined) return await dropMarkedIndex(action as DropIndexAction, seen!, marked);
       return await target.execute(action, seen);
@@ -107,7 +122,7 @@ export function asMigrationsSee(target: Target): Target {
   };
 }
 
-/** Whether more vectors are all that the index needs. */
+/** Whether more values are all that the index needs. */
 async function isTooFew(action: CreateIndexAction, target: Target): Promise<boolean> {
   const { table, index } = action;
   try {

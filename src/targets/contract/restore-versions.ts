@@ -1,9 +1,8 @@
 /** Examines old versions of a table, and restores them so that a repetition changes nothing. */
 import { count, formatNumber } from "../../errors/migrate-error.ts";
-import type { PutBackRowsAction } from "../../actions/model/action.ts";
 import { sameColumns } from "../../schema/data-type.ts";
 import { sqlPath } from "../../schema/sql.ts";
-import type { OldVersion, SinceScope } from "./versions.ts";
+import type { OldVersion, PuttingBack, SinceScope } from "./versions.ts";
 import { sameIds, tallyOf, writtenSince, type WrittenRows } from "./written-since.ts";
 import type { VersionedTable } from "./versioned-table.ts";
 
@@ -23,7 +22,19 @@ export async function restoreVersion(table: VersionedTable, { version, at, after
   return await table.version();
 }
 
-type PuttingBack = Omit<PutBackRowsAction, "kind" | "table">;
+/** See `misfitsSince` in versions.ts. */
+export async function misfitsSince(table: VersionedTable, putting: PuttingBack): Promise<string | undefined> {
+  const newest = await table.version();
+  const written = await sinceAny(table, putting, newest);
+  if (written?.addedRows === undefined || putting.columns === undefined) return undefined;
+  const { vectorWithNaN } = await import("../../wire/rows/read-values.ts");
+  for await (const file of table.batches(newest, Object.entries(putting.columns), written.addedRows)) {
+    const name = vectorWithNaN(file);
+    if (name !== undefined)
+      return `the engine can't add vectors with NaN, and ${name} has some; change these rows first`;
+  }
+  return undefined;
+}
 
 /** Returns the table's newest version. Throws if the restored version has replaced what cannot be put back. */
 export async function putBack(table: VersionedTable, putting: PuttingBack): Promise<number> {
@@ -61,7 +72,7 @@ export async function putBack(table: VersionedTable, putting: PuttingBack): Prom
   const { rowsInFile } = await import("../../wire/arrow/ipc-file.ts");
   const read = rowsInFile(file);
   if (read !== added) throw new Error(`${lost}, but ${formatNumber(read)} were read; ${holds}; ${way}`);
-  const isThere = mayBeDone && (await wasAppended(table, restored, added, file));
+  const isThere = mayBeDone && (await wasAppended(table, restored, file, { rows: added, names: Object.keys(columns) }));
   if (isThere === undefined) throw new Error(`${lost}, and it is unknown whether they were put back; ${holds}; ${way}`);
   if (!isThere) await table.append(file);
   return await table.version();
@@ -137,16 +148,18 @@ async function holdSameRows(table: VersionedTable, version: number, other: numbe
 async function wasAppended(
   table: VersionedTable,
   restored: number,
-  rows: number,
   file: Buffer,
+  { rows, names }: { readonly rows: number; readonly names: readonly string[] },
 ): Promise<boolean | undefined> {
+  // The file has no columns that are null in all of its rows.
+  const columns = names.map((name) => [name, sqlPath([name])] as const);
   const all = await versionsOf(table);
   for (const [index, { version, rows: then }] of all.entries()) {
     const before = all[index - 1];
     if (version <= restored || before === undefined || then - before.rows !== rows) continue;
     const written = await writtenSince(table, before.version, { until: version });
     if (written?.addedRows === undefined) return undefined;
-    const are = written.added === rows && (await sameRows(file, await table.rows(version, written.addedRows)));
+    const are = written.added === rows && (await sameRows(file, await table.rows(version, written.addedRows, columns)));
     if (are !== false) return are;
   }
   return false;

@@ -18,6 +18,8 @@ export interface RowAccess {
    * none if there is no table.
    */
   read(table: string, wanted: WantedValues): Promise<readonly RowValues[]>;
+  /** As `read`, in batches: rows may be too many for memory. */
+  batches(table: string, wanted: WantedValues): AsyncIterable<readonly RowValues[]>;
   /** SQL expressions, by the names that they get, of the rows whose vectors are nearest; the nearest row first. */
   nearest(table: string, wanted: WantedNeighbours): Promise<readonly RowValues[]>;
   /**
@@ -25,8 +27,10 @@ export interface RowAccess {
    * `target` and `source` name the row of the table and the new one. Returns how many rows it changed.
    */
   update(table: string, key: string, values: NewValues, condition: string): Promise<number>;
-  /** Sets a column to null in the rows for which a predicate holds, in one commit. */
-  setNull(table: string, column: string, where: string): Promise<void>;
+  /** In how many ranges the addresses of rows in such a condition may be; in any number when absent. */
+  readonly mostRanges?: number | undefined;
+  /** Sets columns to null in the rows for which a predicate holds, in one commit. */
+  setNull(table: string, columns: readonly string[], where: string): Promise<void>;
   /** Appends rows. Creates the table if there is none. */
   append(table: string, values: NewValues): Promise<void>;
   /** Drops the table if there is one. */

@@ -10,6 +10,7 @@
  * 7. `inDatabase`: the options of one database, for a target that has several.
  * 8. Add it to targets/index.ts and run the contract suite on it (test/contract).
  */
+import type { MigrateError } from "../../errors/migrate-error.ts";
 import type { Action, ActionFor, ActionKind } from "../../actions/model/action.ts";
 import type { Column } from "../../schema/data-type.ts";
 import type { NewTables, TableFormat } from "../../schema/table-format.ts";
@@ -73,6 +74,8 @@ export interface Target {
   /** Its folder or address, without secrets. */
   readonly place: string;
   readonly capabilities: Capabilities;
+  /** Set if what it does is known only from a document: then it is checked before its ledger is made. */
+  readonly isUnproven?: boolean | undefined;
   /** The names of all tables. */
   listTables(): Promise<readonly string[]>;
   /** The current table of that name, with its indexes if requested; undefined if there is none. */
@@ -146,6 +149,8 @@ export interface Target {
   readonly tryCall?: ((columns: readonly Column[], call: SqlCall) => Promise<string | undefined>) | undefined;
   /** Absent if the target can't read and update rows. */
   readonly rows?: RowAccess | undefined;
+  /** The error about a damaged file of a table; undefined if none is found. Absent if the files can't be read. */
+  readonly damaged?: (() => MigrateError | undefined) | undefined;
   /** Drops a scratch table. Absent if the target can't. */
   readonly discard?: ((table: string) => Promise<void>) | undefined;
   close(): Promise<void>;
@@ -162,8 +167,11 @@ export interface Scratch {
   readonly folder: string;
   /** Supports what the embedded engine does, and also renames tables. */
   readonly target: Target;
-  /** Creates a table with generated rows, always the same; without rows if none can be generated. Returns how many. */
-  createSample(name: string, table: Table, rows: number): Promise<number>;
+  /**
+   * Creates a table with generated rows, always the same; without rows if none can be generated. The values of `keys`
+   * differ from row to row. Returns how many rows.
+   */
+  createSample(name: string, table: Table, rows: number, keys: ReadonlySet<string>): Promise<number>;
   /** The number and the checksum of the rows of a table. */
   rows(table: string): Promise<TableRows>;
 }

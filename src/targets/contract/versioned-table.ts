@@ -2,6 +2,9 @@
 import type { Column } from "../../schema/data-type.ts";
 import type { TableVersion } from "./versions.ts";
 
+/** Names of columns, or SQL expressions with the names that they get. */
+export type SelectedColumns = readonly string[] | readonly (readonly [name: string, sql: string])[];
+
 /** What a target must provide about the versions of one table. */
 export interface VersionedTable {
   /** At most this many rows are compared by value. */
@@ -13,8 +16,8 @@ export interface VersionedTable {
   columns(version: number): Promise<readonly Column[]>;
   /** The number of rows that match an SQL predicate, or of all rows, in a version or in the current table. */
   count(version: number | undefined, filter?: string): Promise<number>;
-  /** These columns of all rows, as Arrow IPC files or streams. */
-  batches(version: number, columns: readonly string[]): AsyncIterable<Buffer>;
+  /** These columns, or expressions with their names, of all rows or of those that match, as Arrow IPC files or streams. */
+  batches(version: number, columns: SelectedColumns, filter?: string): AsyncIterable<Buffer>;
   /** Identifies what a version holds, if that is possible without reading rows. */
   readonly contents?: ((version: number) => VersionContents | undefined) | undefined;
   /** An Arrow IPC file. */

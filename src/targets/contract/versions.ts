@@ -1,4 +1,5 @@
 /** Old versions of tables, on a target that keeps them. */
+import type { PutBackRowsAction } from "../../actions/model/action.ts";
 import type { Column } from "../../schema/data-type.ts";
 import type { Table } from "../../schema/table.ts";
 
@@ -23,6 +24,8 @@ export interface Versions {
   at(table: string, version: number, withIndexes?: boolean): Promise<Table>;
   /** What was written after a version; undefined if unknown. Throws if the version no longer exists. */
   since(table: string, version: number, scope?: SinceScope): Promise<Since | undefined>;
+  /** Why the rows that were added since can't be put back like this. Throws what a query of their values throws. */
+  misfitsSince(table: string, putting: PuttingBack): Promise<string | undefined>;
 }
 
 export interface TableVersion {
@@ -30,6 +33,9 @@ export interface TableVersion {
   /** When it was created, in milliseconds since 1970 by the clock of its writer, if the target reports it. */
   readonly at?: number | undefined;
 }
+
+/** The rows to put back after a restore: those that were added since a version, as these columns. */
+export type PuttingBack = Omit<PutBackRowsAction, "kind" | "table">;
 
 export interface OldVersion {
   readonly columns: readonly Column[];

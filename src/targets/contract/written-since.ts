@@ -1,6 +1,8 @@
 /** Finds the rows of a table that were written after a version. Rows count as unchanged only if that is proven. */
+import { withoutPrepared } from "../../actions/rewrite/prepared-columns.ts";
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import { sameColumns, sameType, type Column } from "../../schema/data-type.ts";
+import { withoutMetadata } from "../../schema/metadata.ts";
 import type { VersionContents, VersionedTable } from "./versioned-table.ts";
 import type { Since, SinceScope } from "./versions.ts";
 
@@ -126,12 +128,13 @@ export function sameIds(one: VersionContents, other: VersionContents, names: rea
   return names.every((name) => one.ids.get(name) === other.ids.get(name));
 }
 
-/** The columns that `others` has too, with the same type. */
+/** The columns that `others` has too, with the same type. Metadata inside a type changes no values. */
 export function common<One extends Pick<Column, "name" | "type">>(
   columns: readonly One[],
   others: readonly Column[],
 ): readonly One[] {
-  return columns.filter(({ name, type }) => others.some((other) => other.name === name && sameType(other.type, type)));
+  const bare = ({ name, type }: Pick<Column, "name" | "type">) => withoutMetadata({ name, type, nullable: true }).type;
+  return columns.filter((one) => others.some((other) => other.name === one.name && sameType(bare(other), bare(one))));
 }
 
 /**
@@ -144,7 +147,11 @@ async function byValues(
   newest: number,
   mayHaveMore: boolean,
 ): Promise<WrittenRows | undefined> {
-  const [before, after] = [await table.columns(version), await table.columns(newest)];
+  // Columns that hold what is computed for a switch are the migration's own. Nobody else writes to them.
+  const [before, after] = [
+    withoutPrepared({ columns: await table.columns(version) }).columns,
+    withoutPrepared({ columns: await table.columns(newest) }).columns,
+  ];
   const shared = common(after, before);
   const isComparable = shared.length === after.length || (mayHaveMore && shared.length === before.length);
   const { canRead, rowDifference } = await import("../../wire/rows/row-checksum.ts");

@@ -1,6 +1,6 @@
 /** The calls of the embedded engine, by kind of action: how each is executed, and how it reads in a plan. */
 import { count } from "../../errors/migrate-error.ts";
-import { dropColumns, writeReadably } from "../../engine/checked-writes.ts";
+import { alterReadably, dropColumns, writeReadably } from "../../engine/checked-writes.ts";
 import { alterColumns, packageTable, type NativeTable } from "../../engine/engine.ts";
 import { createIndex, keepAll, optimize } from "../../engine/indexes.ts";
 import { addNullColumns, mergeRows } from "../../engine/write-rows.ts";
@@ -10,6 +10,7 @@ import type { Capabilities } from "../contract/target.ts";
 import type { VersionedTable } from "../contract/versioned-table.ts";
 import type { Action, ActionFor, ActionKind } from "../../actions/model/action.ts";
 import { formatColumn, type Column, type DataType } from "../../schema/data-type.ts";
+import { extensionIn } from "../../schema/reserved-metadata.ts";
 import { preparedName, switching } from "../../actions/rewrite/prepared-columns.ts";
 import { parsePath, type Path } from "../../schema/path.ts";
 import type { Table } from "../../schema/table.ts";
@@ -45,9 +46,6 @@ interface EngineCall<Kind extends ActionKind> {
 interface Methods {
   delete(where: string): Promise<{ readonly version: number }>;
   refreshColumn(name: string): Promise<{ readonly version: number }>;
-  updateFieldMetadata(
-    updates: { path: string; metadata: Record<string, string | null> }[],
-  ): Promise<{ readonly version: number }>;
 }
 
 function method<Kind extends ActionKind, Name extends keyof Methods>(
@@ -71,21 +69,23 @@ function written({ table }: Action, name: string, ...given: readonly unknown[]):
 /** By kind of action; for a kind that is not supported, the reason. */
 const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
   addColumns: {
-    execute: async ({ columns }, { handle }) => await addColumns(handle, columns),
+    execute: async ({ columns }, { handle }) =>
+      isBySchema(columns) ? await addBySchema(handle, columns) : await addColumns(handle, columns),
     describe: async (action, before) =>
-      written(action, "addColumns", newColumns(action.columns, await cheapestSqlBefore(action.columns, before))),
+      isBySchema(action.columns)
+        ? `${action.table}.addColumns(<${count(action.columns.length, "field")}: ${action.columns.map(formatColumn).join(", ")}>)`
+        : written(action, "addColumns", newColumns(action.columns, await cheapestSqlBefore(action.columns, before))),
   },
   addField: {
-    async execute({ path, type }, { handle }) {
-      const { toIpcFile } = await import("../../wire/arrow/arrow-schema.ts"); // Arrow is slow to load
-      return await addNullColumns(handle, toIpcFile([fieldAlone(parsePath(path), type)]));
-    },
+    execute: async ({ path, type }, { handle }) => await addBySchema(handle, [fieldAlone(parsePath(path), type)]),
     describe: ({ table, path, type }) =>
       `${table}.addColumns(<field ${formatColumn({ name: path, type, nullable: true })}>)`,
   },
   alterColumns: {
     execute: async ({ alterations }, { handle, table }) =>
-      await alterColumns(handle, withWholeStructs(table.columns, alterations)),
+      await alterReadably(handle, table.columns, () =>
+        alterColumns(handle, withWholeStructs(table.columns, alterations)),
+      ),
     describe(action, before) {
       const alterations = withWholeStructs(before.columns, action.alterations);
       const shown = alterations.map(({ path, rename, type, nullable }) => {
@@ -177,9 +177,14 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
     execute: async (action, _, { oldVersions }) => await restoreVersion(oldVersions(action.table), action),
     describe: (action) => `${written(action, "checkout", action.version)}, ${written(action, "restore")}`,
   },
-  setMetadata: method("updateFieldMetadata", ({ updates }) =>
-    updates.map(({ path, metadata }) => ({ path, metadata: { ...metadata } })),
-  ),
+  setMetadata: {
+    execute: async ({ updates }, { handle, table }) =>
+      await alterReadably(handle, table.columns, async () => {
+        const given = updates.map(({ path, metadata }) => ({ path, metadata: { ...metadata } }));
+        return (await packageTable(handle).updateFieldMetadata(given)).version;
+      }),
+    describe: (action) => written(action, "updateFieldMetadata", action.updates),
+  },
   switchColumn: {
     execute: async (action, { handle, table }) => await alterColumns(handle, switching(action, table)),
     describe: (action, before) => written(action, "alterColumns", switching(action, before)),
@@ -225,6 +230,16 @@ function callFor({ kind }: Action): EngineCall<ActionKind> {
   if (typeof call === "string") throw new TypeError(`the engine has no ${kind}`);
   // Each takes only its own kind, which TypeScript can't infer through the lookup.
   return call as EngineCall<ActionKind>;
+}
+
+/** SQL makes no column of an extension. Such columns have no values, nor have those that are added with them. */
+function isBySchema(columns: readonly Column[]): boolean {
+  return columns.some(({ type }) => extensionIn(type) !== undefined);
+}
+
+async function addBySchema(handle: NativeTable, columns: readonly Column[]): Promise<number> {
+  const { toIpcFile } = await import("../../wire/arrow/arrow-schema.ts"); // Arrow is slow to load
+  return await addNullColumns(handle, toIpcFile(columns));
 }
 
 /** The structs around the field, with no other fields. The engine merges them into the table's structs. */

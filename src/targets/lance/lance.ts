@@ -5,7 +5,6 @@ import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import type { CallOutcome, OpenContext, TableSnapshot, Target } from "../contract/target.ts";
 import { keepSecret } from "../../secrets/redact.ts";
-import { withoutSecrets } from "../../secrets/encoded-forms.ts";
 import { secretsOfAddress, secretsOfSettings } from "../../secrets/find-in-settings.ts";
 import {
   connectNatively,
@@ -22,8 +21,9 @@ import { createTable, leftoverIn } from "../../engine/create-table.ts";
 import { dropTable, removeDropped } from "../../engine/drop-table.ts";
 import { describeCall, execute, supported } from "./calls.ts";
 import { lazyConnection } from "./connection.ts";
+import { damageIn } from "./damage.ts";
 import { lanceRecords } from "./ledger-table.ts";
-import type { LanceConfig } from "./options.ts";
+import { displayName, type LanceConfig } from "./options.ts";
 import { lanceRows } from "./rows.ts";
 import { tryCall } from "./try-call.ts";
 import { undoCommit } from "./undo-commit.ts";
@@ -44,7 +44,7 @@ import {
 } from "../../engine/versions.ts";
 import { asMigrationsSee } from "../contract/as-migrations-see.ts";
 import { holds } from "../contract/holds.ts";
-import { describeVersion } from "../contract/restore-versions.ts";
+import { describeVersion, misfitsSince } from "../contract/restore-versions.ts";
 import { sampledWidths, type ReadRows } from "../contract/sampled-widths.ts";
 import { writtenSince } from "../contract/written-since.ts";
 
@@ -81,25 +81,33 @@ export async function open(
   const withinTime = async <Result>(work: () => Promise<Result>): Promise<Result> =>
     base === undefined ? await within(answerSeconds, work()) : await work();
 
+  const { damaged, damageBehind } = damageIn(base, name);
+
   const reaching = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       return await withinTime(work);
     } catch (cause) {
       if (isMigrateError(cause)) throw cause;
-      throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: name, problem: engineProblem(cause) }, { cause });
+      throw (
+        damageBehind(cause) ??
+        new MigrateError("ERR_TARGET_UNREACHABLE", { target: name, problem: engineProblem(cause) }, { cause })
+      );
     }
   };
 
-  /** Unlike `reaching`, this sets no limit and changes only errors that concern the object store itself. */
+  /** Unlike `reaching`, this sets no limit and changes only errors about the object store itself, or a damaged file. */
   const calling = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       return await work();
     } catch (cause) {
       const problem = base === undefined && !isConflict(cause) ? storeProblemOf(cause)?.sentence : undefined;
-      if (problem === undefined) throw cause;
+      if (problem === undefined) throw damageBehind(cause) ?? cause;
       throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: name, problem }, { cause });
     }
   };
+
+  /** For reads that may fail for a reason of their own, such as a version that no longer exists. */
+  const asking = <Result>(work: () => Promise<Result>): Promise<Result> => calling(() => withinTime(work));
 
   const opening =
     (table: string): OpenTable =>
@@ -126,6 +134,7 @@ export async function open(
   const inFolder = base !== undefined && {
     instance: (table: string) => instanceIn(base, table),
     unreadable: (table: string) => unreadableColumns(base, table),
+    damaged,
     formatOf: (table: string) => tableFormat(base, table),
     copyTo: (folder: string, names: readonly string[]) => reaching(() => cloneTables(base, names, folder)),
     tryDropping: (table: string, paths: readonly string[]) => reaching(() => tryDropping(base, table, paths)),
@@ -204,17 +213,17 @@ export async function open(
       reaching(async () => await sampledWidths(rowsOf(await opening(table)()), expressions, rows)),
     newTables,
     count: (table, predicate, version, most) => reaching(() => oldVersions(table).count(version, predicate, most)),
-    holds: (action) => withinTime(() => holds(oldVersions(action.table), action)),
+    holds: (action) => asking(() => holds(oldVersions(action.table), action)),
     versions: {
       keep: (table, version, name) => calling(() => keepVersion(opening(table), version, name)),
       release: (table, name) => calling(() => releaseVersion(opening(table), name)),
       kept: (table) => reaching(() => keptVersions(opening(table))),
-      look: (table, version, after) => withinTime(() => describeVersion(oldVersions(table), version, after)),
-      list: (table) => withinTime(() => oldVersions(table).list()),
-      time: (table, version) => withinTime(() => versionTime(location, table, version, () => openOf(table))),
-      at: (table, version) => withinTime(() => oldVersions(table).table(version)),
-      // Not `reaching`: a version that no longer exists does not mean that the target is unreachable.
-      since: (table, version, scope) => withinTime(() => writtenSince(oldVersions(table), version, scope)),
+      look: (table, version, after) => asking(() => describeVersion(oldVersions(table), version, after)),
+      list: (table) => asking(() => oldVersions(table).list()),
+      time: (table, version) => asking(() => versionTime(location, table, version, () => openOf(table))),
+      at: (table, version) => asking(() => oldVersions(table).table(version)),
+      since: (table, version, scope) => asking(() => writtenSince(oldVersions(table), version, scope)),
+      misfitsSince: (table, putting) => asking(() => misfitsSince(oldVersions(table), putting)),
     },
     verdict,
     explain: engineProblem,
@@ -225,8 +234,9 @@ export async function open(
           {
             connect: () => reaching(records.get),
             makeFolder,
-            reading: (work) => calling(() => withinTime(work)),
+            reading: asking,
             calling,
+            isConflict: (error) => verdict(error).kind === "conflict",
             location,
             cleanUp,
           },
@@ -264,17 +274,8 @@ class NewerVersion extends Error {
 function verdict(error: unknown): CallOutcome {
   if (error instanceof NewerVersion || isConflict(error)) return { kind: "conflict" };
   // An object store that gave no answer to the commit may have stored it.
-  const isUnanswered =
-    isMigrateError(error, "ERR_TARGET_UNREACHABLE") && storeProblemOf(error.cause)?.isRefused === false;
-  return { kind: isUnanswered ? "unanswered" : "refused" };
-}
-
-/** With the endpoint, because stores of the same address may be at different endpoints. */
-function displayName({ uri, storageOptions = {} }: DatabaseLocation): string {
-  const [, endpoint] = Object.entries(storageOptions).find(([name]) => /endpoint(_url)?$/i.test(name)) ?? [];
-  return [uri, ...(endpoint === undefined ? [] : [endpoint])]
-    .map((address) => withoutSecrets(address, secretsOfAddress(address)))
-    .join(" at ");
+  const store = isMigrateError(error, "ERR_TARGET_UNREACHABLE") ? storeProblemOf(error.cause) : undefined;
+  return { kind: store?.outcome ?? "refused" };
 }
 
 async function within<Result>(seconds: number, work: Promise<Result>): Promise<Result> {

@@ -7,6 +7,8 @@ import { readRowsOf } from "../../engine/read-table.ts";
 import { engineProblem, isEngineError } from "../../engine/problem/engine-problem.ts";
 import type { DatabaseLocation } from "../../engine/location.ts";
 import { addRows, mergeRows } from "../../engine/write-rows.ts";
+import { systemClock } from "../../time/clock.ts";
+import { patience, retry } from "../contract/retry.ts";
 
 /** Each append creates a file. More files than this cost readers and writers more than merging them does. */
 const mostSmallFiles = 32;
@@ -24,15 +26,17 @@ interface Home {
   readonly reading: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** Reports that the object store can't be reached. */
   readonly calling: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  readonly isConflict: (error: unknown) => boolean;
   readonly location: DatabaseLocation;
   /** Removes what killed runs have left. */
   readonly cleanUp: () => void;
 }
 
 export function lanceRecords(
-  { connect, makeFolder, reading, calling, location, cleanUp }: Home,
+  { connect, makeFolder, reading, calling, isConflict, location, cleanUp }: Home,
   { name, columns, key }: RecordShape,
 ): RecordTable {
+  const whenConflict = (error: unknown) => ({ kind: isConflict(error) ? "conflict" : "refused" }) as const;
   let opened: NativeTable | undefined;
   /** How many more appends cannot make too many small files. */
   let room = 0;
@@ -68,7 +72,8 @@ export function lanceRecords(
   return {
     create: plainly(async () => {
       await makeFolder();
-      await calling(() => createOnce(location, name, columns, (table) => table.setUnenforcedPrimaryKey([key])));
+      const create = () => createOnce(location, name, columns, (table) => table.setUnenforcedPrimaryKey([key]));
+      await retry(() => calling(create), whenConflict, systemClock, patience.conflict);
     }),
     all: plainly(async (columns: readonly string[]) => await read((table) => readRowsOf(table, { columns }))),
     last: plainly(async (order: readonly string[], columns: readonly string[], predicate: (row?: Row) => string) => {

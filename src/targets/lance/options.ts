@@ -11,8 +11,9 @@ import {
   type Check,
   type Shape,
 } from "../../checks/check.ts";
-import { locationOf, uriProblem } from "../../engine/location.ts";
+import { locationOf, uriProblem, type DatabaseLocation } from "../../engine/location.ts";
 import { databaseSlot } from "../contract/target.ts";
+import { withoutSecrets } from "../../secrets/encoded-forms.ts";
 import { keepSecret } from "../../secrets/redact.ts";
 import { secretsOfAddress, secretsOfSettings } from "../../secrets/find-in-settings.ts";
 import { dataStorageVersions, type NewTables } from "../../schema/table-format.ts";
@@ -81,4 +82,12 @@ export function inDatabase(
   // Known before any database is opened, because a message about another one may contain them.
   keepSecret(...secretsOfAddress(uri), ...secretsOfSettings(merged.storageOptions ?? {}));
   return { settings: { ...merged, uri }, place: locationOf(uri, folder).uri.replace(/\/+$/, "") };
+}
+
+/** With the endpoint, because stores of the same address may be at different endpoints. */
+export function displayName({ uri, storageOptions = {} }: DatabaseLocation): string {
+  const [, endpoint] = Object.entries(storageOptions).find(([name]) => /endpoint(_url)?$/i.test(name)) ?? [];
+  return [uri, ...(endpoint === undefined ? [] : [endpoint])]
+    .map((address) => withoutSecrets(address, secretsOfAddress(address)))
+    .join(" at ");
 }

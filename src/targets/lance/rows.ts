@@ -46,6 +46,18 @@ export function lanceRows({ folder, open, create, drop, calling }: Database): Ro
         if (handle === undefined) return [];
         return await decode(await search(handle, { columns: select, filter: where, limit }));
       }),
+    async *batches(table, { select, where, limit }) {
+      const { batchesIn } = await import("../../wire/rows/read-values.ts");
+      const handle = await calling(() => open(table));
+      if (handle === undefined) return;
+      const { first, others } = await calling(() => search(handle, { columns: select, filter: where, limit }));
+      yield* batchesIn(first);
+      try {
+        for await (const file of others) yield* batchesIn(file);
+      } catch (cause) {
+        await calling(() => Promise.reject(cause));
+      }
+    },
     nearest: (table, { select, where, limit, column, vectors, distance, exact }) =>
       calling(async () => {
         const nearest = { vectors, column, distanceType: distance, bypassIndex: exact };
@@ -60,8 +72,11 @@ export function lanceRows({ folder, open, create, drop, calling }: Database): Ro
         const file = await encode(values);
         return (await readably(table, (handle) => mergeRows(handle, merge, file))).numUpdatedRows;
       }),
-    setNull: (table, column, where) =>
-      calling(async () => void (await readably(table, (handle) => updateRows(handle, [[column, "null"]], where)))),
+    setNull: (table, columns, where) =>
+      calling(async () => {
+        const values = columns.map((column) => [column, "null"] as const);
+        await readably(table, (handle) => updateRows(handle, values, where));
+      }),
     append: (table, values) =>
       calling(async () => {
         const handle = await open(table);

@@ -37,15 +37,15 @@ export async function openScratch(newTables?: NewTables): Promise<Scratch> {
         }
       },
     },
-    createSample: reaching(async (name, { columns, metadata }, rows) => {
+    createSample: reaching(async (name, { columns, metadata }, rows, keys) => {
       await createEmptyTable(db, name, columns, withoutNulls(metadata));
       const { sampleRows } = await import("../../wire/rows/sample-rows.ts");
-      const sample = rows === 0 ? undefined : sampleRows(columns, rows);
+      const sample = rows === 0 ? undefined : sampleRows(columns, rows, keys);
       if (sample === undefined) return 0;
       const { rowsToIpcFile } = await import("../../wire/rows/write-rows.ts");
       const file = rowsToIpcFile(sample.columns, sample.rows);
       await addRows(await db.openTable(name), file, "append");
-      return rows;
+      return sample.rows.length;
     }),
     rows: reaching(async (table) => {
       const { canRead, sumOfRows } = await import("../../wire/rows/row-checksum.ts");

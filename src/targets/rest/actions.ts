@@ -3,6 +3,7 @@ import { count } from "../../errors/migrate-error.ts";
 import type { Action, ActionFor, ActionKind } from "../../actions/model/action.ts";
 import { preparedName, switching } from "../../actions/rewrite/prepared-columns.ts";
 import type { Column } from "../../schema/data-type.ts";
+import { extensionIn } from "../../schema/reserved-metadata.ts";
 import type { Table } from "../../schema/table.ts";
 import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
 import { streamType } from "../../wire/content-types.ts";
@@ -37,10 +38,14 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
         body: jsonBody({ new_columns: columns.map((column) => ({ name: column.name, expression: sqlOf(column) })) }),
       };
     },
-    refuses: ({ columns }) =>
-      columns.some(({ computed }) => computed !== undefined)
+    refuses: ({ columns }) => {
+      const special = columns.map(({ type }) => extensionIn(type)).find((kind) => kind !== undefined);
+      if (special !== undefined)
+        return `services add columns by SQL expressions, which can't create a ${special} column; create the table with it`;
+      return columns.some(({ computed }) => computed !== undefined)
         ? "it could not refresh a computed column: services do that in jobs of their own, which no run can wait for"
-        : undefined,
+        : undefined;
+    },
   },
   addField:
     "services add columns by SQL expressions, which add no field to a struct; retypeColumn with the struct's name as `using` makes it as a whole, with the field",

@@ -1,6 +1,6 @@
 /** Sends the operations of a dialect as requests, and handles the answers that they share. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import { parseCount, parseList, type Page } from "./parse-answers.ts";
+import { failureIn, parseCount, parseList, type Page } from "./parse-answers.ts";
 import type { Endpoints, Operation } from "./options/dialects.ts";
 import { openHttp } from "./http/http.ts";
 import { jsonBody, type HttpRequest, type HttpResponse, type Sent } from "./http/message.ts";
@@ -28,8 +28,10 @@ export function openClient(settings: Settings) {
     return { endpoint: withQuery(filled, query), body };
   };
 
-  const page = async (token: string | undefined): Promise<Page> => {
-    const endpoint = withQuery(endpointOf(endpoints, "list", ""), { limit: pageSize, page_token: token });
+  const listOf = (token: string | undefined) =>
+    withQuery(endpointOf(endpoints, "list", ""), { limit: pageSize, page_token: token });
+
+  const page = async (endpoint: string, token: string | undefined): Promise<Page> => {
     const answer = await http.read({ endpoint });
     const found = parseList(answer);
     const hint = "is endpoint the address of a table service?";
@@ -37,26 +39,35 @@ export function openClient(settings: Settings) {
     // A full page without a token may still be cut off: the open-source server sends no token.
     const isFull = pageSize !== undefined && found.names.length >= pageSize;
     const last = found.names.at(-1);
-    return { names: found.names, next: found.next ?? (isFull && last !== token ? last : undefined) };
+    return { ...found, next: found.next ?? (isFull && last !== token ? last : undefined) };
   };
+
+  /** A part of the list would look like a ledger without its newest records. */
+  const incomplete = (problem: string) =>
+    new MigrateError("ERR_ANSWER", { target: settings.target, request: endpoints.list, status: 200, problem });
 
   const list = async (): Promise<readonly string[]> => {
     const names = new Set<string>();
     const tokens = new Set<string>();
     let idle = 0;
-    for (let next: string | undefined; tokens.size < mostPages && idle < mostIdlePages;) {
-      const found = await page(next);
+    for (let next: string | undefined, at = listOf(next); tokens.size < mostPages && idle < mostIdlePages;) {
+      const found = await page(at, next);
       const before = names.size;
       for (const name of found.names) names.add(name);
       idle = names.size === before ? idle + 1 : 0;
-      next = found.next;
-      if (next === undefined) return [...names];
+      next = found.next ?? found.link;
+      if (next === undefined) {
+        const { more, total = 0 } = found;
+        const sign = more ?? (total > names.size ? `total: ${total}` : undefined);
+        if (sign !== undefined)
+          throw incomplete(`its list of tables is not whole, and nothing shows how to request the rest (${sign})`);
+        return [...names];
+      }
       if (tokens.has(next)) break;
       tokens.add(next);
+      at = found.next === undefined ? linked(at, next) : listOf(next);
     }
-    // A part of the list would look like a ledger without its newest records.
-    const problem = `its list of tables does not end: its pages come again and again, or are more than ${mostPages}`;
-    throw new MigrateError("ERR_ANSWER", { target: settings.target, request: endpoints.list, status: 200, problem });
+    throw incomplete(`its list of tables does not end: its pages come again and again, or are more than ${mostPages}`);
   };
 
   const exists = async (table: string) => (await list()).includes(table);
@@ -90,8 +101,11 @@ export function openClient(settings: Settings) {
     count: (table: string, predicate?: string, version?: number) =>
       ask("count", table, { predicate, version }, parseCount, "number of rows"),
     /** Sends a request that changes something, once. */
-    write: (operation: Operation, table: string, sent: Sent): Promise<HttpResponse> =>
-      http.write(requestFor(operation, table, sent)),
+    async write(operation: Operation, table: string, sent: Sent): Promise<HttpResponse> {
+      const answer = await http.write(requestFor(operation, table, sent));
+      if (failureIn(answer) !== undefined) throw strange(operation, table, answer, "answer of a success");
+      return answer;
+    },
     /** What `write` sends, as text. */
     shown(operation: Operation, table: string, sent: Sent): string {
       const { endpoint, body } = requestFor(operation, table, sent);
@@ -108,6 +122,12 @@ export function openClient(settings: Settings) {
     strange,
     close: http.close,
   };
+}
+
+/** The request for the page at an address that a page names. Its path counts only up to the prefix of this one. */
+function linked(endpoint: string, link: string): string {
+  const [, method, path] = /^(\S+) ([^?]*)/.exec(endpoint)!;
+  return `${method} ${path}${new URL(link, "http://service").search}`;
 }
 
 function shownBody({ bytes }: NonNullable<HttpRequest["body"]>): string {

@@ -2,6 +2,7 @@
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { FoundIndex } from "../../schema/table-index.ts";
 import type { Column } from "../../schema/data-type.ts";
+import { extensionIn } from "../../schema/reserved-metadata.ts";
 import type { Row } from "../../wire/rows/ipc-rows.ts";
 import type { OpenContext, TableSnapshot, Target } from "../contract/target.ts";
 import { callFor, refusal, supportedBy } from "./actions.ts";
@@ -39,6 +40,7 @@ export async function open(given: RestConfig, context: OpenContext): Promise<Tar
       describes,
       fences: false,
     },
+    isUnproven: !describes,
     listTables: client.list,
     describeTable: (table, withIndexes = false) =>
       describes ? describe(client, table, withIndexes) : notice(client, table),
@@ -142,7 +144,9 @@ async function columnsOfRows(client: Client, table: string, described: readonly 
     const answer = await client.read("query", table, { k: 1, vector: {} });
     const { fromIpc } = await import("../../wire/arrow/arrow-schema.ts");
     const exact = fromIpc(answer.body);
-    return exact.length === described.length ? exact : described;
+    if (exact.length !== described.length) return described;
+    // Rows have the place of a blob, and JSON as text.
+    return exact.map((column, at) => (extensionIn(described[at]!.type) === undefined ? column : described[at]!));
   } catch (error) {
     if (isMigrateError(error, "ERR_TARGET_UNREACHABLE")) throw error;
     return described;

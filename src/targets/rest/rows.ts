@@ -14,6 +14,9 @@ import { parseUpdated } from "./parse-answers.ts";
 /** In bytes. A page of rows has about 32 MiB, and of a staging table twice as much if appends were repeated. */
 const largestRead = 512 * 1024 * 1024;
 
+/** In bytes, of an answer that takes the place of batches: the rows of millions of keys are too large for memory. */
+const largestBatch = 32 * 1024 * 1024;
+
 /** The writes are ones that may be repeated (contract/row-access.ts), so they are, if no answer comes. */
 export function restRows(client: Client, described: Pick<RowAccess, "columns" | "indexes" | "version">): RowAccess {
   let addresses: boolean | undefined;
@@ -34,9 +37,10 @@ export function restRows(client: Client, described: Pick<RowAccess, "columns" | 
     { select, where, limit = allRows }: WantedValues,
     vector: readonly unknown[],
     more: object = {},
+    largest = largestRead,
   ): Promise<readonly RowValues[]> => {
     const wanted = { columns: Object.fromEntries(select), filter: where, k: limit, prefilter: true, vector, ...more };
-    const answer = await client.read("query", table, wanted, largestRead);
+    const answer = await client.read("query", table, wanted, largest);
     const rows = await decode(answer, select);
     if (rows === undefined) throw client.strange("query", table, answer, "Arrow data with what was asked for");
     return rows;
@@ -55,6 +59,9 @@ export function restRows(client: Client, described: Pick<RowAccess, "columns" | 
         () => query(table, wanted, []),
         async () => [],
       ),
+    async *batches(table, wanted) {
+      yield await query(table, wanted, [], {}, largestBatch);
+    },
     nearest: (table, { column, vectors, distance, exact, ...wanted }) =>
       query(table, wanted, vectors.length === 1 ? vectors[0]! : vectors, {
         vector_column: column,
@@ -70,8 +77,10 @@ export function restRows(client: Client, described: Pick<RowAccess, "columns" | 
       if (updated === undefined) throw client.strange("merge", table, answer, "number of updated rows");
       return updated;
     },
-    async setNull(table, column, where) {
-      const body = jsonBody({ predicate: where, updates: [[column, "null"]] });
+    // The condition is part of the address of a request, which may have 16 kB.
+    mostRanges: 100,
+    async setNull(table, columns, where) {
+      const body = jsonBody({ predicate: where, updates: columns.map((column) => [column, "null"]) });
       await repeated(() => client.write("update", table, { body }));
     },
     async append(table, values) {

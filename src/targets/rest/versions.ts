@@ -2,7 +2,7 @@
 import { isNumber, isObject, isText } from "../../checks/check.ts";
 import type { Table } from "../../schema/table.ts";
 import { streamType } from "../../wire/content-types.ts";
-import { describeVersion } from "../contract/restore-versions.ts";
+import { describeVersion, misfitsSince } from "../contract/restore-versions.ts";
 import type { VersionedTable } from "../contract/versioned-table.ts";
 import type { Versions } from "../contract/versions.ts";
 import { writtenSince } from "../contract/written-since.ts";
@@ -50,6 +50,7 @@ export function restVersions(
       return { columns, ...indexes };
     },
     since: (table, version, scope) => writtenSince(versionedTable(client, table), version, scope),
+    misfitsSince: (table, putting) => misfitsSince(versionedTable(client, table), putting),
   };
 }
 
@@ -104,8 +105,9 @@ export function versionedTable(client: Client, table: string): VersionedTable {
     list: () => client.ask("versions", table, {}, parseVersions, "list of versions"),
     columns: async (version) => (await described(version)).columns,
     count: (version, filter) => client.count(table, filter, version),
-    async *batches(version, columns) {
-      yield await query(version, { columns });
+    async *batches(version, columns, filter) {
+      const isNames = (all: typeof columns): all is readonly string[] => typeof all[0] === "string";
+      yield await query(version, { columns: isNames(columns) ? columns : Object.fromEntries(columns), filter });
     },
     async rows(version, filter, columns) {
       const names = columns === undefined ? (await described(version)).columns.map(({ name }) => name) : undefined;

@@ -1,5 +1,6 @@
 /** Values of one type in the layout of Arrow (https://arrow.apache.org/docs/format/Columnar.html#physical-memory-layout). */
 import { childColumns, isInteger, type DataType } from "../../schema/data-type.ts";
+import { storedType } from "../../schema/reserved-metadata.ts";
 
 export interface ArrayData {
   readonly type: DataType;
@@ -104,7 +105,8 @@ export function wholeAt(type: DataType, bytes: Buffer, at: number): number | big
 }
 
 /** Of any type, without values. */
-export function emptyArray(type: DataType): ArrayData {
+export function emptyArray(given: DataType): ArrayData {
+  const type = storedType(given);
   const none = Buffer.alloc(0);
   const buffers = Array.from({ length: buffersOf(type) ?? 0 }, () => none);
   const children = childColumns(type).map((child) => emptyArray(child.type));

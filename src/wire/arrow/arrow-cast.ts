@@ -1,5 +1,6 @@
 /** SQL that gives a column values of exactly its type, for `add_columns`, which has no other way to name a type. */
 import { parametersOf, type Column, type DataType, type TimeUnit } from "../../schema/data-type.ts";
+import { storedType } from "../../schema/reserved-metadata.ts";
 import { sqlText } from "../../schema/sql.ts";
 import type { AddedColumn } from "../../actions/model/action.ts";
 
@@ -40,7 +41,8 @@ export function castSql(sql: string, type: DataType, cast: "arrow_cast" | "arrow
 }
 
 /** The name of a type as arrow-rs parses it. */
-export function arrowName(type: DataType): string {
+export function arrowName(given: DataType): string {
+  const type = storedType(given);
   switch (type.kind) {
     case "bool":
       return "Boolean";

@@ -34,6 +34,7 @@ import {
   type DataType,
   type PlainKind,
 } from "../../schema/data-type.ts";
+import { extensionKey, extensionName, storedType } from "../../schema/reserved-metadata.ts";
 
 export type Metadata = Readonly<Record<string, string>>;
 
@@ -44,7 +45,8 @@ export function writeField(
   dictionaries: { next: bigint },
   metadata: Metadata = {},
 ): Offset {
-  const { type } = column;
+  const type = storedType(column.type);
+  const extension = extensionName(column.type);
   const stored = type.kind === "dictionary" ? type.value : type;
   const name = builder.createString(column.name);
   const [typeType, typeOffset] = writeType(builder, stored);
@@ -52,7 +54,7 @@ export function writeField(
     builder,
     childColumns(stored).map((child) => writeField(builder, child, dictionaries)),
   );
-  const marks = writeMetadata(builder, metadata);
+  const marks = writeMetadata(builder, extension === undefined ? metadata : { ...metadata, [extensionKey]: extension });
   const dictionary = type.kind === "dictionary" ? writeDictionary(builder, type.index, dictionaries) : 0;
   Field.startField(builder);
   Field.addName(builder, name);

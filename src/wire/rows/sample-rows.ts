@@ -1,20 +1,41 @@
 /** Generates rows for a table: small values, always the same ones. */
-import type { Column, DataType } from "../../schema/data-type.ts";
+import { isInteger, isText, type Column, type DataType } from "../../schema/data-type.ts";
 import { canHold, type RowValue, type RowValues } from "../../schema/row-values.ts";
 
 /**
- * The columns that can be filled, and that many rows of them. Columns of types that migrations can't write are left
- * out if they may be null. Undefined if one of these may not be null.
+ * The columns that can be filled, and that many rows of them, or as many as there are values of the smallest of the
+ * `keys`, whose values don't repeat. Columns of types that migrations can't write are left out if they may be null.
+ * Undefined if one of these may not be null.
  */
 export function sampleRows(
   columns: readonly Column[],
   rows: number,
+  keys: ReadonlySet<string> = new Set(),
 ): { readonly columns: readonly Column[]; readonly rows: readonly RowValues[] } | undefined {
   const filled = columns.filter(({ type, computed }) => canHold(type) && computed === undefined);
   if (filled.length === 0 || columns.some((column) => !column.nullable && !filled.includes(column))) return undefined;
   const values = (row: number) =>
-    filled.map(({ name, type }, index) => [name, sampleValue(type, mixed(row, index))] as const);
-  return { columns: filled, rows: Array.from({ length: rows }, (_, row) => Object.fromEntries(values(row))) };
+    filled.map(({ name, type }, index) => {
+      const key = keys.has(name) ? keyValue(type, row) : undefined;
+      return [name, key ?? sampleValue(type, mixed(row, index))] as const;
+    });
+  const own = filled.filter(({ name }) => keys.has(name)).map(({ type }) => mostKeys[type.kind] ?? rows);
+  const length = Math.min(rows, ...own);
+  return { columns: filled, rows: Array.from({ length }, (_, row) => Object.fromEntries(values(row))) };
+}
+
+/** Of types with fewer values than a table may have rows. */
+const mostKeys: Partial<Record<DataType["kind"], number>> = {
+  int8: 2 ** 7,
+  uint8: 2 ** 8,
+  int16: 2 ** 15,
+  uint16: 2 ** 16,
+};
+
+/** A value that no other row has; undefined for types that can't identify rows. */
+function keyValue(type: DataType, row: number): RowValue | undefined {
+  if (isText(type)) return `text ${row}`;
+  return isInteger(type) ? row : undefined;
 }
 
 function sampleValue(type: DataType, number: number): RowValue {
@@ -24,6 +45,8 @@ function sampleValue(type: DataType, number: number): RowValue {
     case "utf8":
     case "largeUtf8":
       return `text ${number % 1000}`;
+    case "json":
+      return `{"number":${number % 1000}}`;
     case "date32":
       return `2000-01-${String(1 + (number % 28)).padStart(2, "0")}`;
     case "timestamp":

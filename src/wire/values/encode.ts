@@ -3,6 +3,7 @@
  * nanoseconds as floats, and reserve no space for a null vector. test/oracle compares with what pyarrow reads.
  */
 import { bits, isInteger, type Column, type DataType } from "../../schema/data-type.ts";
+import { storedType } from "../../schema/reserved-metadata.ts";
 import { float16Bits } from "../../schema/float16.ts";
 import { dayOf, ticksOf } from "../../time/iso-time.ts";
 import { valueIn, type RowValue, type RowValues } from "../../schema/row-values.ts";
@@ -16,7 +17,8 @@ const none = Buffer.alloc(0);
  * The values have the type: rows are checked before (schema/row-values.ts). A timestamp may also be the number of its units.
  * Throws for a type that rows can't hold.
  */
-export function encode(type: DataType, values: Values): ArrayData {
+export function encode(given: DataType, values: Values): ArrayData {
+  const type = storedType(given);
   if (values.length === 0) return emptyArray(type);
   const nulls = values.reduce<number>((sum, value) => (value === null ? sum + 1 : sum), 0);
   const validity = nulls === 0 ? none : bitsOf(values.map((value) => value !== null));

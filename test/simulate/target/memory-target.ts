@@ -281,6 +281,7 @@ function versionsIn({ get, versions }: MemoryTables, read: Read, watch: TargetWa
         return { columns, indexes, metadata };
       }),
     since: (table, version, { until } = {}) => ask("compare", () => versions.since(table, version, until)),
+    misfitsSince: async () => undefined,
   };
 }
 

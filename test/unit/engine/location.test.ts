@@ -11,6 +11,9 @@ test.each([
   "../data",
   "/var/data",
   "a b/ü",
+  "a?b",
+  "a#b",
+  "file:///a%23b",
   "file:///var/data",
   "s3://bucket/path",
   "S3://bucket/path",
@@ -42,6 +45,13 @@ test.each([
   },
   { uri: "data\0", problem: "holds a NUL character" },
   { uri: "ftp://host/a", problem: "has a scheme that the engine does not know (ftp:)" },
+  { uri: "s3://bucket/a?b", problem: "holds ?, which ends the path; use a path without it" },
+  { uri: "az://container/a#b?c", problem: "holds #, which ends the path; use a path without it" },
+  { uri: "s3+ddb://bucket/a?ddbTableName=t#b", problem: "holds ?, which ends the path; use a path without it" },
+  {
+    uri: "file:///data/a#b",
+    problem: "holds #, which ends the path; write %23 for it, or the path without file://",
+  },
   { uri: "S4://bucket", problem: "has a scheme that the engine does not know (s4:)" },
 ])("$uri may not: it $problem", ({ uri, problem }) => {
   expect(uriProblem(uri)).toBe(problem);

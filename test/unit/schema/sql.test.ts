@@ -4,6 +4,7 @@ import {
   isLiteral,
   longestChain,
   namesIn,
+  castIn,
   nullWhere,
   sqlProblem,
 } from "../../../src/schema/sql.ts";
@@ -112,4 +113,18 @@ test("megabytes of SQL are searched for a second statement in linear time", () =
   for (const part of ["''", "a'", "/*", "--", ";", "`", "; "])
     expect(hasSecondStatement(part.repeat(2 ** 18)), part).toBe(false);
   expect(hasSecondStatement(`'${"a".repeat(2 ** 24)}'; x`)).toBe(true);
+});
+
+test.each([
+  ["c", { name: "c" }],
+  [" `the c` ", { name: "the c" }],
+  ["cast(c as BIGINT)", { name: "c", type: "bigint" }],
+  ["CAST ( `the c` AS int )", { name: "the c", type: "int" }],
+  ["try_cast(c as int)", undefined],
+  ["cast(c + 1 as int)", undefined],
+  ["cast(c as decimal(4, 2))", undefined],
+  ["c.d", undefined],
+  ["'c'", undefined],
+])("the name and the type of a cast in %s", (expression, found) => {
+  expect(castIn(expression)).toEqual(found);
 });

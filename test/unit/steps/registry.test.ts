@@ -149,6 +149,7 @@ test("a field besides table and path is moved with the names in it, or is known 
     "renameColumn.name",
     "renameTable.name",
     "setMetadata.metadata",
+    "setMetadata.replace",
     "setNullable.nullable",
   ]);
 });

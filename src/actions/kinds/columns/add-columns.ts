@@ -1,7 +1,9 @@
 import { MigrateError } from "../../../errors/migrate-error.ts";
 import { conflict } from "../../model/conflict.ts";
 import type { Action, AddColumnsAction, AddedColumn } from "../../model/action.ts";
+import { checkFilled, checkRead } from "../../rewrite/extension-columns.ts";
 import { childColumns, formatColumn, holdsNullField, type Column, type DataType } from "../../../schema/data-type.ts";
+import { extensionIn } from "../../../schema/reserved-metadata.ts";
 import { withoutMetadata } from "../../../schema/metadata.ts";
 import { isLiteral } from "../../../schema/sql.ts";
 import { formatPath } from "../../../schema/path.ts";
@@ -14,11 +16,15 @@ export const addColumns: ActionModel<AddColumnsAction> = {
   after: (before, { table, columns }) => {
     const added = columns.map(withoutMetadata);
     checkAdded(before.columns, added, table);
+    for (const { name, type, as, computed } of columns) {
+      if (as !== undefined || computed !== undefined) checkFilled(table, name, type);
+      if (as !== undefined) checkRead(table, before.columns, as);
+    }
     const bare = columns.find(({ nullable, as }) => !nullable && as === undefined);
     if (bare !== undefined)
       throw conflict(
         table,
-        `column ${bare.name} is not null and has no values for the rows that are there; give them with \`as\``,
+        `column ${bare.name} is not null and has no values for the rows that are there; ${extensionIn(bare.type) === undefined ? "give them with `as`" : "add it as nullable, and make it not null once every row has a value"}`,
       );
     const empty = columns.find(({ type, as }) => type.kind === "null" && as !== undefined);
     if (empty !== undefined)

@@ -11,6 +11,7 @@ import {
   withChildColumns,
   type Column,
 } from "../../../schema/data-type.ts";
+import { extensionIn } from "../../../schema/reserved-metadata.ts";
 import { withoutMetadata } from "../../../schema/metadata.ts";
 import { madeName } from "../../../schema/names.ts";
 import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
@@ -84,10 +85,12 @@ export function asWhole(column: string): string {
   return `retypeColumn with { using: "${column}" } makes ${column} as a whole, with the field, as the last column`;
 }
 
-/** A column with a field of type null can't be rebuilt as a whole either. */
+/** A column with a field of type null, or of a type that SQL can't make, can't be rebuilt as a whole either. */
 function wayOut(columns: readonly Column[], at: Path): string {
   const { name, type } = findColumn(columns, at.slice(0, 1))!;
-  return holdsNullField(type) ? `${name} can only be created with its table` : asWhole(name);
+  return holdsNullField(type) || extensionIn(type) !== undefined
+    ? `${name} can only be created with its table`
+    : asWhole(name);
 }
 
 /**

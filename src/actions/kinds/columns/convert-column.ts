@@ -2,12 +2,13 @@ import { MigrateError } from "../../../errors/migrate-error.ts";
 import { conflict } from "../../model/conflict.ts";
 import type { Action, ConvertColumnAction } from "../../model/action.ts";
 import { checkNotComputed, checkNotRead, declareAgain } from "../../rewrite/computed-columns.ts";
+import { checkFilled, checkRead } from "../../rewrite/extension-columns.ts";
 import { formatType } from "../../../schema/data-type.ts";
 import { withMetadataOf } from "../../../schema/metadata.ts";
 import { madeName } from "../../../schema/names.ts";
 import { parsePath } from "../../../schema/path.ts";
 import { findColumn, requireColumn, type Table } from "../../../schema/table.ts";
-import { isNull, risksOfExpression, type Risk } from "../../model/risk.ts";
+import { isNull, lossOfReplacing, risksOfExpression, type Risk } from "../../model/risk.ts";
 import { isVectorIndex } from "../../../schema/table-index.ts";
 import { checkMakeable } from "./add-columns.ts";
 import { guardColumn, guardOff, guardOnByHiding } from "../../rewrite/append-guard.ts";
@@ -16,7 +17,7 @@ import { checkIndexes, createIndexes, indexesOn, indexRisks, putBackMetadata } f
 
 export const convertColumn: ActionModel<ConvertColumnAction> = {
   kind: "convertColumn",
-  after: (before, { table, path, type }) => {
+  after: (before, { table, path, type, using }) => {
     const at = parsePath(path);
     const column = requireColumn(table, before.columns, at.slice(0, 1));
     checkNotRead(table, before.columns, at);
@@ -28,6 +29,8 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
       );
     if (type.kind === "null")
       throw conflict(table, `a column of type null holds no values; drop ${column.name} and add it again`);
+    checkFilled(table, column.name, type);
+    checkRead(table, before.columns, using);
     checkMakeable(table, column.name, type);
     const others = before.columns.filter((one) => one !== column);
     const after = { ...before, columns: [...others, withMetadataOf(column, { ...column, type })] };
@@ -79,13 +82,12 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
     `recreate ${table}.${path} as ${formatType(type)} from ${using}, as the last column`,
   risks: (action, before, able) => {
     const { table, path, type, using } = action;
+    const column = findColumn(before.columns, parsePath(path));
     return [
       ...(isNull(using)
         ? untrainedIndexes(action, before).map(nullRisk(action))
         : indexRisks(table, before, new Set(parsePath(path).slice(0, 1)), able)),
-      ...(isNull(using)
-        ? [{ kind: "loss" as const, text: `every value of ${table}.${path} is lost: it is null then` }]
-        : []),
+      ...(column === undefined ? [] : lossOfReplacing(`${table}.${path}`, column, type, using)),
       ...risksOfExpression(`${table}.${path}`, type, using, before),
       {
         kind: "writers",

@@ -2,9 +2,9 @@ import type { PrepareColumnAction } from "../../model/action.ts";
 import { conflict } from "../../model/conflict.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 import { checkComputation, describeComputation, keyRisk } from "../../rewrite/check-computation.ts";
-import { preparedAs } from "../../rewrite/prepared-columns.ts";
+import { keptMark, preparedAs } from "../../rewrite/prepared-columns.ts";
 import { trainingRisk } from "../../rewrite/training-risk.ts";
-import { isPending } from "../../rewrite/source-marks.ts";
+import { isIntact, isPending } from "../../rewrite/source-marks.ts";
 import { parsePath } from "../../../schema/path.ts";
 import { namesIn } from "../../../schema/sql.ts";
 import { formatType } from "../../../schema/data-type.ts";
@@ -41,12 +41,21 @@ export const prepareColumn: ActionModel<PrepareColumnAction> = {
   gives: (action) => [{ path: [preparedAs(action).next], sql: undefined }],
   computes: (action) => {
     const { next, mark } = preparedAs(action);
-    return { column: next, how: action, mark, pending: isPending({ ...action, mark }, next), overwrite: true };
+    const { into, marked } = action;
+    const intact = into === undefined ? undefined : isIntact(action, next, marked, keptMark(next));
+    return {
+      column: next,
+      how: action,
+      mark,
+      pending: isPending({ ...action, mark }, next),
+      overwrite: true,
+      lacking: intact && `not (${intact})`,
+    };
   },
   describe: (action) => {
     const { table, path, type, index, condition, into, where } = action;
     if (into !== undefined)
-      return `compute ${table}.${into} ${describeComputation(action)}, in all rows${where === undefined ? "" : ` with ${where}`}`;
+      return `compute ${table}.${into} ${describeComputation(action)}, in rows whose old value is not known to be current${where === undefined ? "" : `, with ${where}`}`;
     const recall = condition && `, if the recall@${condition.k} is at least ${condition.minRecall}`;
     const indexed = index === undefined ? "" : `, and index them: ${formatIndex(index)}${recall ?? ""}`;
     return `compute new values of ${table}.${path} as ${formatType(type)} ${describeComputation(action)}${indexed}`;

@@ -28,14 +28,14 @@ export const switchColumn: ActionModel<SwitchColumnAction> = {
   pathAfter: ([first, ...rest]: Path, { path, keep }) =>
     first === parsePath(path)[0] ? [keep, ...rest] : [first!, ...rest],
   gives: ({ path }) => [{ path: parsePath(path), sql: undefined }],
-  invert: ({ table, path, keep, index, down, type: newType }, before) => {
+  invert: ({ table, path, keep, index, down, version: marked, type: newType }, before) => {
     const kept = formatPath([keep]);
     const { type, nullable } = requireColumn(table, before.columns, parsePath(path));
     const filling = down && ({ ...down, table, path } as const);
     const back = { path: kept, rename: parsePath(path)[0]! };
     const actions: Action[] = [];
     const obstacles: Blocker[] = [];
-    if (filling !== undefined) actions.push({ ...filling, kind: "prepareColumn", type, into: kept });
+    if (filling !== undefined) actions.push({ ...filling, kind: "prepareColumn", type, into: kept, marked });
     if (index !== undefined) actions.push({ kind: "dropIndex", table, name: index.name });
     // Rows that were written since have no old value, or that of their old sources.
     if (filling === undefined) obstacles.push({ kind: "filled", table, path, at: actions.length });

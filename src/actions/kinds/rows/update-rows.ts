@@ -1,5 +1,6 @@
 import { conflict } from "../../model/conflict.ts";
 import { checkNotComputed } from "../../rewrite/computed-columns.ts";
+import { checkFilled, checkRead } from "../../rewrite/extension-columns.ts";
 import { childColumns, typesWithin, type Column } from "../../../schema/data-type.ts";
 import { parsePath } from "../../../schema/path.ts";
 import { namesIn, nullWhere } from "../../../schema/sql.ts";
@@ -18,11 +19,14 @@ export const updateRows: ActionModel<UpdateRowsAction> = {
         table,
         `the engine can't update some rows of a table with vectors of structs (${stuck.name}); leave out \`where\``,
       );
-    for (const path of Object.keys(set)) {
+    for (const [path, sql] of Object.entries(set)) {
       const at = parsePath(path);
-      requireColumn(table, before.columns, at);
+      const { type } = requireColumn(table, before.columns, at);
       checkNotComputed(table, before.columns, at, "refreshColumn computes its values");
       if (at.length > 1) throw conflict(table, `the engine sets whole columns, not ${path}; set ${at[0]!} as a whole`);
+      // The engine turns text into JSON, but not text inside a struct.
+      if (type.kind !== "json") checkFilled(table, path, type);
+      checkRead(table, before.columns, sql);
     }
     const names = Object.keys(set).map((path) => parsePath(path)[0]);
     const twice = Object.keys(set).find((_, index) => names.indexOf(names[index]) < index);

@@ -1,5 +1,7 @@
-import { ownValue, type Column } from "../../../schema/data-type.ts";
+import { conflict } from "../../model/conflict.ts";
+import { formatType, ownValue, type Column } from "../../../schema/data-type.ts";
 import { parsePath } from "../../../schema/path.ts";
+import { extensionKey, extensionName, reservedProblem } from "../../../schema/reserved-metadata.ts";
 import { findColumn, replaceColumn, requireColumn } from "../../../schema/table.ts";
 import type { MetadataUpdate, SetMetadataAction } from "../../model/action.ts";
 import type { ActionModel } from "../../model/action-model.ts";
@@ -10,7 +12,13 @@ export const setMetadata: ActionModel<SetMetadataAction> = {
     const columns = updates.reduce((all, update) => updated(all, update, table), before.columns);
     return { ...before, columns };
   },
-  invert: ({ table, updates }, { columns }) => {
+  invert: ({ table, updates, replace }, { columns }) => {
+    const unknown = updates.flatMap(({ path, metadata }) => {
+      const known = findColumn(columns, parsePath(path))?.metadata ?? {};
+      return Object.keys(metadata).flatMap((key) => (Object.hasOwn(known, key) ? [] : [`${key} of ${table}.${path}`]));
+    });
+    if (replace === true && unknown.length > 0)
+      return { lost: `no migration has set ${unknown.join(", ")}, so the former value is unknown` };
     const back = updates.map(({ path, metadata }): MetadataUpdate => {
       const known = findColumn(columns, parsePath(path))?.metadata ?? {};
       return {
@@ -25,7 +33,10 @@ export const setMetadata: ActionModel<SetMetadataAction> = {
 
 function updated(columns: readonly Column[], { path, metadata }: MetadataUpdate, table: string): readonly Column[] {
   const at = parsePath(path);
-  requireColumn(table, columns, at);
+  const { type } = requireColumn(table, columns, at);
+  const reserved = reservedProblem(extensionKey, ownValue(metadata, extensionKey) ?? null, extensionName(type));
+  if (Object.hasOwn(metadata, extensionKey) && reserved !== undefined)
+    throw conflict(table, `${path} is ${formatType(type)}: ${reserved}; leave the key out`);
   return replaceColumn(columns, at, (column) => ({ ...column, metadata: { ...column.metadata, ...metadata } }));
 }
 

@@ -29,7 +29,7 @@ function remarksOnLosses(
   // rule not-reversible reports that nothing can bring the data back.
   if (rollback?.class === "exact" || accepts.length > 0) return [];
   const meant = risks.filter((risk) => risk.kind === "loss" && isMeant(risk));
-  return meant.map(({ text }) => ({
-    message: `${text}; up asks for consent: if it is meant, write export const accepts = ["${consent}"]`,
+  return meant.map(({ text, isCounted }) => ({
+    message: `${text}; up asks for consent${isCounted ? " if there are such rows" : ""}: if it is meant, write export const accepts = ["${consent}"]`,
   }));
 }

@@ -68,7 +68,9 @@ function write(type: DataType, vocabulary: Vocabulary): LanceType | string | und
 function hasArrowName(type: DataType): boolean {
   const vague = ["time32", "time64", "dictionary", "unknown"].includes(type.kind);
   const isOther = (type.kind === "timestamp" && type.zone !== undefined) || ("unit" in type && type.unit !== "us");
-  return !vague && !isOther && childColumns(type).every((child) => hasArrowName(child.type));
+  // A negative scale has no place in a length of thousands.
+  const isShifted = type.kind === "decimal128" && type.scale < 0;
+  return !vague && !isOther && !isShifted && childColumns(type).every((child) => hasArrowName(child.type));
 }
 
 function arrowName(type: DataType): LanceType {

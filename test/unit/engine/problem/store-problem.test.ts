@@ -66,7 +66,7 @@ describe("no answer", () => {
   ])("$title", ({ text, cause }) => {
     expect(storeProblem(text)).toEqual({
       sentence: `GET http://127.0.0.1:9/tables got no answer: ${cause}`,
-      isRefused: false,
+      outcome: "unanswered",
     });
   });
 
@@ -78,7 +78,7 @@ describe("no answer", () => {
     );
     expect(storeProblem(text)).toEqual({
       sentence: `${put} got no answer: the connection failed; ${endpoint}`,
-      isRefused: false,
+      outcome: "unanswered",
     });
   });
 });
@@ -92,7 +92,7 @@ describe("an answer", () => {
       ),
       sentence:
         "GET http://127.0.0.1:9/tables with 404 NoSuchBucket (The specified bucket does not exist); create the bucket or container, or correct uri and endpoint of the target",
-      isRefused: true,
+      outcome: "refused",
     },
     {
       title: "of a store without that container, with a message of several lines",
@@ -101,14 +101,14 @@ describe("an answer", () => {
       ),
       sentence:
         "GET http://127.0.0.1:9/tables with 404 ContainerNotFound (The specified container does not exist.); create the bucket or container, or correct uri and endpoint of the target",
-      isRefused: true,
+      outcome: "refused",
     },
     {
       title: "of another server than a store",
       text: dump(`Status { status: 404, body: Some("") }`),
       sentence:
         "GET http://127.0.0.1:9/tables with 404; create the bucket or container, or correct uri and endpoint of the target",
-      isRefused: true,
+      outcome: "refused",
     },
     {
       title: "that refuses a write",
@@ -120,25 +120,43 @@ describe("an answer", () => {
         ),
       ),
       sentence: `${put} with 403 AccessDenied (Access Denied); ${permissions}`,
-      isRefused: true,
+      outcome: "refused",
     },
     {
       title: "without a body",
       text: chain(put, answered("401 Unauthorized", "")),
       sentence: `${put} with 401; ${permissions}`,
-      isRefused: true,
+      outcome: "refused",
     },
     {
       title: "of a proxy",
       text: chain(put, answered("502 Bad Gateway", "<html>\n<body>Bad gateway</body>\n</html>")),
       sentence: `${put} with 502; try again later`,
-      isRefused: false,
+      outcome: "unanswered",
     },
     {
       title: "that asks for fewer requests",
       text: chain(put, answered("429 Too Many Requests", "<Error><Code>SlowDown</Code></Error>")),
       sentence: `${put} with 429 SlowDown; try again later`,
-      isRefused: false,
+      outcome: "unanswered",
+    },
+    {
+      title: "about a token that has expired",
+      text: chain(put, answered("400 Bad Request", "<Error><Code>ExpiredToken</Code></Error>")),
+      sentence: `${put} with 400 ExpiredToken; renew the credentials, which have expired`,
+      outcome: "refused",
+    },
+    {
+      title: "about a clock that is off",
+      text: chain(put, answered("403 Forbidden", "<Error><Code>RequestTimeTooSkewed</Code></Error>")),
+      sentence: `${put} with 403 RequestTimeTooSkewed; set the clock of this machine`,
+      outcome: "refused",
+    },
+    {
+      title: "about another request for the object",
+      text: chain(put, answered("409 Conflict", "<Error><Code>ConditionalRequestConflict</Code></Error>")),
+      sentence: `${put} with 409 ConditionalRequestConflict; try again later`,
+      outcome: "conflict",
     },
     {
       title: "of another region",
@@ -147,10 +165,23 @@ describe("an answer", () => {
         " - Received redirect without LOCATION, this normally indicates an incorrectly configured region",
       ),
       sentence: `${put} with 301; check region and endpoint in storageOptions`,
-      isRefused: true,
+      outcome: "refused",
     },
-  ])("$title", ({ text, sentence, isRefused }) => {
-    expect(storeProblem(text)).toEqual({ sentence: `the object store answered ${sentence}`, isRefused });
+  ])("$title", ({ text, sentence, outcome }) => {
+    expect(storeProblem(text)).toEqual({ sentence: `the object store answered ${sentence}`, outcome });
+  });
+});
+
+test.each([
+  ["a list, when it connects", "Error: Invalid input, Failed to connect to namespace: ListResponseBody }"],
+  [
+    "a list",
+    `lance error: LanceError(IO): Generic S3 error: Error getting list response body: HTTP error: request or response body error, ${source}:1467:22`,
+  ],
+])("an answer to %s that ends too early is a problem of the store", (_, text) => {
+  expect(storeProblem(text)).toEqual({
+    sentence: "the object store's answer to a request was interrupted; check the network, and try again later",
+    outcome: "unanswered",
   });
 });
 

@@ -10,6 +10,7 @@ import { takeLease } from "../../../../src/ledger/lease/lease.ts";
 import { markerName, parseMarkerName } from "../../../../src/ledger/journal/marker-name.ts";
 import { markersJournal } from "../../../../src/ledger/journal/markers-journal.ts";
 import { byPlace, type LedgerEntry, type LedgerRecord } from "../../../../src/ledger/state/record.ts";
+import { sleepingClock } from "../../../support/clocks.ts";
 import { ledgerColumns } from "../../../../src/ledger/journal/rows-journal.ts";
 import type { CreateMarker } from "../../../../src/targets/contract/ledger-store.ts";
 
@@ -151,7 +152,7 @@ test("records whose answers are lost are added once, in their order", async () =
       await journal.add(records);
       expect(await places(journal)).toEqual([
         "1.0 taken by epoch 1",
-        ...records.map(({ number }) => `1.${number} renewed by epoch 1`),
+        ...records.map(({ number }) => `1.${number} renewed by run a`),
       ]);
       const markers = service.names.slice(1);
       expect(new Set(markers).size).toBe(count);
@@ -302,23 +303,32 @@ test("each marker carries the hash of the one before it as everybody reads it", 
   expect(new Set(links.map(({ previous }) => previous)).size).toBe(links.length);
 });
 
-test("a service that overwrites a table of the same name can hold no lease, and the first run there says so", async () => {
-  const names: string[] = [];
-  const create: CreateMarker = async (name) => names.push(name) > 0;
-  const journal = markersJournal(ledger, { names: async () => names, create, ...patient });
-  await expect(journal.take(taken(1, ann))).rejects.toMatchObject({
-    code: "ERR_LEDGER_UNWRITABLE",
-    details: { problem: expect.stringContaining("second create") },
-  });
-  expect(foldLedger(await journal.read()).holder?.run).not.toBe(ann.run);
-});
-
-test("a first run whose question after overwriting is not answered still holds the epoch that it won", async () => {
-  for (const fates of [
-    ["well", "lost before"],
-    ["well", "lost after"],
-  ] satisfies Fate[][])
-    expect(await aService().journal(fates).take(taken(1, ann))).toBe(true);
+test("of runs that a service lets take the same epoch at once, at most one holds it, at the first and at a later one", async () => {
+  for (const before of [[], ["_migrations.e1", "_migrations.e1.1.released.w1"]]) {
+    const names = new Set(before);
+    // It overwrites a table of the same name.
+    const create: CreateMarker = async (name) => names.add(name).size > 0;
+    const journal = () => markersJournal(ledger, { names: async () => [...names], create, ...patient });
+    const run = async (index: number) => {
+      const own = journal();
+      const terms = { duration: 1_000, clock: sleepingClock() };
+      const lease = await takeLease(
+        own,
+        foldLedger(await own.read()),
+        { ...ann, run: `run ${index}` },
+        undefined,
+        terms,
+      );
+      lease?.abandon();
+      return lease !== undefined;
+    };
+    const told = await Promise.allSettled(Array.from({ length: 5 }, (_, index) => run(index)));
+    const refused = told.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
+    expect(told.filter((one) => one.status === "fulfilled" && one.value).length).toBeLessThan(2);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { reason } of refused)
+      expect(reason).toMatchObject({ code: "ERR_TARGET_UNFIT", message: expect.stringContaining("second create") });
+  }
 });
 
 const applied = (version: number): LedgerEntry => ({

@@ -6,7 +6,7 @@ import {
   type Question,
 } from "../../../../src/plan/assess/blocking-rows.ts";
 import type { Plan, PlannedMigration } from "../../../../src/plan/make-plan.ts";
-import type { Action } from "../../../../src/actions/model/action.ts";
+import type { Action, PutBackRowsAction } from "../../../../src/actions/model/action.ts";
 import { columnsOf, float32, float64, int32, int64, list, utf8 } from "../../../../src/schema/declare/type-builders.ts";
 import type { ColumnType } from "../../../../src/schema/typed/shape.ts";
 import type { Blocker } from "../../../../src/actions/model/inverse.ts";
@@ -146,7 +146,7 @@ test("what was written since is asked of the table that is restored, and in whic
     after: 9,
     as,
     until: undefined,
-    putsBack: true,
+    putting: putBack as PutBackRowsAction,
     leaves: [],
     empty: [],
     isWhole: true,
@@ -154,11 +154,11 @@ test("what was written since is asked of the table that is restored, and in whic
   };
   const sinceOf = (...migrations: readonly PlannedMigration[]) => questions(...migrations).since;
   expect(sinceOf(backBy([restore(3), wholly], [putBack]))).toEqual([asked]);
-  expect(sinceOf(backBy([restore(3), wholly]))).toMatchObject([{ putsBack: false, isWhole: false }]);
+  expect(sinceOf(backBy([restore(3), wholly]))).toMatchObject([{ putting: undefined, isWhole: false }]);
   const leaving = { ...putBack, leaves: ["title"] } as Action;
-  expect(sinceOf(backBy([restore(3), wholly], [leaving]))).toMatchObject([{ putsBack: true, isWhole: false }]);
+  expect(sinceOf(backBy([restore(3), wholly], [leaving]))).toMatchObject([{ putting: leaving, isWhole: false }]);
   const { columns: _, ...lost } = putBack as Action & { columns: unknown };
-  expect(sinceOf(backBy([restore(3), wholly], [lost as Action]))).toMatchObject([{ putsBack: false }]);
+  expect(sinceOf(backBy([restore(3), wholly], [lost as Action]))).toMatchObject([{ putting: undefined }]);
   const unknown = sinceOf(backBy([restore(3), { ...wholly, version: undefined }], [putBack]));
   expect(unknown).toMatchObject([{ version: undefined, spans: undefined }]);
   expect(sinceOf(backBy([restore(3), { ...wholly, table: "gone" }]))).toEqual([]);
@@ -176,11 +176,11 @@ test("what all newer migrations wrote themselves was not written by others", () 
 test("rows that the way back changes before can't be told from those of others", () => {
   const write: Action = { kind: "deleteRows", table: "t", where: "id = 1" };
   expect(questions(backBy([write], [restore(3), wholly], [putBack])).since).toMatchObject([
-    { version: undefined, putsBack: false },
+    { version: undefined, putting: undefined },
   ]);
   const elsewhere: Action = { kind: "deleteRows", table: "other", where: "id = 1" };
   expect(questions(backBy([elsewhere], [restore(3), wholly], [putBack])).since).toMatchObject([
-    { version: 9, putsBack: true },
+    { version: 9, putting: putBack },
   ]);
 });
 

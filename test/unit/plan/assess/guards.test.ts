@@ -144,7 +144,7 @@ test.each([
       actions.map((action) => [action, { cost: { bytes: index === 0 ? 0 : bytes } }] as const),
     ),
   );
-  const check = () => checkRefusals(withRefusals(plan, { maxRewriteBytes }, [], costs), "prod");
+  const check = () => checkRefusals(withRefusals(plan, { maxRewriteBytes }, [], undefined, costs), "prod");
   if (words === "") check();
   else expect(check).toThrow(words);
 });

@@ -38,6 +38,11 @@ test("what newer migrations made themselves is left out", () => {
     [6, 9],
     [10, undefined],
   ]);
+  // As many as its code needed.
+  expect(spans([took([7, 12, "none"])])).toEqual([
+    [5, 7],
+    [12, undefined],
+  ]);
   // Those of other tables are none of it.
   expect(spans([took(undefined), took([5, 6])])).toEqual([[6, undefined]]);
 });

@@ -187,7 +187,7 @@ test("a migration in doubt that has done nothing does not explain what one befor
 const byHand =
   "the pending changes are there already; if the ledger was lost or is older than the tables, see migrate repair; otherwise undo them or mark the migration as applied: migrate baseline";
 const broughtBack = "bring table documents back from a backup, then run it again";
-const putBack = "someone has changed it by hand; change it back, then run it again";
+const putBack = "someone has changed it by hand; see with migrate verify since when, change it back, then run it again";
 
 test("pending changes that are made already, without a doubt about them, are drift and said to be so", () => {
   const plan = planOf({ applied: [create], pending: [aMigration(2, headline), aMigration(3, widen)] });
@@ -270,7 +270,7 @@ test("a table that is there and is to be created is drift", () => {
         table: "documents",
         differences: ["it exists, but should not"],
         hint: expect.stringMatching(
-          /; otherwise drop table documents if it is not needed, or remove the step that creates it$/,
+          /; otherwise remove the step that creates table documents, or let it create a table of another name$/,
         ),
       },
     }),
@@ -430,4 +430,12 @@ test("indexes are looked at where they are known, and where a column is rewritte
   expect([...indexedTables(planOf(alter({ rename: "b" }), {}))]).toEqual([]);
   expect([...indexedTables(planOf(alter({ type: { kind: "int64" } }), {}))]).toEqual(["t"]);
   expect([...indexedTables(planOf(alter({ rename: "b" }), { indexes: {} }))]).toEqual(["t"]);
+});
+
+test("a migration that was undone by hand in one of its tables only is not said to be undone", () => {
+  const second = aMigration(2, headline, renameColumn("pages", "title", "headline"));
+  const plan = planOf({ applied: [createBoth, second], back: [second], pending: [] });
+  expect(() => reconcile(plan, sightsAfter(plan, 1))).toThrow(
+    expect.objectContaining({ code: "ERR_DRIFT", details: expect.objectContaining({ hint: putBack }) }),
+  );
 });

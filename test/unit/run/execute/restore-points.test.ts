@@ -36,35 +36,35 @@ function after(
 }
 
 test("the first version before and the last after are what counts", () => {
-  expect(after(begun, { t: [5, null] }, [update, 5, 6], [drop, 6, 7])).toEqual({ t: [5, 7] });
-  expect(after({ ...begun, restores: [] }, undefined, [update, 5, 6], [drop, 6, 7])).toEqual({ t: [5, 7] });
+  expect(after(begun, { t: [5, null] }, [update, 5, 6], [drop, 6, 7])).toEqual({ t: [5, 7, "none"] });
+  expect(after({ ...begun, restores: [] }, undefined, [update, 5, 6], [drop, 6, 7])).toEqual({ t: [5, 7, "none"] });
 });
 
 test("others may have written where a version is not the one before it, or is too far behind it", () => {
   expect(after(begun, { t: [5, null] }, [update, 6, 7])).toEqual({ t: [5, 7, true] });
   expect(after(begun, { t: [5, null] }, [update, 5, 7])).toEqual({ t: [5, 7, true] });
-  expect(after(begun, { t: [5, null] }, [drop, 5, 7, 2])).toEqual({ t: [5, 7] });
+  expect(after(begun, { t: [5, null] }, [drop, 5, 7, 2])).toEqual({ t: [5, 7, "none"] });
   expect(after(begun, { t: [5, null] }, [drop, 5, 7, 3])).toEqual({ t: [5, 7, true] });
-  expect(after(begun, { t: [5, null] }, [update, 5, 5, 0], [drop, 5, 6])).toEqual({ t: [5, 6] });
+  expect(after(begun, { t: [5, null] }, [update, 5, 5, 0], [drop, 5, 6])).toEqual({ t: [5, 6, "none"] });
   expect(after(begun, { t: [5, null] }, [update, 5, 6, 0])).toEqual({ t: [5, 6, true] });
   expect(after(begun, { t: [5, null] }, [update, 6, 7], [drop, 7, 8])).toEqual({ t: [5, 8, true] });
   expect(after(begun, { t: [5, null] }, [update, undefined, 7])).toEqual({ t: [5, 7, true] });
   const own = { ...begun, restores: [] };
-  expect(after(own, undefined, [create, undefined, 1], [update, 1, 2])).toEqual({ t: [null, 2] });
+  expect(after(own, undefined, [create, undefined, 1], [update, 1, 2])).toEqual({ t: [null, 2, "none"] });
   expect(after(own, undefined, [create, undefined, 1], [update, 2, 3])).toEqual({ t: [null, 3, true] });
 });
 
 test("an action that made no version, whether or not that is reported, was alone", () => {
-  expect(after(begun, { t: [5, null] }, [update, 5, 5])).toEqual({ t: [5, 5] });
+  expect(after(begun, { t: [5, null] }, [update, 5, 5])).toEqual({ t: [5, 5, "none"] });
 });
 
 test("the times are those of the version before the migration and of the one after it", () => {
   const timed = (version: number) => ({ version, at: 10 * version });
   const track = trackVersions({ ...begun, restores: [] });
   track.note({ action: update }, { before: timed(5), after: timed(6) });
-  expect(track.tables()).toEqual({ t: [5, 6, false, [50, 60]] });
+  expect(track.tables()).toEqual({ t: [5, 6, "none", [50, 60]] });
   track.note({ action: update }, { before: timed(6), after: timed(7) });
-  expect(track.tables()).toEqual({ t: [5, 7, false, [50, 70]] });
+  expect(track.tables()).toEqual({ t: [5, 7, "none", [50, 70]] });
   // The time of a later version is not that of the first one.
   const resumed = trackVersions({ ...begun, tables: { t: [5, 6] }, done: 1 });
   resumed.note({ action: update }, { before: timed(6), after: timed(7) });
@@ -81,7 +81,7 @@ test("a table that is created under a name which another one had for a while is 
     [createU, undefined, 1],
     [dropU, 1, 2],
   ] as const;
-  expect(after({ ...begun, restores: [] }, undefined, ...ran)).toEqual({ t: [5, 5], u: [null, 2] });
+  expect(after({ ...begun, restores: [] }, undefined, ...ran)).toEqual({ t: [5, 5, "none"], u: [null, 2, "none"] });
 });
 
 test.each([
@@ -103,11 +103,13 @@ test("one that begins anew does not", () => {
 
 test("a table is recorded under the name that it had, and one that takes the name is another", () => {
   const moved: Action = { ...update, table: "u" };
-  expect(after(begun, { t: [5, null] }, [update, 5, 6], [rename, 6, undefined], [moved, 6, 7])).toEqual({ t: [5, 7] });
+  expect(after(begun, { t: [5, null] }, [update, 5, 6], [rename, 6, undefined], [moved, 6, 7])).toEqual({
+    t: [5, 7, "none"],
+  });
   expect(
     after(begun, { t: [5, null] }, [rename, 5, undefined], [create, undefined, 1], [drop, 1, 2], [moved, 5, 6]),
   ).toEqual({
-    t: [5, 6],
+    t: [5, 6, "none"],
   });
 });
 

@@ -34,7 +34,15 @@ function planAction(action: Action): PlannedAction {
 function planBack(actions: readonly Action[], blockers: readonly Blocker[], more: Partial<PlannedMigration> = {}) {
   const planned = actions.map(planAction);
   const obstacles = blockers.map((obstacle) => ({ place: planned[0]!.place, obstacle, at: 0 }));
-  const known = { direction: "down", actions: planned, obstacles, done: 0, tables: {}, inDoubt: false };
+  const known = {
+    migration: { version: 1 },
+    direction: "down",
+    actions: planned,
+    obstacles,
+    done: 0,
+    tables: {},
+    inDoubt: false,
+  };
   return { ...known, ...more } as unknown as PlannedMigration;
 }
 

@@ -283,6 +283,114 @@ test("where rows have no addresses, values of applications stay too", async () =
   expect(selected).not.toContain("_rowaddr");
 });
 
+test.each([true, false])(
+  "a row that shares its key and its sources keeps its own value, with addresses: %s",
+  async (addresses) => {
+    const scene = await aScene([
+      { id: 1, text: "a", length: -5 },
+      { id: 1, text: "a" },
+      { id: 2, text: "bb" },
+    ]);
+    const rows = addresses ? scene.access : { ...scene.access, version: async () => undefined };
+    await scene.run({}, { rows });
+    expect((await scene.lengths()).toSorted()).toEqual([-5, 1, 2]);
+  },
+);
+
+test.each([true, false])(
+  "a row that leaves `where` after it was computed loses its value or is reported, nobody else writing: %s",
+  async (overwrite) => {
+    const scene = await aScene([
+      { id: 1, text: "a" },
+      { id: 2, text: "bb" },
+    ]);
+    const where = "not starts_with(text, '!')";
+    const docs = await scene.docs();
+    const pause = async () => void (await docs.update({ where: "id = 2", values: { text: "!left" } }));
+    const { problem } = await scene.run({ where, overwrite }, { pause });
+    expect(await scene.lengths()).toEqual([1, overwrite ? null : 2]);
+    expect(problem?.rows).toBe(overwrite ? undefined : 1);
+    expect((await scene.run({ where, overwrite })).problem?.rows).toBe(overwrite ? undefined : 1);
+    // When it is back, it is computed again.
+    await docs.update({ where: "id = 2", values: { text: "back" } });
+    expect((await scene.run({ where, overwrite })).problem).toBeUndefined();
+    expect(await scene.lengths()).toEqual([1, 4]);
+  },
+);
+
+test.each([undefined, 100])(
+  "however many gaps are between rows that lack a value, merges leave out the column, unless a target limits that: %s",
+  async (mostRanges) => {
+    const scene = await aScene(
+      Array.from({ length: 300 }, (_, id) => ({ id, text: "a", length: id % 2 === 0 ? null : -1 })),
+    );
+    const conditions: string[] = [];
+    const update: RowAccess["update"] = async (...given) => {
+      conditions.push(given[3]);
+      return await scene.access.update(...given);
+    };
+    await scene.run({}, { rows: { ...scene.access, update, mostRanges } });
+    expect(await scene.lengths()).toEqual(Array.from({ length: 300 }, (_, id) => (id % 2 === 0 ? 1 : -1)));
+    const read = conditions.filter((condition) => condition.includes("target.`length` is null"));
+    expect(read.length > 0).toBe(mostRanges !== undefined);
+  },
+);
+
+test("a row that is back before its value was removed keeps it", async () => {
+  const scene = await aScene([
+    { id: 1, text: "a" },
+    { id: 2, text: "bb" },
+  ]);
+  const docs = await scene.docs();
+  const pause = async () => void (await docs.update({ where: "id = 2", values: { text: "!left" } }));
+  const setNull: RowAccess["setNull"] = async (...given) => {
+    await scene.access.setNull(...given);
+    await docs.update({ where: "id = 2", values: { text: "bb" } });
+  };
+  const rows = { ...scene.access, setNull };
+  const asked = { where: "not starts_with(text, '!')", overwrite: true };
+  await scene.run(asked, { pause, rows });
+  await scene.run(asked);
+  expect(await scene.lengths()).toEqual([1, 2]);
+});
+
+test("once a column has replaced another one, code that was edited has a way out too", async () => {
+  const mark = "_lance_migrate_source_length";
+  const scene = await aScene(many, mark);
+  await scene.run({ mark, overwrite: true }, { codeHash: "one" });
+  await scene.add([{ id: 60, text: "x" }]);
+  const compute: Compute = async (rows) => rows.map(() => 0);
+  const edited = { compute, codeHash: "two" };
+  await expect(scene.run({ mark, overwrite: true }, edited)).rejects.toThrow("or state another `version`");
+  await expect(scene.run({ mark }, edited)).rejects.toThrow(
+    `or drop the column ${mark} of docs, and run the command again; rows that were written since the switch then keep the values that they have`,
+  );
+  await expect(scene.run({ mark, overwrite: true, keepsFailed: true }, edited)).rejects.toThrow(
+    `or drop the column ${mark} of docs, and run the command again to compute them again`,
+  );
+});
+
+test("code that was edited between two runs may go on if it gives the same values; otherwise nothing is written", async () => {
+  const scene = await aScene(many);
+  await expect(scene.run({ batch: 10 }, { compute: failingAfter(3), codeHash: "one" })).rejects.toThrow("enough");
+  const twice: Compute = async (rows) => rows.map(({ text }) => (text as string).length * 2);
+  await expect(scene.run({}, { compute: twice, codeHash: "two" })).rejects.toThrow(
+    "./lengths.ts: it was edited after it had computed rows, and now gives another length for 19 of 20 rows that it computed; restore it to keep the values, or state another `version` in the step to compute them again",
+  );
+  expect((await scene.lengths()).filter((length) => length !== null)).toHaveLength(30);
+  const failing: Compute = async () => {
+    throw new Error("no");
+  };
+  await expect(scene.run({}, { compute: failing, codeHash: "two" })).rejects.toThrow("now fails for these rows: no");
+  // Values that are computed in the next run are of both, and marked so.
+  await scene.run({}, { codeHash: "two" });
+  expect(await scene.lengths()).toEqual(many.map(({ id }) => id));
+  await scene.add([{ id: 60, text: "x" }]);
+  await expect(scene.run({}, { compute: twice, codeHash: "two" })).rejects.toThrow("another length");
+  await scene.run({ version: "2" }, { compute: twice, codeHash: "three" });
+  expect(await scene.lengths()).toEqual([...many.map(({ id }) => id * 2), 2]);
+});
+
 test("a value that an application merges in place while the run computes stays", async () => {
   const scene = await aScene(many);
   const docs = await scene.docs();

@@ -46,5 +46,5 @@ test("a plan is bound to the tables that were described for it, also if they hav
 test("a run with a saved plan plans again where its plan is void", async () => {
   const { context, planned } = await aPlan();
   const saved = await bind(planned, "up", {}, context);
-  expect(await bindingOf(saved, "up", context).keep(async () => undefined)).toBeUndefined();
+  expect(await bindingOf(saved, "up", context).keep(planned.state, async () => undefined)).toBeUndefined();
 });

@@ -52,7 +52,7 @@ test("that keys may be the same in several rows is a risk unless all of the rows
   };
   expect(await risksIn(target)).toEqual([]);
   expect(await risksIn({ ...target, count: undefined })).toEqual([
-    "the same t.id in several rows may stop this; it is looked for only in the first 500 rows to compute",
+    "several rows with the same t.id would stop this; not all rows of t can be checked in advance",
   ]);
   await target.close();
 });

@@ -5,12 +5,16 @@ import {
   createTable,
   decimal128,
   dropTable,
+  fm,
+  fts,
   int32,
   int64,
   ivfFlat,
+  ivfRq,
   retypeColumn,
   setNullable,
   struct,
+  utf8,
   vector,
 } from "lance-migrate";
 import type { Step } from "lance-migrate";
@@ -19,6 +23,7 @@ import { plan } from "../../../../src/commands/plan.ts";
 import { up } from "../../../../src/commands/up.ts";
 import { showsItself } from "../../../../src/plan/assess/known-failures.ts";
 import type { PlannedMigration } from "../../../../src/plan/make-plan.ts";
+import type { IndexType } from "../../../../src/schema/table-index.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
 import type { Target } from "../../../../src/targets/contract/target.ts";
 import { aMigration } from "../../../simulate/history.ts";
@@ -128,4 +133,22 @@ test("a migration that may have begun, or that is rolled back, does not begin wi
   const midway = { step: "", commit: 0, indexes: {}, metadata: {} };
   for (const changed of [{ inDoubt: true }, { done: 1 }, { midway }, { direction: "down" as const }])
     expect(shows(changed)).toBe(false);
+});
+
+test("plan states what older clients can't do with an index, of those that can read the table", async () => {
+  const risksIn = async (newTables: { readonly dataStorageVersion?: "2.1" }, index: IndexType) => {
+    const folder = temporaryFolder();
+    const target = await open({ kind: "lance", uri: folder, newTables }, { name: "local", folder });
+    const options = { folder, ledger: "_migrations", lease: { duration: 600_000, patience: 0 }, target };
+    const path = index.kind === "ivfRq" ? "v" : "s";
+    const steps = [createTable("t", { s: utf8(), v: vector(8) }), createIndex("t", path, index)];
+    const planned = await plan({ ...options, migrations: sourceOf([aMigration(1, steps)]) });
+    await target.close();
+    return planned.migrations[0]!.actions[1]!.risks.filter(({ kind }) => kind === "readers").map(({ text }) => text);
+  };
+  const old = { dataStorageVersion: "2.1" } as const;
+  expect(await risksIn(old, fts())).toEqual([expect.stringContaining("Python before 0.30 ignore it")]);
+  expect(await risksIn(old, fm())).toEqual([expect.stringContaining("`optimize` fail")]);
+  expect(await risksIn({}, fts())).toEqual([]);
+  expect(await risksIn({}, ivfRq())).toEqual([expect.stringContaining("Python up to 0.33")]);
 });

@@ -24,7 +24,7 @@ describe("a list of tables", () => {
     [{ tables: ["a"] }, ["a"], undefined],
     [{ tables: [{ name: "a" }, { table: "b" }] }, ["a", "b"], undefined],
     [{ tables: [{ name: "a", table: "b" }] }, ["a"], undefined],
-    [{ tables: ["a"], count: 1, more: { of: "this" } }, ["a"], undefined],
+    [{ tables: ["a"], more: { of: "this" } }, ["a"], undefined],
     [{ tables: ["a"], page_token: "t" }, ["a"], "t"],
     [{ tables: ["a"], pageToken: "t" }, ["a"], "t"],
     [{ tables: ["a"], next_page_token: "t" }, ["a"], "t"],
@@ -40,6 +40,22 @@ describe("a list of tables", () => {
     [["__proto__", "constructor"], ["__proto__", "constructor"], undefined],
   ])("%j is read", (body, names, next) => {
     expect(parseList(answer(body))).toEqual({ names, next });
+  });
+
+  test("may state how many tables there are, or that there are more than it can be asked for", () => {
+    expect(parseList(answer({ tables: ["a"], count: 2 }))).toMatchObject({ total: 2, more: undefined });
+    expect(parseList(answer({ tables: ["a"], has_more: true }))).toMatchObject({ more: "has_more: true" });
+    expect(parseList(answer({ tables: ["a"], has_more: true, page_token: "t" }))).toMatchObject({
+      next: "t",
+      more: undefined,
+    });
+    expect(parseList(answer({ tables: ["a"], has_more: false, next_cursor: null }))).toMatchObject({ more: undefined });
+  });
+
+  test("may name the address of its next page in a header", () => {
+    const link = '<https://x/v1/tables?page=1>; rel="prev", <https://x/v1/tables?page=3>; rel="next"';
+    const paged = { ...answer(["a"]), headers: { link } };
+    expect(parseList(paged)).toMatchObject({ names: ["a"], link: "https://x/v1/tables?page=3" });
   });
 
   test.each<unknown>([

@@ -75,6 +75,13 @@ const rows: readonly Row[] = [
     undefined,
   ],
   [
+    "decimal with a negative scale",
+    { kind: "decimal128", precision: 10, scale: -2 },
+    { type: "decimal:128:10:-2" },
+    undefined,
+    undefined,
+  ],
+  [
     "decimal without a scale",
     { kind: "decimal128", precision: 9, scale: 0 },
     { type: "decimal:128:9:0" },

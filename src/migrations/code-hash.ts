@@ -1,0 +1,30 @@
+/** A hash of code of the project that computes values: of a module and what it imports from the project, or of a command's files. */
+import { readFileSync } from "node:fs";
+import { dirname, isAbsolute, resolve, sep } from "node:path";
+import type { Computation } from "../actions/model/computation.ts";
+import { canonicalJson, shortHash, sha256, textHash } from "./checksum.ts";
+
+/** What is imported by a relative path is among these texts; one that names no file is left out. */
+const relativePaths = /["'](\.{1,2}\/[^"'\n]+)["']/g;
+
+/** Undefined for SQL, whose text is in the step. Packages are not among it, nor what a command's files import. */
+export function codeHash(code: Computation["with"], folder: string): string | undefined {
+  if (typeof code !== "string" && "sql" in code) return undefined;
+  const files = new Map<string, string>();
+  const words = typeof code === "string" ? [code] : code.command;
+  for (const word of words) if (!isAbsolute(word)) addFile(resolve(folder, word), files);
+  return shortHash(sha256(canonicalJson([words, [...files.values()].toSorted()])));
+}
+
+function addFile(path: string, files: Map<string, string>): void {
+  if (files.has(path) || path.split(sep).includes("node_modules")) return;
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch {
+    return; // it names no file
+  }
+  files.set(path, textHash(text));
+  if (/\.[cm]?[jt]sx?$/.test(path))
+    for (const [, name] of text.matchAll(relativePaths)) addFile(resolve(dirname(path), name!), files);
+}

@@ -1,0 +1,2 @@
+/** The folder of the tables, if the configuration names none. */
+export const usualDatabase = ".lancedb";

@@ -1,0 +1,18 @@
+/** The errors about damaged files of the tables of a folder. */
+import { existsSync } from "node:fs";
+import { damagedFile, mayBeDamage } from "../../engine/folder/damaged-file.ts";
+import { MigrateError } from "../../errors/migrate-error.ts";
+
+/** `target`: its name. */
+export function damageIn(folder: string | undefined, target: string) {
+  const damaged = (cause?: unknown): MigrateError | undefined => {
+    const found = folder === undefined || !existsSync(folder) ? undefined : damagedFile(folder);
+    return found && new MigrateError("ERR_DAMAGED", { target, ...found }, { cause });
+  };
+  return {
+    /** The error about a damaged file; undefined if none is found. */
+    damaged: () => damaged(),
+    /** The same, if the engine's error may be due to it. */
+    damageBehind: (cause: unknown) => (mayBeDamage(cause) ? damaged(cause) : undefined),
+  };
+}

@@ -1,0 +1,64 @@
+/** Files of tables that are empty or end too early, as after a crash of the machine. */
+import { readdirSync, renameSync, statSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { aProject, leaping, type Project } from "../support/project.ts";
+import { addRows } from "../support/tables.ts";
+
+async function aScene(): Promise<Project> {
+  const project = aProject();
+  project.migration("0001_docs.ts", `m.createTable("docs", { id: m.int32().notNull(), t: m.utf8() }),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(project.database, "docs", [{ id: 1, t: "a" }]);
+  project.migration("0002_sum.ts", `m.addColumn("docs", "n", m.int32(), { as: "id + 1" }),`);
+  return project;
+}
+
+/** The first file of a folder of a table: of manifests, the newest. */
+function fileOf({ database }: Project, table: string, folder: string): string {
+  const path = join(database, `${table}.lance`, folder);
+  return join(path, readdirSync(path).toSorted()[0]!);
+}
+
+async function requireNamed(project: Project, file: string, problem: string, commands: readonly string[]) {
+  for (const command of commands) {
+    const { code, stdout, stderr } = await project.migrate([command]);
+    expect({ command, code, stdout }).toEqual({ command, code: 6, stdout: "" });
+    expect(stderr).toContain(`can't be read: its file ${file} ${problem}; put the file back from a backup`);
+  }
+  const { stdout } = await project.migrate([commands[0]!, "--json"]);
+  expect(stdout).toContain('"code":"ERR_DAMAGED"');
+  expect(await project.migrate(["doctor"])).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^no .*its file .*can't be migrated safely/ms) as string,
+  });
+}
+
+test("an empty manifest is named by its path, and without it the table is as before", async () => {
+  const project = await aScene();
+  const file = fileOf(project, "docs", "_versions");
+  truncateSync(file, 0);
+  await requireNamed(project, file, "is empty", ["plan", "up", "verify", "repair", "rehearse"]);
+  renameSync(file, join(project.folder, "moved"));
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+});
+
+test("an empty manifest of the ledger is named by its path, and without it the ledger can be repaired", async () => {
+  const project = await aScene();
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const file = fileOf(project, "_migrations", "_versions");
+  truncateSync(file, 0);
+  await requireNamed(project, file, "is empty", ["status", "plan", "up", "verify", "repair", "history"]);
+  renameSync(file, join(project.folder, "moved"));
+  expect(await project.migrate(["up"], leaping())).toMatchObject({ code: 0 });
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+});
+
+test.each(["is cut", "is empty"])("a data file that %s is named by its path", async (how) => {
+  const project = await aScene();
+  const file = fileOf(project, "docs", "data");
+  truncateSync(file, how === "is cut" ? Math.floor(statSync(file).size / 2) : 0);
+  const problem = how === "is cut" ? "has no end, so part of it is missing or overwritten" : how;
+  await requireNamed(project, file, problem, ["plan", "up", "rehearse"]);
+});
