@@ -1,6 +1,7 @@
 /** What migrations have to do in an object store. Runs on a real server. */
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFailed, test } from "vitest";
+import { chanceFor } from "../simulate/seeded-random.ts";
 import { drawnChance, killAt, killMoments } from "../support/kill-moments.ts";
 import { freePort } from "../support/ports.ts";
 import { lacks } from "../support/needs.ts";
@@ -19,8 +20,9 @@ import {
   writeAll,
   writeFew,
 } from "./scene.ts";
+import { answerOf, conflict, tryWithFaults } from "./trials.ts";
 
-const [races, kills, stops] = [rounds(1, 10), rounds(1, 15), rounds(1, 10)];
+const [races, kills, stops, trials] = [rounds(1, 10), rounds(1, 15), rounds(1, 10), rounds(2, 50)];
 
 type Usual = "runs" | "answers";
 
@@ -35,6 +37,7 @@ export function storeSuite(name: string, given: Store | string, usual: Usual): v
     commands(store, usual);
     if (isLong || usual === "runs") severalRuns(store);
     if (isLong || usual === "answers") answers(store);
+    faults(store);
     problems(store);
   });
 }
@@ -171,27 +174,91 @@ function answers(store: Store): void {
     await requireMigrated(store, project);
   });
 
-  test("a run whose store disappears ends with 6 in one sentence, and the next one resumes it", async () => {
+  test("a creation whose answer is lost, or that is refused because of another request, is made once", async () => {
     const proxy = await aProxy(new URL(store.endpoint).origin);
-    let commits = 0;
-    // The store makes a commit of the third migration, and answers nothing from then on.
-    proxy.fate = (_, path, body): Fate => {
-      if (isCommit(path, body) && !path.includes("_migrations")) commits++;
-      if (commits < 6) return "passes";
-      return commits++ === 6 ? "lost" : "unsent";
-    };
-    const options = { ...store.through(proxy.url), client_max_retries: "1" };
-    const project = aProjectIn(store, { options });
-    writeFew(project);
-    const { code, stderr } = await project.start(["up", "--quiet"]).finished;
-    expect(code, stderr).toBe(6);
-    expect(withoutAddresses(stderr)).toMatch(
-      /^target store can't be reached: (table swapped can't be opened: )?GET ADDRESS got no answer: the connection failed; check endpoint in storageOptions, and the network \(ERR_TARGET_UNREACHABLE\)\n$/,
-    );
-    proxy.fate = () => "passes";
-    expect(await project.migrate(["up"], leaping())).toMatchObject({ code: 0 });
-    await requireMigrated(store, project);
+    const lost = new Set<string>();
+    // The first manifest of each table, branch and ledger, which the store creates unless it exists.
+    const isCreation = (path: string) => /\/184467440737095516(14|15)\.manifest/.test(path);
+    for (const fate of ["lost", conflict] as const) {
+      lost.clear();
+      proxy.fate = (_, path, body): Fate => {
+        const place = path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}|again\/|\?.*/g, "");
+        if (body.length === 0 || !isCreation(path) || lost.has(place)) return "passes";
+        lost.add(place);
+        return fate;
+      };
+      const project = aProjectIn(store, { options: store.through(proxy.url) });
+      writeFew(project);
+      await project.run("up");
+      expect(lost.size).toBeGreaterThanOrEqual(5);
+      await requireMigrated(store, project);
+    }
   });
+
+  test.each([
+    {
+      title: "disappears",
+      fate: "unsent",
+      says: /GET ADDRESS got no answer: the connection failed; check endpoint in storageOptions, and the network/,
+    },
+    {
+      title: "interrupts its answers",
+      fate: "cut",
+      says: /(the object store's answer to a request was interrupted; check the network, and try again later|GET ADDRESS got no answer: .*)/,
+    },
+    {
+      title: "refuses an expired token",
+      fate: answerOf(400, "ExpiredToken"),
+      says: /the object store answered GET ADDRESS with 400 ExpiredToken; renew the credentials, which have expired/,
+    },
+    {
+      title: "refuses the time of the machine",
+      fate: answerOf(403, "RequestTimeTooSkewed"),
+      says: /the object store answered GET ADDRESS with 403 RequestTimeTooSkewed; set the clock of this machine/,
+    },
+    {
+      title: "refuses each request",
+      fate: answerOf(403, "AccessDenied"),
+      says: /the object store answered GET ADDRESS with 403 AccessDenied; check the credentials, .*/,
+    },
+  ] satisfies readonly { title: string; fate: Fate; says: RegExp }[])(
+    "a run whose store $title ends with 6 in one sentence, and the next one resumes it",
+    async ({ fate, says }) => {
+      const proxy = await aProxy(new URL(store.endpoint).origin);
+      let commits = 0;
+      // The store makes a commit of the third migration, and answers nothing of use from then on.
+      proxy.fate = (_, path, body): Fate => {
+        if (isCommit(path, body) && !path.includes("_migrations")) commits++;
+        if (commits < 6) return "passes";
+        return commits++ === 6 ? "lost" : fate;
+      };
+      const options = { ...store.through(proxy.url), client_max_retries: "1" };
+      const project = aProjectIn(store, { options });
+      writeFew(project);
+      const { code, stderr } = await project.start(["up", "--quiet"]).finished;
+      expect(code, stderr).toBe(6);
+      expect(withoutAddresses(stderr)).toMatch(
+        new RegExp(
+          `^target store can't be reached: (table swapped can't be opened: )?${says.source} \\(ERR_TARGET_UNREACHABLE\\)\n$`,
+        ),
+      );
+      proxy.fate = () => "passes";
+      expect(await project.migrate(["up"], leaping())).toMatchObject({ code: 0 });
+      await requireMigrated(store, project);
+    },
+  );
+}
+
+function faults(store: Store): void {
+  // For each commit the same, so that it fails only because of the commit.
+  const seed = Number(process.env["MIGRATE_SEED"] ?? (isLong ? Math.floor(Math.random() * 1e9) : 1));
+  test.each(Array.from({ length: trials }, (_, index) => index + 1))(
+    "runs up and down end with 0 or 6 under drawn faults, and the next one finishes, trial %i",
+    async (trial) => {
+      onTestFailed(() => console.log(`the same faults: MIGRATE_SEED=${seed}`));
+      await tryWithFaults(store, chanceFor(`${store.uri("")} ${trial}`, seed));
+    },
+  );
 }
 
 function problems(store: Store): void {
@@ -202,7 +269,7 @@ function problems(store: Store): void {
     {
       title: "a key that the store does not know",
       place: () => ({ options: store.unknownKey }),
-      says: /^the object store answered GET ADDRESS with 403 (InvalidAccessKeyId|AuthorizationFailure) \([^()\n]+\); check the credentials, /,
+      says: /^the object store answered GET ADDRESS with 403 (InvalidAccessKeyId|AuthorizationFailure) \([^()\n]+\); check the credentials\b/,
     },
     {
       title: "a bucket or container that does not exist",
