@@ -7,14 +7,15 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { groups } from "../test/files.ts";
+import { commits } from "../test/support/rounds.ts";
 import { runVitest, type Run } from "./run-vitest.ts";
 
 /** More failures than these have a common cause. */
 const mostRepeated = 3;
 
 const { flaky } = (await import(pathToFileURL(resolve("test/flaky.ts")).href)) as { flaky: readonly string[] };
-// Random tests draw the same in both runs.
-const seed = (process.env["MIGRATE_SEED"] ??= String(Math.floor(Math.random() * 1e9)));
+// Random tests draw the same in both runs, and wherever the same commit is tested; for the next commit they draw others.
+const seed = (process.env["MIGRATE_SEED"] ??= String(commits()));
 const started = performance.now();
 const first = await runVitest([], "inherit");
 const seconds = (performance.now() - started) / 1_000;
