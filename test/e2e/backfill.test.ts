@@ -314,6 +314,21 @@ test("status calls a step that has failed between two commits in doubt only if a
   await expect.poll(row).toMatch(/^in doubt, 1 of 2 actions done, /);
 });
 
+test("a ledger that is lost beside a backfill that has stopped is rebuilt in the middle of it, and up computes the rest", async () => {
+  const project = await aScene({}, lengthsOf(`throw new Error("no");`));
+  expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
+  await (await lancedb.connect(project.database)).dropTable("_migrations");
+  expect(await project.migrate(["status"])).toMatchObject({ stdout: expect.stringContaining("see migrate repair") });
+  expect(await project.migrate(["repair", "--yes"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("as they were in the middle of action 2 of 0002_length"),
+  });
+  project.write("code/lengths.ts", lengthsOf());
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await lengthsIn(project)).toEqual(complete);
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+});
+
 test("a null in the key is counted before, in the rows that are computed only", async () => {
   const project = await aScene();
   const nullable = `m.setNullable("docs", "id", true),`;

@@ -8,7 +8,7 @@ import { andNoMore, sameTable, sameTables, type Table, type Tables } from "../..
 import { compileMigration, type Able, type Describing } from "../compile/compile.ts";
 import { versionUnknown } from "./pending.ts";
 import { differencesOf, type TableDifference } from "./table-drift.ts";
-import { historyRow, restoredRow, tablesOf, type HistoryRow, type RowAction } from "./timeline.ts";
+import { historyRow, possiblyBegun, restoredRow, tablesOf, type HistoryRow, type RowAction } from "./timeline.ts";
 
 export interface HistoryPosition {
   /** How many actions of the sequence are done. */
@@ -42,18 +42,19 @@ export function placesIn(
   able: Able,
 ): FittingPlaces {
   if (!agreesWithNewest(state)) {
-    const found = placesOf(restoredRow(migrations, state, able), snapshots);
+    const found = placesOf(restoredRow(migrations, state, able), state, snapshots, able);
     if (found.fits.length > 0) return found;
   }
-  return placesOf(historyRow(migrations, state, able), snapshots);
+  return placesOf(historyRow(migrations, state, able), state, snapshots, able);
 }
 
-function placesOf(row: HistoryRow, snapshots: Tables): FittingPlaces {
+function placesOf(row: HistoryRow, ledger: LedgerState, snapshots: Tables, able: Able): FittingPlaces {
   const last = new Map<string, Table>();
   for (const { after } of row.actions) for (const [table, state] of after) if (state) last.set(table, state);
   // Of indexes and metadata that others gave the table nothing is known, but those of a later action are mostly its own.
   const exact = fittingPlaces(row, snapshots, (table, state) => andNoMore(state, last.get(table)));
-  const possible = fittingPlaces(row, snapshots);
+  const known = fittingPlaces(row, snapshots);
+  const possible = known.length > 0 ? known : fittingPlaces(possiblyBegun(row, ledger, able), snapshots);
   return { row, fits: exact.length > 0 ? exact : possible, possible };
 }
 

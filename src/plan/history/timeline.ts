@@ -1,11 +1,11 @@
 /** The sequence of all actions of the migration files, in the order in which they ran or would run. Pure. */
 import { isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/ledger-state.ts";
-import type { PartialAction } from "../../ledger/state/record.ts";
+import type { PartialAction, Preserved } from "../../ledger/state/record.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
-import { change, type Database, type Table, type Tables } from "../../schema/table.ts";
+import { change, type Table, type Tables } from "../../schema/table.ts";
 import { statesBetween } from "../commits/commits.ts";
 import { compileMigration, type Able, type PlacedAction } from "../compile/compile.ts";
 import { inOrder, inRunOrder } from "./replay.ts";
@@ -17,6 +17,8 @@ export interface RowAction extends PlacedAction {
   /** Its position in its migration, counted from 1. */
   readonly number: number;
   readonly total: number;
+  /** Its table before it. */
+  readonly before: Tables;
   /** The tables that it changes, after it. */
   readonly after: Tables;
   /** Set if the ledger records that the action has begun and takes several commits. */
@@ -83,10 +85,12 @@ function rowOf(migrations: readonly Migration[], state: LedgerState, able: Able)
     for (const [index, { place, action }] of compiled.entries()) {
       try {
         const number = index + 1;
-        const begun = begunAs(action, database, midwayOf(state, migration, number), able);
+        const before = new Map([[action.table, database.get(action.table)]]);
+        const midway = midwayOf(state, migration, number);
+        const begun = midway && begunAs(action, before, midway, able);
         const after = tablesAfter(database, action);
         change(database, after);
-        actions.push({ place, action, migration, number, total: compiled.length, after, begun });
+        actions.push({ place, action, migration, number, total: compiled.length, before, after, begun });
       } catch (error) {
         if (!isMigrateError(error)) throw error;
         return { actions, problem: error };
@@ -106,16 +110,18 @@ export function midwayOf(
   return known?.step === number - 1 ? known.midway : undefined;
 }
 
-function begunAs(
-  action: Action,
-  database: Database,
-  midway: PartialAction | undefined,
-  { actions }: Able,
-): Begun | undefined {
-  if (midway === undefined) return undefined;
-  const before = new Map([[action.table, database.get(action.table)]]);
+function begunAs(action: Action, before: Tables, midway: Preserved, { actions }: Able): Begun {
   const { commits, after } = commitsOfBegun(action, before, midway, { actions, describes: true });
   return { between: statesBetween(commits), after };
+}
+
+/** The sequence as it is if each action of a migration without a record may have begun: its record may be lost. */
+export function possiblyBegun(row: HistoryRow, { migrations }: LedgerState, able: Able): HistoryRow {
+  const nothing: Preserved = { indexes: {}, metadata: {} };
+  const actions = row.actions.map((one) =>
+    migrations.has(one.migration.version) ? one : { ...one, begun: begunAs(one.action, one.before, nothing, able) },
+  );
+  return { ...row, actions };
 }
 
 /** All tables that the sequence touches. */
