@@ -58,7 +58,7 @@ export const runningErrors = {
         done: number;
         total: number;
         applied: number;
-        /** What a part of the action has left changed that could not be undone. */
+        /** What a part of the action has changed, and nothing has undone. */
         left?: readonly string[] | undefined;
         back?: string | undefined;
       },
@@ -182,7 +182,7 @@ export const runningErrors = {
 } as const;
 
 function leftWords(left: readonly string[] = []): string {
-  return left.length === 0 ? "" : `a part of this action is done and could not be undone (${left.join("; ")}); `;
+  return left.length === 0 ? "" : `a part of this action is done (${left.join("; ")}); `;
 }
 
 /** `back`: the migration that `down` would roll back, if that is an earlier one, because nothing of this one is done. */

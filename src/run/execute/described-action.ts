@@ -226,9 +226,14 @@ export async function isAfter({ after }: Pick<PlannedAction, "after">, target: T
   return sameTables(after, tablesIn(await describeTables(after.keys(), target, true)));
 }
 
-/** How these tables differ from those before. */
-export function leftIn(tables: Tables, before: Tables): readonly string[] {
-  return [...before].flatMap(([name, table]) =>
-    differences(table, tables.get(name)).map((words) => `${name}: ${words}`),
-  );
+/** How the tables differ now from those before, in words. */
+export async function leftSince(before: Tables, target: Target): Promise<readonly string[]> {
+  try {
+    const tables = tablesIn(await describeTables(before.keys(), target, true));
+    return [...before].flatMap(([name, table]) =>
+      differences(table, tables.get(name)).map((words) => `${name}: ${words}`),
+    );
+  } catch (error) {
+    return [`which part is unknown: ${target.explain(error)}`];
+  }
 }

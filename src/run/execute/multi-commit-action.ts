@@ -20,7 +20,7 @@ import { isHidden } from "../../actions/rewrite/append-guard.ts";
 import { madeName } from "../../schema/names.ts";
 import { sameTables, type Tables } from "../../schema/table.ts";
 import { mostRepeats } from "../../targets/contract/retry.ts";
-import { executeDescribed, changed, describeTables, isAfter, leftIn, tablesIn } from "./described-action.ts";
+import { executeDescribed, changed, describeTables, isAfter, leftSince, tablesIn } from "./described-action.ts";
 import type { ActionContext, Done, ActionResult, Snapshots, FailedCall } from "./send-action.ts";
 import { versionIn } from "../check/table-identity.ts";
 import { lookAlike } from "../check/look-alike.ts";
@@ -283,14 +283,18 @@ async function rollBackCommits(
   context: ActionContext,
 ): Promise<FailedCall> {
   let at = before;
-  const stays = (): FailedCall => ({ ...ending, inDoubt: true, left: leftIn(at, planned.before) });
-  if (undo.length === 0) return { ...stays(), part };
+  const stays = async (): Promise<FailedCall> => ({
+    ...ending,
+    inDoubt: true,
+    left: await leftSince(planned.before, context.target),
+  });
+  if (undo.length === 0) return { ...(await stays()), part };
   for (const action of undo) {
     const [commit] = planCommits(action, at, { actions: {}, describes: true });
     // `mayAct` is about the version before the action's own commits.
     const back = await executeDescribed(plannedOf(commit!, planned), false, { ...context, mayAct: undefined });
     // The next run finds what could not be rolled back, and resumes from there.
-    if ("error" in back) return stays();
+    if ("error" in back) return await stays();
     at = commit!.after;
   }
   return ending;

@@ -63,7 +63,7 @@ export interface FailedCall {
   readonly inDoubt: boolean;
   /** The table's versions around what was done of it, if it failed in the middle and that is known. */
   readonly part?: Done | undefined;
-  /** How the tables differ from those before the action, in words, if a part of it was done and could not be undone. */
+  /** How the tables differ from those before the action, in words, if a part of it is done. */
   readonly left?: readonly string[];
   /** Others' commits came first each time. */
   readonly starved?: boolean;
