@@ -1,6 +1,7 @@
 /** The options of every run, and the same with the defaults filled in and the ledger opened. */
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
+import { MigrateError } from "../errors/migrate-error.ts";
 import { systemClock, type Clock } from "../time/clock.ts";
 import type { Runner } from "../ledger/lease/record-chain.ts";
 import type { Journal } from "../ledger/journal/journal.ts";
@@ -54,7 +55,19 @@ export function runContext(options: MigratorOptions): RunContext {
   const { target, ledger, clock = systemClock, runner = thisRunner(options.by), emit = () => {} } = options;
   // A run plans twice.
   const migrations = loadedOnce(options.migrations);
-  return { ...options, migrations, clock, runner, emit, journal: journalOf(target, ledger, clock) };
+  const journal = journalOf(target, ledger, clock);
+  const read = async () => {
+    const records = await journal.read();
+    if (records.length === 0) await checkExists(options);
+    return records;
+  };
+  return { ...options, migrations, clock, runner, emit, journal: { ...journal, read } };
+}
+
+/** Throws ERR_DATABASE_MISSING if the database has no tables and its guard allows no new one: the address may be mistyped. */
+export async function checkExists({ target, guards }: Pick<MigratorOptions, "target" | "guards">): Promise<void> {
+  if (guards?.mustExist !== true || (await target.listTables()).length > 0) return;
+  throw new MigrateError("ERR_DATABASE_MISSING", { target: target.name, place: target.place });
 }
 
 /** The identity of this process in the ledger. `by`: who runs it, if the user has said so. */

@@ -44,9 +44,21 @@ test("where the database must exist, a mistyped address is refused and nothing i
   at(project, "data/lance", "guards: { mustExist: true }");
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   at(project, "data/lacne", "guards: { mustExist: true }");
-  for (const command of ["plan", "up"]) {
-    const { code, stderr } = await project.migrate([command]);
-    expect(code).toBe(4);
+  const others = [
+    "verify",
+    "verify --ledger",
+    "status",
+    "history",
+    "repair",
+    "down",
+    "baseline",
+    "doctor",
+    "prune",
+    "report",
+  ];
+  for (const command of ["plan", "up", ...others]) {
+    const { code, stderr } = await project.migrate(command.split(" "));
+    expect({ command, code }).toEqual({ command, code: 4 });
     expect(stderr).toContain("data/lacne has no tables, and its guard mustExist allows no new database");
   }
   expect(existsSync(join(project.folder, "data/lacne"))).toBe(false);

@@ -1,5 +1,6 @@
 import { deferredIndexes, doctor, type TargetCheck } from "../../commands/doctor.ts";
 import { deferralText } from "../../run/deferral-text.ts";
+import { checkExists } from "../../run/run-context.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
 import type { Line } from "../command/output.ts";
 
@@ -16,6 +17,7 @@ export const doctorCommand = defineCommand({
   async run(context) {
     const { output, underWay } = context;
     const [result, target] = await withTarget(context, async (options) => {
+      await checkExists(options);
       const checked = await doctor(options.target, options.ledger, (news) => {
         // The first finding is reported before the first temporary table is created.
         underWay(!("leftBehind" in news));

@@ -109,15 +109,11 @@ export async function planPending(input: PlanningInput, choice: RunChoice): Prom
   return { plan: newDatabase === undefined ? plan : { ...plan, newDatabase }, units, migrations, opening };
 }
 
-/** Where the database is, if it has no tables but the ledger's. Throws ERR_DATABASE_MISSING if that is not allowed. */
-async function placeIfNew({ target, guards, ledger }: RunContext, state: LedgerState): Promise<string | undefined> {
+/** Where the database is, if it has no tables but the ledger's. */
+async function placeIfNew({ target, ledger }: RunContext, state: LedgerState): Promise<string | undefined> {
   if (state.migrations.size > 0) return undefined;
   const isLedgers = (table: string) => table === ledger || table.startsWith(`${ledger}.`);
-  if (!(await target.listTables()).every(isLedgers)) return undefined;
-  const { name, place } = target;
-  if (guards?.mustExist === true && state.head === undefined)
-    throw new MigrateError("ERR_DATABASE_MISSING", { target: name, place });
-  return place;
+  return (await target.listTables()).every(isLedgers) ? target.place : undefined;
 }
 
 /** Plans the chosen migrations, in that order. Also loads all that the ledger knows or that have a late call. */
