@@ -82,6 +82,7 @@ export async function takeLease(
     chain.began(record);
     held = started;
     standing = "held";
+    const isFirst = epoch === 0;
     epoch = record.epoch;
     saysNothing = journal.hashOf(record) === "";
     repeats = onTheWay !== undefined;
@@ -91,6 +92,11 @@ export async function takeLease(
       own = [];
     }
     if (ledger.some((other) => other.epoch === epoch && other.number > 0 && other.run !== record.run)) {
+      // A run that was under way has lost its lease, and may have changed tables.
+      if (!isFirst) {
+        standing = "lost";
+        return;
+      }
       const problem = "refuses a second create of the same name (another run has taken the lease with the same table)";
       throw new MigrateError("ERR_TARGET_UNFIT", { what: `the service of the ledger ${journal.name}`, problem });
     }
