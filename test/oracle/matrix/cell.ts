@@ -14,6 +14,7 @@ import { aMigration } from "../../simulate/history.ts";
 import type { Asked } from "../judge.ts";
 import type { Databases } from "./databases.ts";
 import type { Cell } from "./cells.ts";
+import { memoryLedger } from "./memory-ledger.ts";
 import { cases, type Operation } from "./steps.ts";
 
 /** What a command did: nothing, for this reason, or what the step promises. */
@@ -43,7 +44,7 @@ export async function runCell(cell: Cell, judge: Asked, databases: Databases): P
   const { steps, promise, names = {} } = cases[cell.step]!(cell.place);
   const files: Migration[] = [];
   const options: MigratorOptions = {
-    target,
+    target: { ...target, ledger: memoryLedger() },
     ledger: "_migrations",
     folder: databases.code,
     migrations: { list: () => files, load: async ({ version }) => files[version - 1]! },
