@@ -317,6 +317,18 @@ test("a holder that slept through its lease has lost it to who took the next epo
   await expect(lease.check()).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
 });
 
+test("a holder that slept through its lease has lost it if another writes to the epoch that it takes then", async () => {
+  const journal = memoryJournal();
+  const take = async (record: LedgerRecord) => {
+    if (record.epoch === 2) journal.records.push({ ...record, ...bob, number: 1, event: "renewed" });
+    return await journal.take(record);
+  };
+  const clock = handClock();
+  const lease = await aLease({ ...journal, take }, clock);
+  clock.stall(duration * 2);
+  await expect(lease.check()).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
+});
+
 test("a holder hears at its next renewal that another took over before it had said its lease (markers)", async () => {
   const names: string[] = [];
   const clock = handClock();
