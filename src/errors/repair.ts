@@ -1,5 +1,5 @@
 /** Errors about repairing the ledger, and about resolving one migration in it. */
-import { refused, usage } from "./entry.ts";
+import { refused, someOf, usage } from "./entry.ts";
 
 export const repairErrors = {
   ERR_REPAIR_NO_PLACE: refused(
@@ -12,9 +12,14 @@ export const repairErrors = {
       /** What --to takes to record the nearest point in spite of the differences. */
       anyway?: string | undefined;
       problem?: string | undefined;
+      /** Numbers between those of the files that no file has. */
+      gaps?: readonly string[];
     }) =>
       `the tables match no point in the history of the migration files; the nearest is ${d.nearest}, where ` +
       `${d.differences.join("; ")}; ` +
+      (d.gaps === undefined || d.gaps.length === 0
+        ? ""
+        : `no file has the number ${someOf(d.gaps)}: if one was lost, put it back first; otherwise `) +
       (d.behind === undefined || d.behind.length === 0
         ? ""
         : `${d.behind.join(" and ")}: if it was restored, restore the version that migrate verify names, or all tables to the same time; otherwise `) +

@@ -60,5 +60,5 @@ test.each(["is cut", "is empty"])("a data file that %s is named by its path", as
   const file = fileOf(project, "docs", "data");
   truncateSync(file, how === "is cut" ? Math.floor(statSync(file).size / 2) : 0);
   const problem = how === "is cut" ? "has no end, so part of it is missing or overwritten" : how;
-  await requireNamed(project, file, problem, ["plan", "up", "rehearse"]);
+  await requireNamed(project, file, problem, ["plan", "up", "verify", "rehearse"]);
 });

@@ -244,6 +244,16 @@ test.each(inTurn(described))(
   },
 );
 
+test("a ledger and a file that are both lost: the number that no file has is named", async () => {
+  const project = await aKeptProject("lance");
+  await dropLedger(project);
+  rmSync(join(project.folder, "migrations/0003_names.ts"));
+  expect(await project.run("repair")).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("; no file has the number 0003: if one was lost, put it back first; otherwise "),
+  });
+});
+
 test.each(inTurn(described))(
   "tables that were nowhere in history are refused, with the nearest place (%s)",
   async (kept) => {

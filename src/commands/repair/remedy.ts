@@ -5,6 +5,8 @@ import { appliedIn, groupInDoubt, migrationsInDoubt, type LedgerState } from "..
 import { groupEntry, type LedgerEntry, type LedgerRecord } from "../../ledger/state/record.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
+import { formatVersion } from "../../migrations/file-name.ts";
+import { gapsIn } from "../../plan/history/pending.ts";
 import {
   chosenPlace,
   differencesAt,
@@ -102,6 +104,7 @@ function fromTables({ state, agrees, hasRecords, described, differences }: Evide
         // Nobody needs a record of what the ledger states already.
         anyway: isLedgers || place.done === 0 || isAt(row, place, state) ? undefined : place.choice,
         problem: row.problem?.message,
+        gaps: gapsIn(input.files).map(formatVersion),
       }),
     );
   }

@@ -37,6 +37,9 @@ interface TablesVerdict {
 export async function verifyTables(options: MigratorOptions): Promise<TablesVerdict> {
   const context = runContext(options);
   const { target, migrations: source, runner, clock } = context;
+  // A table whose columns are as recorded may have rows that can't be read.
+  const damaged = target.damaged?.();
+  if (damaged !== undefined) throw damaged;
   const files = source.list();
   const loaded = await loadMigrations(source, files);
   const compareAll = async ({ state }: Ledger) => {

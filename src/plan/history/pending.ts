@@ -275,3 +275,14 @@ function beginningOf(steps: readonly Step[], actions: number, describing: Descri
   while (left > 0 && begun < steps.length) left -= actionsOf(steps[begun++]!, describing).length;
   return left > 0 ? undefined : steps.slice(0, begun);
 }
+
+/** Numbers between those of the files that none of them has or replaces. Empty if they are not counted one by one. */
+export function gapsIn(files: readonly MigrationFile[]): readonly number[] {
+  const known = new Set(
+    files.flatMap(({ version, replaces = [] }) => [version, ...replaces.map((one) => one.version)]),
+  );
+  const [least, most] = [Math.min(...known), Math.max(...known)];
+  const missing = most - least + 1 - known.size;
+  if (known.size === 0 || missing > known.size) return [];
+  return Array.from({ length: most - least }, (_, at) => least + at).filter((version) => !known.has(version));
+}

@@ -283,11 +283,7 @@ async function rollBackCommits(
   context: ActionContext,
 ): Promise<FailedCall> {
   let at = before;
-  const stays = async (): Promise<FailedCall> => ({
-    ...ending,
-    inDoubt: true,
-    left: await leftSince(planned.before, context.target),
-  });
+  const stays = async () => ({ ...ending, inDoubt: true, left: await leftSince(planned.before, context.target) });
   if (undo.length === 0) return { ...(await stays()), part };
   for (const action of undo) {
     const [commit] = planCommits(action, at, { actions: {}, describes: true });
