@@ -1,11 +1,15 @@
 /** A hash of code of the project that computes values: of a module and what it imports from the project, or of a command's files. */
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, isAbsolute, resolve, sep } from "node:path";
 import type { Computation } from "../actions/model/computation.ts";
 import { canonicalJson, shortHash, sha256, textHash } from "./checksum.ts";
 
-/** What is imported by a relative path is among these texts; one that names no file is left out. */
-const relativePaths = /["'](\.{1,2}\/[^"'\n]+)["']/g;
+/**
+ * What is imported by a relative path, or by a name of the "imports" of package.json, is among these texts; one that names
+ * no file is left out.
+ */
+const importedNames = /["']((?:\.{1,2}\/|#)[^"'\n]+)["']/g;
 
 /** Undefined for SQL, whose text is in the step. Packages are not among it, nor what a command's files import. */
 export function codeHash(code: Computation["with"], folder: string): string | undefined {
@@ -26,5 +30,15 @@ function addFile(path: string, files: Map<string, string>): void {
   }
   files.set(path, textHash(text));
   if (/\.[cm]?[jt]sx?$/.test(path))
-    for (const [, name] of text.matchAll(relativePaths)) addFile(resolve(dirname(path), name!), files);
+    for (const [, name] of text.matchAll(importedNames)) addFile(pathOf(name!, path), files);
+}
+
+/** `from`: the file that imports it. */
+function pathOf(name: string, from: string): string {
+  if (!name.startsWith("#")) return resolve(dirname(from), name);
+  try {
+    return createRequire(from).resolve(name);
+  } catch {
+    return name; // such as a colour
+  }
 }

@@ -215,10 +215,12 @@ test("rows that an interrupted run left null are computed again by the next one"
 
 const valuesOfTypes = [
   ["m.vector(2)", "Float32Array.of(id, 0.5)"],
+  ["m.int64()", "2n ** 60n + BigInt(id)"],
   ["m.struct({ a: m.float32(), b: m.utf8() })", '{ a: id, b: "x" }'],
   ['m.timestamp("ms")', '"2026-11-25T20:00:00.000Z"'],
   ["m.list(m.float32())", "[id, id / 2]"],
   ["m.list(m.int64())", "[id, 7]"],
+  ["m.struct({ a: m.list(m.int64()) })", "{ a: BigInt64Array.of(7n, BigInt(id)) }"],
   ["m.vector(2, m.float64())", "Float64Array.of(id, 0.1)"],
 ] as const;
 

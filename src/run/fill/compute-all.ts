@@ -1,7 +1,7 @@
 /** Computes values in calls of a few rows each, several at a time, and passes results on as they come. */
 import { count, firstLine } from "../../errors/migrate-error.ts";
 import { usual, type Computation } from "../../actions/model/computation.ts";
-import { formatType, isFloat, type Column } from "../../schema/data-type.ts";
+import { formatType, isFloat, type Column, type DataType } from "../../schema/data-type.ts";
 import { codeFailed } from "./fill-failed.ts";
 import { holdsFloat, problemOfValue, type RowValue, type RowValues } from "../../schema/row-values.ts";
 
@@ -103,9 +103,24 @@ function sourcesOf(row: RowValues, from: readonly string[]): RowValues {
   return Object.fromEntries(from.map((name) => [name, row[name] ?? null]));
 }
 
-function checked(row: RowValues, value: unknown, column: Column): RowResult {
+function checked(row: RowValues, returned: unknown, column: Column): RowResult {
+  const value = isVector(column.type) ? returned : withoutBigInts(returned);
   const problem = problemIn(value, column);
   return problem === undefined ? { row, value: value as RowValue } : { row, problem };
+}
+
+function isVector(type: DataType): type is Extract<DataType, { kind: "fixedSizeList" }> {
+  return type.kind === "fixedSizeList" && isFloat(type.item.type);
+}
+
+/** Rows of migrations have text for integers that a number can't represent. */
+function withoutBigInts(value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
+  if (value instanceof BigInt64Array || value instanceof BigUint64Array) return Array.from(value, String);
+  if (Array.isArray(value)) return value.map(withoutBigInts);
+  const isStruct = typeof value === "object" && value !== null && !ArrayBuffer.isView(value);
+  if (!isStruct) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withoutBigInts(one)]));
 }
 
 /** Why a value doesn't fit the column, as text. */
@@ -113,7 +128,7 @@ function problemIn(value: unknown, column: Column): string | undefined {
   if (value === null) return undefined;
   if (value === undefined) return "it returned undefined for a row";
   const { type } = column;
-  if (type.kind !== "fixedSizeList" || !isFloat(type.item.type)) return problemOfValue(value as RowValue, column);
+  if (!isVector(type)) return problemOfValue(value as RowValue, column);
   const items = value as ArrayLike<number>;
   if (!Array.isArray(value) && !ArrayBuffer.isView(value))
     return `it returned a value that is no vector for ${formatType(type)}`;

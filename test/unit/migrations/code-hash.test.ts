@@ -1,0 +1,20 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { codeHash } from "../../../src/migrations/code-hash.ts";
+import { temporaryFolder } from "../../support/project.ts";
+
+test.each(["code/near.mjs", "lib/named.mjs", "code/model.mjs"])("an edit of %s changes the hash", (edited) => {
+  const folder = temporaryFolder();
+  for (const name of ["code", "lib"]) mkdirSync(join(folder, name));
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  write("package.json", `{ "imports": { "#named": "./lib/named.mjs" } }`);
+  write("code/model.mjs", `import "./near.mjs"; import "#named"; export const colour = "#abcdef";`);
+  write("code/near.mjs", "");
+  write("lib/named.mjs", "");
+  const before = codeHash("./code/model.mjs", folder);
+  write("lib/other.mjs", "");
+  expect(codeHash("./code/model.mjs", folder)).toBe(before);
+  write(edited, "// edited\n");
+  expect(codeHash("./code/model.mjs", folder)).not.toBe(before);
+});
