@@ -89,7 +89,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "the ledger forgets what a dead holder was at",
-    15,
+    21,
     "ledger/state/fold.ts",
     "if (!fold.isReleased) doubt(fold, fold.next);",
     "",
@@ -285,7 +285,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a kept version is released before the ledger says that it is no longer needed",
-    223,
+    766,
     "run/execute/execute.ts",
     "await lease.record(records);\n      await releaseUnneeded(",
     "await releaseRestorePoints(unit, execution.target, execution.ledger, lease.epoch());\n      await lease.record(records);\n      await releaseUnneeded(",
@@ -299,7 +299,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   {
     name: "a torn list of tables is believed, and what is recorded next refers to it",
-    near: 86,
+    near: 87,
     changes: [
       change("ledger/journal/markers-journal.ts", "if (absent.length === 0) return all;", "return all;"),
       change(
@@ -337,7 +337,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a saved plan that accepts a loss is carried out after rows were written",
-    1602,
+    4923,
     "plan/assess/saved-plan.ts",
     "if (saved.choice.acceptLoss === true && now.newest !== version && !changed.has(table))",
     "if (saved.choice.acceptLoss === true && now.newest < version && !changed.has(table))",
@@ -351,7 +351,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   {
     name: "a rollback does not ask about the rows that it drops",
-    near: 227,
+    near: 302,
     changes: [
       change(
         "run/check/find-blocking-rows.ts",
