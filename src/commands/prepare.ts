@@ -58,17 +58,17 @@ async function prepareAll(options: MigratorOptions, { shard }: PrepareChoice): P
   // What it changes breaks no release.
   const context = runContext({ ...options, contracts: undefined });
   const { plan } = await planOn(context, upward, {});
+  const columns = columnsIn(plan);
+  checkRefused(columns);
   const prepared: PreparedColumn[] = [];
-  for (const one of columnsIn(plan)) {
-    const { action, migration, place, refusal, waitsFor } = one;
+  for (const one of columns) {
+    const { action, migration, waitsFor } = one;
     const { table, path } = action;
     const column = { version: migration.version, name: migration.name, table, path };
     if (waitsFor !== undefined) {
       prepared.push({ ...column, waitsFor });
       continue;
     }
-    if (refusal?.reason === "failure")
-      throw new MigrateError("ERR_STEP_WOULD_FAIL", { ...place, problem: refusal.problem });
     if (!(await prepareColumn(one, shard, context))) continue;
     const { target, ledger } = context;
     const progress = await preparedProgress(action, target, ledger);
@@ -76,6 +76,13 @@ async function prepareAll(options: MigratorOptions, { shard }: PrepareChoice): P
     prepared.push({ ...column, progress, neighbours });
   }
   return prepared;
+}
+
+/** Refuses before any column is prepared. Throws ERR_STEP_WOULD_FAIL. */
+function checkRefused(columns: readonly Preparable[]): void {
+  for (const { place, refusal, waitsFor } of columns)
+    if (waitsFor === undefined && refusal?.reason === "failure")
+      throw new MigrateError("ERR_STEP_WOULD_FAIL", { ...place, problem: refusal.problem });
 }
 
 /** Only information, so that a failure does no harm. */

@@ -298,6 +298,24 @@ test("a failing embedder stops prepare with the row, and what was computed is ke
   expect(await vectorsIn(project)).toEqual(complete);
 });
 
+test("prepare refuses a column whose code is missing before it prepares another one", async () => {
+  const project = await aScene();
+  rmSync(join(project.folder, "migrations/0002_model.ts"));
+  const columns = "{ id: m.int64().notNull(), text: m.utf8(), v: m.vector(2) }";
+  project.migration("0002_more.ts", `m.createTable("more", ${columns}),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(project.database, "more", [{ id: 1, text: "text 1", v: [1, 2] }]);
+  reembed(project, "", "m.vector(3)", "0003_model.ts");
+  const options = `{ type: m.vector(3), from: ["text"], key: "id", with: "./code/none.ts", version: "2" }`;
+  project.migration("0004_more.ts", `m.reembedColumn("more", "v", ${options}),`);
+  const before = await (await openDocs(project)).version();
+  expect(await project.migrate(["prepare"])).toMatchObject({
+    code: 4,
+    stderr: "0004_more.ts, step 1 (reembedColumn) would fail: there is no file ./code/none.ts\n",
+  });
+  expect(await (await openDocs(project)).version()).toBe(before);
+});
+
 test("a key that is not unique is refused before anything is changed, in many rows too", async () => {
   const project = await aScene();
   const more = Array.from({ length: 500 }, (_, at) => ({ id: at + 100, text: `text ${at + 100}`, embedding: [0, 0] }));
