@@ -1,5 +1,5 @@
 /** The lease: which run may write, for how long, and how another run takes over if the holder stops renewing it. */
-import { MigrateError } from "../../errors/migrate-error.ts";
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { recordChain, type Runner } from "./record-chain.ts";
 import { elapsed, now, type Clock, type Moment } from "../../time/clock.ts";
 import { foldLedger } from "../state/fold.ts";
@@ -142,7 +142,8 @@ export async function takeLease(
     if (saysNothing && !(await journal.isNewest({ epoch, number: Infinity }))) standing = "lost";
   };
   const isHeld = () => standing === "held";
-  const lost = async () => new MigrateError("ERR_LEASE_LOST", { by: (await journal.head())?.by ?? "another run" });
+  const lost = async () =>
+    new MigrateError("ERR_LEASE_LOST", { by: (await failing(() => journal.head()))?.by ?? "another run" });
 
   await takeEpoch();
   if (!isHeld()) return undefined;
@@ -178,7 +179,7 @@ export async function takeLease(
         for (let tries = 0; isHeld() && overdue(); tries++) {
           if (tries === mostTries) throw new MigrateError("ERR_LEASE_SHORT", { seconds: duration / 1000 });
           standing = "lost";
-          await takeEpoch();
+          await failing(takeEpoch);
         }
         if (!isHeld()) throw await lost();
       }),
@@ -208,6 +209,16 @@ export async function takeLease(
     },
     abandon: stopRenewing,
   };
+}
+
+/** A run that is under way may have changed tables: if its ledger can't be read any more, it has failed and is not refused. */
+async function failing<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!isMigrateError(cause, "ERR_LEDGER_UNREADABLE")) throw cause;
+    throw new MigrateError("ERR_LEDGER_UNWRITABLE", cause.details, { cause });
+  }
 }
 
 /** Takes the epoch. If the answer is no or is lost, the ledger shows which run has it: it may be this one. */

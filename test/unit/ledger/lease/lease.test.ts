@@ -1,6 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { auditLedger } from "../../../../src/ledger/audit/audit.ts";
+import { MigrateError } from "../../../../src/errors/migrate-error.ts";
 import type { Runner } from "../../../../src/ledger/lease/record-chain.ts";
 import type { Clock } from "../../../../src/time/clock.ts";
 import { appliedHash } from "../../../../src/ledger/state/applied-hash.ts";
@@ -327,6 +328,16 @@ test("a holder that slept through its lease has lost it if another writes to the
   const lease = await aLease({ ...journal, take }, clock);
   clock.stall(duration * 2);
   await expect(lease.check()).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
+});
+
+test("a holder that slept through its lease, and can't read the ledger any more, has failed and is not refused", async () => {
+  const journal = memoryJournal();
+  const details = { ledger: "_migrations", problem: "column checksum is missing" };
+  const clock = handClock();
+  const lease = await aLease(journal, clock);
+  journal.read = () => Promise.reject(new MigrateError("ERR_LEDGER_UNREADABLE", details));
+  clock.stall(duration * 2);
+  await expect(lease.check()).rejects.toMatchObject({ code: "ERR_LEDGER_UNWRITABLE", outcome: "failed", details });
 });
 
 test("a holder hears at its next renewal that another took over before it had said its lease (markers)", async () => {
