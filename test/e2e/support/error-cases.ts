@@ -1,15 +1,18 @@
-/** How the command line comes to each error of the catalogue, or which test does, where that takes more than files. */
+/** How the command line comes to each error of the catalogue, or which test does, where no command alone can. */
 import type { ErrorCode } from "../../../src/errors/migrate-error.ts";
+import type { Processes } from "../../support/project.ts";
 
 export interface Case {
   readonly args: readonly string[];
+  /** Where the command changes its process, sends it a signal, or ends it. */
+  readonly process?: Processes;
 }
 
 /** Another test comes to the error. */
 export interface Elsewhere {
   /** Its path in the folder `test`. */
   readonly test: string;
-  /** Why files and arguments are not enough. */
+  /** Why no command ends with it here. */
   readonly why: string;
 }
 
@@ -80,10 +83,10 @@ export const errorCases: Readonly<Record<ErrorCode, Case | Elsewhere>> = {
   ERR_STEP_FAILED: { args: ["up", "--accept", "lossy"] },
   ERR_HOOK_REFUSED: { args: ["up"] },
   ERR_HOOK_FAILED: { args: ["up"] },
-  ERR_DAMAGED: { test: "e2e/damaged-files.test.ts", why: "it needs a file that the engine can't read" },
-  ERR_TARGET_UNFIT: { test: "unit/ledger/journal/markers-journal.test.ts", why: "it needs a service" },
+  ERR_DAMAGED: { args: ["up"] },
+  ERR_TARGET_UNFIT: { args: ["up"] },
   ERR_TARGET_UNREACHABLE: { args: ["doctor"] },
-  ERR_SERVICE_DATA: { test: "service/data-folder.test.ts", why: "it needs a server" },
+  ERR_SERVICE_DATA: { args: ["serve", "--data", "package.json", "--api-key", "a key of the service"] },
   ERR_STEP_IMPOSSIBLE: { args: ["up"] },
   ERR_STEP_WOULD_FAIL: { args: ["up"] },
   ERR_UNSUPPORTED: { args: ["up"] },
@@ -97,7 +100,7 @@ export const errorCases: Readonly<Record<ErrorCode, Case | Elsewhere>> = {
   ERR_NAME_INVALID: { args: ["new", "a/b"] },
   ERR_SCHEMA_INVALID: { args: ["generate", "more"] },
   ERR_NOTATION: { args: ["new", "more", "--create-table", "t(id"] },
-  ERR_UNCAUGHT: { args: ["up"] },
+  ERR_UNCAUGHT: { args: ["up"], process: "own" },
   ERR_TABLE_MISSING: inStep("unit/actions/apply-action.test.ts"),
   ERR_TABLE_EXISTS: inStep("unit/actions/apply-action.test.ts"),
   ERR_TABLE_NAME: inStep("unit/actions/apply-action.test.ts"),
@@ -110,46 +113,45 @@ export const errorCases: Readonly<Record<ErrorCode, Case | Elsewhere>> = {
   ERR_INDEX: inStep("sequences/strictness.ts"),
   ERR_ROWS: inStep("sequences/strictness.ts"),
   ERR_NO_EFFECT: inStep("unit/actions/rewrite/apply-alterations.test.ts"),
-  ERR_PUSH_FAILED: { test: "e2e/push.test.ts", why: "it needs a table that changes during the push" },
-  ERR_FILE_AFTER: { test: "e2e/types.test.ts", why: "it needs two branches that were merged" },
+  ERR_PUSH_FAILED: { args: ["push"] },
+  ERR_FILE_AFTER: { args: ["lint"] },
   ERR_MOVED: { test: "unit/commands/branch/map-names.test.ts", why: "it is part of the message of ERR_REBASE" },
-  ERR_REBASE: { test: "unit/commands/branch/rebase-steps.test.ts", why: "it needs two branches in git" },
-  ERR_ORDER_MATTERS: { test: "e2e/rebase.test.ts", why: "it needs two branches in git" },
-  ERR_GROUP_CHANGED: { test: "e2e/groups.test.ts", why: "it needs a killed run" },
-  ERR_REPAIR_BLIND: { test: "unit/commands/repair/repair.test.ts", why: "it needs a service" },
-  ERR_ROLLBACK_CHANGED: {
-    test: "unit/plan/history/migration-run.test.ts",
-    why: "it needs a rollback that stopped midway",
+  ERR_REBASE: { args: ["rebase"] },
+  ERR_ORDER_MATTERS: { args: ["rebase"] },
+  ERR_GROUP_CHANGED: { args: ["up"] },
+  ERR_REPAIR_BLIND: { args: ["repair", "--yes"] },
+  ERR_ROLLBACK_CHANGED: { args: ["down", "--yes"] },
+  ERR_ROLLBACK_OTHER: {
+    test: "e2e/error-codes.test.ts",
+    why: "it needs an answer at a terminal, and another run before it",
   },
-  ERR_ROLLBACK_OTHER: { test: "unit/commands/down.test.ts", why: "it needs a rollback that stopped midway" },
-  ERR_ROLLBACK_STOPPED: { test: "fault/late-writes.test.ts", why: "it needs a write between two calls of a rollback" },
-  ERR_WRITES_LOST: { test: "fault/late-commits.test.ts", why: "it needs a write between two calls of a rollback" },
-  ERR_WRITES_UNKNOWN: { test: "fault/late-writes.test.ts", why: "it needs a write between two calls of a rollback" },
-  ERR_VERSION_UNKEPT: { test: "unit/commands/down.test.ts", why: "it needs a store that refuses to keep a version" },
-  ERR_BACK_ORDER: {
-    test: "simulate/invariants.ts",
-    why: "it needs a half-done migration and a later one",
+  ERR_ROLLBACK_STOPPED: { args: ["down", "--yes"] },
+  ERR_WRITES_LOST: { args: ["down", "--yes"], process: "own" },
+  ERR_WRITES_UNKNOWN: { args: ["down", "--yes"], process: "own" },
+  ERR_VERSION_UNKEPT: { args: ["up", "--accept", "lossy"] },
+  ERR_BACK_ORDER: { args: ["down", "--to", "1", "--yes"] },
+  ERR_UNSETTLED: { args: ["down", "--yes"] },
+  ERR_REVERTING: { args: ["up"] },
+  ERR_TABLE_CHANGED: { args: ["up"] },
+  ERR_LEDGER_UNWRITABLE: { args: ["up"] },
+  ERR_UNFINISHED: { args: ["up"], process: "own" },
+  ERR_PREPARE_FAILED: { args: ["prepare"] },
+  ERR_RAY_FAILED: { args: ["prepare", "--on", "ray", "--shards", "2", "--python", "./python"] },
+  ERR_GROUP_FAILED: { args: ["up"] },
+  ERR_UNEXPECTED_RESULT: { args: ["up"], process: "own" },
+  ERR_TABLE_RECREATED: { args: ["up"], process: "own" },
+  ERR_METADATA_LOST: { args: ["up"], process: "own" },
+  ERR_UNREADABLE: { args: ["up", "--accept", "lossy"] },
+  ERR_ACTED_LATE: { args: ["up"], process: "own" },
+  ERR_LEASE_HELD: { args: ["up", "--wait", "0"] },
+  ERR_LEASE_LOST: { args: ["up"], process: "own" },
+  ERR_LEASE_SHORT: { args: ["up"], process: "own" },
+  ERR_CREDENTIALS: { args: ["up"] },
+  ERR_ANSWER: { args: ["up"] },
+  ERR_INTERRUPTED: { args: ["up"], process: "own" },
+  ERR_SERVICE_ADDRESS: {
+    args: ["serve", "--data", "served", "--api-key", "a key of the service"],
   },
-  ERR_UNSETTLED: { test: "unit/run/execute/group-crash.test.ts", why: "it needs a killed run" },
-  ERR_REVERTING: { test: "simulate/calm-runs.ts", why: "it needs a killed rollback" },
-  ERR_TABLE_CHANGED: { test: "fault/recreated.test.ts", why: "it needs a table that changes during the run" },
-  ERR_LEDGER_UNWRITABLE: { test: "unit/commands/up.test.ts", why: "it needs a full disk" },
-  ERR_UNFINISHED: { test: "e2e/hooks.test.ts", why: "it needs a process of its own" },
-  ERR_PREPARE_FAILED: { test: "e2e/reembed.test.ts", why: "it needs a model" },
-  ERR_RAY_FAILED: { test: "e2e/ray.test.ts", why: "it needs Ray" },
-  ERR_GROUP_FAILED: { test: "contract/groups.test.ts", why: "it needs a table that changes during the run" },
-  ERR_UNEXPECTED_RESULT: { test: "fault/beside.test.ts", why: "it needs a table that changes during the run" },
-  ERR_TABLE_RECREATED: { test: "fault/recreated.test.ts", why: "it needs a table that is recreated during the run" },
-  ERR_METADATA_LOST: { test: "fault/recreated.test.ts", why: "it needs a table that changes during the run" },
-  ERR_UNREADABLE: { test: "fault/unreadable.test.ts", why: "it needs a table that the engine cannot read" },
-  ERR_ACTED_LATE: { test: "fault/stop.test.ts", why: "it needs a suspended run" },
-  ERR_LEASE_HELD: { test: "unit/commands/repair/repair.test.ts", why: "it needs another run at work" },
-  ERR_LEASE_LOST: { test: "fault/crowd.test.ts", why: "it needs another run at work" },
-  ERR_LEASE_SHORT: { test: "unit/ledger/lease/lease.test.ts", why: "it needs a store that is slower than the lease" },
-  ERR_CREDENTIALS: { test: "rest/bad-answers.test.ts", why: "it needs a service" },
-  ERR_ANSWER: { test: "rest/bad-answers.test.ts", why: "it needs a service" },
-  ERR_INTERRUPTED: { test: "e2e/rehearse.test.ts", why: "it needs a signal" },
-  ERR_SERVICE_ADDRESS: { test: "service/service.test.ts", why: "it needs a port that is taken" },
   ERR_REQUEST: {
     test: "unit/service/work/parse-json.test.ts",
     why: "no command ends with it: it is an answer of `migrate serve`",
@@ -158,7 +160,7 @@ export const errorCases: Readonly<Record<ErrorCode, Case | Elsewhere>> = {
     test: "unit/wire/arrow/ipc-messages.test.ts",
     why: "no command ends with it: it is an answer of `migrate serve`",
   },
-  ERR_TEMPLATE_MISSING: { test: "unit/scaffold/print/print-source.test.ts", why: "it needs a broken installation" },
+  ERR_TEMPLATE_MISSING: { args: ["new", "more"] },
   ERR_ENGINE_MISSING: { test: "e2e/missing-packages.test.ts", why: "it needs another installation" },
   ERR_ENGINE_VERSION: { test: "e2e/missing-packages.test.ts", why: "it needs another installation" },
   ERR_ENGINE_UNLOADABLE: { test: "e2e/missing-packages.test.ts", why: "it needs another installation" },

@@ -3,34 +3,14 @@ import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { createTable, int32, utf8 } from "lance-migrate";
 import { expect } from "vitest";
-import type { ErrorCode } from "../../../src/errors/migrate-error.ts";
 import { checksumOf, shortHash } from "../../../src/migrations/checksum.ts";
 import { temporaryFolder, type Project } from "../../support/project.ts";
 import { addRows, lancedb } from "../../support/tables.ts";
-
-const people = `m.createTable("people", { id: m.int32(), name: m.utf8() })`;
-const rows = [{ id: 1, name: "Ada" }];
-
-/** The migrations, and those before the last applied. */
-async function pending(project: Project, ...lists: readonly string[]): Promise<void> {
-  for (const [index, steps] of lists.entries()) project.migration(`000${index + 1}_m.ts`, steps);
-  if (lists.length > 1) await applied(project, "--to", String(lists.length - 1));
-}
-
-async function applied(project: Project, ...args: readonly string[]): Promise<void> {
-  expect(await project.migrate(["up", ...args])).toMatchObject({ code: 0 });
-}
-
-function config(project: Project, settings: string): void {
-  project.write("migrate.config.ts", `export default { ${settings} };\n`);
-}
-
-function schema(project: Project, columns: string): void {
-  project.write(
-    "schema.ts",
-    `import * as m from "lance-migrate";\nexport default m.defineSchema({ people: { ${columns} } });\n`,
-  );
-}
+import { scenesBesideRuns } from "./error-scenes-beside.ts";
+import { scenesOfFailures } from "./error-scenes-failures.ts";
+import { scenesOfKilledRuns } from "./error-scenes-killed.ts";
+import { scenesOfServices } from "./error-scenes-service.ts";
+import { applied, config, openTable, pending, people, rows, schema, type ErrorScenes } from "./scene-project.ts";
 
 const tenants = (project: Project) =>
   config(project, `targets: { many: { kind: "lance", uri: "data/{database}", databases: ["acme", "globex"] } }`);
@@ -55,11 +35,9 @@ async function halfDone(project: Project, file?: string): Promise<void> {
   expect(await project.migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 1 });
 }
 
-const ledger = async ({ database }: Project) => await (await lancedb.connect(database)).openTable("_migrations");
-
 /** Renames a column as no migration does. */
-async function byHand({ database }: Project): Promise<void> {
-  const table = await (await lancedb.connect(database)).openTable("people");
+async function byHand(project: Project): Promise<void> {
+  const table = await openTable(project, "people");
   await table.alterColumns([{ path: "name", rename: "called" }]);
 }
 
@@ -70,7 +48,11 @@ async function lostBetweenRetypes(project: Project): Promise<void> {
   await (await lancedb.connect(project.database)).dropTable("_migrations");
 }
 
-export const errorScenes: Readonly<Partial<Record<ErrorCode, (project: Project) => unknown>>> = {
+export const errorScenes: ErrorScenes = {
+  ...scenesOfFailures,
+  ...scenesOfKilledRuns,
+  ...scenesOfServices,
+  ...scenesBesideRuns,
   ERR_DATABASE_UNKNOWN: tenants,
   ERR_DATABASE_MISSING: (project) => {
     config(project, `targets: { production: { kind: "lance", uri: "data/lacne", guards: { mustExist: true } } }`);
@@ -79,7 +61,7 @@ export const errorScenes: Readonly<Partial<Record<ErrorCode, (project: Project) 
   ERR_DATABASE_NEEDED: tenants,
   ERR_TEMPLATE_INVALID: (project) => project.write("templates/migration.ts", "// empty\n"),
   ERR_FORMAT: (project) => config(project, "format: () => 7"),
-  ERR_FILE_EXISTS: ({ folder }) => mkdirSync(join(folder, "migrations/0001_create.ts")),
+  ERR_FILE_EXISTS: ({ folder }) => void mkdirSync(join(folder, "migrations/0001_create.ts")),
   ERR_TIMEOUT: (project) =>
     project.write("migrations/0001_slow.ts", "await new Promise((done) => setTimeout(done, 5000));\n"),
   ERR_BUNDLE_FILE: (project) => pending(project, people),
@@ -105,7 +87,7 @@ export const errorScenes: Readonly<Partial<Record<ErrorCode, (project: Project) 
   ERR_ADOPT_PENDING: (project) => pending(project, people, `m.dropTable("people")`),
   ERR_ADOPT_REFUSED: (project) => pending(project, people),
   ERR_ADOPT_IMPOSSIBLE: async ({ database }) =>
-    await (await lancedb.connect(database)).createTable("t", [{ a: 1, A: 2 }]),
+    void (await (await lancedb.connect(database)).createTable("t", [{ a: 1, A: 2 }])),
   ERR_DIFF_UNSURE: (project) => (schema(project, "id: m.int32(), title: m.utf8()"), pending(project, people)),
   ERR_DIFF_IMPOSSIBLE: (project) => (schema(project, "id: m.utf8(), name: m.utf8()"), pending(project, people)),
   ERR_NUMBER_USED: async (project) => {
@@ -180,7 +162,7 @@ export const errorScenes: Readonly<Partial<Record<ErrorCode, (project: Project) 
   ERR_VERSION_UNKNOWN: (project) => pending(project, people),
   ERR_LEDGER_UNREADABLE: async (project) => {
     await pending(project, people, `m.renameColumn("people", "name", "title")`);
-    await (await ledger(project)).dropColumns(["checksum"]);
+    await (await openTable(project, "_migrations")).dropColumns(["checksum"]);
   },
   ERR_LEDGER_LOST: async (project) => {
     project.migration("0001_m.ts", people);
@@ -194,7 +176,7 @@ export const errorScenes: Readonly<Partial<Record<ErrorCode, (project: Project) 
       `m.createTable("t", { id: m.int32() })`,
       `m.renameColumn("people", "name", "title")`,
     );
-    await (await ledger(project)).delete("event = 'applied' and version = 1");
+    await (await openTable(project, "_migrations")).delete("event = 'applied' and version = 1");
   },
   ERR_PLAN_STALE: async (project) => {
     await pending(project, people);

@@ -25,8 +25,7 @@ const migrations: readonly (readonly [file: string, steps: string])[] = [
 ];
 
 /** A project whose four migrations are written, and applied up to one of them. */
-export async function aKeptProject(kept: Kept, upTo = 4): Promise<KeptProject> {
-  const project = aProject();
+export async function aKeptProject(kept: Kept, upTo = 4, project: Project = aProject()): Promise<KeptProject> {
   const service = kept === "lance" ? undefined : await aService();
   const target =
     service === undefined

@@ -20,8 +20,8 @@ const migrations: readonly (readonly object[])[] = [
 ];
 
 /** The migrations up to this one are applied. */
-export async function aProjectWithGroup(applied: 0 | 1 = 1): Promise<Project> {
-  const { migrate, ...rest } = aProject();
+export async function aProjectWithGroup(applied: 0 | 1 = 1, given: Project = aProject()): Promise<Project> {
+  const { migrate, ...rest } = given;
   const project: Project = { ...rest, migrate: (args, env) => migrate(args, { ...leaping(), ...env }) };
   project.write("migrate.config.ts", `export default { targets: { local: { kind: "lance", uri: ".lancedb" } } };\n`);
   for (const [index, steps] of migrations.entries())

@@ -26,20 +26,25 @@ export function onTerminal(
   return stdout;
 }
 
-/** Types one line whenever it is asked for one, and gives what is seen. `asked`: what stands at the end of a question. */
+/**
+ * Types one line whenever it is asked for one, and gives what is seen. `asked`: what stands at the end of a question. A
+ * function gives a line when something else has happened.
+ */
 export async function atTerminal(
   { folder }: Pick<Project, "folder">,
   args: string,
   asked: RegExp,
-  lines: readonly string[],
+  lines: readonly (string | (() => Promise<string>))[],
 ): Promise<{ readonly code: number | null; readonly shown: string }> {
   const command = `${process.execPath} ${join(root, "dist/bin.js")} ${args}`;
   const terminal = spawn("script", ["-qec", command, "/dev/null"], { cwd: folder });
   let shown = "";
   let typed = 0;
+  const type = async (line: string | (() => Promise<string>)) =>
+    terminal.stdin.write(typeof line === "string" ? line : await line());
   terminal.stdout.on("data", (chunk: Buffer) => {
     shown += String(chunk);
-    if (shown.split(asked).length - 1 > typed && typed < lines.length) terminal.stdin.write(lines[typed++]!);
+    if (shown.split(asked).length - 1 > typed && typed < lines.length) void type(lines[typed++]!);
   });
   const [code] = (await once(terminal, "close")) as [number | null];
   return { code, shown };
