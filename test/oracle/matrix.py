@@ -198,6 +198,8 @@ def applied(table, operation, *arguments):
         path, value, ids = arguments
         chosen = [table.num_rows if id in ids else at for at, id in enumerate(table.column("id").to_pylist())]
         return change(table, path, lambda array, field: (pa.concat_arrays([array, pa.array([value], array.type)]).take(pa.array(chosen, pa.int64())), field))
+    if operation == "index":
+        return table
     if operation == "delete":
         return table.filter(pa.array([id not in arguments[0] for id in table.column("id").to_pylist()], pa.bool_()))
     if operation == "insert":
@@ -208,16 +210,20 @@ def applied(table, operation, *arguments):
     raise ValueError(operation)
 
 
-def kept(field):
-    """What of a field must stay. The engine notes in metadata what it computed."""
+def kept(field, added):
+    """What of a field must stay, without keys that begin with what may be added."""
     metadata = {key.decode(): value.decode() for key, value in sorted((field.metadata or {}).items())}
-    metadata = {key: value for key, value in metadata.items() if not key.startswith("computed_")}
-    inside = [kept(child) for child in field.type] if pa.types.is_struct(field.type) else field.type
+    metadata = {key: value for key, value in metadata.items() if not key.startswith(added)}
+    inside = [kept(child, added) for child in field.type] if pa.types.is_struct(field.type) else field.type
     return f"{field.name} {inside}{'' if field.nullable else ' not null'} {metadata or ''}"
 
 
-def difference(have, want):
-    schemas = [kept(field) for field in have.schema], [kept(field) for field in want.schema]
+# The engine notes in metadata what it computed, and this tool which index waits for rows.
+COMPUTED, DEFERRED = "computed_", "lance_migrate_deferred."
+
+
+def difference(have, want, added=COMPUTED):
+    schemas = [kept(field, added) for field in have.schema], [kept(field, added) for field in want.schema]
     if schemas[0] != schemas[1]:
         return f"columns are {', '.join(schemas[0])} instead of {', '.join(schemas[1])}"
     if have.num_rows != want.num_rows:
@@ -236,7 +242,8 @@ def check(folder, before, promise, loses):
     if loses and promise and promise[0][0] == "cast":
         path = promise[0][1]
         have, want = without(have, path), without(want, path)
-    return difference(have, want)
+    indexes = any(operation == "index" for operation, *_ in promise)
+    return difference(have, want, (COMPUTED, DEFERRED) if indexes else COMPUTED)
 
 
 def as_before(rows, before, names):

@@ -48,7 +48,6 @@ const indexes = {
 };
 
 const of = (...steps: readonly unknown[]) => steps as readonly Step[];
-const none: readonly Operation[] = [];
 
 const code = { from: ["t"], key: "id", with: "./seven.mjs", version: "1" };
 
@@ -106,14 +105,14 @@ export const cases: Cases = {
     steps: of(m.insertRows("t", [{ id: 50, t: "x" }], { key: "id" })),
     promise: [["insert", { id: 50, t: "x" }]],
   }),
-  "index another": () => ({ steps: of(m.createIndex("t", "id", m.btree())), promise: none }),
+  "index another": () => ({ steps: of(m.createIndex("t", "id", m.btree())), promise: [["index"]] }),
   ...Object.fromEntries(
     Object.entries(indexes).map(([name, index]) => [
       `index it: ${name}`,
-      (path: Place): Case => ({ steps: of(m.createIndex("t", path, index)), promise: none }),
+      (path: Place): Case => ({ steps: of(m.createIndex("t", path, index)), promise: [["index"]] }),
     ]),
   ),
-  optimize: () => ({ steps: of(m.optimizeTable("t")), promise: none }),
+  optimize: () => ({ steps: of(m.optimizeTable("t")), promise: [] }),
   "set its metadata": (path) => ({
     steps: of(m.setMetadata("t", path, { owner: "search" })),
     promise: [["metadata", path, "owner", "search"]],
