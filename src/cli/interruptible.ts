@@ -1,6 +1,7 @@
 /** Ends a command from outside: Ctrl-C, SIGTERM, --timeout. */
 import { interruptedEarly, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import type { Command, Context } from "./command/command.ts";
+import { endProcess } from "./end-process.ts";
 import type { CommandResult } from "./command/exit-code.ts";
 
 /** Milliseconds in which a command with no work in progress may end by itself. */
@@ -27,7 +28,7 @@ export async function interruptible(
     timers.push(setTimeout(() => underWay || ended.reject(interruptedEarly()), grace));
   };
   const onSignal = () => {
-    if (signalled) process.exit(130);
+    if (signalled) endProcess(130);
     signalled = true;
     output.problem(`${stopping}; interrupt again to stop at once`);
     stop();

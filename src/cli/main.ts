@@ -6,6 +6,7 @@ import { keepSecret } from "../secrets/redact.ts";
 import { refusedFlags, type Command } from "./command/command.ts";
 import { endingCode, exitCodeOf } from "./command/exit-code.ts";
 import { commonFlags, parseFlags } from "./command/flags.ts";
+import { endProcess, keepExit } from "./end-process.ts";
 import { interruptible } from "./interruptible.ts";
 import {
   createOutput,
@@ -19,6 +20,7 @@ import { parsePlainly, type GivenCommand } from "./arguments/parse-plainly.ts";
 import { uncaught } from "./uncaught.ts";
 
 export async function main(args: readonly string[]): Promise<void> {
+  keepExit();
   outliveReaders();
   keepSecret(...typedKeys(args));
   for (const stream of [process.stdout, process.stderr]) keepSecretsOut(stream);
@@ -29,7 +31,7 @@ export async function main(args: readonly string[]): Promise<void> {
   const end = (thrown: unknown) => {
     const error = uncaught(thrown);
     report(error, output);
-    process.exit(exitCodeOf(error));
+    endProcess(exitCodeOf(error));
   };
   process.on("uncaughtException", end).on("unhandledRejection", end);
   // Only when nothing is left that could ever happen: Node would then end with 0 in the middle of the work. What runs
@@ -49,7 +51,7 @@ export async function main(args: readonly string[]): Promise<void> {
   await Promise.all(
     [process.stdout, process.stderr].map((stream) => new Promise<void>((done) => stream.write("", () => done()))),
   );
-  process.exit();
+  endProcess();
 }
 
 /** Milliseconds. */
