@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { aProject } from "../support/project.ts";
 import { casesInTurn, isLong } from "../support/rounds.ts";
 import { addRows, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
@@ -100,6 +101,31 @@ test.each(cases)("$what: up, down and up again, on $way", async ({ steps, way })
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
   expect(await project.migrate(up)).toMatchObject({ code: 0 });
   expect(await seen(project)).toEqual(after);
+});
+
+test("a number beyond the range of the old type is null in rows that are put back, and not infinite", async () => {
+  const project = aProject();
+  project.migration("0001_t.ts", `m.createTable("t", { id: m.int32(), a: m.float32(), h: m.float16() })`);
+  const wider = `m.alterColumns("t", [{ path: "a", type: m.float64() }, { path: "h", type: m.float32() }])`;
+  project.migration("0002_wider.ts", `${wider}, m.insertRows("t", [{ id: 0 }], { key: "id" })`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(project.database, "t", [
+    { id: 1, a: 1e300, h: 70_000 },
+    { id: 2, a: -1e300, h: 0.5 },
+    { id: 3, a: Infinity, h: -Infinity },
+    { id: 4, a: NaN, h: null },
+    { id: 5, a: null, h: NaN },
+  ]);
+  expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
+  const found = await (await (await lancedb.connect(project.database)).openTable("t")).query().toArray();
+  const plain = found.map((row) => ({ ...(row.toJSON() as { id: number; a: unknown; h: unknown }) }));
+  expect(plain.toSorted((one, other) => one.id - other.id)).toEqual([
+    { id: 1, a: null, h: null },
+    { id: 2, a: null, h: 0.5 },
+    { id: 3, a: Infinity, h: -Infinity },
+    { id: 4, a: NaN, h: null },
+    { id: 5, a: null, h: NaN },
+  ]);
 });
 
 const floats = `m.retypeColumn("documents", "score", m.float32()), m.renameColumn("documents", "title", "headline"),`;

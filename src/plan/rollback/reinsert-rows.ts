@@ -62,7 +62,22 @@ function expressionFor(column: Column, { columns }: Table, actions: readonly Act
   const quoted = sqlPath([now.name]);
   if (sameType(type, now.type)) return quoted;
   const verdict = castVerdict(now.type, type);
-  return verdict.allowed && !verdict.mayFail ? castSql(quoted, type) : undefined;
+  if (!verdict.allowed || verdict.mayFail) return undefined;
+  if (type.kind !== "float16" && type.kind !== "float32") return castSql(quoted, type);
+  return nullable ? withoutOverflow(quoted, type) : undefined;
+}
+
+/** A cast that makes numbers beyond the range of the type null. The engine's makes them infinite. */
+function withoutOverflow(value: string, type: DataType): string {
+  const [cast, number] = [castSql(value, type), castSql(value, { kind: "float64" })];
+  // A query has no CASE.
+  return `nvl2(${finite(number, { kind: "float64" })}, ${finite(cast, type)}, ${cast})`;
+}
+
+/** Null if the number is infinite. */
+function finite(number: string, type: DataType): string {
+  const [least, most] = ["'-inf'", "'inf'"].map((infinity) => castSql(infinity, type));
+  return `nullif(nullif(${number}, ${most}), ${least})`;
 }
 
 /** The name of a top-level column after these actions; undefined if it has other values, or names inside it changed. */
