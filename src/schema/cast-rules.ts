@@ -87,8 +87,8 @@ function isTimeOfDay(type: DataType): type is TimeOfDay {
 }
 
 /**
- * The type that shows what a cast of a value to `to` cuts: the engine's SQL silently drops the time of a text that becomes
- * a date, fractions of a second, and decimal places. `to` itself if it cuts nothing.
+ * The type that shows what a cast of a text to a time cuts: the engine's SQL silently drops the time of a text that becomes
+ * a date, and fractions of a second. `to` itself if it is none.
  */
 export function finestOf(from: DataType, to: DataType): DataType {
   if ("item" in from && "item" in to)
@@ -96,8 +96,13 @@ export function finestOf(from: DataType, to: DataType): DataType {
   if (!isText(from)) return to;
   if (to.kind === "date32" || to.kind === "date64") return { kind: "timestamp", unit: "us" };
   if (to.kind === "timestamp") return to.unit === "ns" ? to : { ...to, unit: "us" };
-  if (isTimeOfDay(to)) return { kind: "time64", unit: "ns" };
-  return to.kind === "decimal128" ? { ...to, precision: 38, scale: 38 - to.precision + to.scale } : to;
+  return isTimeOfDay(to) ? { kind: "time64", unit: "ns" } : to;
+}
+
+/** Whether a text of `from` may hold more than `to` does, which the engine's SQL cuts without an error. */
+export function mayCutText(from: DataType, to: DataType): boolean {
+  if ("item" in from && "item" in to) return mayCutText(from.item.type, to.item.type);
+  return isText(from) && (isPointInTime(to) || isTimeOfDay(to) || to.kind === "decimal128");
 }
 
 function ticks(unit: TimeUnit): number {

@@ -4,7 +4,7 @@ import { aProject, type Project } from "../support/project.ts";
 import { addRows, rowsOf } from "../support/tables.ts";
 import { aProjectOn, key } from "./support/project-on.ts";
 
-const create = `m.createTable("t", { id: m.int32().notNull(), c: m.utf8(), n: m.int32(), f: m.float64(), s: m.struct({ a: m.float64(), b: m.utf8() }), l: m.list(m.float64()), v: m.vector(2), d: m.utf8(), k: m.utf8(), ls: m.list(m.utf8()) }),`;
+const create = `m.createTable("t", { id: m.int32().notNull(), c: m.utf8(), n: m.int32(), f: m.float64(), s: m.struct({ a: m.float64(), b: m.utf8() }), l: m.list(m.float64()), v: m.vector(2), d: m.utf8(), k: m.utf8(), ls: m.list(m.utf8()), w: m.utf8(), lk: m.list(m.utf8()) }),`;
 const rows = [
   {
     id: 1,
@@ -17,6 +17,8 @@ const rows = [
     d: "2020-01-01 10:30:00.5",
     k: "1.239",
     ls: ["2020-01-01 10:30:00"],
+    w: "2026-11-20T10:00:00.1234567",
+    lk: ["1.239"],
   },
   {
     id: 2,
@@ -29,8 +31,10 @@ const rows = [
     d: "2020-01-02",
     k: "2",
     ls: ["2020-01-01"],
+    w: "2026-11-20T10:00:00.123456000",
+    lk: ["7"],
   },
-  { id: 3, c: null, n: null, f: null, s: null, l: null, v: null, d: null, k: null, ls: null },
+  { id: 3, c: null, n: null, f: null, s: null, l: null, v: null, d: null, k: null, ls: null, w: null, lk: null },
 ];
 
 async function aTable(...steps: readonly string[]): Promise<Project> {
@@ -80,6 +84,10 @@ test.each([
   ["d", "date32()", "cast(d as date)", ": 1 row now"],
   ["d", "timestamp('s')", "d", ": 1 row now"],
   ["k", "decimal128(10, 2)", "k", ": 1 row now"],
+  ["k", "decimal128(38, 2)", "cast(k as decimal(38, 2))", ": 1 row now"],
+  ["lk", "list(m.decimal128(38, 2))", "lk", ": 1 row now"],
+  ["w", "timestamp('us')", "cast(w as timestamp)", ": 1 row now"],
+  ["w", "date32()", "w", ": 2 rows now"],
   ["ls", "list(m.date32())", "ls", ": 1 row now"],
   ["f", "timestamp('s')", "f", "may silently truncate values"],
   ["l", "list(m.float64())", "array_slice(l, 1, 1)", ": 1 row now"],
@@ -110,6 +118,9 @@ test.each([
   ["d", "timestamp('ms')", "d"],
   ["d", "timestamp('ns', 'UTC')", "d"],
   ["k", "decimal128(10, 3)", "k"],
+  ["k", "decimal128(38, 3)", "k"],
+  ["lk", "list(m.decimal128(38, 3))", "lk"],
+  ["w", "timestamp('ns')", "w"],
   ["k", "float64()", "cast(k as double)"],
   ["n", "timestamp('s')", "n"],
 ])("column %s as %s from %s loses nothing and needs no consent", async (column, type, using) => {

@@ -1,12 +1,11 @@
 /** Risks: undesired effects that an allowed action may have. Pure. */
 import type { Alteration } from "./alteration.ts";
-import { castVerdict, finestOf, isNumber } from "../../schema/cast-rules.ts";
+import { castVerdict, isNumber, mayCutText } from "../../schema/cast-rules.ts";
 import {
   bits,
   formatType,
   isFloat,
   isInteger,
-  sameType,
   type Column,
   type DataType,
   type PlainKind,
@@ -136,7 +135,7 @@ function isKept(from: DataType, word: string | undefined): boolean {
 
 /** Whether a text in the column may hold more than the new type does, so that the rows decide. */
 function isTextCut(from: DataType, to: DataType): boolean {
-  if (from.kind !== "struct" || to.kind !== "struct") return !sameType(finestOf(from, to), to);
+  if (from.kind !== "struct" || to.kind !== "struct") return mayCutText(from, to);
   return from.fields.some(({ name, type }) =>
     to.fields.some((into) => into.name === name && isTextCut(type, into.type)),
   );

@@ -5,11 +5,11 @@
 import type { Action, ActionFor } from "../../actions/model/action.ts";
 import { lineagesOf, tableBefore } from "../../actions/follow.ts";
 import { finestOf } from "../../schema/cast-rules.ts";
-import { sameType, type DataType } from "../../schema/data-type.ts";
+import { isText, typesWithin, type DataType } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import { sqlPath, sqlText } from "../../schema/sql.ts";
 import { requireColumn, type Database } from "../../schema/table.ts";
-import { castSql } from "../../wire/arrow/arrow-cast.ts";
+import { arrowName, castSql } from "../../wire/arrow/arrow-cast.ts";
 import type { PlannedAction } from "../make-plan.ts";
 import { addsRows, rowsOfCondition, type RowsToCompute } from "./rows-to-compute.ts";
 
@@ -56,9 +56,11 @@ function predicates({ path, type, using }: ActionFor<"convertColumn">, from: Dat
 function isKept(was: string, from: DataType, is: string, to: DataType): string {
   if (from.kind !== "struct" || to.kind !== "struct") {
     const finest = finestOf(from, to);
-    const cast = castSql(was, finest, "arrow_try_cast");
-    const value = sameType(finest, to) ? is : castSql(is, finest, "arrow_try_cast");
-    return `${value} IS NOT NULL AND ${cast} IS NOT NULL AND ${value} = ${cast}`;
+    const name = typesWithin(from).some(isText) ? withWideDecimals(arrowName(finest)) : arrowName(finest);
+    const into = (sql: string) => `arrow_try_cast(${sql}, ${sqlText(name)})`;
+    const cast = into(was);
+    const value = name === arrowName(to) ? is : into(is);
+    return `${value} IS NOT NULL AND ${cast} IS NOT NULL AND ${value} = ${cast}${hasNoMore(was, from, finest)}`;
   }
   const fields = from.fields.map(({ name, type }) => {
     const field = (struct: string) => `get_field(${struct}, ${sqlText(name)})`;
@@ -66,4 +68,19 @@ function isKept(was: string, from: DataType, is: string, to: DataType): string {
     return `(${field(was)} IS NULL OR (${isKept(field(was), type, field(is), into.type)}))`;
   });
   return [`${is} IS NOT NULL`, ...fields].join(" AND ");
+}
+
+/** With as many decimal places as the engine can have, beside the digits before the point that the type has. */
+function withWideDecimals(name: string): string {
+  return name.replaceAll(
+    /Decimal128\((\d+), (-?\d+)\)/g,
+    (_, precision, scale) => `Decimal256(76, ${76 - Number(precision) + Number(scale)})`,
+  );
+}
+
+/** That a text has no fraction of a second which the finest type of a time cuts too, as SQL that follows other conditions. */
+function hasNoMore(was: string, from: DataType, finest: DataType): string {
+  if (!isText(from) || (finest.kind !== "timestamp" && finest.kind !== "time64")) return "";
+  const digits = finest.unit === "ns" ? 9 : 6;
+  return ` AND NOT regexp_like(${was}, '[.][0-9]{${digits}}[0-9]*[1-9]')`;
 }
