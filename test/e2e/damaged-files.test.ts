@@ -3,7 +3,7 @@ import { readdirSync, renameSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, leaping, type Project } from "../support/project.ts";
-import { addRows } from "../support/tables.ts";
+import { addRows, columnsOf } from "../support/tables.ts";
 
 async function aScene(): Promise<Project> {
   const project = aProject();
@@ -42,6 +42,27 @@ test("an empty manifest is named by its path, and without it the table is as bef
   renameSync(file, join(project.folder, "moved"));
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+});
+
+test("where the manifest of a retype's last commit is lost, repair finds the middle of the retype, and up finishes it", async () => {
+  const project = await aScene();
+  project.migration("0003_long.ts", `m.retypeColumn("docs", "t", m.largeUtf8()),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const file = fileOf(project, "docs", "_versions");
+  truncateSync(file, 0);
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 6 });
+  renameSync(file, join(project.folder, "moved"));
+  expect(await project.migrate(["verify"])).toMatchObject({
+    code: 4,
+    stdout: expect.stringContaining("; see migrate repair"),
+  });
+  expect(await project.migrate(["repair", "--yes"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("the tables are as they were in the middle of 0003_long"),
+  });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+  expect(await columnsOf(project.database, "docs")).toEqual(["id: int32 not null", "t: largeUtf8", "n: int32"]);
 });
 
 test("an empty manifest of the ledger is named by its path, and without it the ledger can be repaired", async () => {

@@ -4,6 +4,7 @@ import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { PartialAction, Preserved } from "../../ledger/state/record.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Action } from "../../actions/model/action.ts";
+import { isReserved } from "../../actions/rewrite/append-guard.ts";
 import { tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
 import { change, type Table, type Tables } from "../../schema/table.ts";
 import { statesBetween } from "../commits/commits.ts";
@@ -115,13 +116,22 @@ function begunAs(action: Action, before: Tables, midway: Preserved, { actions }:
   return { between: statesBetween(commits), after };
 }
 
-/** The sequence as it is if each action of a migration without a record may have begun: its record may be lost. */
+/**
+ * The sequence as it is if each action may have begun: its record may be lost, or an old version of its table is back. Of
+ * a migration with a record, only states with a column of an unfinished action count.
+ */
 export function possiblyBegun(row: HistoryRow, { migrations }: LedgerState, able: Able): HistoryRow {
   const nothing: Preserved = { indexes: {}, metadata: {} };
-  const actions = row.actions.map((one) =>
-    migrations.has(one.migration.version) ? one : { ...one, begun: begunAs(one.action, one.before, nothing, able) },
-  );
+  const actions = row.actions.map((one) => {
+    const begun = begunAs(one.action, one.before, nothing, able);
+    if (!migrations.has(one.migration.version)) return { ...one, begun };
+    return { ...one, begun: { ...begun, between: begun.between.filter(isUnfinished) } };
+  });
   return { ...row, actions };
+}
+
+function isUnfinished(tables: Tables): boolean {
+  return [...tables.values()].some((table) => table?.columns.some(({ name }) => isReserved(name)) === true);
 }
 
 /** All tables that the sequence touches. */
