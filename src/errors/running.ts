@@ -158,7 +158,7 @@ export const runningErrors = {
   ERR_DAMAGED: unreachable(
     (d: { target: string; table: string; path: string; problem: string; remedy: string }) =>
       `table ${d.table} of target ${d.target} can't be read: its file ${d.path} ${d.problem}; put the file back from a backup and run the command again; ` +
-      `without a backup, ${d.remedy}, and run migrate verify, which compares it with the ledger`,
+      `without a backup, ${d.remedy}`,
   ),
   ERR_CREDENTIALS: unreachable(
     (d: { target: string; request: string; status: number; problem: string }) =>

@@ -83,3 +83,15 @@ test.each(["is cut", "is empty"])("a data file that %s is named by its path", as
   const problem = how === "is cut" ? "has no end, so part of it is missing or overwritten" : how;
   await requireNamed(project, file, problem, ["plan", "up", "verify", "rehearse"]);
 });
+
+test("a data file of the ledger that is cut is named, and the ledger can be rebuilt from the tables", async () => {
+  const project = await aScene();
+  truncateSync(fileOf(project, "_migrations", "data"), 10);
+  const { code, stderr } = await project.migrate(["up"]);
+  expect(code).toBe(6);
+  expect(stderr).toContain("without a backup, move the folder _migrations.lance out of the database's folder");
+  renameSync(join(project.database, "_migrations.lance"), join(project.folder, "moved"));
+  expect(await project.migrate(["repair", "--yes"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+});

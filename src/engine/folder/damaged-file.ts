@@ -20,11 +20,14 @@ export function mayBeDamage(thrown: unknown): boolean {
   );
 }
 
-const ofManifest = "move the file away, which takes the table back to the version before";
-const ofData = "restore an older version of the table with LanceDB's client";
+const verify = "run migrate verify, which compares it with the ledger";
+const ofManifest = `move the file away, which takes the table back to the version before, and ${verify}`;
+const ofData = `restore an older version of the table with LanceDB's client, and ${verify}`;
+const ofLedger = (ledger: string) =>
+  `move the folder ${ledger}.lance out of the database's folder, and run migrate repair, which rebuilds the ledger from the tables`;
 
-/** A damaged file of the newest version of a table; undefined if none is found. */
-export function damagedFile(folder: string): DamagedFile | undefined {
+/** A damaged file of the newest version of a table; undefined if none is found. `ledger`: the name of the ledger's table. */
+export function damagedFile(folder: string, ledger: string | undefined): DamagedFile | undefined {
   for (const table of tablesIn(folder)) {
     const manifest = newestManifest({ folder, table });
     if (manifest === undefined) continue;
@@ -35,7 +38,7 @@ export function damagedFile(folder: string): DamagedFile | undefined {
     for (const file of files) {
       const path = join(folder, `${table}.lance`, "data", file);
       const problem = problemOf(path);
-      if (problem !== undefined) return { table, path, problem, remedy: ofData };
+      if (problem !== undefined) return { table, path, problem, remedy: table === ledger ? ofLedger(table) : ofData };
     }
   }
   return undefined;

@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import { damagedFile, mayBeDamage } from "../../engine/folder/damaged-file.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 
-/** `target`: its name. */
-export function damageIn(folder: string | undefined, target: string) {
+/** `target`: its name. `ledger`: the name of the ledger's table, once it is known. */
+export function damageIn(folder: string | undefined, target: string, ledger: () => string | undefined) {
   const damaged = (cause?: unknown): MigrateError | undefined => {
-    const found = folder === undefined || !existsSync(folder) ? undefined : damagedFile(folder);
+    const found = folder === undefined || !existsSync(folder) ? undefined : damagedFile(folder, ledger());
     return found && new MigrateError("ERR_DAMAGED", { target, ...found }, { cause });
   };
   return {

@@ -81,7 +81,8 @@ export async function open(
   const withinTime = async <Result>(work: () => Promise<Result>): Promise<Result> =>
     base === undefined ? await within(answerSeconds, work()) : await work();
 
-  const { damaged, damageBehind } = damageIn(base, name);
+  let ledgerName: string | undefined;
+  const { damaged, damageBehind } = damageIn(base, name, () => ledgerName);
 
   const reaching = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
@@ -229,8 +230,9 @@ export async function open(
     explain: engineProblem,
     ledger: {
       kind: "rows",
-      records: (shape) =>
-        lanceRecords(
+      records(shape) {
+        ledgerName = shape.name;
+        return lanceRecords(
           {
             connect: () => reaching(records.get),
             makeFolder,
@@ -241,7 +243,8 @@ export async function open(
             cleanUp,
           },
           shape,
-        ),
+        );
+      },
     },
     tryCall: (columns, call) => reaching(() => tryCall(columns, call)),
     rows: lanceRows({ folder: base, open: openOf, create, drop, calling }),
