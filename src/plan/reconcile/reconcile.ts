@@ -155,7 +155,8 @@ function drift(table: string, expected: Table | undefined, found: Table | undefi
   const hints = {
     foreign: `another program has created it, or the ledger was lost: see migrate repair; otherwise ${way}`,
     gone: `${way}, then run it again`,
-    changed: "someone has changed it by hand; see with migrate verify since when, change it back, then run it again",
+    changed:
+      "something else has changed it, or the table or the ledger was restored; migrate verify shows since when, and what to do",
   };
   return new MigrateError("ERR_DRIFT", { table, differences, hint: hint ?? guardHint(differences) ?? hints[kind] });
 }

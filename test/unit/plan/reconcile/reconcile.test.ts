@@ -187,7 +187,8 @@ test("a migration in doubt that has done nothing does not explain what one befor
 const byHand =
   "the pending changes are there already; if the ledger was lost or is older than the tables, see migrate repair; otherwise undo them or mark the migration as applied: migrate baseline";
 const broughtBack = "bring table documents back from a backup, then run it again";
-const putBack = "someone has changed it by hand; see with migrate verify since when, change it back, then run it again";
+const putBack =
+  "something else has changed it, or the table or the ledger was restored; migrate verify shows since when, and what to do";
 
 test("pending changes that are made already, without a doubt about them, are drift and said to be so", () => {
   const plan = planOf({ applied: [create], pending: [aMigration(2, headline), aMigration(3, widen)] });
