@@ -287,6 +287,7 @@ export async function countBlockingRows(
       // A table that was dropped and recreated may have reached that version number again.
       return { rows, written: added === undefined ? undefined : Math.min(rows, Math.max(more, added)) };
     } catch (error) {
+      if (isMigrateError(error) && error.outcome === "unreachable") throw error;
       failure = error;
     }
   if (failure === undefined || wasAsked) return undefined;

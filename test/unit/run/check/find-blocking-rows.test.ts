@@ -1,6 +1,6 @@
 import { isMigrateError, MigrateError } from "../../../../src/errors/migrate-error.ts";
 import { expect, test } from "vitest";
-import { sinceOf, withBlockers } from "../../../../src/run/check/find-blocking-rows.ts";
+import { countBlockingRows, sinceOf, withBlockers } from "../../../../src/run/check/find-blocking-rows.ts";
 import type { Plan } from "../../../../src/plan/make-plan.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import type { Target } from "../../../../src/targets/contract/target.ts";
@@ -19,6 +19,25 @@ test("a target that can't be reached does not count as an unknown number of rows
   const error = new MigrateError("ERR_TARGET_UNREACHABLE", { target: "local", problem: "no answer" });
   const failed = await writtenWhere(error).catch((thrown: unknown) => thrown);
   expect(isMigrateError(failed, "ERR_TARGET_UNREACHABLE")).toBe(true);
+});
+
+test.each([
+  ["ERR_TARGET_UNREACHABLE", new MigrateError("ERR_TARGET_UNREACHABLE", { target: "local", problem: "no answer" })],
+  ["ERR_STEP_IMPOSSIBLE", new Error("no such column")],
+])("%s is thrown where rows that may block a rollback can't be counted", async (code, error) => {
+  const target = { count: async () => await Promise.reject(error), explain: () => "" } as unknown as Target;
+  const question = {
+    place: { file: "0002_more.ts", step: 1 },
+    newer: 0,
+    asks: [{ table: "t", predicate: "n > 7" }],
+    allowed: 0,
+    since: undefined,
+    wasAsked: false,
+    words: () => "",
+    mayLose: false,
+    isRefused: true,
+  };
+  await expect(countBlockingRows(question, target)).rejects.toMatchObject({ code });
 });
 
 test("what else blocks a rollback blocks it without consent, and is named as accepted with it", async () => {
