@@ -3,7 +3,7 @@ import { readdirSync, renameSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, leaping, type Project } from "../support/project.ts";
-import { addRows, columnsOf } from "../support/tables.ts";
+import { addRows, columnsOf, lancedb } from "../support/tables.ts";
 
 async function aScene(): Promise<Project> {
   const project = aProject();
@@ -82,6 +82,14 @@ test.each(["is cut", "is empty"])("a data file that %s is named by its path", as
   truncateSync(file, how === "is cut" ? Math.floor(statSync(file).size / 2) : 0);
   const problem = how === "is cut" ? "has no end, so part of it is missing or overwritten" : how;
   await requireNamed(project, file, problem, ["plan", "up", "verify", "rehearse"]);
+});
+
+test("verify looks at the tables of migrations, and not at those of other applications", async () => {
+  const project = await aScene();
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await (await lancedb.connect(project.database)).createTable("others", [{ id: 1 }]);
+  truncateSync(fileOf(project, "others", "data"), 0);
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
 });
 
 test("a data file of the ledger that is cut is named, and the ledger can be rebuilt from the tables", async () => {

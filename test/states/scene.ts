@@ -41,7 +41,7 @@ export interface Scene {
   readonly aside: string;
   /** The database's own, where one can be mounted. */
   readonly disk: SmallDisk | undefined;
-  /** Runs a command; the lease of a run that was killed is over by then. */
+  /** Runs a command; the lease of a run that was killed has expired. */
   migrate(args: readonly string[]): Promise<Finished>;
 }
 
@@ -92,7 +92,7 @@ export async function statesOf(): Promise<readonly State[]> {
   return states;
 }
 
-/** Applies so many migrations to a new project. */
+/** Applies this many migrations to a new project. */
 export async function aSceneAt(version: number): Promise<Scene> {
   const scene = aScene();
   await must(scene, "up", "--step-by-step", "--to", String(version));

@@ -1,4 +1,4 @@
-/** Drawn sequences of failures, after which somebody goes on, or back, by following the last line of each message. */
+/** Drawn sequences of failures, after which somebody continues or goes back by following the last line of each message. */
 import { chanceFor } from "../simulate/seeded-random.ts";
 import { failures } from "./failures.ts";
 import { reach } from "./operator.ts";

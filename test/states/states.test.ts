@@ -148,7 +148,7 @@ const reach: Readonly<Record<StateName, () => Promise<Reached>>> = {
 };
 
 const names = Object.keys(ways) as readonly StateName[];
-/** Each commit goes on from one half of the states, and back from the other. */
+/** Each commit continues from one half of the states, and goes back from the other. */
 const tried = ofThisCommit(
   names.flatMap((name, at) => (at % 2 === 0 ? [`on ${name}`, `back ${name}`] : [`back ${name}`, `on ${name}`])),
   2,

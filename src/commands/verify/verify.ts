@@ -37,9 +37,6 @@ interface TablesVerdict {
 export async function verifyTables(options: MigratorOptions): Promise<TablesVerdict> {
   const context = runContext(options);
   const { target, migrations: source, runner, clock } = context;
-  // A table whose columns are as recorded may have rows that can't be read.
-  const damaged = target.damaged?.();
-  if (damaged !== undefined) throw damaged;
   const files = source.list();
   const loaded = await loadMigrations(source, files);
   const compareAll = async ({ state }: Ledger) => {
@@ -54,6 +51,9 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
     compareAll,
     (found) => found.differences.length > 0,
   );
+  // A table whose columns are as recorded may have rows that can't be read.
+  const damaged = target.damaged?.(described.keys());
+  if (damaged !== undefined) throw damaged;
   const dated = await Promise.all(
     differences.map(async (one) => ({
       ...one,

@@ -26,9 +26,16 @@ const ofData = `restore an older version of the table with LanceDB's client, and
 const ofLedger = (ledger: string) =>
   `move the folder ${ledger}.lance out of the database's folder, and run migrate repair, which rebuilds the ledger from the tables`;
 
-/** A damaged file of the newest version of a table; undefined if none is found. `ledger`: the name of the ledger's table. */
-export function damagedFile(folder: string, ledger: string | undefined): DamagedFile | undefined {
-  for (const table of tablesIn(folder)) {
+/**
+ * A damaged file of the newest version of one of these tables; undefined if none is found. `ledger`: the name of the
+ * ledger's table.
+ */
+export function damagedFile(
+  folder: string,
+  ledger: string | undefined,
+  tables: Iterable<string> = tablesIn(folder),
+): DamagedFile | undefined {
+  for (const table of tables) {
     const manifest = newestManifest({ folder, table });
     if (manifest === undefined) continue;
     const problem = problemOf(manifest);

@@ -123,6 +123,7 @@ function begunAs(action: Action, before: Tables, midway: Preserved, { actions }:
 export function possiblyBegun(row: HistoryRow, { migrations }: LedgerState, able: Able): HistoryRow {
   const nothing: Preserved = { indexes: {}, metadata: {} };
   const actions = row.actions.map((one) => {
+    if (one.begun !== undefined) return one;
     const begun = begunAs(one.action, one.before, nothing, able);
     if (!migrations.has(one.migration.version)) return { ...one, begun };
     return { ...one, begun: { ...begun, between: begun.between.filter(isUnfinished) } };

@@ -7,6 +7,7 @@ import type { Span } from "../../plan/assess/version-spans.ts";
 import { formatPath } from "../../schema/path.ts";
 import { blob as blobStorage, specialStorage } from "../../schema/reserved-metadata.ts";
 import { columnsWithin, differences } from "../../schema/table.ts";
+import { isNoAnswer } from "../../targets/contract/no-answer.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { OldVersion, Since, SinceScope } from "../../targets/contract/versions.ts";
 
@@ -287,7 +288,7 @@ export async function countBlockingRows(
       // A table that was dropped and recreated may have reached that version number again.
       return { rows, written: added === undefined ? undefined : Math.min(rows, Math.max(more, added)) };
     } catch (error) {
-      if (isMigrateError(error) && error.outcome === "unreachable") throw error;
+      if (isNoAnswer(error)) throw error;
       failure = error;
     }
   if (failure === undefined || wasAsked) return undefined;

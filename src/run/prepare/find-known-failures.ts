@@ -1,5 +1,5 @@
 /** Marks the actions of a plan that are known to fail. The tables are queried before anything is changed. */
-import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { MigrateError } from "../../errors/migrate-error.ts";
 import {
   isInKey,
   specialIn,
@@ -17,6 +17,7 @@ import { findColumn } from "../../schema/table.ts";
 import { beforeBlobs, hidesNullsOfBlobs, indexHarm } from "../../schema/table-format.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import { checkKeys } from "./check-keys.ts";
+import { isNoAnswer } from "../../targets/contract/no-answer.ts";
 import type { Target } from "../../targets/contract/target.ts";
 
 /**
@@ -152,14 +153,13 @@ async function answerOf({ ask, isSame, most, problem }: FailureQuestion, target:
   try {
     return problem(await count(ask.table, ask.predicate, undefined, most));
   } catch (error) {
-    if (isMigrateError(error, "ERR_DAMAGED")) throw error;
+    if (isNoAnswer(error)) throw error;
     if (isSame !== true) return undefined;
     const isThere = await count(ask.table).then(
       () => true,
       () => false,
     );
     // The table can be read, so the expression must be the cause.
-    const cause = isMigrateError(error) ? (error.cause ?? error) : error;
-    return isThere ? `its values can't be worked out: ${explain(cause)}` : undefined;
+    return isThere ? `its values can't be worked out: ${explain(error)}` : undefined;
   }
 }

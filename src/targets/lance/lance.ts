@@ -213,7 +213,7 @@ export async function open(
     widths: (table, expressions, rows) =>
       reaching(async () => await sampledWidths(rowsOf(await opening(table)()), expressions, rows)),
     newTables,
-    count: (table, predicate, version, most) => reaching(() => oldVersions(table).count(version, predicate, most)),
+    count: (table, predicate, version, most) => asking(() => oldVersions(table).count(version, predicate, most)),
     holds: (action) => asking(() => holds(oldVersions(action.table), action)),
     versions: {
       keep: (table, version, name) => calling(() => keepVersion(opening(table), version, name)),

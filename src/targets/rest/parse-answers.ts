@@ -11,7 +11,7 @@ export interface Page {
   readonly next: string | undefined;
   /** Or the address of the next page. */
   readonly link: string | undefined;
-  /** A field that shows that there is more, if it is unknown how to request that. */
+  /** A field that shows that the list continues, if it is unknown how to request the rest. */
   readonly more?: string | undefined;
   /** How many tables there are in all, if the service tells. */
   readonly total?: number | undefined;
@@ -35,7 +35,7 @@ function nextLink(header: string | readonly string[] | undefined): string | unde
 }
 
 const totals = ["total", "count", "total_count", "totalCount", "total_tables", "totalTables"];
-/** Fields that show that there is more. They are no page tokens, so it is unknown how to request the rest. */
+/** Fields that show that a list continues. They are no page tokens, so it is unknown how to request the rest. */
 const signs =
   /^(has_?more|(is_?)?truncated|next|next_?(cursor|token|page|link|url|marker)|cursor|continuation(_?token)?)$/i;
 

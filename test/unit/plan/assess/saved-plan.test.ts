@@ -144,7 +144,7 @@ test.each<[what: string, then: readonly LedgerRecord[], now: readonly LedgerReco
   else expect(check).toThrow(words);
 });
 
-test("a saved plan that was used is done, goes on, or is refused, as the ledger states", () => {
+test("a saved plan that was used is done, continues, or is refused, as the ledger states", () => {
   const plan = aPlan({ plan: aDocument({ ...planned(1, create), checksum: stepsHash }) });
   const used = { ...renewed!, ...useOf(plan, 1) } as LedgerRecord;
   const records = [taken!, used];

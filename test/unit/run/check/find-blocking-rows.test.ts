@@ -21,23 +21,31 @@ test("a target that can't be reached does not count as an unknown number of rows
   expect(isMigrateError(failed, "ERR_TARGET_UNREACHABLE")).toBe(true);
 });
 
-test.each([
-  ["ERR_TARGET_UNREACHABLE", new MigrateError("ERR_TARGET_UNREACHABLE", { target: "local", problem: "no answer" })],
-  ["ERR_STEP_IMPOSSIBLE", new Error("no such column")],
-])("%s is thrown where rows that may block a rollback can't be counted", async (code, error) => {
-  const target = { count: async () => await Promise.reject(error), explain: () => "" } as unknown as Target;
+/** The answer to a question with two queries, of which the first one fails. */
+async function countedAfter(error: Error): Promise<unknown> {
+  const count = async (_: string, predicate: string) => (predicate === "new" ? await Promise.reject(error) : 3);
   const question = {
     place: { file: "0002_more.ts", step: 1 },
     newer: 0,
-    asks: [{ table: "t", predicate: "n > 7" }],
+    asks: ["new", "old"].map((predicate) => ({ table: "t", predicate })),
     allowed: 0,
-    since: undefined,
     wasAsked: false,
     words: () => "",
     mayLose: false,
     isRefused: true,
   };
-  await expect(countBlockingRows(question, target)).rejects.toMatchObject({ code });
+  return await countBlockingRows(question, { count, explain: () => "" } as unknown as Target);
+}
+
+test("where a column has its old name, the query with that name counts the rows", async () => {
+  expect(await countedAfter(new Error("there is no column of that name"))).toEqual({ rows: 3, written: 3 });
+});
+
+test.each([
+  new MigrateError("ERR_TARGET_UNREACHABLE", { target: "local", problem: "no answer" }),
+  new MigrateError("ERR_DAMAGED", { target: "local", table: "t", path: "t", problem: "is empty", remedy: "move it" }),
+])("$code while rows are counted is thrown as it is", async (error) => {
+  await expect(countedAfter(error)).rejects.toMatchObject({ code: error.code });
 });
 
 test("what else blocks a rollback blocks it without consent, and is named as accepted with it", async () => {
