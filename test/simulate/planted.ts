@@ -39,6 +39,20 @@ export const plantedBugs: readonly PlantedBug[] = [
     "if (asked - since > silence / 2) return newest;",
   ),
   bug(
+    "a group without calls is recorded by a run that was taken over",
+    10155,
+    "run/execute/execute-group.ts",
+    "await checkStated(progress);",
+    "",
+  ),
+  bug(
+    "the first record of an epoch comes after another run has taken over",
+    34415,
+    "run/lease/with-lease.ts",
+    "await lease.check();\n        const done",
+    "const done",
+  ),
+  bug(
     "a holder is sure of a lease that has run out",
     98,
     "ledger/lease/lease.ts",
@@ -404,6 +418,8 @@ export const plantedBugs: readonly PlantedBug[] = [
 
 /** Those that are planted for every commit: at least one of each mechanism. The others are planted every night. */
 export const forEachCommit: readonly string[] = [
+  "a group without calls is recorded by a run that was taken over",
+  "the first record of an epoch comes after another run has taken over",
   "a holder is sure of a lease that has run out",
   "an epoch is taken by a plain append",
   "the ledger forgets what a dead holder was at",

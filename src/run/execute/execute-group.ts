@@ -1,5 +1,5 @@
 /** Executes a group of migrations: one call for each table, several at a time. */
-import { count, MigrateError } from "../../errors/migrate-error.ts";
+import { count, firstLine, MigrateError } from "../../errors/migrate-error.ts";
 import { groupEntry, type LedgerEntry, type TableVersions } from "../../ledger/state/record.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { factsOf } from "../../plan/history/record-facts.ts";
@@ -57,6 +57,7 @@ export async function executeGroup(
     await execution.runHooks?.before(planned.migration).catch(async (error: unknown) => {
       throw await stopped(progress, planned, error, false);
     });
+  await checkStated(progress);
   await makeCalls(progress);
   await versions.date(target);
   const tables = versionsByMigration(progress);
@@ -67,6 +68,17 @@ export async function executeGroup(
     return { event: "applied", ...factsOf(migration, units, done) };
   });
   return { records, lost: progress.lost };
+}
+
+/**
+ * Makes sure that the beginning of the group was recorded before another run could take over, so that it finishes the same
+ * group. Each call checks the lease too, but a group whose migrations cancel each other out has none.
+ */
+async function checkStated(progress: GroupProgress): Promise<void> {
+  const { group, execution } = progress;
+  await execution.lease.check().catch(async (error: unknown) => {
+    throw await stopped(progress, group.migrations[0]!, error, false);
+  });
 }
 
 /** Makes the calls. After the first that fails, no other begins; those under way are waited for. */
@@ -139,7 +151,7 @@ function elapsed({ execution, started }: GroupProgress): number {
 
 /**
  * The error that the run ends with. It is recorded here if the ledger may be written. `call`: the one that failed; undefined
- * if a hook did.
+ * if a hook or the lease did.
  */
 async function stopped(
   progress: GroupProgress,
@@ -156,10 +168,10 @@ async function stopped(
     emit({ event: "left", version, name, direction, isTakenOver: isTakenOver(cause), applied, done: 0, total });
     return cause;
   }
-  const { error, detail } = isStated(cause)
-    ? { error: cause, detail: cause.message }
-    : // What a hook throws is stated.
-      failureOf(progress, call!, cause, inDoubt);
+  const { error, detail } =
+    call === undefined || isStated(cause)
+      ? { error: cause, detail: cause instanceof Error ? cause.message : firstLine(cause) }
+      : failureOf(progress, call, cause, inDoubt);
   await release(progress, planned, { event: "failed", detail }, inDoubt).catch(() => {});
   return error;
 }

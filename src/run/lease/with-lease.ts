@@ -48,7 +48,6 @@ export function recording<Result>(
     first: undefined,
     async act(lease) {
       throwIfInterrupted(signal);
-      await lease.check();
       await lease.release(entries, next);
       return result;
     },
@@ -88,6 +87,8 @@ export async function withLease<Result>(
       const prepared = await prepare({ records, state });
       if (prepared === undefined) continue;
       if (lease !== undefined) {
+        // Preparing takes time, and the first record must not come after another run has taken over.
+        await lease.check();
         const done = await prepared.act(lease);
         await lease.release();
         return done;
