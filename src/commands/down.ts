@@ -127,7 +127,7 @@ function explainAdopted(plan: Plan, { migrations }: LedgerState): Plan {
   return { ...plan, blocked: { ...plan.blocked, problems: [...plan.blocked.problems, words] } };
 }
 
-/** The migrations that failed in the middle of an action, and that can be rolled back from there. */
+/** The migrations that stopped in the middle of an action, and that can be rolled back from there. */
 async function stoppedMigrations({ context, files, state }: PlanningInput): Promise<ReadonlySet<number>> {
   const isOver = ({ version }: MigrationFile) =>
     state.holder?.next !== version && !state.late.some((call) => call.version === version);

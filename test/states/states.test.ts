@@ -182,3 +182,17 @@ test.each(from("back"))("the way back from: %s", async (name) => {
   expect(await stateOf(scene.project)).toEqual(expected?.before ?? (await (states ??= statesOf()))[before]);
   await must(scene, "verify");
 });
+
+test("a backfill that was interrupted is half done, and can be rolled back at once", async () => {
+  const scene = await aSceneAt(3);
+  const { running } = await waiting(scene);
+  running.process.kill("SIGINT");
+  const { code, stderr } = await running.finished;
+  expect([code, stderr]).toEqual([130, expect.stringContaining("docs.length is computed in part")]);
+  const { stdout } = await must(scene, "status");
+  expect(stdout).toContain("it was interrupted");
+  expect(stdout).toContain(` is half done: to continue, ${ways["half done"].on}; to go back, `);
+  await take(ways["half done"].back, scene, 4);
+  expect(await stateOf(scene.project)).toEqual((await (states ??= statesOf()))[3]);
+  await must(scene, "verify");
+});

@@ -5,7 +5,7 @@ import { states, type StateName } from "../../errors/states.ts";
 import { isHalfDone } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { formatMigration, type MigrationName } from "../../migrations/file-name.ts";
-import { hasFailedMidway } from "../../run/lease/describe-holder.ts";
+import { hasStoppedMidway } from "../../run/lease/describe-holder.ts";
 import type { StatusResult } from "../../commands/status.ts";
 
 /**
@@ -41,7 +41,7 @@ export function waysOut({ reverting, pending, holder }: StatusResult): readonly 
 
 /** Whether nothing shows how far it got. `isHeld`: whether a run holds the lease, which may have gone further. */
 export function isUnknown({ partial, inDoubt }: StatusResult["pending"][number], isHeld: boolean): boolean {
-  return inDoubt && (isHeld || !hasFailedMidway(partial));
+  return inDoubt && (isHeld || !hasStoppedMidway(partial));
 }
 
 function stateOf(one: StatusResult["pending"][number], isHeld: boolean): StateName | undefined {

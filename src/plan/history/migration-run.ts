@@ -166,8 +166,8 @@ export function actionsRun(
   if (status === "applied") return { step: actions.length, stopped: [] };
   const next = actions[step];
   // A run that was killed has stated no reason, and may still be computing.
-  const hasFailed = next?.action.kind === "backfillColumn" && midway?.commit === 1 && detail !== undefined;
-  if (!hasFailed) return { step, stopped: [] };
+  const hasStopped = next?.action.kind === "backfillColumn" && midway?.commit === 1 && detail !== undefined;
+  if (!hasStopped) return { step, stopped: [] };
   const { place, action } = next;
   const [marking] = commitsOf(action, { columns: [] }, () => true);
   return { step, stopped: [{ place, action: marking!.action }, next] };

@@ -55,7 +55,7 @@ export function orderBack(
 /**
  * Refuses to roll back while a migration may have run further than is recorded, or is between two of its commits. If
  * tables can be described, they show how far a migration without a record got, so that one is not refused. A group in
- * doubt is, because its tables may be as after all of it. `stopped`: what failed in the middle and is rolled back.
+ * doubt is, because its tables may be as after all of it. `stopped`: what stopped in the middle and is rolled back.
  */
 export function checkNothingHalfDone(
   { migrations }: LedgerState,

@@ -255,9 +255,9 @@ async function endAfter(
   // What others did before it stays, such as an index of that name.
   const isOurs = run.versions!.commits !== undefined || context.midway !== undefined;
   if (ending.inDoubt || isUntouched(progress) || !isOurs) return ending;
-  if (isMigrateError(ending.error, "ERR_INTERRUPTED")) return { ...ending, inDoubt: true };
   const { before, commits = 0 } = run.versions!;
   const part = ending.part && { ...ending.part, before, commits: commits + ending.part.commits! };
+  if (isMigrateError(ending.error, "ERR_INTERRUPTED")) return { ...ending, part, inDoubt: true };
   return await rollBackCommits(commit, { ...ending, part }, planned, context);
 }
 

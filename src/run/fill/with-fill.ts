@@ -49,7 +49,8 @@ export function withFill(target: Target, project: FillProject): Target {
         commits.set(action, await compute(action, { ...target, rows }, project));
       } catch (error) {
         // What else prepares a column makes versions too.
-        const made = action.kind === "fillColumn" && error instanceof FillFailed ? error.merges : undefined;
+        const failed = isMigrateError(error, "ERR_INTERRUPTED") ? error.cause : error;
+        const made = action.kind === "fillColumn" && failed instanceof FillFailed ? failed.merges : undefined;
         if (made !== undefined) commits.set(action, made);
         throw error;
       }
@@ -186,9 +187,8 @@ async function fillWith(
     );
   } catch (cause) {
     if (signal?.aborted !== true) throw cause;
-    throw new MigrateError("ERR_INTERRUPTED", {
-      done: `${table}.${path} is computed in part; run the same command to continue`,
-    });
+    const done = `${table}.${path} is computed in part; run the same command to continue`;
+    throw new MigrateError("ERR_INTERRUPTED", { done }, { cause });
   } finally {
     progress.end();
     await code?.close();

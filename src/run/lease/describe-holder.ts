@@ -47,14 +47,14 @@ export function doubtWords(state: LedgerState, run: string, clock: Clock): reado
     const known = state.migrations.get(version);
     const verb = known?.reversal === undefined ? "up" : "down";
     const isTouchedSince = state.holder?.next === version || state.late.some((call) => call.version === version);
-    if (versions.length === 1 && hasFailedMidway(known) && !isTouchedSince)
-      return `${name} failed in the middle of an action; the next migrate ${verb} finds out how far it got, and resumes it`;
+    if (versions.length === 1 && hasStoppedMidway(known) && !isTouchedSince)
+      return `${name} stopped in the middle of an action; the next migrate ${verb} finds out how far it got, and resumes it`;
     return `${name} may have run further than is recorded; the next migrate ${verb} finds out and resumes it`;
   });
 }
 
-/** Whether the ledger records that it failed between two commits of an action. */
-export function hasFailedMidway(known: LedgerMigration | undefined): boolean {
+/** Whether the ledger records that a run stopped it between two commits of an action. A run that was killed records nothing. */
+export function hasStoppedMidway(known: LedgerMigration | undefined): boolean {
   const { detail, midway } = known?.reversal ?? known ?? {};
   return detail !== undefined && midway !== undefined;
 }

@@ -30,7 +30,7 @@ const released = { ...who, at: 3_000, epoch: 1, number: 3, event: "released", ne
 test("a migration of which the ledger records that it failed between two commits is not called unknown", () => {
   const words = (...records: LedgerRecord[]) => doubtWords(foldLedger(records), "other", at(99_000));
   expect(words(taken, noted, failed, released)).toEqual([
-    "0002_b failed in the middle of an action; the next migrate up finds out how far it got, and resumes it",
+    "0002_b stopped in the middle of an action; the next migrate up finds out how far it got, and resumes it",
   ]);
   const unknown = "0002_b may have run further than is recorded; the next migrate up finds out and resumes it";
   expect(words(taken, noted), "killed").toEqual([unknown]);
