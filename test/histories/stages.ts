@@ -89,7 +89,9 @@ export function advanced(
     if (ran.length === 0 && !isWhole) return known;
     const total = migration.steps.flatMap((step) => compileStep(step)).length;
     const { isWrittenSince = false, isRecreatedSince = false } = before ?? {};
-    const one = { migration, ran, total, classes: classes.get(version) ?? new Set(), isWrittenSince, isRecreatedSince };
+    // The plan of a run that resumes lists only what is left.
+    const promised = new Set([...(before?.classes ?? []), ...(classes.get(version) ?? [])]);
+    const one = { migration, ran, total, classes: promised, isWrittenSince, isRecreatedSince };
     return [...known.filter((other) => other !== before), one];
   }, applied);
 }
