@@ -3,6 +3,7 @@
  * plan resumes one that was stopped. Pure.
  */
 import { z } from "zod";
+import { isObject } from "../../checks/check.ts";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { replacesTable, tablesOfAction } from "../../actions/apply-action.ts";
@@ -171,7 +172,7 @@ export function checkFiles({ plan }: SavedPlan, migrations: readonly Migration[]
  * what is left of the saved one.
  */
 export function checkPlan(saved: SavedPlan, now: PlanDocument, state: LedgerState): readonly DocumentAction[] {
-  const { plan, tool } = saved;
+  const { plan } = saved;
   const [planned, found] = [migrationsOf(plan), migrationsOf(now)];
   const added = found.find(({ version }) => !planned.some((one) => one.version === version));
   if (added !== undefined) throw stale(plan, "files", `${added.file} is not in it, and would be ${endOf(now)} too`);
@@ -191,14 +192,21 @@ export function checkPlan(saved: SavedPlan, now: PlanDocument, state: LedgerStat
     const isOther = at !== -1 || was.version !== is?.version || left.length !== is.actions.length;
     if (!isOther) continue;
     const which = at === -1 ? "" : `, step ${left[at]!.step}`;
-    throw stale(plan, "actions", `by now ${file}${which} would be ${endOf(now)} otherwise than ${tool} planned`);
+    throw stale(plan, "actions", `by now ${file}${which} would be ${endOf(now)} otherwise than planned`);
   }
   return begun;
 }
 
 /** What an action executes, without its texts and estimates. */
 function essence(planned: DocumentAction | undefined, isMidway: boolean): string {
-  return canonicalJson([planned?.action, isMidway ? undefined : planned?.commits?.map(({ action }) => action)]);
+  const commits = isMidway ? undefined : planned?.commits?.map(({ action }) => withoutStart(action));
+  return canonicalJson([withoutStart(planned?.action), commits]);
+}
+
+/** Without the version from which a table is restored: each write makes another, and the run checks what was written. */
+function withoutStart(action: unknown): unknown {
+  const isRestoring = isObject(action) && (action["kind"] === "restoreTable" || action["kind"] === "putBackRows");
+  return isRestoring ? { ...action, after: undefined } : action;
 }
 
 function endOf({ direction }: PlanDocument): string {

@@ -82,7 +82,8 @@ export function bindingOf(
       const made = await plan().catch((error: unknown) => {
         throw asStale(saved, error);
       });
-      if (made === undefined) return undefined;
+      // What rows block is refused with that reason.
+      if (made === undefined || made.plan.blocked !== undefined) return made;
       // The saved document was cleaned of secrets, so the new one is cleaned before they are compared.
       const now = cleaned(planDocument({ ...made.plan, groups: groupsIn(made.units) }, target.name, direction));
       const begun = checkPlan(saved, now, state);

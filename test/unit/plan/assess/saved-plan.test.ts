@@ -163,7 +163,7 @@ test("a saved plan is refused if its file is gone", () => {
   expect(() => checkFiles(aPlan(), [])).toThrow("0001_m.ts is not there any more");
 });
 
-const other = "0001_m.ts, step 1 would be applied otherwise than test planned";
+const other = "0001_m.ts, step 1 would be applied otherwise than planned";
 
 test.each<
   [what: string, then: readonly DocumentMigration[], now: readonly DocumentMigration[], words: string | undefined]
