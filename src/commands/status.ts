@@ -22,6 +22,7 @@ import {
 } from "../plan/history/pending.ts";
 import { recognisedState } from "../run/prepare/record-renumbered.ts";
 import { lostLedger } from "../run/check/lost-ledger.ts";
+import { placeIfNew } from "../run/check/new-database.ts";
 import { contradiction } from "../run/lease/audited-ledger.ts";
 import { doubtWords, holderWords, underWay } from "../run/lease/describe-holder.ts";
 import type { Deferral } from "../run/deferral-text.ts";
@@ -56,6 +57,8 @@ export interface StatusResult {
   readonly deferred: readonly Deferral[];
   /** Why `up` refuses, apart from the above: the ledger can't be trusted, or the files do not fit what ran. */
   readonly problem: string | undefined;
+  /** Where the database is, if it has no tables yet. */
+  readonly newDatabase: string | undefined;
 }
 
 export interface PendingMigration extends MigrationFile {
@@ -110,6 +113,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
       (await contradiction(context, state))?.message ??
       pendingProblem(files, state, inDoubt, runner.run) ??
       (await ifLoaded(() => lostLedger(context, state, files))),
+    newDatabase: await placeIfNew(context, state),
   };
 }
 

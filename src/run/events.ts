@@ -99,8 +99,8 @@ export type RunEvent =
   /** The table's version before the migration can't be kept: `down` can restore it only until it is cleaned up. */
   | ({ readonly event: "unkept"; readonly table: string; readonly problem: string } & MigrationName)
   /**
-   * The run ends because it has lost the target, the ledger or the lease. States the progress at that point; the next
-   * run resumes there.
+   * The run ends because it has lost the target, the ledger or the lease, or can't read a file of a table. States the
+   * progress at that point; the next run resumes there.
    */
   | ({
       readonly event: "left";

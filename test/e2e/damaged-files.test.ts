@@ -103,3 +103,27 @@ test("a data file of the ledger that is cut is named, and the ledger can be rebu
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
 });
+
+test("a run that finds a damaged file in the middle states how far it got", async () => {
+  const project = aProject();
+  const rows = `{ rows: [{ id: 1, t: 1 }] }`;
+  project.migration(
+    "0001_two.ts",
+    ["docs", "tags"].map((name) => `m.createTable("${name}", { id: m.int32(), t: m.int32() }, ${rows})`).join(", "),
+  );
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const file = fileOf(project, "tags", "data");
+  project.write(
+    "cut.mjs",
+    `import { truncateSync } from "node:fs";
+export default (rows) => (truncateSync(${JSON.stringify(file)}, 0), rows.map(({ t }) => t));\n`,
+  );
+  const computed = `{ from: ["t"], key: "id", with: "./cut.mjs", version: "1" }`;
+  project.migration(
+    "0002_both.ts",
+    `m.addColumn("docs", "n", m.int32()), m.backfillColumn("docs", "n", ${computed}), m.retypeColumn("tags", "t", m.int64())`,
+  );
+  const { code, stderr } = await project.migrate(["up"]);
+  expect([code, stderr]).toEqual([6, expect.stringContaining(`its file ${file} is empty`)]);
+  expect(stderr).toContain("0 migrations applied, 2 of 3 actions of 0002_both done; the next migrate up resumes it");
+});

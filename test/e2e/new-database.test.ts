@@ -16,18 +16,26 @@ function withMigration(): Project {
   return project;
 }
 
-const note = "data/lacne has no tables yet, so this makes a new database";
+const note = "data/lacne has no tables yet; migrate up makes a new database there";
 
 test("a run that makes a new database states where, and the next one does not", async () => {
   const project = withMigration();
   at(project, "data/lacne");
-  expect((await project.migrate(["plan"])).stderr).toContain(note);
+  for (const command of ["plan", "status"]) expect((await project.migrate([command])).stderr).toContain(note);
   expect(existsSync(join(project.folder, "data"))).toBe(false);
   expect((await project.migrate(["up"])).stderr).toContain(note);
   project.migration("0002_more.ts", `m.createTable("more", { id: m.int32() })`);
   const next = await project.migrate(["up"]);
   expect(next).toMatchObject({ code: 0 });
   expect(next.stderr).not.toContain("has no tables yet");
+});
+
+test("only the usual place needs no note, and not another of its name", async () => {
+  const project = withMigration();
+  at(project, ".lancedb");
+  expect((await project.migrate(["plan"])).stderr).not.toContain("has no tables yet");
+  at(project, "prdo/.lancedb");
+  expect((await project.migrate(["plan"])).stderr).toContain("prdo/.lancedb has no tables yet");
 });
 
 test("the event of --json has the place", async () => {

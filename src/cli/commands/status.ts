@@ -8,6 +8,7 @@ import { keepHeapSmall } from "../command/small-heap.ts";
 import { bundleFlags, databasesFlags, switchFlag, type FlagValues } from "../command/flags.ts";
 import type { Styled } from "../command/output.ts";
 import type { Session } from "../../session/session.ts";
+import { newDatabaseNotes } from "../render/new-database.ts";
 import { renderDuration, renderTime } from "../render/times.ts";
 import { renderTable, type TableRow } from "../render/table.ts";
 import {
@@ -101,6 +102,7 @@ function showStatus(
   for (const words of waysOut(found)) output.result(words);
   for (const text of [...changed.map((one) => one.problem), ...(problem === undefined ? [] : [problem])])
     output.result({ style: "red", text });
+  for (const note of newDatabaseNotes(found.newDatabase)) output.progress(note);
   return flags.check === true ? checkedStatus(found) : undefined;
 }
 

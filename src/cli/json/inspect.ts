@@ -77,6 +77,7 @@ export const statusDocumentShape = z
       .describe("Late calls, whose tables the next `migrate up` checks first."),
     deferred: z.array(deferral),
     problem: text.optional().describe("Why `migrate up` refuses, apart from the above."),
+    newDatabase: text.optional().describe("Where the database is, if it has no tables yet."),
   })
   .meta({ id: "statusDocument" });
 

@@ -71,7 +71,8 @@ function progressOf(partial: StatusResult["pending"][number]["partial"]) {
 }
 
 export function statusDocument(found: StatusResult, target: string) {
-  const { applied, reverting, pending, missing, holder, lease, doubts, late, deferred, problem, changed } = found;
+  const { applied, reverting, pending, missing, holder, lease, doubts, late, deferred, problem, changed, newDatabase } =
+    found;
   const gone = new Set(missing.map(({ version }) => version));
   return {
     target,
@@ -106,5 +107,6 @@ export function statusDocument(found: StatusResult, target: string) {
     late,
     deferred,
     problem,
+    newDatabase,
   };
 }

@@ -109,10 +109,11 @@ export async function stopped(
   const { version, name } = migration;
   const { lease, emit } = execution;
   // A record whose write failed may be stored anyway, so nothing may follow it.
-  if (isHeld(cause) || (cause !== undefined && cause === unwritten)) {
+  const mayNotRecord = isHeld(cause) || (cause !== undefined && cause === unwritten);
+  // What these errors state is about the target.
+  if (mayNotRecord || (isMigrateError(cause) && cause.outcome === "unreachable" && isStated(cause)))
     emit({ event: "left", version, name, direction, isTakenOver: isTakenOver(cause), applied, done, total });
-    return cause;
-  }
+  if (mayNotRecord) return cause;
   const { error, detail } = isStated(cause)
     ? { error: cause, detail: cause.message }
     : stepFailed(progress, action, { error: cause, inDoubt, left });

@@ -32,6 +32,7 @@ import { readConsistently, readLedger, ifCurrent } from "./consistent-read.ts";
 import { describeForPlan } from "./describe-tables.ts";
 import { needsEachMigration } from "../hooks.ts";
 import type { RunContext } from "../run-context.ts";
+import { placeIfNew } from "../check/new-database.ts";
 import type { Ledger } from "../lease/with-lease.ts";
 
 export interface PlanningInput extends Ledger {
@@ -107,13 +108,6 @@ export async function planPending(input: PlanningInput, choice: RunChoice): Prom
   });
   const opening = openingEntries(migrations, state, units, context.target.capabilities);
   return { plan: newDatabase === undefined ? plan : { ...plan, newDatabase }, units, migrations, opening };
-}
-
-/** Where the database is, if it has no tables but the ledger's. */
-async function placeIfNew({ target, ledger }: RunContext, state: LedgerState): Promise<string | undefined> {
-  if (state.migrations.size > 0) return undefined;
-  const isLedgers = (table: string) => table === ledger || table.startsWith(`${ledger}.`);
-  return (await target.listTables()).every(isLedgers) ? target.place : undefined;
 }
 
 /** Plans the chosen migrations, in that order. Also loads all that the ledger knows or that have a late call. */

@@ -1,0 +1,12 @@
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
+import type { RunContext } from "../run-context.ts";
+
+/** Where the database is, if it has no tables but the ledger's. */
+export async function placeIfNew(
+  { target, ledger }: Pick<RunContext, "target" | "ledger">,
+  state: LedgerState,
+): Promise<string | undefined> {
+  if (state.migrations.size > 0) return undefined;
+  const isLedgers = (table: string) => table === ledger || table.startsWith(`${ledger}.`);
+  return (await target.listTables()).every(isLedgers) ? target.place : undefined;
+}
