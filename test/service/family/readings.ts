@@ -183,6 +183,21 @@ const ignoring =
     const some = left.filter((one) => Object.keys(one).length > 1);
     return some.length === 0 ? undefined : await change(some as unknown as readonly Alteration[]);
   };
+type Part = "rename" | "data_type" | "nullable";
+const partsOf = (one: Alteration) =>
+  (["rename", "data_type", "nullable"] as const).filter((part) => one[part] !== undefined);
+const onlyPart = ({ path, ...parts }: Alteration, part: Part): Alteration => ({ path, [part]: parts[part] });
+/** Of an alteration with several parts, only this one if it is there. */
+const keeping =
+  (part: Part): Ways["alter"] =>
+  (alterations, change) =>
+    change(alterations.map((one) => (one[part] === undefined ? one : onlyPart(one, part))));
+/** Ends after the first part of an alteration with several. */
+const endingAfterFirst: Ways["alter"] = async ([one], change) => {
+  const [first, ...others] = partsOf(one!);
+  const failure = first && (await change([onlyPart(one!, first)]));
+  return failure ?? (others.length > 0 ? broken : undefined);
+};
 const refusing =
   (which: (one: Alteration) => boolean, words: string): Ways["alter"] =>
   async (alterations, change) =>
@@ -204,6 +219,10 @@ const alterations: readonly (readonly [string, boolean, Ways["alter"]])[] = [
     async (all, change) => (all.length > 1 ? { kind: "refused", words: "one alteration only" } : await change(all)),
   ],
   ["ignore all but the first", true, (all, change) => change(all.slice(0, 1))],
+  ["ignore all of one but its rename", true, keeping("rename")],
+  ["ignore all of one but its type", true, keeping("data_type")],
+  ["ignore all of one but its nullability", true, keeping("nullable")],
+  ["end with 500 after the first part of one", true, endingAfterFirst],
   ["ignore `nullable`", false, ignoring("nullable")],
   ["ignore `data_type`", false, ignoring("data_type")],
   ["ignore `rename`", false, ignoring("rename")],
