@@ -140,11 +140,18 @@ export async function boundTables(plan: Plan, target: Target): Promise<BoundTabl
   const tables: Record<string, number | null> = {};
   const times: Record<string, number | null> = {};
   for (const table of touchedTables(plan)) {
-    const snapshot = await target.describeTable(table);
+    // A table that the plan creates may be there by now. The plan is not made for that one.
+    const snapshot = isExpected(plan, table) ? await target.describeTable(table) : undefined;
     tables[table] = snapshot?.version ?? null;
     times[table] = (snapshot && (await timeOf(table, snapshot, target))) ?? null;
   }
   return { tables, times };
+}
+
+/** Whether the table is there before the first action of the plan that concerns it. */
+function isExpected({ migrations }: Plan, table: string): boolean {
+  const first = migrations.flatMap(({ actions }) => actions).find(({ before }) => before.has(table));
+  return first?.before.get(table) !== undefined;
 }
 
 async function tablesNow(saved: SavedPlan, target: Target): Promise<ReadonlyMap<string, TableNow>> {

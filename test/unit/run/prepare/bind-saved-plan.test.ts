@@ -1,5 +1,6 @@
-import { createTable, int32 } from "lance-migrate";
+import { addColumn, createTable, int32 } from "lance-migrate";
 import { expect, test } from "vitest";
+import { up } from "../../../../src/commands/up.ts";
 import { planNow, planPending } from "../../../../src/run/prepare/plan-run.ts";
 import { runContext } from "../../../../src/run/run-context.ts";
 import { bind, bindingOf, boundTables } from "../../../../src/run/prepare/bind-saved-plan.ts";
@@ -11,12 +12,14 @@ import { memoryTables } from "../../../simulate/target/memory-tables.ts";
 
 const runner = { by: "ann", run: "run", tool: "test" };
 
-/** The plan of a migration that creates a table. */
-async function aPlan() {
+/** The plan of the last of these migrations, after the others have run; by default of one that creates a table. */
+async function aPlan(all = [aMigration(1, [createTable("t", { id: int32() })])]) {
   const target = memoryTarget({ name: "memory", model: "embedded", tables: memoryTables() });
-  const migrations = sourceOf([aMigration(1, [createTable("t", { id: int32() })])]);
   const lease = { duration: 30_000, patience: 0 };
-  const context = runContext({ target, ledger: "_migrations", migrations, lease, runner });
+  const options = { target, ledger: "_migrations", lease, runner };
+  if (all.length > 1) await up({ ...options, migrations: sourceOf(all.slice(0, -1)) });
+  const migrations = sourceOf(all);
+  const context = runContext({ ...options, migrations });
   const files = migrations.list();
   const planned = await planNow(context, files, ({ records, state }, besideAnother) =>
     planPending({ context, files, records, state, besideAnother }, {}),
@@ -30,11 +33,17 @@ test("a saved plan records which of its tables do not exist yet", async () => {
 });
 
 test("a saved plan records at which versions its tables are, and when these were made", async () => {
-  const { target, planned } = await aPlan();
-  await target.execute({ kind: "createTable", table: "t", columns: columnsOf({ id: int32() }) }, undefined);
+  const all = [aMigration(1, [createTable("t", { id: int32() })]), aMigration(2, [addColumn("t", "n", int32())])];
+  const { target, planned } = await aPlan(all);
   const { version, at } = (await target.describeTable("t"))!;
   expect(await boundTables(planned.plan, target)).toEqual({ tables: { t: version }, times: { t: at } });
   expect(version).toBe(1);
+});
+
+test("a saved plan that creates a table is not for one that came meanwhile", async () => {
+  const { target, planned } = await aPlan();
+  await target.execute({ kind: "createTable", table: "t", columns: columnsOf({ id: int32() }) }, undefined);
+  expect(await boundTables(planned.plan, target)).toStrictEqual({ tables: { t: null }, times: { t: null } });
 });
 
 test("a plan is bound to the tables that were described for it, also if they have changed since", async () => {
