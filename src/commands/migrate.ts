@@ -147,7 +147,11 @@ async function executePlanned(
   ];
   const planned = new Set(plan.migrations.map(({ migration }) => migration.version));
   const others = appliedIn(state).filter(({ version }) => !planned.has(version)).length;
-  if (opening.length > 0) await lease.record(opening);
+  if (opening.length > 0) {
+    // What runs around the migrations may have taken long.
+    await lease.check();
+    await lease.record(opening);
+  }
   const mayWrite = async () => {
     if (!lease.isSure()) await lease.check();
   };

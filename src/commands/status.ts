@@ -57,7 +57,7 @@ export interface StatusResult {
   readonly deferred: readonly Deferral[];
   /** Why `up` refuses, apart from the above: the ledger can't be trusted, or the files do not fit what ran. */
   readonly problem: string | undefined;
-  /** Where the database is, if it has no tables yet. */
+  /** Where the database is, if it has no tables yet and a migration is pending. */
   readonly newDatabase: string | undefined;
 }
 
@@ -113,7 +113,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
       (await contradiction(context, state))?.message ??
       pendingProblem(files, state, inDoubt, runner.run) ??
       (await ifLoaded(() => lostLedger(context, state, files))),
-    newDatabase: await placeIfNew(context, state),
+    newDatabase: pending.length === 0 ? undefined : await placeIfNew(context, state),
   };
 }
 

@@ -231,20 +231,6 @@ test("what can't be compared is unknown", async () => {
   expect(await writtenSince({ ...versionsOf(open), mostCompared: 2 }, version)).toBeUndefined();
 });
 
-test("a column that came after the migration's own rows hides nothing from what is put back", async () => {
-  for (const theirs of [[], [10]]) {
-    const { open, add, version } = await aTable(3);
-    await add(4, 4);
-    const since = await (await open()).version();
-    await (await open()).addColumns([{ name: "mark", valueSql: "'m'" }]);
-    if (theirs.length > 0) await (await open()).add([{ id: 10, a: 1, b: "theirs", mark: "m" }]);
-    const after = await (await open()).version();
-    await restoreVersion(versionsOf(open), { version, after });
-    await putBack(versionsOf(open), { version, after, since, writes: true, columns: same });
-    expect(await idsOf(await open())).toEqual([1, 2, 3, ...theirs]);
-  }
-});
-
 test("what the engine can't return is unknown", async () => {
   const { open } = await aTable(0, columnsOf({ id: int32(), places }));
   const table = await open();

@@ -915,7 +915,7 @@ export const reviewMutants: readonly NamedMutant[] = [
     id: "SP4",
     does: "runs a saved plan although its actions have other commits now",
     file: "plan/assess/saved-plan.ts",
-    find: "planned?.commits?.map(({ action }) => action)",
+    find: "planned?.commits?.map(({ action }) => withoutStart(action))",
     replace: "planned?.commits?.length",
     killedBy: savedPlan,
   },
@@ -930,7 +930,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "SP6",
     does: "runs a saved plan on a table of which the version is no longer listed",
-    file: "plan/assess/saved-plan.ts",
+    file: "plan/assess/saved-tables.ts",
     find: 'identity === "unknown" && now.listsVersions',
     replace: 'identity === ("other" as never) && now.listsVersions',
     killedBy: savedPlan,
@@ -938,7 +938,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "SP7",
     does: "runs a saved plan that loses rows on a table that was written to",
-    file: "plan/assess/saved-plan.ts",
+    file: "plan/assess/saved-tables.ts",
     find: "saved.choice.acceptLoss === true && now.newest !== version",
     replace: "saved.choice.acceptLoss === undefined && now.newest !== version",
     killedBy: savedPlan,

@@ -190,9 +190,11 @@ test("a backfill that was interrupted is half done, and can be rolled back at on
   const { code, stderr } = await running.finished;
   expect([code, stderr]).toEqual([130, expect.stringContaining("docs.length is computed in part")]);
   const { stdout } = await must(scene, "status");
-  expect(stdout).toContain("it was interrupted");
+  expect(stdout).toContain("and it stopped between two commits of action 3: interrupted");
   expect(stdout).toContain(` is half done: to continue, ${ways["half done"].on}; to go back, `);
   await take(ways["half done"].back, scene, 4);
   expect(await stateOf(scene.project)).toEqual((await (states ??= statesOf()))[3]);
+  const left = await (await lancedb.connect(scene.project.database)).tableNames();
+  expect(left.filter((name) => name.includes("computed"))).toEqual([]);
   await must(scene, "verify");
 });

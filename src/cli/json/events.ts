@@ -151,7 +151,7 @@ const most = z.discriminatedUnion("event", [
   }),
   event(
     "left",
-    "The run ends because it has lost the target, the ledger or the lease. `applied` is the number of migrations that it applied or rolled back. If `isTakenOver` is true, another run may have taken over and be further.",
+    "The run ends because it has lost the target, the ledger or the lease, or can't read a file of a table. `applied` is the number of migrations that it applied or rolled back. If `isTakenOver` is true, another run may have taken over and be further.",
     { ...named, direction, isTakenOver: z.boolean(), applied: whole, done: whole, total: whole },
   ),
 ]);

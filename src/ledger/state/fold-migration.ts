@@ -7,14 +7,23 @@ import {
   type PartialAction,
 } from "./record.ts";
 
-/** How far the rollback of a migration has got. */
-export interface Reversal extends Pick<MigrationFacts, "step" | "total" | "checksum" | "steps" | "attempt" | "tables"> {
-  readonly detail?: string | undefined;
+/** An action that has begun and is not done. */
+interface Midway {
   readonly midway?: PartialAction | undefined;
+  /** The run that was in the action last. */
+  readonly midwayBy?: string | undefined;
+  /** That run has recorded that it stopped there. One that was killed or suspended has not, and may still be at work. */
+  readonly isStopped?: boolean | undefined;
+}
+
+/** How far the rollback of a migration has got. */
+export interface Reversal
+  extends Midway, Pick<MigrationFacts, "step" | "total" | "checksum" | "steps" | "attempt" | "tables"> {
+  readonly detail?: string | undefined;
 }
 
 /** What the ledger records about a migration. */
-export interface LedgerMigration extends MigrationFacts {
+export interface LedgerMigration extends MigrationFacts, Midway {
   /** `partial`: it has begun and is not applied; `step` of its actions are done. */
   readonly status: "applied" | "partial";
   /** The index of its record in the ledger. Migrations count in the order in which they ran, not by their numbers. */
@@ -26,8 +35,6 @@ export interface LedgerMigration extends MigrationFacts {
   readonly at: number;
   readonly by: string;
   readonly detail?: string | undefined;
-  /** Set if the action after those that are done has begun. */
-  readonly midway?: PartialAction | undefined;
   /** Set while it is being rolled back; `step` is then how many of its actions had been done before. */
   readonly reversal?: Reversal | undefined;
 }
@@ -53,26 +60,33 @@ export function foldMigration(
     const neverRan = record.event === "baselined" && { isBaselined: true as const };
     return { ...facts, ...cut, status: "applied", order, at, by, ...neverRan };
   }
-  return { ...facts, ...cut, status: "partial", order, at, by, detail, midway: midwayOf(known, record, facts) };
+  return { ...facts, ...cut, status: "partial", order, at, by, detail, ...midwayOf(known, record, facts) };
 }
 
 /** Undefined if the rollback stopped before anything was done: the migration is as it was. */
 function reversalOf(known: Reversal | undefined, record: LedgerRecord, facts: MigrationFacts): Reversal | undefined {
   const { step, total, checksum, steps, attempt, tables } = facts;
-  const midway = midwayOf(known, record, facts);
-  return isNothingReverted({ ...record, midway })
+  const begun = midwayOf(known, record, facts);
+  return isNothingReverted({ ...record, midway: begun.midway })
     ? undefined
-    : { step, total, checksum, steps, attempt, tables, detail: record.detail, midway };
+    : { step, total, checksum, steps, attempt, tables, detail: record.detail, ...begun };
 }
 
 function midwayOf(
-  known: Pick<LedgerMigration, "step" | "midway"> | undefined,
+  known: (Pick<LedgerMigration, "step"> & Midway) | undefined,
   record: LedgerRecord,
   { step, version }: MigrationFacts,
-): PartialAction | undefined {
+): Midway {
+  if (record.midway !== undefined) return { midway: record.midway, midwayBy: record.run, isStopped: endsThere(record) };
   // An action that failed and left nothing in doubt was undone.
   const goesOn = known?.step === step && (record.event !== "failed" || record.next === version);
-  return record.midway ?? (goesOn ? known.midway : undefined);
+  if (!goesOn || known.midway === undefined) return {};
+  const { midway, midwayBy, isStopped } = known;
+  return { midway, midwayBy, isStopped: endsThere(record) && (isStopped === true || midwayBy === record.run) };
+}
+
+function endsThere({ event }: LedgerRecord): boolean {
+  return event === "failed" || event === "interrupted";
 }
 
 export function factsOf(record: LedgerRecord): MigrationFacts | undefined {

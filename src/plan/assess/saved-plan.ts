@@ -5,8 +5,6 @@
 import { z } from "zod";
 import { isObject } from "../../checks/check.ts";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import type { Action } from "../../actions/model/action.ts";
-import { replacesTable, tablesOfAction } from "../../actions/apply-action.ts";
 import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import {
   byPlace,
@@ -19,7 +17,6 @@ import {
 import { canonicalJson, matchesHash, sha256 } from "../../migrations/checksum.ts";
 import { acceptances } from "../../migrations/acceptance.ts";
 import type { Migration } from "../../migrations/load.ts";
-import { identityOf } from "../../schema/table-identity.ts";
 import { changeOfSteps } from "../history/pending.ts";
 import { migrationsOf, planDocumentShape, type DocumentAction, type PlanDocument } from "./plan-document.ts";
 
@@ -172,7 +169,7 @@ export function checkFiles({ plan }: SavedPlan, migrations: readonly Migration[]
  * what is left of the saved one.
  */
 export function checkPlan(saved: SavedPlan, now: PlanDocument, state: LedgerState): readonly DocumentAction[] {
-  const { plan } = saved;
+  const { plan, choice } = saved;
   const [planned, found] = [migrationsOf(plan), migrationsOf(now)];
   const added = found.find(({ version }) => !planned.some((one) => one.version === version));
   if (added !== undefined) throw stale(plan, "files", `${added.file} is not in it, and would be ${endOf(now)} too`);
@@ -187,7 +184,7 @@ export function checkPlan(saved: SavedPlan, now: PlanDocument, state: LedgerStat
     const isMidway = (plan.direction === "up" ? midway : reversal?.midway) !== undefined;
     begun.push(...was.actions.slice(0, done + (isMidway ? 1 : 0)));
     const isSame = (one: DocumentAction, at: number) =>
-      essence(one, isMidway && at === 0) === essence(is?.actions[at], isMidway && at === 0);
+      essence(one, isMidway && at === 0, choice) === essence(is?.actions[at], isMidway && at === 0, choice);
     const at = left.findIndex((one, at) => !isSame(one, at));
     const isOther = at !== -1 || was.version !== is?.version || left.length !== is.actions.length;
     if (!isOther) continue;
@@ -197,82 +194,28 @@ export function checkPlan(saved: SavedPlan, now: PlanDocument, state: LedgerStat
   return begun;
 }
 
-/** What an action executes, without its texts and estimates. */
-function essence(planned: DocumentAction | undefined, isMidway: boolean): string {
+/**
+ * What an action executes, without its texts and estimates. Each write makes another version from which a table is restored.
+ * Unless their loss is accepted, the run checks what was written.
+ */
+function essence(
+  planned: DocumentAction | undefined,
+  isMidway: boolean,
+  { acceptLoss = false }: SavedPlan["choice"],
+): string {
+  const withoutStart = (action: unknown): unknown =>
+    isObject(action) && restoring.has(action["kind"]) && !acceptLoss ? { ...action, after: undefined } : action;
   const commits = isMidway ? undefined : planned?.commits?.map(({ action }) => withoutStart(action));
   return canonicalJson([withoutStart(planned?.action), commits]);
 }
 
-/** Without the version from which a table is restored: each write makes another, and the run checks what was written. */
-function withoutStart(action: unknown): unknown {
-  const isRestoring = isObject(action) && (action["kind"] === "restoreTable" || action["kind"] === "putBackRows");
-  return isRestoring ? { ...action, after: undefined } : action;
-}
+const restoring: ReadonlySet<unknown> = new Set(["restoreTable", "putBackRows"]);
 
 function endOf({ direction }: PlanDocument): string {
   return direction === "up" ? "applied" : "rolled back";
 }
 
-/** The current state of a table that a plan touches. */
-export interface TableNow {
-  readonly newest: number;
-  /** The time of the version that the plan was made from; undefined if that version is no longer listed. */
-  readonly at: number | undefined;
-  /** Whether the target lists versions. If not, only a lower version shows that the table was recreated. */
-  readonly listsVersions: boolean;
-}
-
-/**
- * `tables`: those of the plan that exist and have a known version. `begun`: the planned actions that have begun. Throws
- * ERR_PLAN_STALE if a table was recreated or cannot be identified, or, with `acceptLoss`, was written to.
- */
-export function checkTables(
-  saved: SavedPlan,
-  tables: ReadonlyMap<string, TableNow>,
-  begun: readonly DocumentAction[],
-): void {
-  const replaced = replacedBy(begun);
-  const changed = new Set(begun.flatMap(({ action }) => tablesOfAction(action as Action)));
-  for (const [table, now] of tables) {
-    const version = saved.tables[table];
-    if (version == null || replaced.has(table)) continue;
-    const at = saved.times?.[table] ?? undefined;
-    const identity = identityOf({ version, at }, now);
-    if (identity === "another")
-      throw stale(saved.plan, "table", `table ${table} was dropped and recreated since the plan was saved`);
-    if (identity === "unknown" && now.listsVersions)
-      throw stale(
-        saved.plan,
-        "table",
-        at === undefined
-          ? `it does not state when version ${version} of table ${table} was made, so it is unknown whether this is the same table`
-          : `version ${version} of table ${table} was cleaned up since the plan was saved, so it is unknown whether this is the same table`,
-        `save the plan again with ${planCommand(saved.plan)}`,
-      );
-    if (saved.choice.acceptLoss === true && now.newest !== version && !changed.has(table))
-      throw stale(
-        saved.plan,
-        "table",
-        `table ${table} was written to, and the plan loses rows of it: it is at version ${now.newest}, and was at ${version}`,
-      );
-  }
-}
-
-/** The tables whose names may belong to other tables by now. */
-export function replacedBy(begun: readonly DocumentAction[]): ReadonlySet<string> {
-  const actions = begun.map(({ action }) => action as Action);
-  return new Set(actions.filter(({ kind }) => replacesTable.has(kind)).flatMap(tablesOfAction));
-}
-
-/** `now`: what would be lost. Throws ERR_PLAN_STALE if the plan does not state it. */
-export function checkAccepted({ plan, choice }: SavedPlan, now: readonly string[]): void {
-  if (choice.acceptLoss !== true) return;
-  const more = now.find((words) => plan.accepted?.includes(words) !== true);
-  if (more !== undefined)
-    throw stale(plan, "table", `it does not state this: ${more}`, "finish it with migrate down --accept-loss");
-}
-
-function planCommand({ direction }: PlanDocument): string {
+export function planCommand({ direction }: PlanDocument): string {
   return `migrate plan ${direction === "up" ? "" : "--down "}--out`;
 }
 
@@ -283,7 +226,7 @@ export function asStale({ plan }: SavedPlan, error: unknown): unknown {
   return stale(plan, "table", `table ${table} has another schema by now: ${differences.join("; ")}`);
 }
 
-function stale(
+export function stale(
   plan: PlanDocument,
   changed: "target" | "used" | "ledger" | "files" | "table" | "actions",
   problem: string,

@@ -162,12 +162,11 @@ export function actionsRun(
   able: Able,
 ): { readonly step: number; readonly stopped: readonly PlacedAction[] } {
   const actions = compileMigration(migration, able);
-  const { status, step, midway, detail } = known;
+  const { status, step, midway, isStopped = false } = known;
   if (status === "applied") return { step: actions.length, stopped: [] };
   const next = actions[step];
-  // A run that was killed has stated no reason, and may still be computing.
-  const hasStopped = next?.action.kind === "backfillColumn" && midway?.commit === 1 && detail !== undefined;
-  if (!hasStopped) return { step, stopped: [] };
+  const undoesNext = next?.action.kind === "backfillColumn" && midway?.commit === 1 && isStopped;
+  if (!undoesNext) return { step, stopped: [] };
   const { place, action } = next;
   const [marking] = commitsOf(action, { columns: [] }, () => true);
   return { step, stopped: [{ place, action: marking!.action }, next] };

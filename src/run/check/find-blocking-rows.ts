@@ -209,33 +209,32 @@ async function isRestored(
 
 /** Undefined if unknown. */
 async function writtenSince(question: SinceQuestion, target: Target): Promise<Since | undefined> {
-  const { table, version, restores, after, until, writes, spans } = question;
+  const { table, version, restores, after, until, writes, spans, newer } = question;
   if (version === undefined) return undefined;
-  const sinceEnd = version === restores ? undefined : await writtenIn(spans, table, version, until, target);
+  // Columns of newer migrations are asked about when these are rolled back. Others may hold what would be lost unseen.
+  const scope = { until, mayHaveMore: newer > 0 };
+  const sinceEnd = version === restores ? undefined : await writtenIn(spans, table, version, scope, target);
   // Only the version that is restored is protected from being cleaned up.
   return sinceEnd ?? (writes ? undefined : await sinceOf(target, table, restores, { until, from: after }));
 }
 
-/** Undefined if unknown. */
 async function writtenIn(
   spans: readonly Span[] | undefined,
   table: string,
   version: number,
-  until: number | undefined,
+  scope: SinceScope,
   target: Target,
 ): Promise<Since | undefined> {
-  const all = await sumOf(spans, (span) => sinceOf(target, table, span.from, { until: span.until }));
-  return all ?? (await sinceOf(target, table, version, { until, mayHaveMore: true }));
+  const all = await sumOf(spans, ({ from, until }) => sinceOf(target, table, from, { until }));
+  return all ?? (await sinceOf(target, table, version, scope));
 }
-
-const nothing: Since = { added: 0, changed: 0, removed: 0 };
 
 /** What was written in all of these spans; undefined if that is unknown of one. */
 export async function sumOf<Versions>(
   spans: readonly Versions[] | undefined,
   ask: (span: Versions) => Promise<Since | undefined>,
 ): Promise<Since | undefined> {
-  let sum = spans && nothing;
+  let sum: Since | undefined = spans && { added: 0, changed: 0, removed: 0 };
   for (const span of spans ?? []) {
     const one = await ask(span);
     if (one === undefined) return undefined;
@@ -283,7 +282,10 @@ export async function countBlockingRows(
       const rows = await rowsOf(ask.table, ask.predicate, ask.version);
       const more = Math.max(0, rows - allowed);
       if (since === undefined || rows === 0) return { rows, written: more };
-      const written = since === null ? undefined : await writtenIn(spans, ask.table, since, ask.version, target);
+      const written =
+        since === null
+          ? undefined
+          : await writtenIn(spans, ask.table, since, { until: ask.version, mayHaveMore: true }, target);
       const added = written && written.added + written.changed;
       // A table that was dropped and recreated may have reached that version number again.
       return { rows, written: added === undefined ? undefined : Math.min(rows, Math.max(more, added)) };

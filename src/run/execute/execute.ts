@@ -26,6 +26,8 @@ import {
 } from "./migration-progress.ts";
 import type { ActionContext } from "./send-action.ts";
 import { executeGuarded } from "./write-guard.ts";
+import { compileMigration } from "../../plan/compile/compile.ts";
+import { dropLateStaging } from "../fill/with-fill.ts";
 import { newlyDeferred } from "../deferred/newly-deferred.ts";
 import { hookFailedEvent } from "../hooks.ts";
 import { requireReadable } from "../check/check-readable.ts";
@@ -104,6 +106,9 @@ async function releaseUnneeded(
 ): Promise<void> {
   // A run that took over before the migration was recorded as rolled back still needs the version.
   await lease.check();
+  // Applied again, the migration computes all values again.
+  for (const { action } of compileMigration(planned.migration, target.capabilities))
+    await dropLateStaging(action, target, ledger).catch(() => {});
   if (isSince(planned, rest)) kept.push(planned);
   else await releaseRestorePoints(planned, target, ledger, lease.epoch());
   if (rest.length > 0) return;

@@ -118,10 +118,10 @@ export async function stopped(
     ? { error: cause, detail: cause.message }
     : stepFailed(progress, action, { error: cause, inDoubt, left });
   // If this can't be written either, the lease is not released: the next run takes it over and checks the tables.
-  const why = isMigrateError(error, "ERR_INTERRUPTED")
-    ? ({ event: "interrupted", detail: "it was interrupted" } as const)
-    : ({ event: "failed", detail } as const);
-  await lease.release([{ ...why, ...factsNow(progress) }], inDoubt ? version : undefined).catch(() => {});
+  const record = isMigrateError(error, "ERR_INTERRUPTED")
+    ? ({ event: "interrupted", ...factsNow(progress) } as const)
+    : ({ event: "failed", ...factsNow(progress), detail } as const);
+  await lease.release([record], inDoubt ? version : undefined).catch(() => {});
   return error;
 }
 

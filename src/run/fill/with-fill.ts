@@ -186,7 +186,8 @@ async function fillWith(
       },
     );
   } catch (cause) {
-    if (signal?.aborted !== true) throw cause;
+    // What the target or the lease reports is stated, also by a run that was interrupted.
+    if (signal?.aborted !== true || isMigrateError(cause)) throw cause;
     const done = `${table}.${path} is computed in part; run the same command to continue`;
     throw new MigrateError("ERR_INTERRUPTED", { done }, { cause });
   } finally {

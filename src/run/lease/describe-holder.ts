@@ -53,10 +53,9 @@ export function doubtWords(state: LedgerState, run: string, clock: Clock): reado
   });
 }
 
-/** Whether the ledger records that a run stopped it between two commits of an action. A run that was killed records nothing. */
+/** Whether the ledger records that its last run stopped between two commits of an action. */
 export function hasStoppedMidway(known: LedgerMigration | undefined): boolean {
-  const { detail, midway } = known?.reversal ?? known ?? {};
-  return detail !== undefined && midway !== undefined;
+  return (known?.reversal ?? known)?.isStopped === true;
 }
 
 /** The migrations that other runs have begun and may have left half-done, as text; empty if there are none. */

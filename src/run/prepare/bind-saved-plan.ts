@@ -11,18 +11,15 @@ import type { Plan } from "../../plan/make-plan.ts";
 import {
   asStale,
   checkFiles,
-  checkAccepted,
   checkPlace,
   checkPlan,
-  checkTables,
   headOf,
   isCarriedOut,
-  replacedBy,
   sealed,
   useOf,
   type SavedPlan,
-  type TableNow,
 } from "../../plan/assess/saved-plan.ts";
+import { blockedSince, checkAccepted, checkTables, replacedBy, type TableNow } from "../../plan/assess/saved-tables.ts";
 import { touchedTables } from "../../plan/reconcile/reconcile.ts";
 import { cleaned } from "../../secrets/redact.ts";
 import type { Target } from "../../targets/contract/target.ts";
@@ -82,14 +79,14 @@ export function bindingOf(
       const made = await plan().catch((error: unknown) => {
         throw asStale(saved, error);
       });
-      // What rows block is refused with that reason.
-      if (made === undefined || made.plan.blocked !== undefined) return made;
+      if (made === undefined) return undefined;
+      if (made.plan.blocked !== undefined) throw blockedSince(saved, made.plan.blocked.problems);
       // The saved document was cleaned of secrets, so the new one is cleaned before they are compared.
       const now = cleaned(planDocument({ ...made.plan, groups: groupsIn(made.units) }, target.name, direction));
       const begun = checkPlan(saved, now, state);
       checkTables(saved, await tablesNow(saved, target), begun);
       // What the tables have become is the work of the plan, so that only the loss itself shows whether it grew.
-      if (begun.length > 0) checkAccepted(saved, now.accepted ?? []);
+      if (begun.length > 0 || saved.choice.keepAppended === true) checkAccepted(saved, now.accepted ?? []);
       const replaced = replacedBy(begun);
       tables = new Map([...tables].filter(([table]) => !replaced.has(table)));
       return made;

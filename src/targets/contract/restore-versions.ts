@@ -87,8 +87,7 @@ async function sinceAny(
   const all = await versionsOf(table);
   const isThere = (wanted: number) => all.some((one) => one.version === wanted);
   const scopes: (readonly [number, SinceScope])[] = [];
-  // Whoever planned the rollback has compared the same columns.
-  if (since !== version) scopes.push([since, { until, mayHaveMore: true }]);
+  if (since !== version) scopes.push([since, { until }]);
   if (writes !== true) scopes.push([version, { until, from: after }]);
   for (const [from, scope] of scopes) {
     const written = isThere(from) ? await writtenSince(table, from, scope) : undefined;

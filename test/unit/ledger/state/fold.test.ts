@@ -664,3 +664,31 @@ test("what is deferred is what the newest record states of it, also if older rel
   const none = [aRecord("3.0", "taken"), aRecord("3.1", "renewed", { detail: deferralDetail([]) })];
   expect(foldLedger([...records, ...none]).deferral).toBe(deferralDetail([]));
 });
+
+const midway = { step: "hash", commit: 1, indexes: {}, metadata: {} };
+const isStopped = (...records: readonly LedgerRecord[]) => foldLedger(records).migrations.get(1)?.isStopped === true;
+const begins = (epoch: number) => [
+  aRecord(`${epoch}.0`, "taken", { next: 1 }),
+  aRecord(`${epoch}.1`, "advanced", { ...about(1, 1), midway, next: 1 }),
+];
+const stops = (place: `${number}.${number}`, event: LedgerEvent = "interrupted") =>
+  aRecord(place, event, { ...about(1, 1), next: 1 });
+
+test("a run stopped in an action if it recorded both", () => {
+  expect(isStopped(...begins(1))).toBe(false);
+  for (const event of ["interrupted", "failed"] as const)
+    expect(isStopped(...begins(1), stops("1.2", event))).toBe(true);
+});
+
+test("a run that was killed in an action did not stop, whatever becomes of a run that has not reached it", () => {
+  const later = [aRecord("2.0", "taken", { next: 1 }), stops("2.1")];
+  expect(isStopped(...begins(1), ...later)).toBe(false);
+  expect(isStopped(...begins(1), ...later, stops("1.2"))).toBe(true);
+});
+
+test("what has stopped in an action stays so until a run is in it again", () => {
+  const later = [aRecord("2.0", "taken", { next: 1 }), stops("2.1")];
+  expect(isStopped(...begins(1), stops("1.2"), ...later)).toBe(true);
+  expect(isStopped(...begins(1), stops("1.2"), ...begins(2))).toBe(false);
+  expect(isStopped(...begins(1), stops("1.2"), ...begins(2), stops("2.2"))).toBe(true);
+});

@@ -11,7 +11,6 @@ import {
   checkFiles,
   checkPlace,
   checkPlan,
-  checkTables,
   headOf,
   isCarriedOut,
   parseSavedPlan,
@@ -19,6 +18,7 @@ import {
   useOf,
   type SavedPlan,
 } from "../../../../src/plan/assess/saved-plan.ts";
+import { checkAccepted, checkTables } from "../../../../src/plan/assess/saved-tables.ts";
 import { aMigration } from "../../../simulate/history.ts";
 
 const [a, b, c, d] = ["a", "b", "c", "d"].map((table) => createTable(table, { id: int32() })) as [
@@ -207,4 +207,48 @@ test("drift makes a saved plan stale, and other errors stay what they are", () =
   });
   const error = new MigrateError("ERR_USAGE", { problem: "no" });
   expect(asStale(aPlan(), error)).toBe(error);
+});
+
+const restore = (after: number): Action => {
+  const as = { columns: [] };
+  return { kind: "restoreTable", table: "t", version: 2, after, as, isSilent: false };
+};
+
+test("a version from which a table is restored may be newer, unless the loss of rows was accepted", () => {
+  const check = (choice: SavedPlan["choice"]) => () =>
+    checkPlan(
+      aPlan({ choice, plan: aDocument(planned(1, restore(3))) }),
+      aDocument(planned(1, restore(4))),
+      foldLedger([]),
+    );
+  for (const choice of [{}, { keepAppended: true }]) expect(check(choice)).not.toThrow();
+  expect(check({ acceptLoss: true })).toThrow(other);
+});
+
+const putBack = (rows: number, without = "") => `${rows} rows of t were written since, which are put back${without}`;
+const lost = (rows: number) => `${rows} rows of t were written since, which restoring version 2 would lose`;
+
+test.each<[choice: SavedPlan["choice"], stated: readonly string[], now: readonly string[], isStated: boolean]>([
+  [{ keepAppended: true }, [], [putBack(2)], true],
+  [{ keepAppended: true }, [], [putBack(2, " with null in a")], true],
+  [{ keepAppended: true }, [], [putBack(2, " without what they have in a")], false],
+  [
+    { keepAppended: true },
+    [putBack(2, " without what they have in a")],
+    [putBack(3, " without what they have in a")],
+    true,
+  ],
+  [
+    { keepAppended: true },
+    [putBack(2, " without what they have in a")],
+    [putBack(2, " without what they have in b")],
+    false,
+  ],
+  [{ acceptLoss: true }, [lost(2)], [lost(2)], true],
+  [{ acceptLoss: true }, [lost(2)], [lost(3)], false],
+])("with %j, a plan that states %j and what is lost now, %j", (choice, stated, lost, isStated) => {
+  const saved = aPlan({ choice, plan: { ...aDocument(planned(1, restore(3))), accepted: [...stated] } });
+  const check = () => checkAccepted(saved, lost);
+  if (isStated) expect(check).not.toThrow();
+  else expect(check).toThrow("it does not state this: ");
 });

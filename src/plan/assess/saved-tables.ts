@@ -1,0 +1,75 @@
+/** Whether the tables still allow a saved plan. Pure. */
+import { replacesTable, tablesOfAction } from "../../actions/apply-action.ts";
+import type { Action } from "../../actions/model/action.ts";
+import type { MigrateError } from "../../errors/migrate-error.ts";
+import { identityOf } from "../../schema/table-identity.ts";
+import type { DocumentAction } from "./plan-document.ts";
+import { planCommand, stale, type SavedPlan } from "./saved-plan.ts";
+
+/** The current state of a table that a plan touches. */
+export interface TableNow {
+  readonly newest: number;
+  /** The time of the version that the plan was made from; undefined if that version is no longer listed. */
+  readonly at: number | undefined;
+  /** Whether the target lists versions. If not, only a lower version shows that the table was recreated. */
+  readonly listsVersions: boolean;
+}
+
+/**
+ * `tables`: those of the plan that exist and have a known version. `begun`: the planned actions that have begun. Throws
+ * ERR_PLAN_STALE if a table was recreated or cannot be identified, or, with `acceptLoss`, was written to.
+ */
+export function checkTables(
+  saved: SavedPlan,
+  tables: ReadonlyMap<string, TableNow>,
+  begun: readonly DocumentAction[],
+): void {
+  const replaced = replacedBy(begun);
+  const changed = new Set(begun.flatMap(({ action }) => tablesOfAction(action as Action)));
+  for (const [table, now] of tables) {
+    const version = saved.tables[table];
+    if (version == null || replaced.has(table)) continue;
+    const at = saved.times?.[table] ?? undefined;
+    const identity = identityOf({ version, at }, now);
+    if (identity === "another")
+      throw stale(saved.plan, "table", `table ${table} was dropped and recreated since the plan was saved`);
+    if (identity === "unknown" && now.listsVersions)
+      throw stale(
+        saved.plan,
+        "table",
+        at === undefined
+          ? `it does not state when version ${version} of table ${table} was made, so it is unknown whether this is the same table`
+          : `version ${version} of table ${table} was cleaned up since the plan was saved, so it is unknown whether this is the same table`,
+        `save the plan again with ${planCommand(saved.plan)}`,
+      );
+    if (saved.choice.acceptLoss === true && now.newest !== version && !changed.has(table))
+      throw stale(
+        saved.plan,
+        "table",
+        `table ${table} was written to, and the plan loses rows of it: it is at version ${now.newest}, and was at ${version}`,
+      );
+  }
+}
+
+/** The tables whose names may belong to other tables by now. */
+export function replacedBy(begun: readonly DocumentAction[]): ReadonlySet<string> {
+  const actions = begun.map(({ action }) => action as Action);
+  return new Set(actions.filter(({ kind }) => replacesTable.has(kind)).flatMap(tablesOfAction));
+}
+
+/** `now`: what would be lost. Throws ERR_PLAN_STALE if the plan does not state it. */
+export function checkAccepted({ plan, choice }: SavedPlan, now: readonly string[]): void {
+  // How many rows are put back may change, but not what they lose.
+  const lossOf = (words: string) => (choice.acceptLoss === true ? words : words.split(" put back without ")[1]);
+  const stated = new Set<string | undefined>([undefined, ...(plan.accepted ?? []).map(lossOf)]);
+  const more = now.find((words) => !stated.has(lossOf(words)));
+  if (more === undefined) return;
+  const flag = choice.acceptLoss === true ? "--accept-loss" : "--keep-appended";
+  throw stale(plan, "table", `it does not state this: ${more}`, `finish it with migrate down ${flag}`);
+}
+
+/** Rows block what is left of the plan. */
+export function blockedSince({ plan }: SavedPlan, problems: readonly string[]): MigrateError {
+  const problem = `rows block the rollback by now: ${problems.join("; ")}`;
+  return stale(plan, "table", problem, "run migrate down, which states what to pass");
+}
