@@ -542,3 +542,17 @@ test("an interrupted run keeps what was computed, and the next one resumes", asy
   expect(await lengthsIn(project)).toEqual(complete);
   expect(logOf(project)).toHaveLength(5);
 });
+
+test("after an interrupted run was rolled back, all values are computed again", async () => {
+  const waits = `if (rows.some(({ text }) => text === "three") && !process.env.GO) await new Promise(() => {});`;
+  const project = await aScene({ concurrency: 1 }, lengthsOf(waits));
+  const running = project.start(["up"]);
+  await expect.poll(() => logOf(project).length).toBe(2);
+  running.process.kill("SIGINT");
+  expect(await running.finished).toMatchObject({ code: 130 });
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  expect((await (await lancedb.connect(project.database)).tableNames()).toSorted()).toEqual(["_migrations", "docs"]);
+  project.write("code/lengths.ts", lengthsOf().replace("text.length", "text.length + 100"));
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await lengthsIn(project)).toEqual(complete.map((length) => length && length + 100));
+});
