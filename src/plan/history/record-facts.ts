@@ -1,6 +1,6 @@
 /** What records state about migrations. Pure. */
 import type { LedgerState } from "../../ledger/state/ledger-state.ts";
-import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
+import type { LedgerMigration, Reversal } from "../../ledger/state/fold-migration.ts";
 import type { LedgerEntry, MigrationFacts } from "../../ledger/state/record.ts";
 import { checksumOf, stepHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
@@ -74,8 +74,13 @@ export function entriesFromLedger({ migrations }: LedgerState): readonly LedgerE
         midway,
         detail,
       },
-      ...(reversal === undefined ? [] : [{ event: "reverting", ...again, ...reversal } as const]),
+      ...(reversal === undefined ? [] : [{ event: "reverting", ...again, ...progressOf(reversal) } as const]),
     ];
   });
   return [...facts, { event: "rebuilt" }];
+}
+
+/** What the ledger stores of a rollback that has begun. */
+function progressOf({ step, total, checksum, steps, attempt, tables, detail, midway }: Reversal) {
+  return { step, total, checksum, steps, attempt, tables, detail, midway };
 }

@@ -8,6 +8,7 @@ import { checkUnchanged } from "../../../../src/plan/history/pending.ts";
 import { chosenPlace } from "../../../../src/plan/history/position.ts";
 import { historyRow } from "../../../../src/plan/history/timeline.ts";
 import { entriesFromTables } from "../../../../src/commands/repair/rebuild-entries.ts";
+import { ledgerColumns } from "../../../../src/ledger/journal/rows-journal.ts";
 import { entriesFromLedger } from "../../../../src/plan/history/record-facts.ts";
 import { parseStep, type Step } from "../../../../src/steps/registry.ts";
 
@@ -130,4 +131,20 @@ test("a ledger that is rebuilt from itself says what it said, in the order in wh
   const said = ({ migrations: all }: LedgerState) =>
     [...all.values()].map((one) => ({ ...one, order: undefined, detail: undefined }));
   expect(said(again)).toEqual(said(state));
+});
+
+test("a ledger that is rebuilt from itself stores only what a record has a column for", () => {
+  const midway = { step: "hash", commit: 1, indexes: {}, metadata: {} };
+  const facts = { version: 1, name: "m1", step: 0, total: 3 };
+  const before: readonly LedgerRecord[] = [
+    { ...who, epoch: 1, number: 0, event: "taken" },
+    { ...who, epoch: 1, number: 1, event: "applied", ...facts, step: 3 },
+    { ...who, epoch: 2, number: 0, event: "taken" },
+    { ...who, epoch: 2, number: 1, event: "reverting", ...facts, midway },
+    { ...who, epoch: 2, number: 2, event: "failed", ...facts, next: 1, detail: "no space" },
+  ];
+  const columns = new Set(["textHash", ...ledgerColumns.map(({ name }) => name)]);
+  const entries = entriesFromLedger(foldLedger(before));
+  expect(entries).toContainEqual(expect.objectContaining({ event: "reverting", midway, detail: "no space" }));
+  expect(entries.flatMap((entry) => Object.keys(entry).filter((name) => !columns.has(name)))).toEqual([]);
 });
