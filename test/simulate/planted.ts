@@ -45,13 +45,14 @@ export const plantedBugs: readonly PlantedBug[] = [
     "await checkStated(progress);",
     "",
   ),
-  bug(
-    "the first record of an epoch comes after another run has taken over",
-    34415,
-    "run/lease/with-lease.ts",
-    "await lease.check();\n        const done",
-    "const done",
-  ),
+  {
+    name: "the first record of an epoch comes after another run has taken over",
+    near: 34415,
+    changes: [
+      change("run/lease/with-lease.ts", "await lease.check();\n        const done", "const done"),
+      change("commands/migrate.ts", "await lease.check();\n    await lease.record", "await lease.record"),
+    ],
+  },
   bug(
     "a holder is sure of a lease that has run out",
     98,
@@ -210,8 +211,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     "a run goes on in a ledger that it could not tell how far an action of several commits got",
     72,
     "run/execute/migration-progress.ts",
-    "if (isHeld(cause) || (cause !== undefined && cause === unwritten)) {",
-    "if (isHeld(cause)) {",
+    "isHeld(cause) || (cause !== undefined && cause === unwritten);",
+    "isHeld(cause);",
   ),
   bug(
     "what a refused commit came after is not rolled back",
@@ -308,8 +309,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     "a kept version is released by a run that was overtaken",
     29_670,
     "run/execute/execute.ts",
-    "await lease.check();\n  if (isSince",
-    "if (isSince",
+    "await lease.check();\n  // Applied again",
+    "// Applied again",
   ),
   {
     name: "a torn list of tables is believed, and what is recorded next refers to it",
@@ -352,7 +353,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "a saved plan that accepts a loss is carried out after rows were written",
     4923,
-    "plan/assess/saved-plan.ts",
+    "plan/assess/saved-tables.ts",
     "if (saved.choice.acceptLoss === true && now.newest !== version && !changed.has(table))",
     "if (saved.choice.acceptLoss === true && now.newest < version && !changed.has(table))",
   ),
@@ -410,7 +411,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "a saved plan is carried out on another table than the one that it was made for",
     5326,
-    "plan/assess/saved-plan.ts",
+    "plan/assess/saved-tables.ts",
     'if (identity === "another")',
     'if (identity === "another" && now.newest < version)',
   ),
