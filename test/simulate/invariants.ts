@@ -31,7 +31,7 @@ const alarms: readonly ErrorCode[] = ["ERR_DRIFT", "ERR_TABLE_CHANGED", "ERR_UNE
 /** Nobody waits for ever, and who fails has a reason. */
 export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined {
   const { machine, trouble, weather, ended, files, patience } = run;
-  if (run.isOutdated && hasUsedPlan(scene, run))
+  if (run.outdated.length > 0 && hasUsedPlan(scene, run))
     return `${machine.name} begins to carry out its plan, though a table had been recreated since`;
   if (ended === undefined) return machine.isAlive() ? `${machine.name} waits for ever` : undefined;
   if (!("error" in ended)) {
@@ -52,7 +52,8 @@ export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined
     const others = scene.strays.size > 0 || hasRecreated(scene) || does.has("tornLists") || does.has("metadata");
     return wasLate(scene) || mayHaveBeenLate(scene) || others ? undefined : `${said}, and nobody had acted late`;
   }
-  if (isOneOf(["ERR_TABLE_RECREATED"]) && hasRecreated(scene)) return undefined;
+  // Another run may recreate a table as well, while this one sleeps.
+  if (isOneOf(["ERR_TABLE_RECREATED"]) && (hasRecreated(scene) || run.isSuperseded)) return undefined;
   if (isLookAlike(scene, run)) return undefined;
   if (isUnknownLoss(scene, run) || isRefusal(scene, run)) return undefined;
   if (!isOneOf(expected)) return said;

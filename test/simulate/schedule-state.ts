@@ -64,14 +64,16 @@ export interface SimulatedRun {
   boundTo?: Map<string, number> | undefined;
   /** Tables that it changed though its saved plan was made for other ones of these names. */
   readonly strayed: string[];
-  /** Whether one of these tables had been recreated already when it was to carry out its plan. */
-  isOutdated: boolean;
+  /** Those of these tables that had been recreated already when it was to carry out its plan, and were still there when it had planned. */
+  outdated: readonly string[];
   /** Rows that it must not lose unasked when it rolls back: those that existed when it began, or came after its plan was saved. */
   found: readonly Row[];
   /** What it said that goes, or may go, with what it rolls back. */
   readonly accepted: string[];
   /** Undefined while it runs, and for ever when it was killed. */
   ended: { readonly result: RunResult } | { readonly error: unknown } | undefined;
+  /** Whether another run had taken the lease when it ended. */
+  isSuperseded: boolean;
 }
 
 /** Applications that use the tables meanwhile. */

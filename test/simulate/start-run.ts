@@ -62,10 +62,11 @@ export function start(scene: Scene, { name, files, lease, patience, trouble, wea
     patience,
     order,
     strayed,
-    isOutdated: false,
+    outdated: [],
     found: [],
     accepted: [],
     ended: undefined,
+    isSuperseded: false,
   };
   const rowsNow = () => tables.names().flatMap((one) => (isLedger(one) ? [] : tables.get(one)!.rows));
   if (order.direction === "down" && !order.acceptLoss) run.found = rowsNow();
@@ -109,6 +110,8 @@ export function start(scene: Scene, { name, files, lease, patience, trouble, wea
     signal: machine.signal,
     emit(event) {
       if (event.event === "accepted") run.accepted.push(event.words);
+      // What another run of the same migrations has dropped since is nothing that this plan could be carried out on.
+      if (event.event === "planned") run.outdated = run.outdated.filter((name) => tables.get(name) !== undefined);
       tell(() => `   ${name}: ${JSON.stringify(event)}`);
       if (event.event === "unkept") scene.unkept.push(unkeptText(event));
     },
@@ -119,12 +122,14 @@ export function start(scene: Scene, { name, files, lease, patience, trouble, wea
   };
   // A saved plan accepts the loss of the rows that existed when it was saved.
   const whenBegun = () => {
-    run.isOutdated = [...run.boundTo!].some(([name, born]) => (tables.get(name)?.born ?? born) !== born);
+    run.outdated = [...run.boundTo!].flatMap(([name, born]) =>
+      (tables.get(name)?.born ?? born) === born ? [] : [name],
+    );
     if (order.direction === "down" && order.acceptLoss) run.found = rowsNow().filter((row) => !planned.includes(row));
   };
   carryOut(order, options, goal, whenSaved, whenBegun).then(
-    (result) => end(run, { result }, tell),
-    (error: unknown) => end(run, { error }, tell),
+    (result) => end(scene, run, { result }),
+    (error: unknown) => end(scene, run, { error }),
   );
   return run;
 }
@@ -147,12 +152,13 @@ function watchOf({ careless, application }: Scene, name: string): TargetWatch {
   };
 }
 
-function end(run: SimulatedRun, ended: NonNullable<SimulatedRun["ended"]>, tell: Watcher["tell"]): void {
+function end({ tables, watcher }: Scene, run: SimulatedRun, ended: NonNullable<SimulatedRun["ended"]>): void {
   run.ended = ended;
+  run.isSuperseded = ownerOf(tables) !== run.machine.name;
   run.machine.end();
   const words = () =>
     "error" in ended ? wordsOf(ended.error) : `changed ${ended.result.changed}, ${ended.result.total} are applied`;
-  tell(() => `   ${run.machine.name} ends: ${words()}`);
+  watcher.tell(() => `   ${run.machine.name} ends: ${words()}`);
 }
 
 /** What a rollback that needs a version says of it, where it was gone before it could be kept. */
