@@ -177,6 +177,21 @@ test("rows that a run deleted before it was killed come back, whichever run resu
   expect(await rowsOf(folder, "t")).toEqual(old);
 });
 
+test("values that others gave a column are not lost unasked where a killed run had added it", async () => {
+  const { folder, run, back, handle } = await aDatabase([
+    insertRows("t", [{ id: 2, a: "new", b: "new" }], { key: "id" }),
+    addColumn("t", "n", int32()),
+  ]);
+  let calls = 0;
+  const afterCalls = async () => void calls++;
+  const beforeLooks = async () => await (calls === 2 ? dies() : undefined);
+  expect(await run({ afterCalls, beforeLooks })).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+  expect(await run()).toMatchObject({ applied: 1 });
+  await (await handle()).update({ values: { n: 42 }, where: "id = 1" });
+  expect(await back()).toMatchObject({ code: "ERR_ROLLBACK_BLOCKED" });
+  expect(await rowsOf(folder, "t")).toContainEqual(expect.objectContaining({ id: 1, n: 42 }));
+});
+
 test("a rollback that ends midway has released the versions of what it has rolled back", async () => {
   const { folder, run, back, write } = await aDatabase([deletes(1)]);
   write("0003_more.mjs", [deletes(2)]);
