@@ -1,6 +1,6 @@
 /** The events of runs, as `migrate up --json` and others print them. */
 import { z } from "zod";
-import { contractName } from "../../plan/assess/plan-document.ts";
+import { contractName, newDatabase } from "../../plan/assess/plan-document.ts";
 import {
   deferral,
   measuredRecall,
@@ -51,7 +51,7 @@ const most = z.discriminatedUnion("event", [
     migrations,
     actions: whole,
     risks,
-    newDatabase: text.optional().describe("Where the database is, if it has no tables yet."),
+    newDatabase,
   }),
   event(
     "contracts",

@@ -1,5 +1,6 @@
 /** The documents of commands that only read. */
 import { z } from "zod";
+import { newDatabase } from "../../plan/assess/plan-document.ts";
 import {
   columnEvent,
   deferral,
@@ -77,7 +78,7 @@ export const statusDocumentShape = z
       .describe("Late calls, whose tables the next `migrate up` checks first."),
     deferred: z.array(deferral),
     problem: text.optional().describe("Why `migrate up` refuses, apart from the above."),
-    newDatabase: text.optional().describe("Where the database is, if it has no tables yet."),
+    newDatabase,
   })
   .meta({ id: "statusDocument" });
 

@@ -104,6 +104,8 @@ export const contractName = z
   .object({ application: text, release: text, file: text.describe("Its path.") })
   .meta({ id: "contractName" });
 
+export const newDatabase = text.optional().describe("Where the database is, if it has no tables yet.");
+
 export const planDocumentShape = z
   .object({
     target: text,
@@ -145,7 +147,7 @@ export const planDocumentShape = z
       })
       .optional()
       .describe("If contracts are configured or given."),
-    newDatabase: text.optional().describe("Where the database is, if it has no tables yet."),
+    newDatabase,
     totals: z.object({ migrations: whole, actions: whole, ...costShape.shape }).optional(),
   })
   .meta({ id: "plan" });

@@ -183,9 +183,9 @@ export function checkPlan(saved: SavedPlan, now: PlanDocument, state: LedgerStat
     const { midway, reversal } = state.migrations.get(was.version) ?? {};
     const isMidway = (plan.direction === "up" ? midway : reversal?.midway) !== undefined;
     begun.push(...was.actions.slice(0, done + (isMidway ? 1 : 0)));
-    const isSame = (one: DocumentAction, at: number) =>
-      essence(one, isMidway && at === 0, choice) === essence(is?.actions[at], isMidway && at === 0, choice);
-    const at = left.findIndex((one, at) => !isSame(one, at));
+    const essenceAt = (actions: readonly DocumentAction[] | undefined, at: number) =>
+      essence(actions?.[at], isMidway && at === 0, choice);
+    const at = left.findIndex((_, at) => essenceAt(left, at) !== essenceAt(is?.actions, at));
     const isOther = at !== -1 || was.version !== is?.version || left.length !== is.actions.length;
     if (!isOther) continue;
     const which = at === -1 ? "" : `, step ${left[at]!.step}`;
