@@ -9,6 +9,8 @@ import { planCommand, stale, type SavedPlan } from "./saved-plan.ts";
 /** The current state of a table that a plan touches. */
 export interface TableNow {
   readonly newest: number;
+  /** What distinguishes the table from others of its name, if the target reports it. */
+  readonly instance?: string | undefined;
   /** The time of the version that the plan was made from; undefined if that version is no longer listed. */
   readonly at: number | undefined;
   /** Whether the target lists versions. If not, only a lower version shows that the table was recreated. */

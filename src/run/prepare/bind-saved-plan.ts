@@ -84,11 +84,14 @@ export function bindingOf(
       // The saved document was cleaned of secrets, so the new one is cleaned before they are compared.
       const now = cleaned(planDocument({ ...made.plan, groups: groupsIn(made.units) }, target.name, direction));
       const begun = checkPlan(saved, now, state);
-      checkTables(saved, await tablesNow(saved, target), begun);
+      const seen = await tablesNow(saved, target);
+      checkTables(saved, seen, begun);
       // What the tables have become is the work of the plan, so that only the loss itself shows whether it grew.
       if (begun.length > 0 || saved.choice.keepAppended === true) checkAccepted(saved, now.accepted ?? []);
       const replaced = replacedBy(begun);
-      tables = new Map([...tables].filter(([table]) => !replaced.has(table)));
+      const left = [...tables].filter(([table]) => !replaced.has(table));
+      // By its instance the table is known also after the version of the plan was cleaned up.
+      tables = new Map(left.map(([table, one]) => [table, { ...one, instance: seen.get(table)?.instance }]));
       return made;
     },
     opening: (next) => [useOf(saved, next)],
@@ -154,10 +157,10 @@ function isExpected({ migrations }: Plan, table: string): boolean {
 async function tablesNow(saved: SavedPlan, target: Target): Promise<ReadonlyMap<string, TableNow>> {
   const tables = new Map<string, TableNow>();
   for (const [table, version] of Object.entries(saved.tables)) {
-    const newest = (await target.describeTable(table))?.version;
+    const { version: newest, instance } = (await target.describeTable(table)) ?? {};
     if (version === null || newest === undefined) continue;
     const at = await target.versions?.time(table, version);
-    tables.set(table, { newest, at, listsVersions: target.versions !== undefined });
+    tables.set(table, { newest, instance, at, listsVersions: target.versions !== undefined });
   }
   return tables;
 }
