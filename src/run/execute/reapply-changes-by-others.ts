@@ -49,6 +49,8 @@ async function putBack(planned: PlannedAction, call: RestoredTable, context: Cal
     return await carryOut(planned, await versionsAround(action, call, versions, explain), context);
   } catch (cause) {
     if (endsRun(cause)) throw cause;
+    // A run that has taken over releases the version when it is done.
+    await context.lease.check();
     return { commits: 0, harm: unknownLoss(action, undefined, explain(cause)) };
   }
 }
