@@ -1,8 +1,8 @@
 /** Rolls migrations back: what a rollback does differently from a run upward. The run itself is in migrate.ts. */
-import { MigrateError } from "../errors/migrate-error.ts";
+import { isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import { groupInDoubt, migrationsInDoubt, type LedgerState } from "../ledger/state/ledger-state.ts";
-import { formatMigration, type MigrationName } from "../migrations/file-name.ts";
+import { formatMigration, formatVersion, type MigrationName } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
 import {
   checkNothingHalfDone,
@@ -27,6 +27,7 @@ import { writeGuard } from "../run/execute/write-guard.ts";
 import type { Emit } from "../run/events.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import { observed } from "../run/telemetry/observed.ts";
+import { ifCurrent } from "../run/prepare/consistent-read.ts";
 import { planChosen, type Planned, type PlanningInput } from "../run/prepare/plan-run.ts";
 import { touchedTables } from "../plan/reconcile/reconcile.ts";
 import { unstartedEntries } from "../run/prepare/unstarted-migrations.ts";
@@ -97,8 +98,10 @@ function downRules(choice: RollbackChoice, context: RunContext, files: readonly 
     throw new MigrateError("ERR_USAGE", { problem: "acceptLoss and keepAppended say two things; use one of them" });
   const { runner } = context;
   return {
-    async isNothing({ state }) {
-      await requireLedger(context, state, files);
+    async isNothing({ records, state }) {
+      // Tables that another run has just made look as if their records were lost. The plan is made from the newest ledger.
+      const isKnown = async () => await requireLedger(context, state, files).then(() => true);
+      if ((await ifCurrent(context, { records, state }, isKnown)) === undefined) return false;
       // A migration in doubt may have run, and would then be among those to roll back.
       const isSettled = state.late.length === 0 && migrationsInDoubt(state, runner.run).size === 0;
       return orderBack(state, files, choice).length === 0 && isSettled;
@@ -143,7 +146,7 @@ async function stoppedMigrations({ context, files, state }: PlanningInput): Prom
 }
 
 async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<Planned> {
-  const { context, files, state } = input;
+  const { context, files, state, besideAnother } = input;
   const { target, runner } = context;
   await requireLedger(context, state, files);
   checkMissing(files, state);
@@ -156,7 +159,12 @@ async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<P
     "down",
     input,
     choice.acceptLoss !== true,
-  );
+  ).catch((error: unknown) => {
+    // What another run has just done, and not recorded yet, looks as if it had been done by hand.
+    const [underWay] = begun.inDoubt;
+    if (!besideAnother || underWay === undefined || !isMigrateError(error, "ERR_DRIFT")) throw error;
+    throw new MigrateError("ERR_UNSETTLED", { version: formatVersion(underWay) });
+  });
   // Read the versions before asking about rows: later writes may be missing from the answers.
   const seen: Record<string, number | null> = {};
   for (const table of touchedTables(plan)) seen[table] = (await target.describeTable(table))?.version ?? null;
