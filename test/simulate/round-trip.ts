@@ -5,7 +5,7 @@ import { backwards, runCalmly, upwards } from "./calm-runs.ts";
 import { isComparable, isHarmed, unsaid } from "./invariants.ts";
 import { ledgerFindings } from "./ledger-view.ts";
 import { referenceBack, rollbacksOf } from "./reference-model.ts";
-import { wordsOf, type Scene, type SimulatedRun } from "./schedule-state.ts";
+import { wordsOf, type Scene, type LateEffect, type SimulatedRun } from "./schedule-state.ts";
 import { textOf } from "./tables-text.ts";
 import type { Order } from "./run-variants.ts";
 
@@ -14,11 +14,15 @@ const sayLoss = ["ERR_WRITES_LOST", "ERR_WRITES_UNKNOWN", "ERR_STEP_FAILED", "ER
 
 /** Where a run was stopped before it could put rows back, or report them as lost, the next one does. */
 export async function checkDamage(scene: Scene): Promise<string | undefined> {
-  const { runs, losses } = scene;
+  const { runs, losses, late } = scene;
   const isConsented = runs.some(
     ({ order, machine }) => order.acceptLoss && order.direction === "down" && machine.name.startsWith("run "),
   );
-  if (scene.goal.backTo === undefined || isConsented) return undefined;
+  // What a run does that acts after another has taken over, and is killed before it can say so, nobody can know.
+  const wasKilled = (sender: LateEffect["sender"]) =>
+    runs.find(({ machine }) => machine === sender)?.ended === undefined;
+  const isUnseen = late.some(({ arrivedInTime, sender }) => !arrivedInTime && wasKilled(sender));
+  if (scene.goal.backTo === undefined || isConsented || isUnseen) return undefined;
   const unsaidLoss = losses.find(({ sender, column, isLost }) => {
     const ended = runs.find(({ machine }) => machine === sender)?.ended;
     const hasSaid =

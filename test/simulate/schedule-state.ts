@@ -64,7 +64,7 @@ export interface SimulatedRun {
   boundTo?: Map<string, number> | undefined;
   /** Tables that it changed though its saved plan was made for other ones of these names. */
   readonly strayed: string[];
-  /** Those of these tables that had been recreated already when it was to carry out its plan, and were still there when it had planned. */
+  /** Those of these tables that had been recreated already when it was to carry out its plan, and that no migration had replaced since. */
   outdated: readonly string[];
   /** Rows that it must not lose unasked when it rolls back: those that existed when it began, or came after its plan was saved. */
   found: readonly Row[];

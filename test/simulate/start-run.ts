@@ -7,7 +7,7 @@ import type { MigrationSource } from "../../src/migrations/source.ts";
 import type { RunEvent } from "../../src/run/events.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
 import type { Action } from "../../src/actions/model/action.ts";
-import { changesRows } from "../../src/actions/apply-action.ts";
+import { changesRows, replacesTable, tablesOfAction } from "../../src/actions/apply-action.ts";
 import { guardColumn, keepsOut } from "../../src/actions/rewrite/append-guard.ts";
 import { memoryTarget, type TargetWatch } from "./target/memory-target.ts";
 import type { MemoryTables } from "./target/memory-table.ts";
@@ -110,8 +110,7 @@ export function start(scene: Scene, { name, files, lease, patience, trouble, wea
     signal: machine.signal,
     emit(event) {
       if (event.event === "accepted") run.accepted.push(event.words);
-      // What another run of the same migrations has dropped since is nothing that this plan could be carried out on.
-      if (event.event === "planned") run.outdated = run.outdated.filter((name) => tables.get(name) !== undefined);
+      if (event.event === "planned") run.outdated = run.outdated.filter((name) => run.boundTo?.has(name));
       tell(() => `   ${name}: ${JSON.stringify(event)}`);
       if (event.event === "unkept") scene.unkept.push(unkeptText(event));
     },
@@ -201,8 +200,9 @@ function watch(scene: Scene, action: Action, run: SimulatedRun, isCareless: bool
       if (bound !== undefined && meant !== undefined && meant.born !== bound && before?.effects !== after?.effects)
         run.strayed.push(table);
       scene.repeated ||= isGivenUp && changesRows(action);
-      // From then on it is the run's own.
-      if (action.kind === "createTable") boundTo?.delete(table);
+      // What a run of the same migrations has replaced is what the plan of each was made for.
+      const replaced = replacesTable.has(action.kind) && before?.born !== after?.born ? tablesOfAction(action) : [];
+      for (const one of scene.runs) for (const name of replaced) one.boundTo?.delete(name);
       const losses = lossesOf(
         action,
         sender,
@@ -216,8 +216,10 @@ function watch(scene: Scene, action: Action, run: SimulatedRun, isCareless: bool
       // A column that is dropped takes with it what was set of it.
       if (isDrop(action)) scene.losses = scene.losses.filter((one) => one.table !== table || one.column === undefined);
       scene.losses = [...scene.losses, ...losses];
-      if (after?.effects === before?.effects && canonicalJson(after?.indexes) === canonicalJson(before?.indexes))
-        return;
+      const putsBack = action.kind === "putBackRows" && after?.rows !== before?.rows;
+      const isIdle =
+        after?.effects === before?.effects && canonicalJson(after?.indexes) === canonicalJson(before?.indexes);
+      if (isIdle && !putsBack) return;
       const isOwner = ownerOf(tables) === sender.name;
       if (action.kind === "createIndex" && (isGivenUp || !isOwner)) {
         watcher.count("stray");
