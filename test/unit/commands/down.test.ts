@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { MigrateError } from "../../../src/errors/migrate-error.ts";
 import { down } from "../../../src/commands/down.ts";
+import { planDown } from "../../../src/commands/plan.ts";
 import { baseline } from "../../../src/commands/adopt/baseline.ts";
 import { up } from "../../../src/commands/up.ts";
 import { prune } from "../../../src/commands/prune.ts";
@@ -355,4 +356,48 @@ test("it rolls back only the migrations that the user agreed to, if others ran s
   );
   expect(await target.listTables()).toContain("t2");
   expect(await down(options, { acceptLoss: true }, [second!])).toEqual({ reverted: 1, total: 1 });
+});
+
+const twoMigrations = sourceOf([
+  aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32() })] }]),
+  aMigration(2, [{ kind: "renameColumn", table: "t", path: "a", name: "b" }]),
+]);
+
+function besideAnother() {
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables: memoryTables() });
+  const lease = { duration: 30_000, patience: 0 };
+  return { memory, options: { target: memory, ledger: "_migrations", migrations: twoMigrations, lease } };
+}
+
+test("tables that another run makes while down looks for them are no sign of a lost ledger", async () => {
+  const { memory, options } = besideAnother();
+  let isFirst = true;
+  const listTables: Target["listTables"] = async (...given) => {
+    if (isFirst) {
+      isFirst = false;
+      await up(options);
+    }
+    return await memory.listTables(...given);
+  };
+  expect(await down({ ...options, target: { ...memory, listTables } })).toEqual({ reverted: 1, total: 1 });
+});
+
+test("what another run has done and not recorded yet is no drift for the plan of a rollback", async () => {
+  const { memory, options } = besideAnother();
+  await up(options, { to: 1 });
+  let isDead = false;
+  const die = () => {
+    throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "memory", problem: "killed" });
+  };
+  const target: Target = {
+    ...memory,
+    describeTable: async (...given) => (isDead ? die() : await memory.describeTable(...given)),
+    execute: async (...given) => {
+      await memory.execute(...given);
+      isDead = true;
+      return die();
+    },
+  };
+  await expect(up({ ...options, target })).rejects.toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+  await expect(planDown(options)).rejects.toMatchObject({ code: "ERR_UNSETTLED", details: { version: "0002" } });
 });

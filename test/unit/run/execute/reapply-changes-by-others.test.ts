@@ -3,6 +3,7 @@ import { down } from "../../../../src/commands/down.ts";
 import { up } from "../../../../src/commands/up.ts";
 import { MigrateError } from "../../../../src/errors/migrate-error.ts";
 import type { MigratorOptions } from "../../../../src/run/run-context.ts";
+import { reapplyChangesByOthers } from "../../../../src/run/execute/reapply-changes-by-others.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import type { Target } from "../../../../src/targets/contract/target.ts";
 import { aMigration } from "../../../simulate/history.ts";
@@ -100,3 +101,16 @@ test.each(cases)(
     } else expect(ended).toMatchObject({ code: "ERR_METADATA_LOST", message: words });
   },
 );
+
+test("a version that another run has released, because it has taken over, is not called a loss", async () => {
+  const action = { kind: "restoreTable", table: "t", version: 1, after: 2, as: { columns: [] } };
+  const at = async () => {
+    throw new Error("version 1 is gone");
+  };
+  const check = async () => {
+    throw new MigrateError("ERR_LEASE_LOST", { by: "another" });
+  };
+  const context = { target: { versions: { at }, explain: String }, lease: { check } };
+  const looking = reapplyChangesByOthers({ action } as never, {}, context as never);
+  await expect(looking).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
+});

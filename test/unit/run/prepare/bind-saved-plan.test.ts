@@ -57,3 +57,13 @@ test("a run with a saved plan plans again where its plan is void", async () => {
   const saved = await bind(planned, "up", {}, context);
   expect(await bindingOf(saved, "up", context).keep(planned.state, async () => undefined)).toBeUndefined();
 });
+
+test("a run with a saved plan knows its tables by their instance too, in case their versions are cleaned up", async () => {
+  const all = [aMigration(1, [createTable("t", { id: int32() })]), aMigration(2, [addColumn("t", "n", int32())])];
+  const { target, context, planned } = await aPlan(all);
+  const binding = bindingOf(await bind(planned, "up", {}, context), "up", context);
+  await binding.keep(planned.state, async () => planned);
+  const { version, at, instance } = (await target.describeTable("t"))!;
+  expect(instance).toBeDefined();
+  expect(binding.tables).toEqual(new Map([["t", { version, at, instance }]]));
+});
