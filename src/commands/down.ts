@@ -11,10 +11,7 @@ import {
   type RunBackChoice,
 } from "../plan/history/select-rollback.ts";
 import { checkContracts } from "../plan/assess/contract/check-contracts.ts";
-import { actionsRun } from "../plan/history/migration-run.ts";
 import { checkMissing } from "../plan/history/pending.ts";
-import type { Migration } from "../migrations/load.ts";
-import { loadMigrations } from "../migrations/source.ts";
 import { keepingValues, restoringAfter } from "../plan/assess/blocking-rows.ts";
 import { withBlockers, type Consent } from "../run/check/find-blocking-rows.ts";
 import { lostLedger } from "../run/check/lost-ledger.ts";
@@ -30,6 +27,7 @@ import { observed } from "../run/telemetry/observed.ts";
 import { ifCurrent } from "../run/prepare/consistent-read.ts";
 import { planChosen, type Planned, type PlanningInput } from "../run/prepare/plan-run.ts";
 import { touchedTables } from "../plan/reconcile/reconcile.ts";
+import { stoppedMigrations } from "../run/check/stopped-migrations.ts";
 import { unstartedEntries } from "../run/prepare/unstarted-migrations.ts";
 import { migrate, type RunDirection, type RunRules, type Wanted } from "./migrate.ts";
 
@@ -130,27 +128,12 @@ function explainAdopted(plan: Plan, { migrations }: LedgerState): Plan {
   return { ...plan, blocked: { ...plan.blocked, problems: [...plan.blocked.problems, words] } };
 }
 
-/** The migrations that stopped in the middle of an action, and that can be rolled back from there. */
-async function stoppedMigrations({ context, files, state }: PlanningInput): Promise<ReadonlySet<number>> {
-  const isOver = ({ version }: MigrationFile) =>
-    state.holder?.next !== version && !state.late.some((call) => call.version === version);
-  const failed = files.filter((file) => {
-    const known = state.migrations.get(file.version);
-    return known?.midway !== undefined && isOver(file);
-  });
-  const loaded = await loadMigrations(context.migrations, failed);
-  const { capabilities } = context.target;
-  const isStopped = (migration: Migration) =>
-    actionsRun(migration, state.migrations.get(migration.version)!, capabilities).stopped.length > 0;
-  return new Set(loaded.filter(isStopped).map(({ version }) => version));
-}
-
 async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<Planned> {
   const { context, files, state, besideAnother } = input;
   const { target, runner } = context;
   await requireLedger(context, state, files);
   checkMissing(files, state);
-  const stopped = await stoppedMigrations(input);
+  const stopped = await stoppedMigrations(context, files, state);
   const begun = { inDoubt: migrationsInDoubt(state, runner.run), group: groupInDoubt(state, runner.run), stopped };
   checkNothingHalfDone(state, begun, target.capabilities);
   const opening = await unstartedEntries(input);

@@ -30,6 +30,7 @@ import { listDeferred } from "../run/deferred/find-deferred.ts";
 import { preparingColumns, type PreparingColumn } from "../run/fill/preparing-columns.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import { loadChanged } from "../run/prepare/load-changed.ts";
+import { stoppedMigrations } from "../run/check/stopped-migrations.ts";
 
 export interface StatusResult {
   readonly applied: readonly LedgerMigration[];
@@ -67,6 +68,8 @@ export interface PendingMigration extends MigrationFile {
   readonly inDoubt: boolean;
   /** Whether that run holds an unexpired lease. */
   readonly underWay: boolean;
+  /** Whether it stopped between two commits of an action that can't be rolled back from there. */
+  readonly isBetweenCommits: boolean;
   /** The columns that `migrate prepare` has begun to prepare for it. */
   readonly preparing: readonly PreparingColumn[];
 }
@@ -87,6 +90,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
   const inDoubt = migrationsInDoubt(state, runner.run);
   const pending = pendingFiles(files, state);
   const preparing = await preparingColumns(context, pending);
+  const stopped = (await ifLoaded(() => stoppedMigrations(context, pending, state))) ?? new Set();
   const begun = begunElsewhere(files, state).filter((version) => !atWork.includes(version));
   return {
     applied: appliedIn(state),
@@ -97,6 +101,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
       partial: state.migrations.get(file.version),
       inDoubt: inDoubt.has(file.version),
       underWay: atWork.includes(file.version),
+      isBetweenCommits: state.migrations.get(file.version)?.midway !== undefined && !stopped.has(file.version),
     })),
     missing: missingFiles(files, state).filter(
       ({ status: is, version }) => is === "applied" || begun.includes(version),

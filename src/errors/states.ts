@@ -17,6 +17,12 @@ export const states = {
     on: "migrate up",
     back: "migrate down",
   },
+  "between two commits": {
+    means:
+      "An action that takes several commits has failed between two of them, and what it had done could not be undone, for example because the disk is full.",
+    on: "migrate up",
+    back: "migrate up --to N, then migrate down",
+  },
   "in doubt": {
     means: "A run was killed, or got no answer, during an action. It may or may not have taken effect.",
     on: "migrate up",

@@ -45,10 +45,11 @@ export function isUnknown({ partial, inDoubt }: StatusResult["pending"][number],
 }
 
 function stateOf(one: StatusResult["pending"][number], isHeld: boolean): StateName | undefined {
-  const { partial, underWay, preparing } = one;
+  const { partial, underWay, isBetweenCommits, preparing } = one;
   // Its run continues by itself, and is listed.
   if (underWay) return undefined;
   if (isUnknown(one, isHeld)) return "in doubt";
+  if (isBetweenCommits) return "between two commits";
   if (partial !== undefined && isHalfDone(partial)) return "half done";
   return preparing.length > 0 ? "prepared" : undefined;
 }
