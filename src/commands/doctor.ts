@@ -1,5 +1,5 @@
 /** Finds out on scratch tables what a target can do: its calls, its answers, and whether it can keep a ledger. */
-import { count, isMigrateError } from "../errors/migrate-error.ts";
+import { count, isMigrateError, type MigrateError } from "../errors/migrate-error.ts";
 import { journalOf } from "../ledger/journal/open-journal.ts";
 import { foldLedger } from "../ledger/state/fold.ts";
 import { takeLease } from "../ledger/lease/lease.ts";
@@ -38,7 +38,7 @@ export async function doctor(
   };
   const tables = await target.listTables();
   note("lists its tables", true, `there are ${tables.length}`);
-  const damaged = target.damaged?.();
+  const damaged = target.damaged === undefined ? await damagedTable(target, tables) : target.damaged();
   if (damaged !== undefined) note("has whole files of its tables", false, damaged.message);
   tellFormats(target, tables.filter((table) => table !== ledger).toSorted(), note);
 
@@ -53,6 +53,17 @@ export async function doctor(
     tell({ leftBehind });
   }
   return { findings, fit: findings.every(({ found, needed }) => found || !needed), leftBehind };
+}
+
+/** The error about the first table that can't be opened because of a damaged file, where files can't be looked at. */
+async function damagedTable(target: Target, tables: readonly string[]): Promise<MigrateError | undefined> {
+  for (const table of target.capabilities.describes ? tables : [])
+    try {
+      await target.describeTable(table);
+    } catch (error) {
+      if (isMigrateError(error, "ERR_DAMAGED")) return error;
+    }
+  return undefined;
 }
 
 /** The deferred indexes of the tables, or why they are unknown: a ledger that can't be read is no fault of the target. */

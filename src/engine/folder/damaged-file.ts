@@ -13,6 +13,12 @@ export interface DamagedFile {
   readonly remedy: string;
 }
 
+/** The newest manifest of a table in an object store, whose name is not known. */
+export function damagedManifest(uri: string, table: string): DamagedFile {
+  const path = `${uri}/${table}.lance/_versions/… (the newest there)`;
+  return { table, path, problem: "is empty or ends too early", remedy: ofManifest };
+}
+
 /** Whether the engine's error may be about a damaged file. It names none. */
 export function mayBeDamage(thrown: unknown): boolean {
   return /Invalid range \d|failed to fill whole buffer|file size is too small|Panic in async function|Tail read position|not appear to be a Lance file/.test(

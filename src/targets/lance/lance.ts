@@ -12,6 +12,7 @@ import {
   packageTable,
   readSchema,
   type AnyTable,
+  type NativeDatabase,
   type NativeTable,
 } from "../../engine/engine.ts";
 import { engineProblem, isConflict, isUnreadable, storeProblemOf } from "../../engine/problem/engine-problem.ts";
@@ -67,10 +68,16 @@ export async function open(
   // With an interval of 0, a handle sees at once what other processes commit.
   const records = lazyConnection(location, () => connectNatively(location, 0));
 
+  let ledgerName: string | undefined;
+  const { damaged, damageBehind, damageOf } = damageIn(location, name, () => ledgerName);
+  const openIn = async (db: NativeDatabase, table: string) =>
+    await openTable(db, table, base).catch((cause: unknown) => {
+      throw damageOf(table, cause) ?? cause;
+    });
   /** Opens a new handle each time; undefined if there is no such table. */
   const openNative = async (table: string) => {
     const db = await tables.get();
-    return db && (await openTable(db, table, base));
+    return db && (await openIn(db, table));
   };
   const openOf = async (table: string) => {
     const handle = await openNative(table);
@@ -80,9 +87,6 @@ export async function open(
   // The engine retries for a quarter of an hour. A limit on calls that change something would leave them in doubt.
   const withinTime = async <Result>(work: () => Promise<Result>): Promise<Result> =>
     base === undefined ? await within(answerSeconds, work()) : await work();
-
-  let ledgerName: string | undefined;
-  const { damaged, damageBehind } = damageIn(base, name, () => ledgerName);
 
   const reaching = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
@@ -185,7 +189,7 @@ export async function open(
         if ((await tables.get()) === undefined) return undefined;
         const open = () =>
           openNative(table).catch((cause: unknown) => {
-            if (isMigrateError(cause, "ERR_SYMBOLIC_LINK")) throw cause;
+            if (isMigrateError(cause)) throw cause;
             throw new Error(`table ${table} can't be opened: ${engineProblem(cause)}`, { cause });
           });
         const instance = inFolder ? await inFolder.instance(table) : undefined;
@@ -235,6 +239,7 @@ export async function open(
         return lanceRecords(
           {
             connect: () => reaching(records.get),
+            open: openIn,
             makeFolder,
             reading: asking,
             calling,

@@ -2,7 +2,7 @@
 import type { Row } from "../../wire/rows/ipc-rows.ts";
 import type { RecordShape, RecordTable } from "../contract/ledger-store.ts";
 import { createOnce } from "../../engine/create-table.ts";
-import { openTable, type NativeDatabase, type NativeTable } from "../../engine/engine.ts";
+import type { NativeDatabase, NativeTable } from "../../engine/engine.ts";
 import { readRowsOf } from "../../engine/read-table.ts";
 import { engineProblem, isEngineError } from "../../engine/problem/engine-problem.ts";
 import type { DatabaseLocation } from "../../engine/location.ts";
@@ -21,6 +21,8 @@ const versionsStay = 60_000;
 interface Home {
   /** Undefined if there is no database. */
   readonly connect: () => Promise<NativeDatabase | undefined>;
+  /** Undefined if there is no such table. */
+  readonly open: (db: NativeDatabase, table: string) => Promise<NativeTable | undefined>;
   readonly makeFolder: () => Promise<void>;
   /** Gives up if a read takes too long. */
   readonly reading: <Result>(work: () => Promise<Result>) => Promise<Result>;
@@ -33,7 +35,7 @@ interface Home {
 }
 
 export function lanceRecords(
-  { connect, makeFolder, reading, calling, isConflict, location, cleanUp }: Home,
+  { connect, open: openTable, makeFolder, reading, calling, isConflict, location, cleanUp }: Home,
   { name, columns, key }: RecordShape,
 ): RecordTable {
   const whenConflict = (error: unknown) => ({ kind: isConflict(error) ? "conflict" : "refused" }) as const;
@@ -43,7 +45,7 @@ export function lanceRecords(
 
   async function open(): Promise<NativeTable | undefined> {
     const db = opened === undefined ? await connect() : undefined;
-    if (db !== undefined) opened = await reading(() => openTable(db, name, location.folder));
+    if (db !== undefined) opened = await reading(() => openTable(db, name));
     return opened;
   }
 
