@@ -75,10 +75,7 @@ export async function open(
       throw damageOf(table, cause) ?? cause;
     });
   /** Opens a new handle each time; undefined if there is no such table. */
-  const openNative = async (table: string) => {
-    const db = await tables.get();
-    return db && (await openIn(db, table));
-  };
+  const openNative = async (table: string) => await tables.get().then((db) => db && openIn(db, table));
   const openOf = async (table: string) => {
     const handle = await openNative(table);
     return handle && packageTable(handle);
