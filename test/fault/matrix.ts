@@ -348,7 +348,8 @@ async function run(
         target: around(target),
         migrations: migrationsIn(migrations),
         ledger: "_migrations",
-        lease: { duration: 30_000, patience: 60_000 },
+        // On a busy machine, the request of a killed run may come while this one leaps, and then its holder seems to be alive.
+        lease: { duration: 30_000, patience: 600_000 },
         ...leapingOverLeases(),
       },
       { stepByStep },

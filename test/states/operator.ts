@@ -50,7 +50,7 @@ const byHand: readonly (readonly [words: RegExp, act: (found: RegExpExecArray, s
 export function commandsIn(line: string): readonly (readonly string[])[] {
   return [
     ...line.matchAll(
-      /\bmigrate ((?:up|down|repair|verify|status|baseline|resolve|plan)(?: --?[a-z][a-z-]*(?: [0-9]+(?:_[a-z]+)?| lossy| irreversible)?)*)/g,
+      /\bmigrate ((?:up|down|repair|verify|status|baseline|resolve|plan)(?: --?[a-z][a-z-]*(?: [0-9]+(?:\.[0-9]+|_[a-z]+)?| lossy| irreversible)?)*)/g,
     ),
   ].map(([, command]) => command!.split(" "));
 }
@@ -61,8 +61,10 @@ export const lastLine = ({ code, stdout, stderr }: Finished): string =>
 /** The command that a line names. `again`: the same line has come before, so what it names first has not helped. */
 function nextOf(line: string, command: readonly string[], again: boolean): readonly string[] | undefined {
   const flag = /\bpass (--[a-z-]+)/.exec(line)?.slice(1);
-  // What the tables can't tell, somebody must know: here, that no migration was half done.
-  const choice = /choose with .*?(--to \d+)(?![.\d])/.exec(line)?.[1]?.split(" ");
+  // What the tables can't tell, somebody must know: here, that no migration was half done, if that is offered at all.
+  // Otherwise, the first one only repeats a backfill, which changes nothing.
+  const whole = /choose with .*?(--to \d+)(?![.\d])/.exec(line);
+  const choice = (whole ?? /choose with (--to [\d.]+)/.exec(line))?.[1]?.split(" ");
   const more = choice ?? flag;
   return more === undefined ? commandsIn(line).at(again ? -1 : 0) : [...command, ...more];
 }
