@@ -55,13 +55,14 @@ export async function doctor(
   return { findings, fit: findings.every(({ found, needed }) => found || !needed), leftBehind };
 }
 
-/** The error about the first table that can't be opened because of a damaged file, where files can't be looked at. */
+/** The error about the first table that the engine can't open because of a damaged file, where we can't look at files. */
 async function damagedTable(target: Target, tables: readonly string[]): Promise<MigrateError | undefined> {
-  for (const table of target.capabilities.describes ? tables : [])
+  for (const table of target.capabilities.fences ? tables : [])
     try {
       await target.describeTable(table);
     } catch (error) {
       if (isMigrateError(error, "ERR_DAMAGED")) return error;
+      if (isMigrateError(error) && error.outcome !== "failed") throw error;
     }
   return undefined;
 }

@@ -15,6 +15,7 @@ import { checkMissing } from "../plan/history/pending.ts";
 import { keepingValues, restoringAfter } from "../plan/assess/blocking-rows.ts";
 import { withBlockers, type Consent } from "../run/check/find-blocking-rows.ts";
 import { lostLedger } from "../run/check/lost-ledger.ts";
+import { underWay } from "../run/lease/describe-holder.ts";
 import { lookAtRestores } from "../run/check/changes-by-others.ts";
 import { deferredAfterwards } from "../run/deferred/emit-deferred.ts";
 import type { Deferral } from "../run/deferral-text.ts";
@@ -143,10 +144,11 @@ async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<P
     input,
     choice.acceptLoss !== true,
   ).catch((error: unknown) => {
-    // What another run has just done, and not recorded yet, looks as if it had been done by hand.
-    const [underWay] = begun.inDoubt;
-    if (!besideAnother || underWay === undefined || !isMigrateError(error, "ERR_DRIFT")) throw error;
-    throw new MigrateError("ERR_UNSETTLED", { version: formatVersion(underWay) });
+    // What a run at work has just done, and not recorded yet, looks as if it had been done by hand.
+    const [version] = besideAnother ? underWay(state, context.clock) : [];
+    const isBack = version !== undefined && state.migrations.get(version)?.reversal !== undefined;
+    if (version === undefined || isBack || !isMigrateError(error, "ERR_DRIFT")) throw error;
+    throw new MigrateError("ERR_UNSETTLED", { version: formatVersion(version) });
   });
   // Read the versions before asking about rows: later writes may be missing from the answers.
   const seen: Record<string, number | null> = {};

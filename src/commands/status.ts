@@ -79,7 +79,7 @@ export interface Begun extends Pick<LedgerMigration, "version"> {
   readonly known: LedgerMigration | undefined;
 }
 
-/** Evaluates only files whose text differs from the one that ran. */
+/** Evaluates only files whose text differs from the one that ran, and those of migrations that stopped in an action. */
 export async function status(options: MigratorOptions): Promise<StatusResult> {
   const context = runContext(options);
   const { journal, clock, runner } = context;
@@ -90,7 +90,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
   const inDoubt = migrationsInDoubt(state, runner.run);
   const pending = pendingFiles(files, state);
   const preparing = await preparingColumns(context, pending);
-  const stopped = (await ifLoaded(() => stoppedMigrations(context, pending, state))) ?? new Set();
+  const stopped = await ifLoaded(() => stoppedMigrations(context, pending, state));
   const begun = begunElsewhere(files, state).filter((version) => !atWork.includes(version));
   return {
     applied: appliedIn(state),
@@ -101,7 +101,8 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
       partial: state.migrations.get(file.version),
       inDoubt: inDoubt.has(file.version),
       underWay: atWork.includes(file.version),
-      isBetweenCommits: state.migrations.get(file.version)?.midway !== undefined && !stopped.has(file.version),
+      isBetweenCommits:
+        state.migrations.get(file.version)?.midway !== undefined && stopped?.has(file.version) === false,
     })),
     missing: missingFiles(files, state).filter(
       ({ status: is, version }) => is === "applied" || begun.includes(version),

@@ -19,7 +19,7 @@ export const states = {
   },
   "between two commits": {
     means:
-      "An action that takes several commits has failed between two of them, and what it had done could not be undone, for example because the disk is full.",
+      "An action that takes several commits has failed or was interrupted between two of them, and what it had done was not undone, for example because the disk is full.",
     on: "migrate up",
     back: "migrate up --to N, then migrate down",
   },

@@ -96,14 +96,14 @@ function hasTrouble(weather: Weather): boolean {
 }
 
 /** What only runs meet with that were asked for something else than the others, or less than all. */
-function isRefusal({ orders, application }: Scene, { order, ended, weather, isSuperseded }: SimulatedRun): boolean {
+function isRefusal({ orders, application }: Scene, { order, ended, weather }: SimulatedRun): boolean {
   const isOneOf = (...codes: readonly ErrorCode[]) =>
     ended !== undefined && "error" in ended && codes.some((code) => isMigrateError(ended.error, code));
   if (orders.has("opposite") && isOneOf("ERR_UNSETTLED", "ERR_REVERTING", "ERR_BACK_ORDER")) return true;
   // Who takes an epoch may turn to a migration, or still roll it back: until its first record there nobody can tell.
   if (order.direction === "down" && isOneOf("ERR_UNSETTLED")) return true;
   // A run that was silent for its whole lease may go on while another one plans to take over, and rename what that asks about.
-  if (order.direction === "down" && isSuperseded && isOneOf("ERR_IRREVERSIBLE")) return true;
+  if (order.direction === "down" && says(ended, "there is no table") && isOneOf("ERR_IRREVERSIBLE")) return true;
   if (order.savedFor !== undefined && isOneOf("ERR_PLAN_STALE")) return true;
   // Rows could not be counted.
   if (order.direction === "down" && hasTrouble(weather) && isOneOf("ERR_STEP_IMPOSSIBLE")) return true;

@@ -21,13 +21,14 @@ export async function checkDamage(scene: Scene): Promise<string | undefined> {
   // What a run does that acts after another has taken over, and is killed before it can say so, nobody can know.
   const wasKilled = (sender: LateEffect["sender"]) =>
     runs.find(({ machine }) => machine === sender)?.ended === undefined;
-  const isUnseen = late.some(({ arrivedInTime, sender }) => !arrivedInTime && wasKilled(sender));
-  if (scene.goal.backTo === undefined || isConsented || isUnseen) return undefined;
-  const unsaidLoss = losses.find(({ sender, column, isLost }) => {
+  const isUnseen = (table: string) =>
+    late.some((one) => one.table === table && !one.arrivedInTime && wasKilled(one.sender));
+  if (scene.goal.backTo === undefined || isConsented) return undefined;
+  const unsaidLoss = losses.find(({ sender, table, column, isLost }) => {
     const ended = runs.find(({ machine }) => machine === sender)?.ended;
     const hasSaid =
       ended !== undefined && "error" in ended && sayLoss.some((code) => isMigrateError(ended.error, code));
-    return column === undefined && isLost() && !hasSaid;
+    return column === undefined && isLost() && !hasSaid && !isUnseen(table);
   });
   if (unsaidLoss === undefined) return undefined;
   const order: Order = { ...backwards, acceptLoss: false, keepAppended: true };

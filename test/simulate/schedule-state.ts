@@ -72,7 +72,7 @@ export interface SimulatedRun {
   readonly accepted: string[];
   /** Undefined while it runs, and for ever when it was killed. */
   ended: { readonly result: RunResult } | { readonly error: unknown } | undefined;
-  /** Whether another run had taken the lease when it ended. */
+  /** Whether it had the lease, and another run had taken it when it ended. */
   isSuperseded: boolean;
 }
 
@@ -115,6 +115,7 @@ export interface Loss {
 
 export interface LateEffect {
   readonly sender: Machine;
+  readonly table: string;
   /** Whether it reached the tables before somebody else had taken over. */
   readonly arrivedInTime: boolean;
   /** The table of which it renamed columns. */

@@ -11,7 +11,7 @@ import { changesRows, replacesTable, tablesOfAction } from "../../src/actions/ap
 import { guardColumn, keepsOut } from "../../src/actions/rewrite/append-guard.ts";
 import { memoryTarget, type TargetWatch } from "./target/memory-target.ts";
 import type { MemoryTables } from "./target/memory-table.ts";
-import { ownerOf } from "./ledger-view.ts";
+import { ledgerRows, ownerOf } from "./ledger-view.ts";
 import { lossesOf } from "./losses.ts";
 import { aMachine } from "./machine.ts";
 import { carryFor } from "./network.ts";
@@ -153,7 +153,8 @@ function watchOf({ careless, application }: Scene, name: string): TargetWatch {
 
 function end({ tables, watcher }: Scene, run: SimulatedRun, ended: NonNullable<SimulatedRun["ended"]>): void {
   run.ended = ended;
-  run.isSuperseded = ownerOf(tables) !== run.machine.name;
+  const hasTaken = ledgerRows(tables).some((row) => row.number === 0 && row.run === run.machine.name);
+  run.isSuperseded = hasTaken && ownerOf(tables) !== run.machine.name;
   run.machine.end();
   const words = () =>
     "error" in ended ? wordsOf(ended.error) : `changed ${ended.result.changed}, ${ended.result.total} are applied`;
@@ -200,9 +201,11 @@ function watch(scene: Scene, action: Action, run: SimulatedRun, isCareless: bool
       if (bound !== undefined && meant !== undefined && meant.born !== bound && before?.effects !== after?.effects)
         run.strayed.push(table);
       scene.repeated ||= isGivenUp && changesRows(action);
-      // What a run of the same migrations has replaced is what the plan of each was made for.
-      const replaced = replacesTable.has(action.kind) && before?.born !== after?.born ? tablesOfAction(action) : [];
-      for (const one of scene.runs) for (const name of replaced) one.boundTo?.delete(name);
+      // What the run at work has replaced is what each plan of the same migrations was made for.
+      const isMeant = replacesTable.has(action.kind) && before?.born !== after?.born && ownerOf(tables) === sender.name;
+      for (const one of isMeant ? scene.runs : [])
+        if (one.order.direction === order.direction)
+          for (const name of tablesOfAction(action)) one.boundTo?.delete(name);
       const losses = lossesOf(
         action,
         sender,
@@ -228,7 +231,7 @@ function watch(scene: Scene, action: Action, run: SimulatedRun, isCareless: bool
       if (isOwner) return;
       if (!inTime) watcher.count("late");
       if (isCareless) careless.push(`${sender.name} sends ${action.kind} ${table} when another has taken the lease`);
-      late.push({ sender, arrivedInTime: inTime, renamed: renamedBy(action) });
+      late.push({ sender, table, arrivedInTime: inTime, renamed: renamedBy(action) });
     },
   };
 }

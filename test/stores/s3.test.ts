@@ -27,7 +27,7 @@ test.skipIf(lacks("stores", typeof store === "string" ? store : undefined))(
     writeFew(project);
     await project.run("up", "--to", "2");
     await emptyManifest(store as Store, `${project.uri}/swapped`);
-    const problem = `its file ${project.uri}/swapped.lance/_versions/… (the newest there) is empty or ends too early; put the file back`;
+    const problem = `its file ${project.uri}/swapped.lance/_versions/… (the newest there) seems to be empty or to end too early (look at its size first: `;
     for (const command of ["plan", "up", "verify", "repair"]) {
       const { code, stderr } = await project.migrate([command]);
       expect({ command, code }).toEqual({ command, code: 6 });

@@ -46,8 +46,8 @@ export function isUnknown({ partial, inDoubt }: StatusResult["pending"][number],
 
 function stateOf(one: StatusResult["pending"][number], isHeld: boolean): StateName | undefined {
   const { partial, underWay, isBetweenCommits, preparing } = one;
-  // Its run continues by itself, and is listed.
-  if (underWay) return undefined;
+  // Its run continues by itself, or it is being rolled back. Both are listed.
+  if (underWay || partial?.reversal !== undefined) return undefined;
   if (isUnknown(one, isHeld)) return "in doubt";
   if (isBetweenCommits) return "between two commits";
   if (partial !== undefined && isHalfDone(partial)) return "half done";

@@ -16,7 +16,15 @@ export interface DamagedFile {
 /** The newest manifest of a table in an object store, whose name is not known. */
 export function damagedManifest(uri: string, table: string): DamagedFile {
   const path = `${uri}/${table}.lance/_versions/… (the newest there)`;
-  return { table, path, problem: "is empty or ends too early", remedy: ofManifest };
+  return { table, path, problem: `seems to be empty or to end too early (${elsewise})`, remedy: ofManifest };
+}
+
+const elsewise =
+  "look at its size first: if it is not empty, the store has answered wrongly, and the command may work again";
+
+/** Whether the engine's error may be about an empty object. A store, or a proxy before it, may also have answered wrongly. */
+export function mayBeEmptyObject(thrown: unknown): boolean {
+  return /Invalid range \d+\.\.\d+ for object of size \d+ bytes|file size is too small/.test(String(thrown));
 }
 
 /** Whether the engine's error may be about a damaged file. It names none. */

@@ -1,6 +1,6 @@
 /** The errors about damaged files of tables. */
 import { existsSync } from "node:fs";
-import { damagedFile, damagedManifest, mayBeDamage } from "../../engine/folder/damaged-file.ts";
+import { damagedFile, damagedManifest, mayBeDamage, mayBeEmptyObject } from "../../engine/folder/damaged-file.ts";
 import type { DatabaseLocation } from "../../engine/location.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 
@@ -17,7 +17,7 @@ export function damageIn({ folder, uri }: DatabaseLocation, target: string, ledg
     damageBehind: (cause: unknown) => (mayBeDamage(cause) ? damaged(undefined, cause) : undefined),
     /** The same, if the engine could not open the table. In an object store, the file is not known. */
     damageOf: (table: string, cause: unknown) =>
-      folder === undefined && mayBeDamage(cause)
+      folder === undefined && mayBeEmptyObject(cause)
         ? new MigrateError("ERR_DAMAGED", { target, ...damagedManifest(uri, table) }, { cause })
         : undefined,
   };

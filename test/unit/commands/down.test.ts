@@ -7,6 +7,7 @@ import { up } from "../../../src/commands/up.ts";
 import { prune } from "../../../src/commands/prune.ts";
 import type { MigratorOptions } from "../../../src/run/run-context.ts";
 import { columnsOf, int32 } from "../../../src/schema/declare/type-builders.ts";
+import { systemClock } from "../../../src/time/clock.ts";
 import { sleepingClock } from "../../support/clocks.ts";
 import { sourceOf } from "../../simulate/start-run.ts";
 import { memoryTarget } from "../../simulate/target/memory-target.ts";
@@ -400,4 +401,7 @@ test("what another run has done and not recorded yet is no drift for the plan of
   };
   await expect(up({ ...options, target })).rejects.toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
   await expect(planDown(options)).rejects.toMatchObject({ code: "ERR_UNSETTLED", details: { version: "0002" } });
+  // A run that has been silent for its whole lease is not at work any more.
+  const later = { ...systemClock, wall: () => systemClock.wall() + 60_000 };
+  await expect(planDown({ ...options, clock: later })).rejects.toMatchObject({ code: "ERR_DRIFT" });
 });
