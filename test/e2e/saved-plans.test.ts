@@ -281,6 +281,30 @@ test("it is refused when a file says otherwise how it is rolled back", async () 
   expect(await columns()).toEqual(after);
 });
 
+test("a plan whose run was stopped by --timeout is finished by the same command", async () => {
+  const { up, migrate, migration, write, data, columns } = await planned("lance");
+  await addRows(data, "documents", [{ id: 1, title: "one" }]);
+  write(
+    "length.ts",
+    `import { existsSync } from "node:fs";
+export default async (rows) => {
+  while (!existsSync(new URL("ready", import.meta.url))) await new Promise((done) => setTimeout(done, 50));
+  return rows.map(({ headline }) => headline.length);
+};\n`,
+  );
+  const computation = `{ from: ["headline"], key: "id", with: "./length.ts", version: "1" }`;
+  const fill = `m.addColumn("documents", "n", m.int32()), m.backfillColumn("documents", "n", ${computation}),`;
+  migration("0002_rename.ts", `${rename} ${fill}`);
+  expect(await migrate(["plan", "--out", "plan.json"])).toMatchObject({ code: 0 });
+  const stopped = await migrate(["up", "--plan", "plan.json", "--timeout", "5"]);
+  expect(stopped).toMatchObject({ code: 130, stderr: expect.stringContaining("not done within 5 s (--timeout)") });
+  write("ready", "");
+  expect(await up()).toMatchObject({ code: 0, stdout: expect.stringContaining("1 migration applied") });
+  expect(await columns()).toEqual([...after, "n: int32"]);
+  expect(await rowsOf(data, "documents")).toEqual([{ id: 1, headline: "one", n: 3 }]);
+  expect(await up()).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+});
+
 test("a plan that failed is resumed by the same command, or by a new plan", async () => {
   const { up, migrate, migration, data, columns } = await planned("lance");
   await addRows(data, "documents", [{ id: 1, title: null }]);

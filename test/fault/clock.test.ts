@@ -13,7 +13,7 @@ import { addRows, columnsOf, rowsOf } from "../support/tables.ts";
 /** Nobody has to wait for it; a run is stopped for a part of it, however slow the others are. */
 const leaseSeconds = 600;
 const hour = 3_600_000;
-/** An odd number, so that one more or less is seen; and so many that the holder is stopped before it has done all. */
+/** An odd number, so that one more or less is seen, and large enough that the holder is stopped before it has done all. */
 const swaps = { embedded: 101, namespace: 21, service: 21 };
 
 const jumping = (by: number, more: Readonly<Record<string, string>> = {}) => ({
