@@ -13,20 +13,6 @@ export interface DamagedFile {
   readonly remedy: string;
 }
 
-/** The newest manifest of a table in an object store, whose name is not known. */
-export function damagedManifest(uri: string, table: string): DamagedFile {
-  const path = `${uri}/${table}.lance/_versions/… (the newest there)`;
-  return { table, path, problem: `seems to be empty or to end too early (${elsewise})`, remedy: ofManifest };
-}
-
-const elsewise =
-  "look at its size first: if it is not empty, the store has answered wrongly, and the command may work again";
-
-/** Whether the engine's error may be about an empty object. A store, or a proxy before it, may also have answered wrongly. */
-export function mayBeEmptyObject(thrown: unknown): boolean {
-  return /Invalid range \d+\.\.\d+ for object of size \d+ bytes|file size is too small/.test(String(thrown));
-}
-
 /** Whether the engine's error may be about a damaged file. It names none. */
 export function mayBeDamage(thrown: unknown): boolean {
   return /Invalid range \d|failed to fill whole buffer|file size is too small|Panic in async function|Tail read position|not appear to be a Lance file/.test(
@@ -35,7 +21,8 @@ export function mayBeDamage(thrown: unknown): boolean {
 }
 
 const verify = "run migrate verify, which compares it with the ledger";
-const ofManifest = `move the file away, which takes the table back to the version before, and ${verify}`;
+/** What can be done about a damaged manifest without a backup. */
+export const remedyOfManifest = `move the file away, which takes the table back to the version before, and ${verify}`;
 const ofData = `restore an older version of the table with LanceDB's client, and ${verify}`;
 const ofLedger = (ledger: string) =>
   `move the folder ${ledger}.lance out of the database's folder, and run migrate repair, which rebuilds the ledger from the tables`;
@@ -53,9 +40,9 @@ export function damagedFile(
     const manifest = newestManifest({ folder, table });
     if (manifest === undefined) continue;
     const problem = problemOf(manifest);
-    if (problem !== undefined) return { table, path: manifest, problem, remedy: ofManifest };
+    if (problem !== undefined) return { table, path: manifest, problem, remedy: remedyOfManifest };
     const files = dataFilesOf({ folder, table });
-    if (files === undefined) return { table, path: manifest, problem: "holds no manifest", remedy: ofManifest };
+    if (files === undefined) return { table, path: manifest, problem: "holds no manifest", remedy: remedyOfManifest };
     for (const file of files) {
       const path = join(folder, `${table}.lance`, "data", file);
       const problem = problemOf(path);

@@ -53,6 +53,8 @@ export function storeProblemOf(thrown: unknown): StoreProblem | undefined {
   return isEngineError(thrown) ? storeProblem(withoutKnownSecrets(String(thrown))) : undefined;
 }
 
+const ofDataFile = "put it back from a backup, or restore an older version of the table with LanceDB's client";
+
 /**
  * Parts of messages that describe the engine instead of the SQL it was given, or that give advice that does not apply;
  * each with its replacement.
@@ -68,6 +70,11 @@ const tooLong: readonly (readonly [RegExp, string])[] = [
     /.*Found unmasked nulls for non-nullable StructArray field ("[^"]*").*/,
     "rows that were deleted or updated since have left nulls of $1 in the table's files, and the engine reads them too: compact the table first (optimize)",
   ],
+  [
+    /^.*Invalid range (\d+)\.\.(\d+) for object of size (\d+) bytes.*/,
+    `a file of the table has $3 bytes, and bytes $1 to $2 are needed: it was cut, or the store has answered wrongly; ${ofDataFile}`,
+  ],
+  [/^.*not appear to be a Lance file.*/, `a file of the table was overwritten or cut; ${ofDataFile}`],
   [/ in schema Field\(.*/, ""],
   [/Unsupported data type: \w+\(.*\)\. /, "Unsupported data type. "],
   [/\.? {0,2}Received only dynamic expressions: .*/, "; an expression of constants alone is not enough"],

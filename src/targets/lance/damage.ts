@@ -1,7 +1,8 @@
 /** The errors about damaged files of tables. */
 import { existsSync } from "node:fs";
-import { damagedFile, damagedManifest, mayBeDamage, mayBeEmptyObject } from "../../engine/folder/damaged-file.ts";
+import { damagedFile, mayBeDamage } from "../../engine/folder/damaged-file.ts";
 import type { DatabaseLocation } from "../../engine/location.ts";
+import { damagedManifest, mayBeEmptyObject } from "../../engine/problem/empty-object.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 
 /** `target`: its name. `ledger`: the name of the ledger's table, once it is known. */

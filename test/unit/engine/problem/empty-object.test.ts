@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mayBeEmptyObject } from "../../../../src/engine/folder/damaged-file.ts";
+import { mayBeEmptyObject } from "../../../../src/engine/problem/empty-object.ts";
 
 test.each([
   ["Generic memory error: Invalid range 0..0 for object of size 0 bytes", true],
