@@ -89,6 +89,8 @@ test.skipIf(lacks("python"))("pylance finds the right values after every drawn c
   await using judge = startJudge();
   const migrations = theMigrations();
   const first = isLong ? Date.now() : 1;
+  const found: unknown[] = [];
   for (let seed = first; seed < first + rounds(2, 1_000); seed++)
-    expect(await tryDrawn(seed, judge.difference, migrations)).toEqual([]);
+    found.push(...(await tryDrawn(seed, judge.difference, migrations)));
+  expect(found).toEqual([]);
 });

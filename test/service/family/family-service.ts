@@ -129,8 +129,11 @@ export async function startFamily(data: string, ways: Ways): Promise<Family> {
   const act = async (operation: Operation, name: string, request: IncomingMessage, body: Buffer): Promise<Answer> => {
     const { headers, url = "" } = request;
     if (operation === "list") {
-      const names = shown([...entries.values()], ++lists).map((entry) => entry.name);
-      return list(names, new URL(url, "http://family").searchParams);
+      const asked = new URL(url, "http://family").searchParams;
+      // The pages of a list have one order.
+      if (!asked.has("page_token") && !asked.has("from")) lists++;
+      const names = shown([...entries.values()], lists).map((entry) => entry.name);
+      return list(names, asked);
     }
     const stored = named(name) ?? name;
     const change: Change = (alterations) =>
