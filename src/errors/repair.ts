@@ -9,6 +9,8 @@ export const repairErrors = {
       hint: string;
       /** The tables that are at another point, and where, as text. */
       behind?: readonly string[];
+      /** The version of such a table with which the tables match a point, as text. */
+      restorable?: string | undefined;
       /** What --to takes to record the nearest point in spite of the differences. */
       anyway?: string | undefined;
       problem?: string | undefined;
@@ -22,7 +24,7 @@ export const repairErrors = {
         : `no file has the number ${someOf(d.gaps)}: if one was lost, put it back first; otherwise `) +
       (d.behind === undefined || d.behind.length === 0
         ? ""
-        : `${d.behind.join(" and ")}: if it was restored, restore the version that migrate verify names, or all tables to the same time; otherwise `) +
+        : `${d.behind.join(" and ")}: if it was restored, restore ${d.restorable === undefined ? "the version that migrate verify names, or all tables to the same time" : `${d.restorable}, if nothing that was written since is needed`}; otherwise `) +
       `${d.hint}, then run migrate repair again` +
       (d.anyway === undefined
         ? ""

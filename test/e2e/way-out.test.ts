@@ -1,5 +1,5 @@
 /** Messages that lead to the next command, as far as following them shows that they do. */
-import { cpSync } from "node:fs";
+import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, type Project } from "../support/project.ts";
@@ -102,6 +102,25 @@ test("one of several tables that was restored goes back as the message of repair
   expect((await project.migrate(["verify"])).stdout).toContain(`documents: since version ${newest + 1} of `);
   await documents.checkout(newest);
   await documents.restore();
+  await expectWell(project);
+});
+
+test("one of several tables that was restored goes back as the message of repair says, although the ledger is lost", async () => {
+  const project = await withTwoTables();
+  const documents = await open(project);
+  const newest = await documents.version();
+  await documents.checkout(1);
+  await documents.restore();
+  rmSync(join(project.database, "_migrations.lance"), { recursive: true });
+  expect(await project.migrate(["repair"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining(
+      `if it was restored, restore version ${newest} of documents, if nothing that was written since is needed; otherwise fix that by hand, then`,
+    ),
+  });
+  await documents.checkout(newest);
+  await documents.restore();
+  expect(await project.migrate(["repair", "--yes"])).toMatchObject({ code: 0 });
   await expectWell(project);
 });
 

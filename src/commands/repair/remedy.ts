@@ -18,6 +18,7 @@ import {
 } from "../../plan/history/position.ts";
 import type { RowAction } from "../../plan/history/timeline.ts";
 import { areAll, describeDifference, howToFix, type TableDifference } from "../../plan/history/table-drift.ts";
+import { fittingVersion } from "./fitting-version.ts";
 import { entriesFromTables } from "./rebuild-entries.ts";
 import { entriesFromLedger } from "../../plan/history/record-facts.ts";
 import type { RestoredLedger } from "./lost-records.ts";
@@ -50,11 +51,14 @@ interface Evidence extends RestoredLedger, Compared {
   readonly impossible: MigrateError | undefined;
 }
 
-export function remedyFor(evidence: Evidence, input: RepairInput): Remedy {
-  return input.target.capabilities.describes ? fromTables(evidence, input) : fromLedger(evidence, input);
+export async function remedyFor(evidence: Evidence, input: RepairInput): Promise<Remedy> {
+  return input.target.capabilities.describes ? await fromTables(evidence, input) : fromLedger(evidence, input);
 }
 
-function fromTables({ state, agrees, hasRecords, described, differences }: Evidence, input: RepairInput): Remedy {
+async function fromTables(
+  { state, agrees, hasRecords, described, differences }: Evidence,
+  input: RepairInput,
+): Promise<Remedy> {
   const { row, fits, possible } = placesIn(input.migrations, state, described, input.target.capabilities);
   const refused = (error: MigrateError): Remedy => ({ kind: "refused", error });
   const rebuilt = (place: HistoryPosition, differing: readonly TableDifference[] = []): Remedy => {
@@ -91,16 +95,21 @@ function fromTables({ state, agrees, hasRecords, described, differences }: Evide
       differences.some(({ kind }) => kind === "gone") ||
       (hasRecords && agrees && differences.length > 0 && differences.every(isRestored));
     const [nearest, found] = isLedgers ? ["what the ledger records", differences] : [place.words, fewest];
+    // Of a table that is gone, the difference already tells that.
+    const behind = found.flatMap(({ table, kind }) => {
+      const own = kind === "changed" ? placeOfTable(row, table, described) : undefined;
+      return own === undefined ? [] : [{ table, words: `table ${table} is as it was ${own.words}` }];
+    });
+    // Otherwise migrate verify names it.
+    const version =
+      isLedgers || behind.length !== 1 ? undefined : await fittingVersion(behind[0]!.table, described, state, input);
     return refused(
       new MigrateError("ERR_REPAIR_NO_PLACE", {
         nearest,
         differences: found.map(describeDifference),
         hint: found.some(({ kind }) => kind === "gone") ? `${howToFix(found)}${withoutBackup}` : howToFix(found),
-        // Of a table that is gone, the difference already tells that.
-        behind: found.flatMap(({ table, kind }) => {
-          const own = kind === "changed" ? placeOfTable(row, table, described) : undefined;
-          return own === undefined ? [] : [`table ${table} is as it was ${own.words}`];
-        }),
+        behind: behind.map(({ words }) => words),
+        restorable: version === undefined ? undefined : `version ${version} of ${behind[0]!.table}`,
         // Nobody needs a record of what the ledger states already.
         anyway: isLedgers || place.done === 0 || isAt(row, place, state) ? undefined : place.choice,
         problem: row.problem?.message,
