@@ -3,7 +3,7 @@ import { MigrateError } from "../errors/migrate-error.ts";
 import { isKeptMark, isPrepared } from "../actions/rewrite/prepared-columns.ts";
 import { isHalfDone } from "../ledger/state/ledger-state.ts";
 import { formatMigration } from "../migrations/file-name.ts";
-import { isPreparing, isStaging } from "../run/fill/staging-name.ts";
+import { isPreparing, isStaging } from "../run/compute/staging-name.ts";
 import { underLease } from "../run/lease/under-lease.ts";
 import { withLease } from "../run/lease/with-lease.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";

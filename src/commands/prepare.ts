@@ -11,8 +11,8 @@ import { stepHash } from "../migrations/checksum.ts";
 import type { MigrationName } from "../migrations/file-name.ts";
 import type { Plan, PlannedAction } from "../plan/make-plan.ts";
 import { preparedProgress, type PreparedProgress } from "../run/fill/prepared-progress.ts";
-import type { Shard } from "../run/fill/shard.ts";
-import { preparingName, preparingsOf } from "../run/fill/staging-name.ts";
+import type { Shard } from "../run/compute/shard.ts";
+import { areSiblings, preparingName, preparingsOf } from "../run/compute/staging-name.ts";
 import { compute, explainFill } from "../run/fill/with-fill.ts";
 import { compareNeighbours, type SharedNeighbours } from "../run/recall/compare-neighbours.ts";
 import { observed } from "../run/telemetry/observed.ts";
@@ -87,7 +87,7 @@ function checkRefused(columns: readonly Preparable[]): void {
 
 /** Only information, so that a failure does no harm. */
 async function neighboursIn(action: PrepareColumnAction, target: Target): Promise<SharedNeighbours | undefined> {
-  return await compareNeighbours(action, withRows(target).rows).catch(() => undefined);
+  return await compareNeighbours(action, withRows(target)).catch(() => undefined);
 }
 
 function columnsIn({ migrations }: Plan): readonly Preparable[] {
@@ -132,11 +132,6 @@ async function prepareColumn(one: Preparable, shard: Shard | undefined, context:
   for (const name of leases.filter((other) => other !== own && !areSiblings(other, own)))
     await underLease(name, context, async () => {});
   return await underLease(own, context, act);
-}
-
-function areSiblings(one: string, other: string): boolean {
-  const ofHowMany = (name: string) => /-of-\d+$/.exec(name)?.[0];
-  return ofHowMany(one) !== undefined && ofHowMany(one) === ofHowMany(other);
 }
 
 /** A plan with such a step is refused on targets that have no rows. */

@@ -61,6 +61,14 @@ export type RunEvent =
       readonly rows: number;
       readonly total?: number | undefined;
     }
+  /** How many values were loaded with files of the column. `problem`: why others are merged row by row instead. */
+  | {
+      readonly event: "loaded";
+      readonly table: string;
+      readonly path: string;
+      readonly rows: number;
+      readonly problem?: string | undefined;
+    }
   /** The recall of a new index, and medians of the time of searches with the index and without it. */
   | ({ readonly event: "recall"; readonly table: string; readonly index: string; readonly k: number } & MeasuredRecall)
   /** A vector index is deferred: its table holds too few vectors. */

@@ -9,7 +9,7 @@ import type { FileKind } from "./file-kind.ts";
 import { checkWritten } from "./check-generated.ts";
 import { fillBuiltIn, type Filling } from "./fill-built-in.ts";
 import { formatDraft, type Formatting } from "./format-draft.ts";
-import { packageFolder } from "./package-folder.ts";
+import { packageFolder } from "../engine/package/package-folder.ts";
 
 interface NewMigration extends Filling {
   /** Of the project: its own templates/ takes precedence over the package's. */

@@ -155,6 +155,7 @@ export async function openSession(wanted: SessionOptions, given?: Config, anyTar
     migrations,
     ledger: config.ledger,
     folder: config.folder,
+    python: pythonBeside(config.folder),
     guards: config.targets[name]!.guards ?? {},
     contracts: places.length === 0 ? undefined : contracts,
     lease: {
@@ -177,6 +178,15 @@ export async function openSession(wanted: SessionOptions, given?: Config, anyTar
     databases: isSeveral ? { list, open } : undefined,
     close: () => options.target.close(),
   };
+}
+
+/** The Python that the user names, or that of a virtual environment in the folder of the configuration. */
+function pythonBeside(folder: string): string | undefined {
+  const named = process.env["MIGRATE_PYTHON"];
+  if (named !== undefined && named !== "") return named;
+  return [".venv/bin/python", ".venv/Scripts/python.exe"]
+    .map((path) => resolve(folder, path))
+    .find((path) => existsSync(path));
 }
 
 async function readContracts(places: readonly ContractPlace[]): Promise<FoundContracts> {

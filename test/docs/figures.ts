@@ -39,7 +39,7 @@ const pausesOf = (allowed: Patience) =>
 
 const lance = "src/targets/lance/lance.ts";
 const http = "src/targets/rest/http/http.ts";
-const pages = "src/run/fill/found-rows.ts";
+const pages = "src/run/compute/found-rows.ts";
 const app = "src/service/app.ts";
 const route = "src/service/routes/route.ts";
 const connections = "src/service/connections.ts";
@@ -87,9 +87,13 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
     `\`migrate serve\` accepts bodies of ${mebibytes(body)}`,
     `up to ${patience.unanswered.tries} times within about ${seconds(pausesOf(patience.unanswered))} seconds`,
     `up to ${patience.code.tries} attempts in all`,
-    `if the first ${numberIn("src/run/fill/compute-all.ts", "mostFailed")} rows that it computes all fail`,
+    `if the first ${numberIn("src/run/compute/compute-all.ts", "mostFailed")} rows that it computes all fail`,
   ],
   "docs/cli.md": [`first after ${seconds(numberIn("src/cli/render/progress.ts", "firstPause"))} s`],
+  "docs/embedding-model.md": [
+    `a page of about ${mebibytes(numberIn(pages, "pageBytes"))} at a time`,
+    `On tables of up to ${number(numberIn("src/run/recall/compare-neighbours.ts", "mostRows"))} rows, \`prepare\` also reports`,
+  ],
   "docs/engine.md": [
     `limits each of the two caches to ${mebibytes(numberIn("src/engine/engine.ts", "mostCacheBytes"))}`,
   ],

@@ -39,6 +39,7 @@ describe("the package", () => {
       "action/comment.mjs",
       "action/run.sh",
       "package.json",
+      "python/load_column.py",
       "python/prepare_on_ray.py",
       "templates/migration.js",
       "templates/migration.ts",

@@ -148,6 +148,19 @@ test("shards compute each row once, and up creates the index", async () => {
   expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
 });
 
+test("what shards have computed for another type of the column is not used", async () => {
+  const project = await aScene();
+  for (const shard of ["1/2", "2/2"])
+    expect(await project.migrate(["prepare", "--shard", shard])).toMatchObject({ code: 0 });
+  project.write("code/new.ts", embedderOf(4));
+  reembed(project, "", "m.vector(4)");
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const wanted = Object.fromEntries(texts.map((text, id) => [text, [id, id + 1, id + 2, id + 3]]));
+  expect(await vectorsIn(project)).toEqual(wanted);
+  expect(logOf(project).filter((line) => line.startsWith("4 "))).toHaveLength(texts.length);
+  expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
+});
+
 test.each(["0/3", "4/3", "1", "a/b", "1/2/3", "1/5000"])("--shard %s is refused", async (shard) => {
   const project = aProject();
   expect(await project.migrate(["prepare", "--shard", shard])).toMatchObject({ code: 2 });

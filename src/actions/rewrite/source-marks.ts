@@ -23,6 +23,9 @@ export const nullMark = "-";
 /** Is before the hash of the code in the mark of a row that code computed. */
 const codeMark = "@";
 
+/** A regular expression for what the mark of a row has besides that of the sources. */
+export const besidesSources = `[${failedMark}${nullMark}]|${codeMark}.*$`;
+
 /** The mark of the sources in the mark of a row. */
 export function markIn(mark: string): string {
   return mark.replaceAll(failedMark, "").replaceAll(nullMark, "").split(codeMark)[0]!;
@@ -57,8 +60,12 @@ export function isComputed(action: Pick<Marked, "mark" | "version" | "from">): s
 
 /** An SQL predicate for the rows whose value is up to date, and that code with another hash computed. */
 export function isOfOtherCode(action: Pick<Marked, "mark" | "version" | "from">, code: string): string {
-  const mark = markPath(action);
-  return `${isComputed(action)} and contains(${mark}, '${codeMark}') and not ends_with(${mark}, '${codeMark}${code}')`;
+  return `${isComputed(action)} and ${isByOtherCode(markPath(action), code)}`;
+}
+
+/** An SQL predicate for marks, of values or of failures, by code with another hash. */
+export function isByOtherCode(mark: string, code: string): string {
+  return `contains(${mark}, '${codeMark}') and not ends_with(${mark}, '${codeMark}${code}')`;
 }
 
 /** SQL for the mark of a row whose value is up to date. Each source has its length, so that no two lists of sources are alike. */

@@ -4,8 +4,8 @@ import { prepareOnRay } from "../../commands/prepare-on-ray.ts";
 import { prepare, type PreparedColumn } from "../../commands/prepare.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import type { Shard } from "../../run/fill/shard.ts";
-import { packageFolder } from "../../scaffold/package-folder.ts";
+import type { Shard } from "../../run/compute/shard.ts";
+import { packageFolder } from "../../engine/package/package-folder.ts";
 import { defineCommand, withTarget, type Context } from "../command/command.ts";
 import {
   bundleFlags,

@@ -100,6 +100,11 @@ const most = z.discriminatedUnion("event", [
     rows: whole,
     total: whole.optional().describe("If the rows could be counted."),
   }),
+  event("loaded", "This many computed values were loaded with files of the column, without moving a row.", {
+    ...column,
+    rows: whole,
+    problem: text.optional().describe("Why others are merged row by row instead."),
+  }),
   event("notComputed", "This many rows have no value of their present sources; the problem is that of the first.", {
     ...column,
     rows: whole,

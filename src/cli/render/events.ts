@@ -91,6 +91,15 @@ function progressLines(event: RunEvent): readonly string[] {
       return [
         `note: ${count(event.rows, "row")} of ${event.table} got no value of ${event.path}; the first: ${event.problem}`,
       ];
+    case "loaded": {
+      const { rows, problem } = event;
+      const column = `  ${event.table}.${event.path}: `;
+      const loaded = `${column}${count(rows, "value")} loaded with files of the column`;
+      if (problem === undefined) return [loaded];
+      return rows === 0
+        ? [`${column}values are merged row by row, because Python can't load them: ${problem}`]
+        : [`${loaded}; the rest is merged row by row, because Python can't load it: ${problem}`];
+    }
     case "hookFailed":
       return [`note: ${event.problem}`];
     case "outrun":

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { FleetDatabase, FleetDocument } from "../../commands/report/fleet.ts";
 import type { ReportDocument } from "../../commands/report/report-document.ts";
-import { packageFolder } from "../../scaffold/package-folder.ts";
+import { packageFolder } from "../../engine/package/package-folder.ts";
 import { cleaned } from "../../secrets/redact.ts";
 import { printable } from "../command/printable.ts";
 

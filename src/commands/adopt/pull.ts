@@ -1,6 +1,6 @@
 /** Writes the tables of a database without migrations as the steps of the first migration. Changes nothing. */
 import { relative } from "node:path";
-import { isStaging } from "../../run/fill/staging-name.ts";
+import { isStaging } from "../../run/compute/staging-name.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { foldLedger } from "../../ledger/state/fold.ts";
 import { ledgerOfMarker, parseMarkerName } from "../../ledger/journal/marker-name.ts";

@@ -4,35 +4,41 @@ import type { FillColumnAction } from "../../actions/model/action.ts";
 import { isOfOtherCode, markName } from "../../actions/rewrite/source-marks.ts";
 import type { Column } from "../../schema/data-type.ts";
 import type { RowValue, RowValues } from "../../schema/row-values.ts";
+import { parsePath } from "../../schema/path.ts";
 import { sqlPath } from "../../schema/sql.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 
 /** How many rows are computed again for that. */
-const mostCompared = 20;
+export const mostCompared = 20;
 
 /** How far a vector may be from the one that was computed before, as a part of its length: models are not exact. */
 const tolerance = 0.01;
 
-export interface Edited {
-  readonly rows: Pick<RowAccess, "read">;
-  readonly compute: (rows: readonly RowValues[]) => Promise<readonly unknown[]>;
-  /** The hash of the code as it is now. */
-  readonly codeHash?: string | undefined;
+/** A few rows that code with another hash computed, with their sources and values. */
+export async function rowsOfOtherCode(
+  { path, ...action }: FillColumnAction,
+  codeHash: string,
+  rows: Pick<RowAccess, "read">,
+): Promise<readonly RowValues[]> {
+  const { table, from, where } = action;
+  const select = [...from, parsePath(path)[0]!].map((name) => [name, sqlPath([name])] as const);
+  const other = isOfOtherCode(action, codeHash);
+  const both = where === undefined ? other : `(${other}) and (${where})`;
+  return await rows.read(table, { select, where: both, limit: mostCompared });
 }
 
-/** The problem, if it gives other values for rows that it computed before it was edited; undefined if there is none. */
+/**
+ * The problem, if the code gives other values for rows that it computed before it was edited; undefined if there is none.
+ * `known`: such rows.
+ */
 export async function editedProblem(
   action: FillColumnAction,
   column: Column,
-  { rows, compute, codeHash }: Edited,
+  known: readonly RowValues[],
+  compute: (rows: readonly RowValues[]) => Promise<readonly unknown[]>,
 ): Promise<string | undefined> {
-  if (codeHash === undefined) return undefined;
-  const { table, from, where } = action;
-  const select = [...from, column.name].map((name) => [name, sqlPath([name])] as const);
-  const other = isOfOtherCode(action, codeHash);
-  const both = where === undefined ? other : `(${other}) and (${where})`;
-  const known = await rows.read(table, { select, where: both, limit: mostCompared });
   if (known.length === 0) return undefined;
+  const { from } = action;
   const sources = known.map((row) => Object.fromEntries(from.map((name) => [name, row[name] ?? null])));
   const problem = await compute(sources)
     .then(async (values) => {

@@ -5,39 +5,35 @@
  */
 import { count } from "../../errors/migrate-error.ts";
 import type { FillColumnAction } from "../../actions/model/action.ts";
-import {
-  codePart,
-  failedMark,
-  hasFailed,
-  isComputed,
-  isCurrent,
-  isPending,
-  markColumn,
-  markName,
-  markSql,
-  nullMark,
-  rowAddress,
-} from "../../actions/rewrite/source-marks.ts";
-import { firstPageRows, sqlOf } from "../../actions/model/computation.ts";
-import { sameColumns, type Column } from "../../schema/data-type.ts";
-import { parsePath } from "../../schema/path.ts";
-import type { RowValue, RowValues } from "../../schema/row-values.ts";
+import { hasFailed, isComputed, isCurrent, isPending } from "../../actions/rewrite/source-marks.ts";
+import { sameColumns } from "../../schema/data-type.ts";
+import type { RowValues } from "../../schema/row-values.ts";
 import { sqlPath } from "../../schema/sql.ts";
-import { requireColumn, type Table } from "../../schema/table.ts";
-import type { NewValues } from "../../targets/contract/row-access.ts";
-import { castSql } from "../../wire/arrow/arrow-cast.ts";
-import { editedProblem } from "../check/edited-code.ts";
-import { computeAll, type RowResult, type Tally } from "./compute-all.ts";
-import type { FillContext, Filled } from "./fill-context.ts";
-import { codeFailed, FillFailed } from "./fill-failed.ts";
-import { addressesOf, clearLeft, requireUnique, rowsOfPage, stillPending, type Seen } from "./found-rows.ts";
-import { inShard } from "./shard.ts";
+import type { Table } from "../../schema/table.ts";
+import { rowsOfOtherCode } from "../check/edited-code.ts";
+import { Computing } from "../compute/computing.ts";
+import type { FillContext, Filled } from "../compute/fill-context.ts";
+import { FillFailed } from "../compute/fill-failed.ts";
+import {
+  addressesOf,
+  clearLeft,
+  keysIn,
+  mostKeys,
+  rowsOfPage,
+  stillPending,
+  type Seen,
+} from "../compute/found-rows.ts";
+import { addressColumn, addressIn, addressOf, fragmentsIn, inRange } from "../compute/results.ts";
+import { inShard } from "../compute/shard.ts";
 
 /** How often rows are looked for that were written while others were computed. */
 const mostCatchUps = 10;
 
 /** How many pages may follow each other of which no row could be merged: applications changed all of them meanwhile. */
 const mostVain = 5;
+
+/** If no more rows lack a value, their results are looked for by their keys. */
+const mostSought = 5_000;
 
 /** How often a page is merged. The last time, the engine reads the column in every row to see which have no value. */
 const mostMerges = 3;
@@ -50,6 +46,7 @@ export async function fillColumn(action: FillColumnAction, table: Table, context
 }
 
 async function filled(fill: Fill, context: FillContext): Promise<Filled> {
+  for (const results of context.results ?? []) await fill.mergeResults(results);
   for (const staged of context.staged) await fill.mergeStaged(staged);
   if (context.keepsFailed !== true) await fill.retryFailed();
   await fill.checkCode();
@@ -74,39 +71,54 @@ async function catchUp(fill: Fill): Promise<boolean> {
 
 class Fill {
   merges = 0;
-  #problem: string | undefined;
   readonly #action: FillColumnAction;
   readonly #context: FillContext;
-  readonly #key: Column;
-  readonly #column: Column;
-  readonly #mark: string;
+  readonly #computing: Computing;
   readonly #pending: string;
-  readonly #tally: Tally = { good: 0, bad: 0 };
-  #total: number | undefined;
-  #computed = 0;
   #vain = 0;
-  #limit = firstPageRows;
-  #rowBytes: number | undefined;
 
   constructor(action: FillColumnAction, { columns }: Table, context: FillContext) {
     this.#action = action;
     this.#context = context;
-    this.#column = requireColumn(action.table, columns, parsePath(action.path));
-    this.#key = requireColumn(action.table, columns, [action.key]);
-    this.#mark = action.mark ?? markName;
-    this.#pending = this.#ours(isPending(action, this.#column.name));
+    const ofOtherCode = async (hash: string) => await rowsOfOtherCode(action, hash, context.rows);
+    this.#computing = new Computing(action, columns, context, ofOtherCode);
+    this.#pending = this.#ours(isPending(action, this.#computing.column.name));
   }
 
   /** Merges what an earlier run has computed and not merged. */
   async mergeStaged(staging: string): Promise<void> {
     const { rows } = this.#context;
+    const wanted = this.#computing.columns;
     const columns = await rows.columns(staging);
     if (columns === undefined) return;
     // Another column of that name, or what a killed run has left of a drop, can't be merged.
-    const select = this.#columns.map(({ name }) => [name, sqlPath([name])] as const);
-    const staged = sameColumns(columns, this.#columns) ? await rows.read(staging, { select }) : [];
-    // A call may have been staged twice, by a run that was taken over and its successor.
-    await this.#merge([...new Map(staged.map((row) => [String(row[this.#key.name]), row])).values()], staging);
+    const select = wanted.map(({ name }) => [name, sqlPath([name])] as const);
+    const staged = sameColumns(columns, wanted) ? await rows.read(staging, { select }) : [];
+    await this.#mergeOnce(staged);
+    await this.#drop(staging);
+  }
+
+  /** Merges what was computed before the column was there, and drops the table of it. */
+  async mergeResults(results: string): Promise<void> {
+    const { rows } = this.#context;
+    const { key, column, columns } = this.#computing;
+    const select = [...columns, addressColumn].map(({ name }) => [name, sqlPath([name])] as const);
+    const mergePage = async (where: string) => {
+      const page = await rows.read(results, { select, where });
+      // Of two results for a row, the one that was computed later is merged.
+      await this.#mergeOnce(page.toSorted((one, other) => addressOf(one) - addressOf(other)));
+    };
+    const wanted = { select: [[key.name, sqlPath([key.name])]], where: this.#pending, limit: mostSought + 1 } as const;
+    const pending = await rows.read(this.#action.table, wanted);
+    // Most of them may have been loaded, and each merge reads the whole table.
+    if (pending.length <= mostSought)
+      for (let next = 0; next < pending.length; next += mostKeys)
+        await mergePage(keysIn(pending.slice(next, next + mostKeys), key));
+    else
+      for (const { number, last } of await fragmentsIn(results, rows))
+        for (let next = 0; next <= last; next += rowsOfPage(column.type, 0))
+          await mergePage(inRange(addressIn(number, next), addressIn(number, next + rowsOfPage(column.type, 0))));
+    await this.#drop(results);
   }
 
   /** Rows that an earlier run left without a value are computed again: its code may have been at fault. */
@@ -116,27 +128,27 @@ class Fill {
     const failed = this.#ours(hasFailed(this.#action));
     if ((await this.#count(failed, 1)) === 0) return;
     await mayWrite();
-    await rows.setNull(table, [this.#mark], failed);
+    await rows.setNull(table, [this.#computing.mark], failed);
     this.merges++;
   }
 
   /** If the code has computed a row before, it is not to blame for the first rows that fail now. */
   async checkCode(): Promise<void> {
-    if (this.#action.failedRows === "leave") this.#tally.good += await this.#count(isComputed(this.#action), 1);
+    if (this.#action.failedRows === "leave")
+      this.#computing.tally.good += await this.#count(isComputed(this.#action), 1);
   }
 
   /** Computes a page of the rows without a value of their sources. Whether it was full; undefined if there is none. */
   async page(): Promise<boolean | undefined> {
-    const limit = this.#pageRows;
+    const computing = this.#computing;
+    const limit = computing.pageRows;
     const version = await this.#version();
-    const wanted = await this.#read(limit, version !== undefined);
+    const wanted = await computing.read(this.#pending, limit, version !== undefined);
     if (wanted.length === 0) return undefined;
-    requireUnique(wanted, this.#action);
-    this.#rowBytes = wanted.reduce((sum, row) => sum + JSON.stringify(row).length, 0) / wanted.length;
-    const counted = this.#computed === 0 && this.#countAll(wanted.length, wanted.length < limit);
-    const computed = this.#sql === undefined ? this.#compute(wanted) : this.#selected(wanted);
-    const [values] = await Promise.all([computed, counted]);
-    const merged = await this.#merge(values, this.#context.staging, { version, addresses: addressesOf(wanted) });
+    const counted = computing.isFirstPage && this.#countAll(wanted.length, wanted.length < limit);
+    const [values] = await Promise.all([computing.compute(wanted), counted]);
+    const merged = await this.#merge(values, { version, addresses: addressesOf(wanted) });
+    await this.#drop(this.#context.staging);
     this.#vain = merged > 0 ? 0 : this.#vain + 1;
     // Otherwise the last catch-up ends it.
     if (this.#vain >= mostVain && wanted.length === limit)
@@ -146,27 +158,9 @@ class Fill {
     return wanted.length === limit;
   }
 
-  /** The values that code computes. */
-  async #compute(wanted: readonly RowValues[]): Promise<readonly RowValues[]> {
-    const compute = await this.#context.start();
-    const edited =
-      this.#computed > 0 ? undefined : await editedProblem(this.#action, this.#column, { ...this.#context, compute });
-    if (edited !== undefined) throw codeFailed(this.#action.with, edited);
-    const values: RowValues[] = [];
-    const stage = async (results: readonly RowResult[]) => void values.push(...(await this.#stage(results)));
-    await computeAll(wanted, this.#action, this.#column, { compute, stage, tally: this.#tally });
-    return values;
-  }
-
-  /** The values that SQL has given with the rows. They cost nothing, so they are not staged. */
-  #selected(wanted: readonly RowValues[]): readonly RowValues[] {
-    this.#context.progress((this.#computed += wanted.length), this.#total);
-    return wanted.map((row) => this.#rowOf({ row, value: row[this.#column.name] ?? null }));
-  }
-
   /** Removes the values of rows that `where` no longer holds for. Returns how many rows keep theirs. */
   async clearLeft(): Promise<number> {
-    const { kept, commits } = await clearLeft(this.#action, this.#column.name, this.#context);
+    const { kept, commits } = await clearLeft(this.#action, this.#computing.column.name, this.#context);
     this.merges += commits;
     return kept;
   }
@@ -174,10 +168,11 @@ class Fill {
   async problem(isComplete: boolean, kept: number): Promise<Filled["problem"]> {
     const isInUse = this.#context.pause !== undefined;
     const outdated = isComplete ? 0 : await this.#count(this.#pending);
-    const failed = this.#problem === undefined ? 0 : await this.#count(this.#ours(hasFailed(this.#action)));
+    const failure = this.#computing.problem ?? this.#context.failure;
+    const failed = failure === undefined ? 0 : await this.#count(this.#ours(hasFailed(this.#action)));
     if (outdated + failed + kept === 0) return undefined;
     const changing = `others kept changing what it is computed from${isInUse ? ", or wrote its value themselves" : ""}`;
-    const texts = failed > 0 ? [this.#problem!] : outdated > 0 ? [changing] : [];
+    const texts = failed > 0 ? [failure!] : outdated > 0 ? [changing] : [];
     if (kept > 0) texts.push("it changed so that `where` no longer holds for it, and keeps its former value");
     return { rows: outdated + failed + kept, text: texts.join("; ") };
   }
@@ -190,56 +185,31 @@ class Fill {
     return all.map((one) => `(${one})`).join(" and ");
   }
 
-  async #read(limit: number, hasAddresses = false): Promise<readonly RowValues[]> {
-    const { table, from, key } = this.#action;
-    const names = [...new Set([key, ...from])].map((name) => [name, sqlPath([name])] as const);
-    const { name, type } = this.#column;
-    if (hasAddresses) names.push([rowAddress, rowAddress]);
-    if (this.#sql !== undefined) names.push([name, castSql(this.#sql, type)]);
-    // A row that fails gets again what it has.
-    else if (this.#action.keepsFailed === true) names.push([name, sqlPath([name])]);
-    const select = [this.#markNow, ...names];
-    return await this.#context.rows.read(table, { select, where: this.#pending, limit });
-  }
-
-  get #sql(): string | undefined {
-    return sqlOf(this.#action);
-  }
-
-  /** The mark of a row's present sources. */
-  get #markNow(): readonly [name: string, sql: string] {
-    return [this.#mark, `arrow_cast(${markSql(this.#action)}, 'Utf8')`];
-  }
-
   /** While a page is computed, no row leaves the pending ones. */
   async #countAll(found: number, isAll: boolean): Promise<void> {
-    this.#total = isAll ? found : await this.#context.count?.(this.#pending);
+    this.#computing.total = isAll ? found : await this.#context.count?.(this.#pending);
   }
 
   async #count(where: string, limit?: number): Promise<number> {
-    const select = [["mark", sqlPath([this.#mark])]] as const;
+    const select = [["mark", sqlPath([this.#computing.mark])]] as const;
     return (await this.#context.rows.read(this.#action.table, { select, where, limit })).length;
   }
 
-  async #stage(results: readonly RowResult[]): Promise<readonly RowValues[]> {
-    const { rows, staging, progress, mayWrite } = this.#context;
-    const values = results.map((result) => this.#rowOf(result));
-    await mayWrite();
-    await rows.append(staging, this.#values(values));
-    this.#computed += results.length;
-    for (const result of results) if ("problem" in result) this.#problem ??= result.problem;
-    progress(this.#computed, this.#total);
-    return values;
+  /** A call may have been staged twice, by a run that was taken over and its successor. Merges the last of its results. */
+  async #mergeOnce(values: readonly RowValues[]): Promise<void> {
+    const { name } = this.#computing.key;
+    await this.#merge([...new Map(values.map((row) => [String(row[name]), row])).values()]);
   }
 
   /**
    * Returns how many rows got their value. `seen`: since when they are known to lack one. If others have written to the
    * table since then, and for rows that were left out because they had moved, it is looked again.
    */
-  async #merge(values: readonly RowValues[], staging: string, seen?: Seen): Promise<number> {
+  async #merge(values: readonly RowValues[], seen?: Seen): Promise<number> {
     const { rows, mayWrite } = this.#context;
     const { table, key, overwrite = false } = this.#action;
-    const wanted = { rows, table, key: this.#key, mark: this.#markNow, pending: this.#pending };
+    const { mark, column, key: keyColumn, markNow } = this.#computing;
+    const wanted = { rows, table, key: keyColumn, mark: markNow, pending: this.#pending };
     let merged = 0;
     let [left, known] = [values, seen];
     for (let tries = 1; left.length > 0; tries++) {
@@ -249,50 +219,24 @@ class Fill {
         [left, known] = await stillPending(left, wanted);
       if (left.length === 0) break;
       await mayWrite();
-      const marks = left.map((row) => row[this.#mark] as string);
+      const marks = left.map((row) => row[mark] as string);
       const addresses = isLast ? undefined : known?.addresses;
-      const condition = isCurrent(this.#action, this.#column.name, marks, addresses, rows.mostRanges);
-      const changed = await rows.update(table, key, this.#values(left), condition);
+      const condition = isCurrent(this.#action, column.name, marks, addresses, rows.mostRanges);
+      const changed = await rows.update(table, key, this.#computing.values(left), condition);
       this.merges++;
       merged += changed;
       if (isLast || changed === left.length) break;
       known = undefined;
     }
-    await mayWrite();
-    await rows.drop(staging);
     return merged;
+  }
+
+  async #drop(staging: string): Promise<void> {
+    await this.#context.mayWrite();
+    await this.#context.rows.drop(staging);
   }
 
   async #version(): Promise<number | undefined> {
     return await this.#context.rows.version(this.#action.table);
-  }
-
-  get #columns(): readonly Column[] {
-    return [
-      { name: this.#key.name, type: this.#key.type, nullable: true },
-      markColumn(this.#mark),
-      { name: this.#column.name, type: this.#column.type, nullable: true },
-    ];
-  }
-
-  get #pageRows(): number {
-    // The rows of the next page may be larger.
-    if (this.#rowBytes !== undefined)
-      this.#limit = Math.min(rowsOfPage(this.#column.type, this.#rowBytes), this.#limit * 4);
-    return this.#limit;
-  }
-
-  #values(rows: readonly RowValues[]): NewValues {
-    return { columns: this.#columns, rows };
-  }
-
-  #rowOf(result: RowResult): RowValues {
-    const { row } = result;
-    const mark = `${row[this.#mark] as string}${codePart(this.#context)}`;
-    const [value, own]: [RowValue, string] =
-      "problem" in result
-        ? [row[this.#column.name] ?? null, `${failedMark}${mark}`]
-        : [result.value, result.value === null ? `${nullMark}${mark}` : mark];
-    return { [this.#key.name]: row[this.#key.name]!, [this.#mark]: own, [this.#column.name]: value };
   }
 }

@@ -5,7 +5,8 @@ import { hasFailed, isPending } from "../../actions/rewrite/source-marks.ts";
 import { sameType } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { stagingsOf } from "./staging-name.ts";
+import { fragmentsBefore } from "../compute/results.ts";
+import { resultsOf, stagingsOf } from "../compute/staging-name.ts";
 
 /** Milliseconds after which a process that has written nothing is taken for dead. */
 const stillActive = 120_000;
@@ -36,36 +37,52 @@ export async function preparedProgress(
   const all = await count(table, where);
   const found = columns.find(({ name }) => name === next);
   const isKept = found !== undefined && sameType(found.type, action.type) && columns.some(({ name }) => name === mark);
-  if (!isKept) return { rows: all, computed: 0, failed: 0, perSecond: undefined };
   const filling = { ...action, mark };
   const both = (predicate: string) => (where === undefined ? predicate : `(${predicate}) and (${where})`);
-  const pending = await count(table, both(isPending(filling, next)));
-  const path = formatPath([next]);
-  const names = stagingsOf(await target.listTables(), ledger, { table, path });
-  const staged = await Promise.all(names.map(async (name) => await stagedIn(name, target)));
-  const waiting = staged.reduce((sum, one) => sum + one.rows, 0);
-  const speeds = staged.flatMap(({ perSecond = [] }) => perSecond);
+  const pending = isKept ? await count(table, both(isPending(filling, next))) : all;
+  const hidden = { table, path: formatPath([next]) };
+  const tables = await target.listTables();
+  const lookInto = async (names: readonly string[]) =>
+    await Promise.all(names.map(async (name) => await waitingIn(name, target, hasFailed(filling))));
+  const usable: string[] = [];
+  for (const name of resultsOf(tables, hidden))
+    if ((await fragmentsBefore(name, [{ name: next, type: action.type }], action, target.rows!)) !== undefined)
+      usable.push(name);
+  const results = await lookInto(usable);
+  const staged = await lookInto(stagingsOf(tables, ledger, hidden));
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+  // What is computed now is staged before it is among the results.
+  const speeds = [results, staged].map((some) => some.flatMap(({ perSecond = [] }) => perSecond));
+  const rates = speeds.find((some) => some.length > 0);
+  const waiting = [...results, ...staged];
   return {
     rows: all,
-    computed: all - Math.max(0, pending - waiting),
-    failed: await count(table, both(hasFailed(filling))),
-    perSecond: speeds.length === 0 ? undefined : speeds.reduce((sum, one) => sum + one),
+    computed: all - Math.max(0, pending - sum(waiting.map((one) => one.rows))),
+    failed: (isKept ? await count(table, both(hasFailed(filling))) : 0) + sum(results.map((one) => one.failed)),
+    perSecond: rates && sum(rates),
   };
 }
 
-/** What a staging table holds. Each of its versions is a call. A table that has just been merged has nothing. */
-async function stagedIn(
-  name: string,
-  { count, versions }: Target,
-): Promise<{ readonly rows: number; readonly perSecond?: number }> {
+interface Waiting {
+  readonly rows: number;
+  readonly failed: number;
+  readonly perSecond?: number;
+}
+
+/** What a table of computed values holds. Each of its versions is one append. A table that has just been merged has nothing. */
+async function waitingIn(name: string, { count, versions }: Target, failed: string): Promise<Waiting> {
   try {
     const rows = await count!(name);
     const times = (await versions?.list(name))?.flatMap(({ at = [] }) => at) ?? [];
     const seconds = (Math.max(...times) - Math.min(...times)) / 1_000;
     // That of a process that was killed is not computed any more.
     const isActive = Date.now() - Math.max(...times) < stillActive;
-    return { rows, ...(seconds > 0 && isActive && { perSecond: rows / seconds }) };
+    return {
+      rows,
+      failed: await count!(name, failed),
+      ...(seconds > 0 && isActive && { perSecond: rows / seconds }),
+    };
   } catch {
-    return { rows: 0 };
+    return { rows: 0, failed: 0 };
   }
 }

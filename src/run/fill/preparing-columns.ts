@@ -5,7 +5,7 @@ import { compileMigration } from "../../plan/compile/compile.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import type { PreparedProgress } from "./prepared-progress.ts";
-import { isStaging, preparingsOf } from "./staging-name.ts";
+import { isStaging, preparingsOf } from "../compute/staging-name.ts";
 import type { RunContext } from "../run-context.ts";
 
 export interface PreparingColumn {

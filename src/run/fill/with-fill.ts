@@ -1,29 +1,17 @@
 /** Gives a target the actions for which code of the project computes values. Each consists of many calls of the target and of the code. */
-import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import type { Action, ActionFor, FillColumnAction } from "../../actions/model/action.ts";
-import type { Column } from "../../schema/data-type.ts";
+import { isMigrateError } from "../../errors/migrate-error.ts";
+import type { Action, ActionFor } from "../../actions/model/action.ts";
+import { preparedName } from "../../actions/rewrite/prepared-columns.ts";
+import { formatPath, parsePath } from "../../schema/path.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
-import { codeHash } from "../../migrations/code-hash.ts";
-import type { Code } from "./call-code.ts";
-import type { FillContext, Filled } from "./fill-context.ts";
-import { FillFailed } from "./fill-failed.ts";
+import { openSession, type FillProject } from "./compute-session.ts";
+import { FillFailed } from "../compute/fill-failed.ts";
 import { RecallTooLow } from "../recall/describe-recall.ts";
 import { checkRecall } from "../recall/with-recall.ts";
-import type { Prepared, PrepareContext } from "./prepare-column.ts";
-import type { Shard } from "./shard.ts";
-import { preparingsOf, stagingName, stagingsOf } from "./staging-name.ts";
-import type { Clock } from "../../time/clock.ts";
-import type { RunContext } from "../run-context.ts";
-
-export interface FillProject extends Pick<RunContext, "clock" | "emit" | "folder" | "ledger" | "runsCode" | "signal"> {
-  /** Throws if this run may not write any more. */
-  readonly mayWrite: () => Promise<void>;
-  /** The rows that are computed; all when absent. */
-  readonly shard?: Shard | undefined;
-  /** Whether rows for which the code failed are not computed again, nor reported again. */
-  readonly keepsFailed?: boolean | undefined;
-}
+import type { Prepared } from "./prepare-column.ts";
+import type { PrepareContext } from "./prepared-table.ts";
+import { preparingsOf, resultsOf, stagingsOf } from "../compute/staging-name.ts";
 
 /** Milliseconds after which rows are looked for again that writes from before a switch have changed. */
 const settlingTime = 1_000;
@@ -83,9 +71,8 @@ export async function compute(
   // Applications may have begun writes before the switch.
   const pause =
     action.kind === "catchUpColumn" && runsCode ? async () => await clock.sleep(settlingTime, signal) : undefined;
-  const fill = async (filling: FillColumnAction, columns: readonly Column[]) =>
-    await fillWith(filling, columns, target, { ...project, keepsFailed, pause });
-  const { problem, commits } = await computed(action, {
+  const session = openSession(target, project, { table, path });
+  const context: PrepareContext = {
     target,
     rows: target.rows,
     clock,
@@ -93,8 +80,11 @@ export async function compute(
     mayWrite,
     checkRecall: async (check, path) => await checkRecall(check, path, target, project),
     outrun: (tries) => emit({ event: "outrun", table, path, tries }),
-    fill,
-  });
+    ahead: async (filling, columns) => await session.computeAhead(filling, columns),
+    fill: async (filling, columns, failure) =>
+      await session.fill(filling, columns, { keepsFailed: keepsFailed || failure !== undefined, failure, pause }),
+  };
+  const { problem, commits } = await computed(action, context).finally(() => session.close());
   // Everything is computed, so no lease is needed any more.
   if (action.kind === "catchUpColumn")
     for (const name of preparingsOf(await target.listTables(), project.ledger, action)) await target.rows.drop(name);
@@ -115,7 +105,9 @@ export async function dropLateStaging(
   if (rows === undefined || (action.kind !== "backfillColumn" && !isComputing(action))) return;
   const tables = await listTables();
   if (preparingsOf(tables, ledger, action).length > 0) return;
-  for (const name of stagingsOf(tables, ledger, action)) await rows.drop(name);
+  const prepared = { table: action.table, path: formatPath([preparedName(parsePath(action.path)[0]!)]) };
+  const late = [action, prepared].flatMap((column) => stagingsOf(tables, ledger, column));
+  for (const name of [...late, ...resultsOf(tables, prepared)]) await rows.drop(name);
 }
 
 async function computed(action: ComputingAction, context: PrepareContext): Promise<Prepared> {
@@ -132,86 +124,6 @@ async function computed(action: ComputingAction, context: PrepareContext): Promi
       return { problem, commits: merges };
     }
   }
-}
-
-async function fillWith(
-  action: FillColumnAction,
-  columns: readonly Column[],
-  { rows, listTables, count }: Pick<Target, "count" | "listTables"> & { readonly rows: RowAccess },
-  project: FillProject & Pick<FillContext, "pause">,
-): Promise<Filled> {
-  const {
-    folder = process.cwd(),
-    runsCode = true,
-    clock,
-    signal,
-    mayWrite,
-    ledger,
-    emit,
-    shard,
-    pause,
-    keepsFailed,
-  } = project;
-  const { table, path } = action;
-  const [{ openCode, sampleCode }, { fillColumn }] = await Promise.all([
-    import("./call-code.ts"),
-    import("./fill-column.ts"),
-  ]);
-  let code: Code | undefined;
-  const start = async () => {
-    code ??= runsCode ? await openCode(action, { folder, clock, signal }) : sampleCode(action, columns);
-    return code.compute;
-  };
-  const staging = stagingName(ledger, action, shard);
-  const progress = seldom(clock, (done: number, total?: number) =>
-    emit({ event: "computed", table, path, rows: done, total }),
-  );
-  try {
-    return await fillColumn(
-      action,
-      { columns },
-      {
-        rows,
-        start,
-        codeHash: runsCode ? codeHash(action.with, folder) : undefined,
-        keepsFailed,
-        shard,
-        staging,
-        staged: shard === undefined ? stagingsOf(await listTables(), ledger, action) : [staging],
-        mayWrite,
-        pause,
-        // Only those who watch need it.
-        count: count && (async (where) => await count(table, where).catch(() => undefined)),
-        progress: progress.see,
-      },
-    );
-  } catch (cause) {
-    // What the target or the lease reports is stated, also by a run that was interrupted.
-    if (signal?.aborted !== true || isMigrateError(cause)) throw cause;
-    const done = `${table}.${path} is computed in part; run the same command to continue`;
-    throw new MigrateError("ERR_INTERRUPTED", { done }, { cause });
-  } finally {
-    progress.end();
-    await code?.close();
-  }
-}
-
-/** Passes something on at most once a second, and at the end the last. */
-function seldom<Given extends readonly unknown[]>(clock: Clock, emit: (...given: Given) => void) {
-  let next = 0;
-  let last: Given | undefined;
-  return {
-    see(...given: Given) {
-      last = given;
-      if (clock.steady() < next) return;
-      next = clock.steady() + 1_000;
-      last = undefined;
-      emit(...given);
-    },
-    end() {
-      if (last !== undefined) emit(...last);
-    },
-  };
 }
 
 /** Whether the run may end because of an error, and resume later: what was computed is kept. */

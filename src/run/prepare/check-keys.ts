@@ -5,7 +5,7 @@ import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { sqlPath } from "../../schema/sql.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { repeated } from "../fill/found-rows.ts";
+import { repeated } from "../compute/found-rows.ts";
 import { findRowsToCompute } from "./estimate.ts";
 import { findRepeated } from "../check/find-repeated.ts";
 

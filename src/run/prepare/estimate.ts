@@ -2,6 +2,7 @@
 import type { Action } from "../../actions/model/action.ts";
 import { tablesOfAction, writtenBy } from "../../actions/apply-action.ts";
 import { formatType } from "../../schema/data-type.ts";
+import { formatPath } from "../../schema/path.ts";
 import { databaseOf, type Database, type Tables } from "../../schema/table.ts";
 import { planCommits, type PlannedCommit } from "../../plan/commits/commits.ts";
 import {
@@ -24,6 +25,8 @@ import {
   type RowsToCompute,
 } from "../../plan/assess/rows-to-compute.ts";
 import { countLost } from "../check/count-lost.ts";
+import { fragmentsBefore, hasSucceeded } from "../compute/results.ts";
+import { resultsOf } from "../compute/staging-name.ts";
 import { putBackKey } from "../../plan/assess/blocking-rows.ts";
 import { isWrittenBefore } from "../../plan/assess/known-failures.ts";
 import { bareBefore, isBare } from "../../plan/compile/vector-index-check.ts";
@@ -214,8 +217,24 @@ async function rowsComputed(
   if (all === 0) return 0;
   const wanted = await findRowsToCompute(commits, before, now, target);
   if (wanted === undefined) return null;
-  if (wanted.where === undefined) return all ?? null;
-  return (await countOf(target, { table: wanted.table, predicate: wanted.where })) ?? null;
+  const found =
+    wanted.where === undefined ? all : await countOf(target, { table: wanted.table, predicate: wanted.where });
+  return found === undefined ? null : Math.max(0, found - (await countResults(commits, target)));
+}
+
+/** How many values were computed already for a column that is not there yet. */
+async function countResults(commits: PlannedAction["commits"], target: Target): Promise<number> {
+  const { rows } = target;
+  const { table } = commits[0]!.action;
+  const { column, how, mark } = computedIn(commits)!;
+  const columns = await rows?.columns(table);
+  if (rows === undefined || columns === undefined || columns.some(({ name }) => name === column)) return 0;
+  const wanted = [{ name: column, type: computedColumn(commits)!.type }];
+  let found = 0;
+  for (const name of resultsOf(await target.listTables(), { table, path: formatPath([column]) }))
+    if ((await fragmentsBefore(name, wanted, how, rows)) !== undefined)
+      found += (await countOf(target, { table: name, predicate: hasSucceeded(mark) })) ?? 0;
+  return found;
 }
 
 /** The rows that code will compute; undefined if they do not follow from the current tables. */

@@ -6,6 +6,7 @@ import { formatPath, parsePath } from "../../schema/path.ts";
 import { sqlPath } from "../../schema/sql.ts";
 import { distanceOf, isVectorIndex } from "../../schema/table-index.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
+import type { Target } from "../../targets/contract/target.ts";
 
 export interface SharedNeighbours {
   /** How many neighbours of each row were compared. */
@@ -17,26 +18,38 @@ export interface SharedNeighbours {
 
 const k = 10;
 const sample = 50;
+/** Each search compares all vectors of both columns: of more rows, that is too much for information. */
+const mostRows = 10_000;
 
-/** Undefined if one of the columns has no vectors. */
+/** Undefined if one of the columns has no vectors, or if there are too many. */
 export async function compareNeighbours(
   { table, path, type, key }: PrepareColumnAction,
-  rows: RowAccess,
+  { rows, count }: Pick<Target, "count"> & { readonly rows: RowAccess },
 ): Promise<SharedNeighbours | undefined> {
+  if (((await count?.(table)) ?? 0) > mostRows) return undefined;
   const old = parsePath(path)[0]!;
   const column = (await rows.columns(table))?.find(({ name }) => name === old);
   if (type.kind !== "fixedSizeList" || column?.type.kind !== "fixedSizeList") return undefined;
   const names = [old, preparedName(old)] as const;
   const search = searchIn(await distancesIn(table, names, rows), { table, key }, rows);
   const select = [["key", sqlPath([key])], ...names.map((name) => [name, sqlPath([name])] as const)] as const;
-  const where = names.map((name) => `${sqlPath([name])} is not null`).join(" and ");
+  const vectors = names.map((name) => `${sqlPath([name])} is not null`).join(" and ");
+  const keys = await rows.read(table, { select: [select[0], hashOf(key)], where: vectors });
+  const hashes = keys.map((row) => row["hash"] as string).toSorted();
+  const last = hashes[Math.min(sample, hashes.length) - 1];
+  if (last === undefined) return undefined;
   let shared = 0;
-  const sampled = await rows.read(table, { select, where, limit: sample });
+  const sampled = await rows.read(table, { select, where: `(${vectors}) and ${hashOf(key)[1]} <= '${last}'` });
   for (const row of sampled) {
     const [before, after] = await Promise.all(names.map(async (name) => await search(name, row)));
     shared += before!.filter((one) => after!.includes(one)).length;
   }
-  return sampled.length === 0 ? undefined : { k, sampled: sampled.length, shared: shared / sampled.length };
+  return { k, sampled: sampled.length, shared: shared / sampled.length };
+}
+
+/** By it, the sample is drawn from all parts of the table, and is the same each time. */
+function hashOf(key: string): readonly [name: string, sql: string] {
+  return ["hash", `arrow_cast(md5(cast(${sqlPath([key])} as string)), 'Utf8')`];
 }
 
 /** The distance of the index on each column. */
@@ -63,7 +76,7 @@ function searchIn(
       column: formatPath([name]),
       vectors: [[...(row[name] as readonly number[])]],
       distance: distances.get(name)!,
-      exact: false,
+      exact: true,
       limit: k + 1,
     });
     const keys = found.map((one) => String(one["key"]));

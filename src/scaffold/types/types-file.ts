@@ -5,7 +5,7 @@ import { MigrateError } from "../../errors/migrate-error.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
 import type { SchemaRevision } from "../../run/schema-history.ts";
 import type { Database } from "../../schema/table.ts";
-import { packageFolder } from "../package-folder.ts";
+import { packageFolder } from "../../engine/package/package-folder.ts";
 import { applicationTypes, writtenMark } from "./application-types.ts";
 import { historyTypes } from "./history-types.ts";
 import { pythonMark, pythonModels, tablesWithoutModel } from "./python-models.ts";

@@ -35,6 +35,14 @@ export interface RowAccess {
   append(table: string, values: NewValues): Promise<void>;
   /** Drops the table if there is one. */
   drop(table: string): Promise<void>;
+  /** Where the files of a table are; absent if other programs can't read and write them. */
+  readonly files?: ((table: string) => TableFiles) | undefined;
+}
+
+/** The address of a table for other programs that know its format, and the options of its object store. */
+export interface TableFiles {
+  readonly uri: string;
+  readonly options?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface WantedValues {

@@ -249,7 +249,7 @@ export async function open(
       },
     },
     tryCall: (columns, call) => reaching(() => tryCall(columns, call)),
-    rows: lanceRows({ folder: base, open: openOf, create, drop, calling }),
+    rows: lanceRows({ location, open: openOf, create, drop, calling }),
     // No time limit: if the drop were given up half-way, part of the table would stay.
     discard: (table) => drop(table),
     async close() {

@@ -3,13 +3,13 @@ import type { RowValues } from "../../schema/row-values.ts";
 import { search, type Found } from "../../engine/query.ts";
 import { writeReadably } from "../../engine/checked-writes.ts";
 import { readColumns, type AnyTable } from "../../engine/engine.ts";
+import type { DatabaseLocation } from "../../engine/location.ts";
 import { readIndexes } from "../../engine/read-indexes.ts";
 import { addRows, mergeRows, updateRows } from "../../engine/write-rows.ts";
 import type { NewValues, RowAccess } from "../contract/row-access.ts";
 
 interface Database {
-  /** Its folder, if it is in one. */
-  readonly folder: string | undefined;
+  readonly location: DatabaseLocation;
   /** A new handle; undefined if there is no such table. */
   readonly open: (table: string) => Promise<AnyTable | undefined>;
   /** From an Arrow IPC file. */
@@ -19,7 +19,7 @@ interface Database {
   readonly calling: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
-export function lanceRows({ folder, open, create, drop, calling }: Database): RowAccess {
+export function lanceRows({ location, open, create, drop, calling }: Database): RowAccess {
   const existing = async (table: string): Promise<AnyTable> => {
     const handle = await open(table);
     if (handle === undefined) throw new Error(`there is no table ${table}`);
@@ -38,7 +38,7 @@ export function lanceRows({ folder, open, create, drop, calling }: Database): Ro
         const handle = await open(table);
         return handle && (await readColumns(handle));
       }),
-    indexes: (table) => calling(async () => await readIndexes(await existing(table), folder)),
+    indexes: (table) => calling(async () => await readIndexes(await existing(table), location.folder)),
     version: (table) => calling(async () => await (await open(table))?.version()),
     read: (table, { select, where, limit }) =>
       calling(async () => {
@@ -87,6 +87,7 @@ export function lanceRows({ folder, open, create, drop, calling }: Database): Ro
       calling(async () => {
         if ((await open(table)) !== undefined) await drop(table);
       }),
+    files: (table) => ({ uri: `${location.uri}/${table}.lance`, options: location.storageOptions }),
   };
 }
 

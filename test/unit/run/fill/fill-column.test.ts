@@ -1,8 +1,8 @@
 import { Field, Int32, Int64, Schema } from "apache-arrow";
 import { expect, test } from "vitest";
 import type { FillColumnAction } from "../../../../src/actions/model/action.ts";
-import { stagingName, stagingsOf } from "../../../../src/run/fill/staging-name.ts";
-import type { Compute } from "../../../../src/run/fill/compute-all.ts";
+import { stagingName, stagingsOf } from "../../../../src/run/compute/staging-name.ts";
+import type { Compute } from "../../../../src/run/compute/compute-all.ts";
 import type { RowAccess } from "../../../../src/targets/contract/row-access.ts";
 import { lancedb } from "../../../support/tables.ts";
 import { aScene, failingAfter, lengths, staging, type Given, type Row } from "./fill-scene.ts";

@@ -1,9 +1,9 @@
 /** A table whose column `length` is filled, on the embedded engine. */
 import type { FillColumnAction } from "../../../../src/actions/model/action.ts";
 import { markColumn } from "../../../../src/actions/rewrite/source-marks.ts";
-import type { Compute } from "../../../../src/run/fill/compute-all.ts";
+import type { Compute } from "../../../../src/run/compute/compute-all.ts";
 import { fillColumn } from "../../../../src/run/fill/fill-column.ts";
-import type { FillContext, Filled } from "../../../../src/run/fill/fill-context.ts";
+import type { FillContext, Filled } from "../../../../src/run/compute/fill-context.ts";
 import type { RowValues } from "../../../../src/schema/row-values.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
 import { temporaryFolder } from "../../../support/project.ts";

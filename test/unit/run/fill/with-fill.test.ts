@@ -1,13 +1,15 @@
 /** Actions for which values are computed, as a target with `withFill` executes them on the embedded engine. */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { preparedName } from "../../../../src/actions/rewrite/prepared-columns.ts";
 import { expect, test } from "vitest";
 import type { ActionFor } from "../../../../src/actions/model/action.ts";
 import type { Computation } from "../../../../src/actions/model/computation.ts";
 import { preparedAs } from "../../../../src/actions/rewrite/prepared-columns.ts";
 import type { RunEvent } from "../../../../src/run/events.ts";
-import { preparingName, stagingName } from "../../../../src/run/fill/staging-name.ts";
-import { dropLateStaging, withFill, type FillProject } from "../../../../src/run/fill/with-fill.ts";
+import { preparingName, resultsName, stagingName } from "../../../../src/run/compute/staging-name.ts";
+import { dropLateStaging, withFill } from "../../../../src/run/fill/with-fill.ts";
+import type { FillProject } from "../../../../src/run/fill/compute-session.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
 import { systemClock } from "../../../../src/time/clock.ts";
 import { temporaryFolder } from "../../../support/project.ts";
@@ -143,14 +145,16 @@ test("what a late call has staged for an action that is done is dropped, unless 
   const { target, rows } = await aScene();
   const own = stagingName(ledger, column);
   const other = stagingName(ledger, { ...column, path: "text" });
-  for (const name of [own, other]) await rows.append(name, { columns, rows: [] });
+  const hidden = { ...column, path: preparedName(column.path) };
+  const late = [own, stagingName(ledger, hidden), resultsName(ledger, hidden)];
+  for (const name of [...late, other]) await rows.append(name, { columns, rows: [] });
   const backfill = { kind: "backfillColumn", ...column, set: "1" } as never;
   const lease = preparingName(ledger, column);
   await rows.append(lease, { columns, rows: [] });
   await dropLateStaging(backfill, target, ledger);
   await rows.drop(lease);
   await dropLateStaging({ kind: "dropTable", table: "docs" }, target, ledger);
-  expect((await target.listTables()).toSorted()).toEqual([own, other, "docs"].toSorted());
+  expect((await target.listTables()).toSorted()).toEqual([...late, other, "docs"].toSorted());
   await dropLateStaging(backfill, target, ledger);
   expect((await target.listTables()).toSorted()).toEqual([other, "docs"].toSorted());
 });

@@ -16,7 +16,10 @@ test("neighbours are compared if both the old and the new values are vectors", a
   const rows = [1, 2, 3].map((id) => ({ id, v: [id, 1], [v!]: [id, 2], text: `row ${id}`, [text!]: [id, 3] }));
   await addRows(folder, "t", rows);
   const compared = async (path: string, type = vector(2).type as PrepareColumnAction["type"]) =>
-    await compareNeighbours({ table: "t", path, type, key: "id" } as PrepareColumnAction, target.rows!);
+    await compareNeighbours({ table: "t", path, type, key: "id" } as PrepareColumnAction, {
+      ...target,
+      rows: target.rows!,
+    });
   expect(await compared("v")).toEqual({ k: 10, sampled: 3, shared: 2 });
   expect(await compared("v", utf8().type)).toBeUndefined();
   expect(await compared("text")).toBeUndefined();

@@ -1,21 +1,20 @@
-/** What filling a column needs, and what comes of it. */
+/** What computing the values of a column and filling it need, and what comes of it. */
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { Compute } from "./compute-all.ts";
 import type { Shard } from "./shard.ts";
 
-export interface FillContext {
+/** What computing values needs. */
+export interface ComputeContext {
   readonly rows: RowAccess;
   /** Starts the code before it is first called: a command may take long to start, and there may be nothing to compute. */
   readonly start: () => Promise<Compute>;
   /** A hash of the code; undefined if SQL computes the values, or if no code runs. */
   readonly codeHash?: string | undefined;
-  /** Whether rows for which the code failed stay as they are, because it has just been tried. */
-  readonly keepsFailed?: boolean | undefined;
   /** The rows that are computed; all when absent. */
   readonly shard?: Shard | undefined;
   /** The name of the staging table, which only this fill uses. */
   readonly staging: string;
-  /** The staging tables of earlier fills, whose values are merged first. */
+  /** The staging tables of earlier fills, whose values are kept first. */
   readonly staged: readonly string[];
   /** Throws if this run may not write any more. Called before each write. */
   readonly mayWrite: () => Promise<void>;
@@ -23,6 +22,15 @@ export interface FillContext {
   readonly count?: ((where: string) => Promise<number | undefined>) | undefined;
   /** Called after each append. `total`: how many rows are computed in all, if that is known. */
   readonly progress: (computed: number, total: number | undefined) => void;
+}
+
+export interface FillContext extends ComputeContext {
+  /** Tables of values that were computed before the column was there, which are merged first. */
+  readonly results?: readonly string[] | undefined;
+  /** Whether rows for which the code failed stay as they are, because it has just been tried. */
+  readonly keepsFailed?: boolean | undefined;
+  /** Why the first row failed that has no value of `results`. */
+  readonly failure?: string | undefined;
   /** Waits for writes that applications began before the column took another one's place; then rows are looked for again. */
   readonly pause?: (() => Promise<void>) | undefined;
 }
@@ -30,6 +38,6 @@ export interface FillContext {
 export interface Filled {
   /** How many rows have no value of their present sources, and why the first of them; undefined if there are none. */
   readonly problem: { readonly rows: number; readonly text: string } | undefined;
-  /** How many versions of the table were made. */
+  /** How many versions of the table the merges have made. */
   readonly merges: number;
 }

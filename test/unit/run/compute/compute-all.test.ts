@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Computation } from "../../../../src/actions/model/computation.ts";
-import { computeAll, NoAnswer, type Compute, type RowResult } from "../../../../src/run/fill/compute-all.ts";
+import { computeAll, NoAnswer, type Compute, type RowResult } from "../../../../src/run/compute/compute-all.ts";
 import { float32, utf8, vector } from "../../../../src/schema/declare/type-builders.ts";
 import type { ColumnType } from "../../../../src/schema/typed/shape.ts";
 

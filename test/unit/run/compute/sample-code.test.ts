@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rateOf } from "../../../../src/run/fill/sample-code.ts";
+import { rateOf } from "../../../../src/run/compute/sample-code.ts";
 
 /** Calls that end at these times. */
 const calls = (...at: readonly number[]) => at.map((one) => ({ rows: 10, at: one }));

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openCode } from "../../../../src/run/fill/call-code.ts";
+import { openCode } from "../../../../src/run/compute/call-code.ts";
 import { sleepingClock } from "../../../support/clocks.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 

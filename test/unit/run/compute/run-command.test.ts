@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { startCommand } from "../../../../src/run/fill/run-command.ts";
+import { startCommand } from "../../../../src/run/compute/run-command.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 
 /** Answers a call, and writes a file a moment after its input has ended. */

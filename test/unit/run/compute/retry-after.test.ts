@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Late, pauseBefore } from "../../../../src/run/fill/retry-after.ts";
+import { Late, pauseBefore } from "../../../../src/run/compute/retry-after.ts";
 
 const headers = (value: string) => new Headers({ "retry-after": value });
 const network = new TypeError("fetch failed", { cause: Object.assign(new Error("refused"), { code: "ECONNREFUSED" }) });

@@ -65,7 +65,7 @@ export interface PendingRows {
 }
 
 /** How many rows are looked for by their keys at a time: the engine holds the list once for each file of the table. */
-const mostKeys = 500;
+export const mostKeys = 500;
 
 /** Those of the values whose rows lack them and still have the sources that they were computed from. */
 export async function stillPending(
@@ -83,17 +83,17 @@ export async function stillPending(
   await look(pending, 2 * values.length);
   const others = values.filter((row) => rowOf(row) === undefined);
   for (let next = 0; next < others.length; next += mostKeys) {
-    const keys = others.slice(next, next + mostKeys).map((row) => keySql(row, key));
-    await look(`${sqlPath([key.name])} in (${keys.join(", ")}) and (${pending})`);
+    await look(`${keysIn(others.slice(next, next + mostKeys), key)} and (${pending})`);
   }
   const [name] = mark;
   const left = values.filter((row) => rowOf(row)?.[name] === markIn(row[name] as string));
   return [left, { version, addresses: addressesOf(left.map((row) => rowOf(row)!)) }];
 }
 
-function keySql(row: RowValues, { name, type }: Column): string {
-  const text = String(row[name]);
-  return isInteger(type) ? text : sqlText(text);
+/** An SQL predicate for the rows with the keys of these. */
+export function keysIn(rows: readonly RowValues[], { name, type }: Column): string {
+  const keys = rows.map((row) => (isInteger(type) ? String(row[name]) : sqlText(String(row[name]))));
+  return `${sqlPath([name])} in (${keys.join(", ")})`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isStaging, preparingName, stagingName } from "../../../../src/run/fill/staging-name.ts";
+import { isStaging, preparingName, stagingName } from "../../../../src/run/compute/staging-name.ts";
 
 const column = { table: "t", path: "v" };
 

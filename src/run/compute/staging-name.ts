@@ -12,6 +12,20 @@ export function stagingName(ledger: string, { table, path }: Computed, shard?: S
   return withShard(`${ledger}.computed-${stepHash({ table, path })}`, shard);
 }
 
+/** The table in which all values of a column are collected that is not there yet. */
+export function resultsName(ledger: string, column: Computed, shard?: Shard): string {
+  return withShard(`${ledger}${resultsPart(column)}`, shard);
+}
+
+/** Those of these tables that are such tables of this column, of whichever shard and ledger. */
+export function resultsOf(tables: readonly string[], column: Computed): readonly string[] {
+  return tables.filter((table) => table.includes(resultsPart(column)));
+}
+
+function resultsPart({ table, path }: Computed): string {
+  return `.results-${stepHash({ table, path })}`;
+}
+
 /** Those of these tables that hold values of this column, whichever shard has computed them. */
 export function stagingsOf(tables: readonly string[], ledger: string, action: Computed): readonly string[] {
   const name = stagingName(ledger, action);
@@ -33,9 +47,15 @@ function withShard(name: string, shard: Shard | undefined): string {
   return shard === undefined ? name : `${name}-${shard.index}-of-${shard.of}`;
 }
 
+/** Whether these tables are those of two shards of as many. */
+export function areSiblings(one: string, other: string): boolean {
+  const ofHowMany = (name: string) => /-of-\d+$/.exec(name)?.[0];
+  return ofHowMany(one) !== undefined && ofHowMany(one) === ofHowMany(other);
+}
+
 /** Whether a table holds values that are not merged yet, or a lease under which values are computed. */
 export function isStaging(name: string, ledger: string): boolean {
-  return name.startsWith(`${ledger}.computed-`) || isPreparing(name, ledger);
+  return [".computed-", ".results-"].some((kind) => name.startsWith(`${ledger}${kind}`)) || isPreparing(name, ledger);
 }
 
 /** Whether a table is the ledger of a lease under which a column is prepared. */

@@ -1,0 +1,271 @@
+/**
+ * Computes the values of a column before it is there. Results are appended to a table of their own, so that the table
+ * gets no column and no version meanwhile, and none of its rows moves. It is read fragment by fragment, each once.
+ */
+import type { FillColumnAction } from "../../actions/model/action.ts";
+import { firstPageRows } from "../../actions/model/computation.ts";
+import { failedMark, isByOtherCode, markIn, rowAddress } from "../../actions/rewrite/source-marks.ts";
+import { sameColumns, type Column } from "../../schema/data-type.ts";
+import type { RowValues } from "../../schema/row-values.ts";
+import { sqlPath } from "../../schema/sql.ts";
+import { mostCompared } from "../check/edited-code.ts";
+import { Computing } from "./computing.ts";
+import type { ComputeContext, Filled } from "./fill-context.ts";
+import { keysIn, mostKeys } from "./found-rows.ts";
+import {
+  addressColumn,
+  addressIn,
+  addressOf,
+  fragmentOf,
+  fragmentsBefore,
+  fragmentsIn,
+  hasSucceeded,
+  inRange,
+  originColumn,
+  originOf,
+  resultColumns,
+  type Fragment,
+} from "./results.ts";
+import { inShard } from "./shard.ts";
+
+export interface AheadContext extends ComputeContext {
+  /** The name of the table of results. */
+  readonly results: string;
+  /** Tables of results of other parts of the rows, which this run need not compute again. */
+  readonly others?: readonly string[] | undefined;
+}
+
+/** How often fragments are looked for that came while others were computed. */
+const mostPasses = 10;
+
+/** `columns`: those of the table, and the one that is computed. Returns how many rows failed, and why the first one did. */
+export async function computeAhead(
+  action: FillColumnAction,
+  columns: readonly Column[],
+  context: AheadContext,
+): Promise<Filled["problem"]> {
+  const ahead = new Ahead(action, columns, context);
+  await ahead.resume();
+  await ahead.computeAll();
+  return ahead.problem;
+}
+
+class Ahead {
+  readonly #action: FillColumnAction;
+  readonly #context: AheadContext;
+  readonly #computing: Computing;
+  /** The last fragment of which rows were computed, and the addresses of these if there may be others. */
+  #reached = { fragment: -1, rows: new Set<number>() };
+  /** Rows of later fragments may have been computed before they moved there. */
+  #before: number | undefined;
+  /** How many results there are. */
+  #known = 0;
+  /** Keys and marks of the results whose address is not known. */
+  readonly #unplaced = new Set<string>();
+
+  constructor(action: FillColumnAction, columns: readonly Column[], context: AheadContext) {
+    this.#action = action;
+    this.#context = context;
+    this.#computing = new Computing(action, columns, context, async (hash) => await this.#ofOtherCode(hash));
+  }
+
+  get problem(): Filled["problem"] {
+    const { problem, tally } = this.#computing;
+    return problem === undefined ? undefined : { rows: tally.bad, text: problem };
+  }
+
+  /** Finds out what earlier runs have computed. Computes again what failed then: the code may have been at fault. */
+  async resume(): Promise<void> {
+    const { rows, results, staged } = this.#context;
+    this.#before = await fragmentsBefore(results, this.#computing.columns, this.#action, rows);
+    if (this.#before === undefined && (await rows.columns(results)) !== undefined) await this.#drop(results);
+    for (const staging of staged) await this.#keepStaged(staging);
+    if (this.#before === undefined) return;
+    await this.#findReached();
+    const { mark, tally } = this.#computing;
+    const select = [["mark", sqlPath([mark])]] as const;
+    tally.good += (await rows.read(results, { select, where: hasSucceeded(mark), limit: 1 })).length;
+    await this.#retryFailed();
+  }
+
+  async computeAll(): Promise<void> {
+    for (let pass = 1; pass <= mostPasses; pass++) {
+      const fragments = await this.#fragments();
+      this.#before ??= fragments.at(-1)?.number ?? -1;
+      if (pass === 1) await this.#countAll();
+      let computed = 0;
+      for (const fragment of fragments) {
+        // Another run may have begun to load what is computed; then the fill that follows computes the rest.
+        if (await this.#isThere()) return;
+        computed += await this.#computeFragment(fragment);
+      }
+      // The fill that follows computes the last few.
+      if (computed < firstPageRows) return;
+    }
+  }
+
+  async #isThere(): Promise<boolean> {
+    const { name } = this.#computing.column;
+    return (await this.#context.rows.columns(this.#action.table))?.some((column) => column.name === name) === true;
+  }
+
+  async #findReached(): Promise<void> {
+    const { rows, results } = this.#context;
+    const { key, mark } = this.#computing;
+    const address = [addressColumn.name, sqlPath([addressColumn.name])] as const;
+    for await (const batch of rows.batches(results, { select: [address] }))
+      for (const result of batch) this.#reach(addressOf(result));
+    const select = [key.name, mark].map((name) => [name, sqlPath([name])] as const);
+    for (const result of await rows.read(results, { select, where: `${address[1]} is null` }))
+      this.#unplaced.add(this.#identity(result));
+  }
+
+  #reach(address: number): void {
+    this.#known++;
+    if (address === Infinity) return;
+    const fragment = fragmentOf(address);
+    if (fragment > this.#reached.fragment) this.#reached = { fragment, rows: new Set() };
+    if (fragment === this.#reached.fragment) this.#reached.rows.add(address);
+  }
+
+  /** The same for two rows if their values are. */
+  #identity(row: RowValues): string {
+    const { key, mark } = this.#computing;
+    return `${String(row[key.name])} ${markIn(row[mark] as string)}`;
+  }
+
+  /** Those that were not computed yet. */
+  async #fragments(): Promise<readonly Fragment[]> {
+    const { fragment, rows } = this.#reached;
+    return await fragmentsIn(this.#action.table, this.#context.rows, rows.size > 0 ? fragment : fragment + 1);
+  }
+
+  /** Returns how many rows were computed. */
+  async #computeFragment({ number, last }: Fragment): Promise<number> {
+    const done = number === this.#reached.fragment ? this.#reached.rows : new Set<number>();
+    const isWanted = (row: RowValues) => !done.has(Number(row[rowAddress])) && !this.#unplaced.has(this.#identity(row));
+    const mayBeKnown = number > this.#before! || (this.#context.others ?? []).length > 0;
+    let computed = 0;
+    let page: RowValues[] = [];
+    for (let next = 0; next <= last;) {
+      const limit = this.#computing.pageRows;
+      // Only some of the rows there may be wanted.
+      const end = next + Math.max(limit - page.length, Math.ceil(limit / 4));
+      const range = this.#ours(inRange(addressIn(number, next), addressIn(number, end)));
+      page.push(...(await this.#computing.read(range, undefined, true)).filter(isWanted));
+      next = end;
+      if (page.length < limit && next <= last) continue;
+      const lacking = mayBeKnown ? await this.#lacking(page) : page;
+      page = [];
+      if (lacking.length > 0) await this.#computePage(lacking);
+      computed += lacking.length;
+    }
+    this.#reached = { fragment: number, rows: new Set() };
+    return computed;
+  }
+
+  async #computePage(wanted: readonly RowValues[]): Promise<void> {
+    const { name } = this.#computing.key;
+    const values = await this.#computing.compute(wanted);
+    const addresses = new Map(wanted.map((row) => [row[name], Number(row[rowAddress])]));
+    const placed = values.map((value) => ({ ...value, [addressColumn.name]: addresses.get(value[name])! }));
+    await this.#append(placed.toSorted((one, other) => addressOf(one) - addressOf(other)));
+    await this.#drop(this.#context.staging);
+  }
+
+  async #append(placed: readonly RowValues[]): Promise<void> {
+    const { rows, results, mayWrite } = this.#context;
+    const origin = originOf(this.#action, this.#before ?? -1);
+    const all = placed.map((row) => ({ ...row, [originColumn.name]: origin }));
+    await mayWrite();
+    await rows.append(results, { columns: resultColumns(this.#computing.columns), rows: all });
+  }
+
+  async #drop(table: string): Promise<void> {
+    await this.#context.mayWrite();
+    await this.#context.rows.drop(table);
+  }
+
+  /** What a run that was killed has staged. */
+  async #keepStaged(staging: string): Promise<void> {
+    const { rows } = this.#context;
+    const { columns } = this.#computing;
+    const found = await rows.columns(staging);
+    if (found === undefined) return;
+    const select = columns.map(({ name }) => [name, sqlPath([name])] as const);
+    const staged = sameColumns(found, columns) ? await rows.read(staging, { select }) : [];
+    if (staged.length > 0) {
+      this.#before ??= (await fragmentsIn(this.#action.table, rows)).at(-1)?.number ?? -1;
+      await this.#append(staged.map((row) => ({ ...row, [addressColumn.name]: null })));
+    }
+    await this.#drop(staging);
+  }
+
+  /** Those of the rows without a result. */
+  async #lacking(found: readonly RowValues[]): Promise<readonly RowValues[]> {
+    const { rows, results, others = [] } = this.#context;
+    const { key, mark } = this.#computing;
+    const select = [key.name, mark].map((name) => [name, sqlPath([name])] as const);
+    const known = new Set<string>();
+    for (const table of [results, ...others])
+      for (const where of this.#byKeys(found))
+        for (const result of await rows.read(table, { select, where })) known.add(this.#identity(result));
+    return found.filter((row) => !known.has(this.#identity(row)));
+  }
+
+  async #retryFailed(): Promise<void> {
+    const { rows, results, staging, mayWrite } = this.#context;
+    const { key, mark } = this.#computing;
+    const where = `starts_with(${sqlPath([mark])}, '${failedMark}')`;
+    const failed = await rows.read(results, { select: [[key.name, sqlPath([key.name])]], where });
+    for (const keys of this.#byKeys(failed)) {
+      const found = await this.#computing.read(this.#ours(keys), undefined, false);
+      if (found.length === 0) continue;
+      const values = this.#computing.values(await this.#computing.compute(found));
+      await mayWrite();
+      await rows.update(results, key.name, values, "true");
+      await this.#drop(staging);
+    }
+  }
+
+  async #ofOtherCode(codeHash: string): Promise<readonly RowValues[]> {
+    if (this.#known === 0) return [];
+    const { rows, results } = this.#context;
+    const { key, mark, column } = this.#computing;
+    const select = [key.name, mark, column.name].map((name) => [name, sqlPath([name])] as const);
+    const known = await rows.read(results, {
+      select,
+      where: `${hasSucceeded(mark)} and ${isByOtherCode(sqlPath([mark]), codeHash)}`,
+      limit: mostCompared,
+    });
+    const values = new Map(known.map((result) => [this.#identity(result), result[column.name]!]));
+    const [where] = this.#byKeys(known);
+    const found = where === undefined ? [] : await this.#computing.read(where, undefined, false);
+    return found.flatMap((row) => {
+      const value = values.get(this.#identity(row));
+      return value === undefined ? [] : [{ ...row, [column.name]: value }];
+    });
+  }
+
+  /** Predicates for the rows with the keys of these, some keys in each. */
+  #byKeys(found: readonly RowValues[]): readonly string[] {
+    const { key } = this.#computing;
+    const predicates: string[] = [];
+    for (let next = 0; next < found.length; next += mostKeys)
+      predicates.push(keysIn(found.slice(next, next + mostKeys), key));
+    return predicates;
+  }
+
+  /** A predicate for those of the rows for which another one holds that this run computes. */
+  #ours(predicate: string): string {
+    const { where, key } = this.#action;
+    const { shard } = this.#context;
+    const all = [predicate, where, shard && inShard(shard, key)].filter((one) => one !== undefined);
+    return all.map((one) => `(${one})`).join(" and ");
+  }
+
+  async #countAll(): Promise<void> {
+    const all = await this.#context.count?.(this.#ours("true"));
+    this.#computing.total = all && Math.max(0, all - this.#known);
+  }
+}

@@ -1,0 +1,96 @@
+/** Tables of results: values that were computed before their column was there, each with the address of its row. */
+import type { FillColumnAction } from "../../actions/model/action.ts";
+import { failedMark, rowAddress } from "../../actions/rewrite/source-marks.ts";
+import { stepHash } from "../../migrations/checksum.ts";
+import { sameType, type Column } from "../../schema/data-type.ts";
+import type { RowValues } from "../../schema/row-values.ts";
+import { sqlPath } from "../../schema/sql.ts";
+import type { RowAccess } from "../../targets/contract/row-access.ts";
+
+/** Where the row was when its value was computed; null if that is not known any more. */
+export const addressColumn: Column = { name: "_lance_migrate_address", type: { kind: "int64" }, nullable: true };
+
+/** An address is the number of a fragment of the table, and behind these 32 bits that of the row in it. */
+const rowsPerFragment = 2 ** 32;
+
+export function fragmentOf(address: number): number {
+  return Math.floor(address / rowsPerFragment);
+}
+
+export function addressIn(fragment: number, row: number): number {
+  return fragment * rowsPerFragment + row;
+}
+
+/** A part of a table, whose rows have neighbouring addresses. Each append makes one. */
+export interface Fragment {
+  readonly number: number;
+  /** The number of its last row that is not deleted. */
+  readonly last: number;
+}
+
+/** The fragments of a table from one on, in order. Reads only the addresses. */
+export async function fragmentsIn(
+  table: string,
+  rows: Pick<RowAccess, "batches">,
+  from = 0,
+): Promise<readonly Fragment[]> {
+  const found = new Map<number, number>();
+  const wanted = { select: [[rowAddress, rowAddress]], where: inRange(addressIn(from, 0), Infinity) } as const;
+  for await (const batch of rows.batches(table, wanted))
+    for (const row of batch) {
+      const address = Number(row[rowAddress]);
+      const number = fragmentOf(address);
+      found.set(number, Math.max(found.get(number) ?? 0, address - addressIn(number, 0)));
+    }
+  return [...found].map(([number, last]) => ({ number, last })).toSorted((one, other) => one.number - other.number);
+}
+
+/** An SQL predicate for the rows at these addresses, by which the engine reads no others. */
+export function inRange(first: number, end: number): string {
+  const from = `${rowAddress} >= ${first}`;
+  return end === Infinity ? from : `${from} and ${rowAddress} < ${end}`;
+}
+
+/** The address of a result; Infinity if it is not known, because it was computed last. */
+export function addressOf(result: RowValues): number {
+  const address = result[addressColumn.name] ?? null;
+  return address === null ? Infinity : Number(address);
+}
+
+/** The same in all rows: what the values were computed from, and the last fragment that there was before. */
+export const originColumn: Column = { name: "_lance_migrate_origin", type: { kind: "utf8" }, nullable: true };
+
+/** Those of a table of results. `values`: those that a staging table has. */
+export function resultColumns(values: readonly Column[]): readonly Column[] {
+  return [...values, addressColumn, originColumn];
+}
+
+export function originOf({ version, from }: Pick<FillColumnAction, "version" | "from">, fragments: number): string {
+  return `${stepHash({ version, from })} ${fragments}`;
+}
+
+/** An SQL predicate for the results of rows for which the code did not fail. */
+export function hasSucceeded(mark: string): string {
+  return `not starts_with(${sqlPath([mark])}, '${failedMark}')`;
+}
+
+/**
+ * The last fragment that there was before these results; undefined if they are of no use: there are none, or they are of
+ * other types, of other code, or from other columns. `values`: some of the columns of a staging table.
+ */
+export async function fragmentsBefore(
+  results: string,
+  values: readonly Pick<Column, "name" | "type">[],
+  how: Pick<FillColumnAction, "version" | "from">,
+  rows: Pick<RowAccess, "columns" | "read">,
+): Promise<number | undefined> {
+  const columns = (await rows.columns(results)) ?? [];
+  const isThere = (wanted: Pick<Column, "name" | "type">) =>
+    columns.some((one) => one.name === wanted.name && sameType(one.type, wanted.type));
+  if (![...values, originColumn].every(isThere)) return undefined;
+  const select = [[originColumn.name, sqlPath([originColumn.name])]] as const;
+  const [first] = await rows.read(results, { select, limit: 1 });
+  const origin = first?.[originColumn.name] as string | undefined;
+  const fragments = Number(origin?.split(" ")[1]);
+  return origin === originOf(how, fragments) ? fragments : undefined;
+}

@@ -1,0 +1,165 @@
+/** What the fills of one action share: their code, which is started once, and where they report to. */
+import type { FillColumnAction } from "../../actions/model/action.ts";
+import { besidesSources, markName, markSql } from "../../actions/rewrite/source-marks.ts";
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { codeHash } from "../../migrations/code-hash.ts";
+import type { Column } from "../../schema/data-type.ts";
+import { parsePath } from "../../schema/path.ts";
+import { requireColumn } from "../../schema/table.ts";
+import type { RowAccess } from "../../targets/contract/row-access.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import type { Shard } from "../compute/shard.ts";
+import type { Clock } from "../../time/clock.ts";
+import type { Code } from "../compute/call-code.ts";
+import { stagedColumns } from "../compute/computing.ts";
+import { fragmentsBefore } from "../compute/results.ts";
+import type { ComputeContext, FillContext, Filled } from "../compute/fill-context.ts";
+import { areSiblings, resultsName, resultsOf, stagingName, stagingsOf } from "../compute/staging-name.ts";
+import type { RunContext } from "../run-context.ts";
+
+export interface FillProject extends Pick<
+  RunContext,
+  "clock" | "emit" | "folder" | "ledger" | "python" | "runsCode" | "signal"
+> {
+  /** Throws if this run may not write any more. */
+  readonly mayWrite: () => Promise<void>;
+  /** The rows that are computed; all when absent. */
+  readonly shard?: Shard | undefined;
+  /** Whether rows for which the code failed are not computed again, nor reported again. */
+  readonly keepsFailed?: boolean | undefined;
+}
+
+type FillTarget = Pick<Target, "count" | "listTables"> & { readonly rows: RowAccess };
+
+export interface ComputeSession {
+  /** Computes the values of a column that is not there yet, beside the table. Returns how many rows failed, and why. */
+  computeAhead(action: FillColumnAction, columns: readonly Column[]): Promise<Filled["problem"]>;
+  /** `loads`: how many versions of the table were made by loading what was computed before. */
+  fill(
+    action: FillColumnAction,
+    columns: readonly Column[],
+    how: FillOptions,
+  ): Promise<Filled & { readonly loads: number }>;
+  close(): Promise<void>;
+}
+
+interface Reported {
+  readonly table: string;
+  readonly path: string;
+}
+
+type FillOptions = Pick<FillContext, "failure" | "keepsFailed" | "pause">;
+
+/** `reported`: the column as users name it, for events. */
+export function openSession(target: FillTarget, project: FillProject, reported: Reported): ComputeSession {
+  const { folder = process.cwd(), runsCode = true, clock, signal, mayWrite, ledger, emit, shard, python } = project;
+  const { rows, listTables, count } = target;
+  let code: Code | undefined;
+  const computing = async <Result>(
+    action: FillColumnAction,
+    columns: readonly Column[],
+    work: (context: ComputeContext) => Promise<Result>,
+  ): Promise<Result> => {
+    const { table, path } = action;
+    const { openCode, sampleCode } = await import("../compute/call-code.ts");
+    const staging = stagingName(ledger, action, shard);
+    const progress = seldom(clock, (done: number, total?: number) =>
+      emit({ event: "computed", table, path, rows: done, total }),
+    );
+    try {
+      return await work({
+        rows,
+        start: async () => {
+          code ??= runsCode ? await openCode(action, { folder, clock, signal }) : sampleCode(action, columns);
+          return code.compute;
+        },
+        codeHash: runsCode ? codeHash(action.with, folder) : undefined,
+        shard,
+        staging,
+        staged: shard === undefined ? stagingsOf(await listTables(), ledger, action) : [staging],
+        mayWrite,
+        // Only those who watch need it.
+        count: count && (async (where) => await count(table, where).catch(() => undefined)),
+        progress: progress.see,
+      });
+    } catch (cause) {
+      // What the target or the lease reports is stated, also by a run that was interrupted.
+      if (signal?.aborted !== true || isMigrateError(cause)) throw cause;
+      const done = `${table}.${path} is computed in part; run the same command to continue`;
+      throw new MigrateError("ERR_INTERRUPTED", { done }, { cause });
+    } finally {
+      progress.end();
+    }
+  };
+  /** The tables of results of this column, without those that are of no use, which are dropped. */
+  const usable = async (action: FillColumnAction, columns: readonly Column[]): Promise<readonly string[]> => {
+    const found: string[] = [];
+    const { table, path, key, mark = markName } = action;
+    const own = requireColumn(table, columns, parsePath(path));
+    const values = stagedColumns({ key: requireColumn(table, columns, [key]), mark, column: own });
+    for (const name of resultsOf(await listTables(), action))
+      if ((await fragmentsBefore(name, values, action, rows)) !== undefined) found.push(name);
+      else if (shard === undefined) {
+        await mayWrite();
+        await rows.drop(name);
+      }
+    return found;
+  };
+  /** Undefined if the results must be merged. What could not be loaded, a merge still can. */
+  const load = async (action: FillColumnAction, columns: readonly Column[], results: readonly string[]) => {
+    const { table, path, key, where, mark = markName } = action;
+    if (results.length === 0 || python === undefined || rows.files === undefined) return undefined;
+    const { isLoadable, loadFiles } = await import("./load-files.ts");
+    if (!isLoadable(requireColumn(table, columns, parsePath(path)))) return undefined;
+    const files = { table: rows.files(table), results: results.map(rows.files) };
+    const source = `arrow_cast(${markSql(action)}, 'Utf8')`;
+    const task = { ...files, column: parsePath(path)[0]!, key, mark, source, where, plain: besidesSources };
+    const loaded = await loadFiles({ python, ...task }, mayWrite, signal);
+    emit({ event: "loaded", ...reported, rows: loaded.rows, problem: loaded.problem });
+    if (loaded.problem !== undefined) return loaded;
+    await mayWrite();
+    for (const name of results) await rows.drop(name);
+    return loaded;
+  };
+  return {
+    computeAhead: (action, columns) =>
+      computing(action, columns, async (context) => {
+        const results = resultsName(ledger, action, shard);
+        const others = (await usable(action, columns)).filter(
+          (name) => name !== results && !areSiblings(name, results),
+        );
+        // The fill that follows loads what shards have computed, and computes what they have left.
+        if (shard === undefined && others.length > 0) return undefined;
+        const { computeAhead } = await import("../compute/compute-ahead.ts");
+        return await computeAhead(action, columns, { ...context, results, others });
+      }),
+    fill: (action, columns, how) =>
+      computing(action, columns, async (context) => {
+        const { fillColumn } = await import("./fill-column.ts");
+        const found = shard === undefined ? await usable(action, columns) : [];
+        const loaded = await load(action, columns, found);
+        const results = loaded !== undefined && loaded.problem === undefined ? [] : found;
+        const filled = await fillColumn(action, { columns }, { ...context, ...how, results });
+        return { ...filled, loads: loaded?.commits ?? 0 };
+      }),
+    close: async () => await code?.close(),
+  };
+}
+
+/** Passes something on at most once a second, and at the end the last. */
+function seldom<Given extends readonly unknown[]>(clock: Clock, emit: (...given: Given) => void) {
+  let next = 0;
+  let last: Given | undefined;
+  return {
+    see(...given: Given) {
+      last = given;
+      if (clock.steady() < next) return;
+      next = clock.steady() + 1_000;
+      last = undefined;
+      emit(...given);
+    },
+    end() {
+      if (last !== undefined) emit(...last);
+    },
+  };
+}

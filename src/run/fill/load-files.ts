@@ -1,0 +1,127 @@
+/**
+ * Loads results into a column that has no values yet, with files of the column alone: one for each fragment, so that no
+ * row moves and nothing else of the table is read or written. The client for Node can't commit files, so a script in
+ * Python does it.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { count, fileReason, firstLine } from "../../errors/migrate-error.ts";
+import { packageFolder } from "../../engine/package/package-folder.ts";
+import { isFloat, isInteger, type Column } from "../../schema/data-type.ts";
+import type { TableFiles } from "../../targets/contract/row-access.ts";
+
+export interface FileLoad {
+  /** The program that has the package pylance. */
+  readonly python: string;
+  readonly table: TableFiles;
+  readonly results: readonly TableFiles[];
+  /** The columns that are loaded, and the one that identifies rows. */
+  readonly column: string;
+  readonly mark: string;
+  readonly key: string;
+  /** An SQL expression for what the mark of a row is now, and a regular expression for what a mark has besides. */
+  readonly source: string;
+  readonly plain: string;
+  /** An SQL predicate for the rows that are computed; all when absent. */
+  readonly where?: string | undefined;
+}
+
+export interface LoadedFiles {
+  readonly rows: number;
+  /** How many versions of the table were made: one for each fragment. */
+  readonly commits: number;
+  /** Why results are left that could be of use; undefined if there are none. */
+  readonly problem: string | undefined;
+}
+
+/** A line of the script. */
+interface Message {
+  readonly ask?: string;
+  readonly loaded?: number;
+  readonly left?: number;
+  readonly problem?: string | null;
+  readonly missing?: string;
+}
+
+/** Whether a column of this type is one column of a file. Fields in it would have numbers of their own. */
+export function isLoadable({ type, metadata }: Column): boolean {
+  const item = type.kind === "fixedSizeList" ? type.item.type : type;
+  return (isFloat(item) || isInteger(item) || type.kind === "bool" || type.kind === "utf8") && metadata === undefined;
+}
+
+/** How much of what the script writes to its standard error is kept, in characters. */
+const longestError = 10_000;
+
+/** `mayWrite`: throws if this run may not write any more; called before each commit. Throws if `signal` is aborted. */
+export async function loadFiles(
+  { python, table, results, ...columns }: FileLoad,
+  mayWrite: () => Promise<void>,
+  signal?: AbortSignal,
+): Promise<LoadedFiles> {
+  const task = { ...columns, table: table.uri, results: results.map(({ uri }) => uri), options: table.options ?? null };
+  // In a session of its own, so that it does not get the Ctrl-C of a terminal.
+  const child = spawn(python, [join(packageFolder(), "python/load_column.py")], { detached: true });
+  const kill = () => child.kill("SIGKILL");
+  signal?.addEventListener("abort", kill);
+  child.stdin.on("error", () => {});
+  // Not an argument, which other users of the machine could read: it may hold keys.
+  child.stdin.write(`${JSON.stringify(task)}\n`);
+  let errors = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (errors = `${errors}${text}`.slice(-longestError)));
+  const ended = once(child, "close").then(
+    ([code]) => (code === 0 ? undefined : `it ended with exit code ${String(code)}: ${lastLine(errors)}`),
+    (error: unknown) => `it can't be started (${fileReason(error)})`,
+  );
+  let [rows, commits] = [0, 0];
+  /** What the script reported at its end; null if all is well. */
+  let report: string | null | undefined;
+  try {
+    for await (const { ask, loaded, left, problem: first, missing } of messagesOf(child.stdout)) {
+      if (ask !== undefined) {
+        await mayWrite();
+        child.stdin.write("yes\n");
+      }
+      if (loaded !== undefined) [rows, commits] = [rows + loaded, commits + 1];
+      if (left !== undefined) report = left === 0 ? null : `${leftWords(left)}: ${firstLine(first)}`;
+      if (missing !== undefined) report = missing;
+    }
+  } catch (error) {
+    kill();
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", kill);
+    child.stdin.end();
+  }
+  const failed = await ended;
+  signal?.throwIfAborted();
+  if (report !== undefined) return { rows, commits, problem: report ?? undefined };
+  return { rows, commits, problem: failed ?? "it ended early" };
+}
+
+function leftWords(left: number): string {
+  return `${count(left, "fragment")} of the table can't be loaded`;
+}
+
+async function* messagesOf(output: NodeJS.ReadableStream): AsyncIterable<Message> {
+  let rest = "";
+  for await (const text of output.setEncoding("utf8") as AsyncIterable<string>) {
+    const lines = `${rest}${text}`.split("\n");
+    rest = lines.pop()!;
+    for (const line of lines) yield* parse(line);
+  }
+}
+
+/** None if another program has printed the line, such as a package of Python. */
+function parse(line: string): readonly Message[] {
+  try {
+    const value = JSON.parse(line) as Message | null;
+    return typeof value === "object" && value !== null ? [value] : [];
+  } catch {
+    return [];
+  }
+}
+
+function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1) ?? "";
+}

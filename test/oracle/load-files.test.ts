@@ -1,0 +1,173 @@
+/** Computed columns that Python loads with files of their own: pylance and the clients read each value, and no row moves. */
+import { chmodSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { officialPackages, pythonWith } from "../clients/client.ts";
+import { lacks } from "../support/needs.ts";
+import { aProject, type Project } from "../support/project.ts";
+import { addRows, lancedb } from "../support/tables.ts";
+import { startJudge } from "./judge.ts";
+
+const [fragments, size] = [3, 150];
+const vectorOf = (text: string) => [text.length, Number(text.split(" ")[1] ?? -1), 0.5];
+
+const embedder = (fails = "") => `import { appendFileSync } from "node:fs";
+export default async function embed(rows: { text: string }[]) {
+  ${fails}
+  appendFileSync("log.txt", rows.map(({ text }) => text + "\\n").join(""));
+  return rows.map(({ text }) => [text.length, Number(text.split(" ")[1] ?? -1), 0.5]);
+}
+`;
+
+interface Row {
+  readonly id: number;
+  readonly text: string;
+  readonly embedding: readonly number[];
+}
+
+const rowsFrom = (first: number, count: number): readonly Row[] =>
+  Array.from({ length: count }, (_, at) => ({
+    id: first + at,
+    text: `text ${first + at}`,
+    embedding: [first + at, 1],
+  }));
+
+/** A table of several fragments with two indexes, and a pending migration that changes its embedding model. */
+async function aScene(): Promise<Project> {
+  const project = aProject("shared");
+  project.migration(
+    "0001_docs.ts",
+    `m.createTable("docs", { id: m.int64().notNull(), text: m.utf8(), embedding: m.vector(2) }),`,
+  );
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  for (let part = 0; part < fragments; part++)
+    await addRows(project.database, "docs", rowsFrom(part * size, size) as unknown as Record<string, unknown>[]);
+  const docs = await docsIn(project);
+  await docs.createIndex("id", { config: lancedb.Index.btree() });
+  await docs.createIndex("text", { config: lancedb.Index.fts() });
+  project.write("code/new.ts", embedder());
+  const how = `from: ["text"], key: "id", with: "./code/new.ts", version: "2", batch: 50, concurrency: 1`;
+  project.migration("0002_model.ts", `m.reembedColumn("docs", "embedding", { type: m.vector(3), ${how} }),`);
+  return project;
+}
+
+async function docsIn({ database }: Project) {
+  return await (await lancedb.connect(database)).openTable("docs");
+}
+
+async function addressesIn(project: Project): Promise<ReadonlyMap<number, number>> {
+  const found = await (await docsIn(project)).query().select(["id", "_rowaddr"]).toArray();
+  return new Map(found.map((row) => [Number(row.id), Number(row._rowaddr)]));
+}
+
+async function unindexed(project: Project): Promise<readonly unknown[]> {
+  const docs = await docsIn(project);
+  return await Promise.all(["id_idx", "text_idx"].map(async (name) => (await docs.indexStats(name))?.numUnindexedRows));
+}
+
+const withPython = (python = pythonWith(...officialPackages)) => ({ MIGRATE_PYTHON: python });
+
+/** The new values as the embedder gives them, and the old ones as they were. */
+async function expectRight(project: Project, rows: readonly Row[]): Promise<void> {
+  await using judge = startJudge();
+  // In the order in which they are stored.
+  const stored = [...(await addressesIn(project)).keys()];
+  const ordered = rows.toSorted((one, other) => stored.indexOf(one.id) - stored.indexOf(other.id));
+  const wanted = ordered.map(({ embedding, ...row }) => ({
+    ...row,
+    embedding_old: embedding,
+    embedding: vectorOf(row.text),
+  }));
+  expect(await judge.difference(join(project.database, "docs.lance"), wanted)).toBeNull();
+  expect((await (await lancedb.connect(project.database)).tableNames()).toSorted()).toEqual(["_migrations", "docs"]);
+}
+
+test.skipIf(lacks("python"))(
+  "no row moves, indexes cover what they covered, and each value is that of its row",
+  async () => {
+    const project = await aScene();
+    const before = await addressesIn(project);
+    const prepared = await project.migrate(["prepare"], withPython());
+    expect(prepared).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`docs.embedding: ${fragments * size} values loaded with files of the column\n`),
+    });
+    expect(await addressesIn(project)).toEqual(before);
+    expect(await unindexed(project)).toEqual([0, 0]);
+    expect(await project.migrate(["up"], withPython())).toMatchObject({ code: 0 });
+    await expectRight(project, rowsFrom(0, fragments * size));
+    expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+  },
+);
+
+test.skipIf(lacks("python"))(
+  "rows that were deleted, changed, added and compacted since they were computed",
+  async () => {
+    const project = await aScene();
+    project.write(
+      "code/new.ts",
+      embedder(`if (rows.some(({ text }) => text === "text 300")) throw new Error("not yet");`),
+    );
+    expect(await project.migrate(["prepare"], withPython())).toMatchObject({ code: 1 });
+    const docs = await docsIn(project);
+    await docs.delete("id % 10 = 3");
+    await docs.update({ where: "id = 7", values: { text: "text 7000" } });
+    // Changes what the value is not computed from.
+    await docs.update({ where: "id = 8", values: { embedding: [8, 2] } });
+    await docs.add([{ id: 900, text: "text 900", embedding: [900, 1] }]);
+    await docs.optimize();
+    project.write("code/new.ts", embedder());
+    expect(await project.migrate(["prepare"], withPython())).toMatchObject({ code: 0 });
+    expect(await project.migrate(["up"], withPython())).toMatchObject({ code: 0 });
+    const rows = rowsFrom(0, fragments * size).filter(({ id }) => id % 10 !== 3);
+    const now = rows.map((row) => ({
+      ...row,
+      ...(row.id === 7 && { text: "text 7000" }),
+      ...(row.id === 8 && { embedding: [8, 2] }),
+    }));
+    await expectRight(project, [...now, ...rowsFrom(900, 1)]);
+  },
+);
+
+/** Runs the script, and kills it after its first commit. */
+const killing = (python: string) => `#!${python}
+import subprocess, sys
+child = subprocess.Popen([${JSON.stringify(python)}, *sys.argv[1:]], stdin=sys.stdin, stdout=subprocess.PIPE)
+for line in child.stdout:
+    sys.stdout.buffer.write(line)
+    sys.stdout.flush()
+    if b"loaded" in line:
+        child.kill()
+        sys.exit(1)
+`;
+
+test.skipIf(lacks("python"))("what Python can't load is merged row by row, and the run states why", async () => {
+  const project = await aScene();
+  project.write("killing.py", killing(pythonWith(...officialPackages)));
+  const program = join(project.folder, "killing.py");
+  chmodSync(program, 0o755);
+  expect(await project.migrate(["prepare"], withPython(program))).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(
+      /docs\.embedding: 150 values loaded with files of the column; the rest is merged row by row, because Python can't load it: it ended with exit code 1/,
+    ),
+  });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await expectRight(project, rowsFrom(0, fragments * size));
+});
+
+test.each([
+  ["no-such-python", "it can't be started (spawn no-such-python ENOENT)"],
+  ["python3", "it lacks a package: "],
+  ["true", "it ended early"],
+])("without a usable Python (%s), all values are merged", async (python, why) => {
+  const project = await aScene();
+  const { code, stderr } = await project.migrate(["up"], withPython(python));
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: expect.stringContaining(
+      `docs.embedding: values are merged row by row, because Python can't load them: ${why}`,
+    ),
+  });
+  expect(await (await docsIn(project)).countRows("embedding is null")).toBe(0);
+});

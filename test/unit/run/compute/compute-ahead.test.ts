@@ -1,0 +1,289 @@
+import { expect, test } from "vitest";
+import type { FillColumnAction } from "../../../../src/actions/model/action.ts";
+import { preparedMark, preparedName } from "../../../../src/actions/rewrite/prepared-columns.ts";
+import { markColumn } from "../../../../src/actions/rewrite/source-marks.ts";
+import type { Compute } from "../../../../src/run/compute/compute-all.ts";
+import { computeAhead, type AheadContext } from "../../../../src/run/compute/compute-ahead.ts";
+import { fillColumn } from "../../../../src/run/fill/fill-column.ts";
+import type { Column } from "../../../../src/schema/data-type.ts";
+import { open } from "../../../../src/targets/lance/lance.ts";
+import { temporaryFolder } from "../../../support/project.ts";
+import { lancedb, rowsOf } from "../../../support/tables.ts";
+import { lengths } from "../fill/fill-scene.ts";
+
+const [staging, results] = ["_migrations.computed-test", "_migrations.results-test"];
+const next = preparedName("length");
+const mark = preparedMark("length");
+const own: readonly Column[] = [
+  { name: "id", type: { kind: "int64" }, nullable: true },
+  { name: "text", type: { kind: "utf8" }, nullable: true },
+];
+const added: readonly Column[] = [{ name: next, type: { kind: "int32" }, nullable: true }, markColumn(mark)];
+
+const action: FillColumnAction = {
+  kind: "fillColumn",
+  table: "docs",
+  path: next,
+  from: ["text"],
+  key: "id",
+  with: "./lengths.ts",
+  version: "1",
+  mark,
+  overwrite: true,
+  batch: 10,
+  concurrency: 1,
+};
+
+const textOf = (id: number) => "x".repeat(id % 17);
+
+/** A table of several fragments. */
+async function aScene(fragments = 3, size = 40) {
+  const folder = temporaryFolder();
+  const target = await open({ kind: "lance", uri: folder }, { name: "test", folder });
+  const rows = target.rows!;
+  for (let part = 0; part < fragments; part++) {
+    const ids = Array.from({ length: size }, (_, at) => part * size + at);
+    await rows.append("docs", { columns: own, rows: ids.map((id) => ({ id, text: textOf(id) })) });
+  }
+  const computed: (string | null)[] = [];
+  const contextOf = ({ compute = lengths, ...others }: Partial<AheadContext> & { readonly compute?: Compute }) => ({
+    rows,
+    results,
+    staging,
+    staged: [staging],
+    mayWrite: async () => {},
+    progress: () => {},
+    start: async (): Promise<Compute> => async (some) => {
+      const values = await compute(some);
+      computed.push(...some.map(({ text }) => text as string | null));
+      return values;
+    },
+    ...others,
+  });
+  return {
+    target,
+    rows,
+    computed,
+    docs: async () => await (await lancedb.connect(folder)).openTable("docs"),
+    ahead: async (given: Parameters<typeof contextOf>[0] = {}, options: Partial<FillColumnAction> = {}) =>
+      await computeAhead({ ...action, ...options }, [...own, ...added], contextOf(given)),
+    /** Adds the column, unless it is there, and loads it. Returns how many rows were computed only now. */
+    async load(options: Partial<FillColumnAction> = {}, isThere = false) {
+      const before = computed.length;
+      if (!isThere)
+        await target.execute({ kind: "addColumns", table: "docs", columns: added }, await target.describeTable("docs"));
+      const table = { columns: [...own, ...added] } as never;
+      await fillColumn({ ...action, ...options }, table, { ...contextOf({}), results: [results] });
+      return computed.length - before;
+    },
+    async values() {
+      const found = (await rowsOf(folder, "docs")) as unknown as readonly Record<string, number | string>[];
+      return found.toSorted((one, other) => Number(one["id"]) - Number(other["id"]));
+    },
+    tables: async () => (await target.listTables()).toSorted(),
+  };
+}
+
+type Scene = Awaited<ReturnType<typeof aScene>>;
+
+async function expectRight(scene: Scene) {
+  const found = await scene.values();
+  for (const row of found) expect(row[next], `row ${row["id"]}`).toBe(String(row["text"]).length);
+  expect(await scene.tables()).toEqual(["docs"]);
+  return found.length;
+}
+
+test("values are computed beside the table, which gets no version, and then loaded", async () => {
+  const scene = await aScene();
+  const version = await scene.rows.version("docs");
+  expect(await scene.ahead()).toBeUndefined();
+  expect(await scene.rows.version("docs")).toBe(version);
+  expect(await scene.tables()).toEqual([results, "docs"]);
+  expect(scene.computed).toHaveLength(120);
+  expect(await scene.load()).toBe(0);
+  expect(await expectRight(scene)).toBe(120);
+});
+
+test.each([1, 2, 3, 5, 8, 11, 13])(
+  "a run that is killed at write %i computes only the calls again that were under way",
+  async (killed) => {
+    const scene = await aScene();
+    let writes = 0;
+    const mayWrite = async () => {
+      if (++writes === killed) throw new Error("killed");
+    };
+    await scene.ahead({ mayWrite }).catch(() => {});
+    expect(await scene.ahead()).toBeUndefined();
+    expect(scene.computed.length).toBeLessThanOrEqual(120 + 20);
+    expect(await scene.load()).toBe(0);
+    expect(await expectRight(scene)).toBe(120);
+  },
+);
+
+test("rows that have moved since they were computed are not computed again, others are", async () => {
+  const scene = await aScene();
+  let calls = 0;
+  const compute: Compute = async (some) => {
+    if (++calls > 6) throw Object.assign(new Error("no more"), { code: "STOP" });
+    return await lengths(some);
+  };
+  await scene.ahead({ compute }).catch(() => {});
+  const before = scene.computed.length;
+  expect(before).toBe(60);
+  const docs = await scene.docs();
+  await docs.delete("id = 3");
+  await docs.update({ where: "id = 5", values: { text: "changed" } });
+  await docs.optimize();
+  expect(await scene.ahead()).toBeUndefined();
+  // Those that were left, and the one that changed.
+  expect(scene.computed.length - before).toBe(61);
+  expect(await scene.load()).toBe(0);
+  expect(await expectRight(scene)).toBe(119);
+});
+
+test("rows that are written while others are computed get their value, whenever they are found", async () => {
+  const scene = await aScene();
+  const docs = await scene.docs();
+  let calls = 0;
+  const compute: Compute = async (some) => {
+    if (++calls === 3) {
+      await docs.add([{ id: 1_000, text: "added" }]);
+      await docs.update({ where: "id = 2 or id = 100", values: { text: "changed" } });
+    }
+    return await lengths(some);
+  };
+  expect(await scene.ahead({ compute })).toBeUndefined();
+  await docs.add([{ id: 1_001, text: "late" }]);
+  await scene.load();
+  expect(await expectRight(scene)).toBe(122);
+});
+
+test("results of another version of the code, or of another type, are of no use", async () => {
+  const scene = await aScene(1);
+  await scene.ahead();
+  expect(scene.computed).toHaveLength(40);
+  await scene.ahead({}, { version: "2" });
+  expect(scene.computed).toHaveLength(80);
+  await scene.ahead({}, { version: "2" });
+  expect(scene.computed).toHaveLength(80);
+  expect(await scene.load({ version: "2" })).toBe(0);
+  await expectRight(scene);
+});
+
+test("rows for which the code failed are computed again by the next run", async () => {
+  const scene = await aScene(1);
+  const compute: Compute = async (some) => {
+    if (some.some(({ text }) => text === "xxx")) throw new Error("no three");
+    return await lengths(some);
+  };
+  expect(await scene.ahead({ compute }, { failedRows: "leave" })).toEqual({ rows: 3, text: "no three" });
+  const before = scene.computed.length;
+  expect(await scene.ahead({}, { failedRows: "leave" })).toBeUndefined();
+  expect(scene.computed.slice(before)).toEqual(["xxx", "xxx", "xxx"]);
+  expect(await scene.load()).toBe(0);
+  await expectRight(scene);
+});
+
+test("code that fails for every row stops the next run too", async () => {
+  const scene = await aScene();
+  const compute: Compute = async () => Promise.reject(new Error("no key"));
+  for (const run of [1, 2, 3])
+    await expect(scene.ahead({ compute }, { failedRows: "leave" }), `run ${run}`).rejects.toThrow("no key");
+  expect(await scene.ahead({}, { failedRows: "leave" })).toBeUndefined();
+  expect(await scene.load()).toBe(0);
+  await expectRight(scene);
+});
+
+test("a run stops when another one has added the column, and the fill computes the rest", async () => {
+  const scene = await aScene();
+  const compute: Compute = async (some) => {
+    if (scene.computed.length === 30)
+      await scene.target.execute(
+        { kind: "addColumns", table: "docs", columns: added },
+        await scene.target.describeTable("docs"),
+      );
+    return await lengths(some);
+  };
+  await scene.ahead({ compute });
+  expect(scene.computed).toHaveLength(40);
+  expect(await scene.load({}, true)).toBe(80);
+  expect(await expectRight(scene)).toBe(120);
+});
+
+test("what is loaded already is not merged again", async () => {
+  const scene = await aScene();
+  await scene.ahead();
+  const columns = (await scene.rows.columns(results))!;
+  const select = columns.map(({ name }) => [name, name] as const);
+  const known = await scene.rows.read(results, { select });
+  await scene.load();
+  await scene.rows.append(results, { columns, rows: known });
+  const docs = await scene.docs();
+  await docs.update({ where: "id = 5", valuesSql: { [next]: "null", [mark]: "null" } });
+  const version = (await scene.rows.version("docs"))!;
+  expect(await scene.load({}, true)).toBe(0);
+  expect(await scene.rows.version("docs")).toBe(version + 1);
+  await expectRight(scene);
+});
+
+test("code that was edited while it computed must give the same values", async () => {
+  const scene = await aScene(2);
+  const stopped: Compute = async (some) => {
+    if (some.some(({ text }) => (text as string).length > 14)) throw new Error("stop here");
+    return await lengths(some);
+  };
+  await scene.ahead({ compute: stopped, codeHash: "one" }).catch(() => {});
+  const other: Compute = async (some) => some.map(() => 99);
+  await expect(scene.ahead({ compute: other, codeHash: "two" })).rejects.toThrow(
+    /was edited after it had computed rows/,
+  );
+  expect(await scene.ahead({ codeHash: "two" })).toBeUndefined();
+  expect(await scene.load()).toBe(0);
+  await expectRight(scene);
+});
+
+test("shards do not compute again what was computed with another number of shards", async () => {
+  const scene = await aScene();
+  const shardOf = (index: number, of: number) => ({
+    shard: { index, of },
+    results: `${results}-${index}-of-${of}`,
+    staging: `${staging}-${index}-of-${of}`,
+    staged: [],
+  });
+  await scene.ahead(shardOf(1, 2));
+  const before = scene.computed.length;
+  for (const index of [1, 2, 3, 4]) await scene.ahead({ ...shardOf(index, 4), others: [`${results}-1-of-2`] });
+  expect(before).toBeGreaterThan(0);
+  expect(scene.computed).toHaveLength(120);
+});
+
+test("shards compute each row once", async () => {
+  const scene = await aScene();
+  for (const index of [1, 2, 3])
+    await scene.ahead({
+      shard: { index, of: 3 },
+      results: `${results}-${index}-of-3`,
+      staging: `${staging}-${index}`,
+      staged: [],
+    });
+  expect(scene.computed).toHaveLength(120);
+  expect(await scene.tables()).toEqual([...[1, 2, 3].map((index) => `${results}-${index}-of-3`), "docs"]);
+});
+
+test("only rows for which `where` holds are computed", async () => {
+  const scene = await aScene();
+  await scene.ahead({}, { where: "id % 4 = 1" });
+  expect(scene.computed).toHaveLength(30);
+});
+
+test("a key that is not unique is refused", async () => {
+  const scene = await aScene(1);
+  await scene.rows.append("docs", {
+    columns: own,
+    rows: [
+      { id: 500, text: "a" },
+      { id: 500, text: "b" },
+    ],
+  });
+  await expect(scene.ahead()).rejects.toThrow("docs.id is 500 in 2 rows or more");
+});
