@@ -33,7 +33,7 @@ export function storeProblem(text: string): StoreProblem | undefined {
     return { sentence: withoutCredentials, outcome: "refused" };
   const answer = answerIn(request.rest);
   if (answer === undefined) return { sentence: unansweredSentence(request, text), outcome: "unanswered" };
-  if (isExpected(answer, /list ?request/i.test(text))) return undefined;
+  if (isExpected(request, answer, /list ?request/i.test(text))) return undefined;
   return { sentence: answeredSentence(request, answer), outcome: outcomeOf(request, answer) };
 }
 
@@ -47,7 +47,7 @@ const interrupted = "the object store's answer to a request was interrupted; che
 function outcomeOf({ address }: Request, { status, code }: Answer): StoreProblem["outcome"] {
   // The other request for a version may be an earlier try of this one, and take effect.
   if (conflicts.has(code)) return address.includes("/_versions/") ? "unanswered" : "conflict";
-  return status < 500 && status !== 408 && status !== 429 ? "refused" : "unanswered";
+  return status < 500 && ![408, 409, 429].includes(status) ? "refused" : "unanswered";
 }
 
 /** A request for the same object was under way, so this one did nothing. */
@@ -111,10 +111,11 @@ function element(xml: string, name: string): string {
 }
 
 /** Whether the engine expects such an answer: a missing object or another writer's commit does not concern the store. */
-function isExpected({ status, code }: Answer, isList: boolean): boolean {
+function isExpected({ method }: Request, { status, code }: Answer, isList: boolean): boolean {
+  const isRead = method === "GET" || method === "HEAD";
   return (
     (status === 404 && !isList && !missingStores.has(code)) ||
-    (status === 409 && !conflicts.has(code)) ||
+    (status === 409 && !isRead && !conflicts.has(code)) ||
     status === 412
   );
 }
@@ -145,7 +146,7 @@ function wayOut({ status, code }: Pick<Answer, "status" | "code">): readonly str
     return ["check region and endpoint in storageOptions"];
   if (status === 401 || status === 403)
     return ["check the credentials, and that they may list, read, write and delete objects there"];
-  return status === 408 || status === 429 || status >= 500 ? ["try again later"] : [];
+  return [408, 409, 429].includes(status) || status >= 500 ? ["try again later"] : [];
 }
 
 function unansweredSentence(request: Request, text: string): string {

@@ -104,6 +104,12 @@ describe("an answer", () => {
       outcome: "refused",
     },
     {
+      title: "of a read that is refused because of another request, without a body",
+      text: "lance error: Object at location t.lance/_versions/1.manifest already exists: Error performing HEAD http://127.0.0.1:9/t.lance/_versions/1.manifest in 1ms - Server returned non-2xx status code: 409 Conflict: ",
+      sentence: "HEAD http://127.0.0.1:9/t.lance/_versions/1.manifest with 409; try again later",
+      outcome: "unanswered",
+    },
+    {
       title: "of another server than a store",
       text: dump(`Status { status: 404, body: Some("") }`),
       sentence:
