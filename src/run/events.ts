@@ -61,6 +61,8 @@ export type RunEvent =
       readonly rows: number;
       readonly total?: number | undefined;
     }
+  /** A command that computes values has printed this besides its answers. */
+  | { readonly event: "printed"; readonly table: string; readonly path: string; readonly line: string }
   /** How many values were loaded with files of the column. `problem`: why others are merged row by row instead. */
   | {
       readonly event: "loaded";

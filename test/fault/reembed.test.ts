@@ -1,7 +1,9 @@
 /** `prepare` and `up` of a change of the embedding model are killed, while applications add, change and delete rows. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { officialPackages, pythonWith } from "../clients/client.ts";
 import { drawnChance } from "../support/kill-moments.ts";
+import { lacks } from "../support/needs.ts";
 import { leaping, type Project, type Running } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
 import { serveProcess } from "../support/serve.ts";
@@ -105,14 +107,20 @@ async function changeModel(way: "lance" | "namespace", round: number): Promise<O
   return { killed, computed: computed.length, twice, said };
 }
 
-test.each(["lance", "namespace"] as const)(
+const ways = ["lance", "namespace", ...(lacks("python") ? [] : ["lance with Python" as const])] as const;
+
+test.each(ways)(
   `prepare and up are killed at ${kills} random moments or more beside writers: each vector is that of its row's text, no write is lost, and little is computed twice, on %s`,
   async (way) => {
+    if (way === "lance with Python") {
+      vi.stubEnv("MIGRATE_PYTHON", pythonWith(...officialPackages));
+      onTestFinished(() => void vi.unstubAllEnvs());
+    }
     const sum = { rounds: 0, prepare: 0, up: 0, switched: 0, computed: 0, twice: 0 };
     const counts: Record<string, number> = {};
     // Of either at least one: a run may end before its moment comes.
     for (; sum.prepare + sum.up < kills || sum.up === 0; sum.rounds++) {
-      const { killed, computed, twice, said } = await changeModel(way, sum.rounds);
+      const { killed, computed, twice, said } = await changeModel(way === "namespace" ? way : "lance", sum.rounds);
       sum.prepare += killed.prepare;
       sum.up += killed.up;
       sum.switched += killed.switched;

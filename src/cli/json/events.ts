@@ -100,6 +100,10 @@ const most = z.discriminatedUnion("event", [
     rows: whole,
     total: whole.optional().describe("If the rows could be counted."),
   }),
+  event("printed", "A command that computes values has printed this line besides its answers.", {
+    ...column,
+    line: text,
+  }),
   event("loaded", "This many computed values were loaded with files of the column, without moving a row.", {
     ...column,
     rows: whole,

@@ -91,6 +91,8 @@ function progressLines(event: RunEvent): readonly string[] {
       return [
         `note: ${count(event.rows, "row")} of ${event.table} got no value of ${event.path}; the first: ${event.problem}`,
       ];
+    case "printed":
+      return [`  ${event.table}.${event.path}: ${event.line}`];
     case "loaded": {
       const { rows, problem } = event;
       const column = `  ${event.table}.${event.path}: `;

@@ -20,6 +20,8 @@ export interface CodeContext {
   readonly folder: string;
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
+  /** Called with each line that a command prints besides its answers. */
+  readonly printed?: ((line: string) => void) | undefined;
   /** Called after each call that succeeded, with how many milliseconds it took. */
   readonly answered?: ((milliseconds: number) => void) | undefined;
 }
@@ -40,7 +42,7 @@ export async function openCode(computation: Computation, context: CodeContext): 
   const { raw, close } =
     typeof code === "string"
       ? { raw: await importCode(code, context), close: async () => {} }
-      : (await import("./run-command.ts")).startCommand(code.command, context.folder);
+      : (await import("./run-command.ts")).startCommand(code.command, context.folder, context.printed);
   return { compute: patiently(raw, computation, context), close };
 }
 

@@ -1,7 +1,8 @@
 /**
  * Computes values with a command, such as a Python script. It gets a JSON object on a line of its standard input for each
  * call, `{"id": 1, "rows": [{…}]}`, and answers with a line on its standard output: `{"id": 1, "values": [[…]]}`, or
- * `{"id": 1, "error": "…", "retryAfter": 5}`. It may answer in any order. Its standard error is shown.
+ * `{"id": 1, "error": "…", "retryAfter": 5}`. It may answer in any order. Its standard error is shown, and so are
+ * other lines of its standard output: packages print there too.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -27,7 +28,8 @@ const longestLine = 64 * 2 ** 20;
 /** Milliseconds after which a command is killed that does not end by itself. */
 const ending = 5_000;
 
-export function startCommand(command: readonly string[], folder: string) {
+/** `printed`: called with each line of its standard output that is no answer. */
+export function startCommand(command: readonly string[], folder: string, printed: (line: string) => void = () => {}) {
   const [program, ...args] = command;
   const child = spawn(program!, args, { cwd: folder, stdio: ["pipe", "pipe", "inherit"] });
   const waiting = new Map<number, Waiting>();
@@ -49,7 +51,11 @@ export function startCommand(command: readonly string[], folder: string) {
     // Not readline, which also splits at characters that JSON may contain.
     const lines = `${rest}${text}`.split("\n");
     rest = lines.pop()!;
-    for (const line of lines) if (line.trim() !== "") settle(line, waiting, end);
+    for (const line of lines) {
+      const answer = answerIn(line);
+      if (answer !== undefined) settle(answer, waiting);
+      else if (line.trim() !== "") printed(line);
+    }
     if (rest.length > longestLine) end("it wrote a line that has no end");
   });
   const raw = async (rows: readonly RowValues[], signal: AbortSignal): Promise<readonly unknown[]> => {
@@ -79,29 +85,28 @@ function unstartable(error: unknown): string {
   return isMissing ? "this command is not installed, or not in the PATH" : firstLine(error);
 }
 
-function settle(line: string, waiting: Map<number, Waiting>, end: (problem: string) => void): void {
-  const { id, answer, problem } = parse(line);
+function settle({ id, values, error, retryAfter, status }: Identified, waiting: Map<number, Waiting>): void {
   const one = waiting.get(id);
   waiting.delete(id);
-  if (problem !== undefined && one === undefined) end(problem);
   // Nobody waits for a call that took too long.
   if (one === undefined) return;
-  const { values, error, retryAfter, status } = answer;
   if (Array.isArray(values)) one.resolve(values);
-  else
-    one.reject(
-      Object.assign(new Error(problem ?? String(error ?? "it answered without values")), { retryAfter, status }),
-    );
+  else one.reject(Object.assign(new Error(String(error ?? "it answered without values")), { retryAfter, status }));
 }
 
-/** A line that is no JSON may still have an id: Python writes NaN, which JSON does not have. */
-function parse(line: string): { readonly id: number; readonly answer: Answer; readonly problem?: string } {
+type Identified = Answer & { readonly id: number };
+
+/** The answer that a line ends with; undefined if it holds none. */
+function answerIn(line: string): Identified | undefined {
+  const begins = /\{\s*"id"\s*:\s*(\d+)/.exec(line);
+  const text = begins === null ? line : line.slice(begins.index);
   try {
-    const answer = JSON.parse(line) as Answer | null;
-    if (typeof answer?.id === "number") return { id: answer.id, answer };
+    const answer = JSON.parse(text) as Answer | null;
+    return typeof answer?.id === "number" ? (answer as Identified) : undefined;
   } catch {
-    // Below.
+    // Python writes NaN, which JSON does not have.
+    return begins === null
+      ? undefined
+      : { id: Number(begins[1]), error: `it wrote a line that is no answer: ${text.slice(0, 200)}` };
   }
-  const id = Number(/^\s*\{\s*"id"\s*:\s*(\d+)/.exec(line)?.[1] ?? Number.NaN);
-  return { id, answer: {}, problem: `it wrote a line that is no answer: ${line.slice(0, 200)}` };
 }

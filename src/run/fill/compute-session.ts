@@ -55,6 +55,7 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
   const { folder = process.cwd(), runsCode = true, clock, signal, mayWrite, ledger, emit, shard, python } = project;
   const { rows, listTables, count } = target;
   let code: Code | undefined;
+  const printed = (line: string) => emit({ event: "printed", ...reported, line });
   const computing = async <Result>(
     action: FillColumnAction,
     columns: readonly Column[],
@@ -70,7 +71,7 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
       return await work({
         rows,
         start: async () => {
-          code ??= runsCode ? await openCode(action, { folder, clock, signal }) : sampleCode(action, columns);
+          code ??= runsCode ? await openCode(action, { folder, clock, signal, printed }) : sampleCode(action, columns);
           return code.compute;
         },
         codeHash: runsCode ? codeHash(action.with, folder) : undefined,

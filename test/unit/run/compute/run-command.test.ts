@@ -17,3 +17,22 @@ test("a command has time to end by itself when all is computed", async () => {
   await close();
   expect(existsSync(join(folder, "tidied"))).toBe(true);
 });
+
+/** Answers each call, between other lines. */
+const talkative = `
+require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id } = JSON.parse(line);
+  console.log("loading");
+  console.log('{"progress": 1}');
+  process.stdout.write("half a line ");
+  console.log(JSON.stringify({ id, values: [id] }));
+});`;
+
+test("lines that are no answers are passed on, and an answer may follow on the same line", async () => {
+  const printed: string[] = [];
+  const command = [process.execPath, "-e", talkative];
+  const { raw, close } = startCommand(command, temporaryFolder(), (line) => printed.push(line));
+  for (const call of [1, 2]) expect(await raw([{ id: 1 }], new AbortController().signal)).toEqual([call]);
+  await close();
+  expect(printed).toEqual(["loading", '{"progress": 1}', "loading", '{"progress": 1}']);
+});
