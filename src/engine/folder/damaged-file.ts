@@ -13,11 +13,12 @@ export interface DamagedFile {
   readonly remedy: string;
 }
 
-/** Whether the engine's error may be about a damaged file. It names none. */
+const damage =
+  /Invalid range \d|failed to fill whole buffer|file size is too small|Panic in async function|Tail read position|not appear to be a Lance file/;
+
+/** Whether the engine's error, or its cause, may be about a damaged file. It names none. */
 export function mayBeDamage(thrown: unknown): boolean {
-  return /Invalid range \d|failed to fill whole buffer|file size is too small|Panic in async function|Tail read position|not appear to be a Lance file/.test(
-    String(thrown),
-  );
+  return damage.test(String(thrown)) || (thrown instanceof Error && damage.test(String(thrown.cause)));
 }
 
 const verify = "run migrate verify, which compares it with the ledger";

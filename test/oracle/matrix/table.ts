@@ -80,12 +80,11 @@ export function agrees(page: string, { kind, place, format, step, up }: Result):
   const sections = page.split(/^## /m);
   const section = sections.find((text) => text.startsWith(place === "c" ? "Columns" : "Fields"))!;
   const row = section.split("\n").find((line) => line.startsWith(`| ${kind} | `));
-  const [has, retypes, indexes, refused] = row!
-    .split("|")
-    .slice(2)
-    .map((cell) => cell.trim().split(", "));
-  if (up !== "as promised" || !has!.includes(format)) return true;
+  const [has, retypes, indexes, refused] = row!.split("|").slice(2);
+  // A name may hold a comma, such as that of a decimal.
+  const holds = (cell: string | undefined, name: string) => `, ${cell!.trim()}, `.includes(`, ${name}, `);
+  if (up !== "as promised" || !holds(has, format)) return true;
   const [, prefix, name] = /^(retype to |index it: )?(.*)$/.exec(step)!;
-  if (prefix === undefined) return !refused!.includes(step);
-  return (prefix === "retype to " ? retypes : indexes)!.includes(name!);
+  if (prefix === undefined) return !holds(refused, step);
+  return holds(prefix === "retype to " ? retypes : indexes, name!);
 }
