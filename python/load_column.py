@@ -34,7 +34,7 @@ try:
     from lance.fragment import DataFile
     from pyarrow import compute
 except ImportError as error:
-    tell(missing=f"it lacks a package: {error}")
+    tell(missing=f"it lacks a package: {error}; install it with pip install 'pylance==14.*'")
     sys.exit(0)
 
 # Other versions may write texts of numbers and times otherwise than the client, and what they commit was not tried.

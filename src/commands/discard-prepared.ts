@@ -12,11 +12,18 @@ import { patience, retry } from "../targets/contract/retry.ts";
 import type { RowAccess } from "../targets/contract/row-access.ts";
 import type { Target } from "../targets/contract/target.ts";
 
-/** The tables from which columns were dropped. Throws ERR_USAGE if a migration is half-done: it needs its columns. */
-export async function discardPrepared(options: MigratorOptions): Promise<readonly string[]> {
+export interface Discarded {
+  /** The tables from which columns were dropped. */
+  readonly tables: readonly string[];
+  /** How many computed values were dropped that were not in a column yet. */
+  readonly values: number;
+}
+
+/** Throws ERR_USAGE if a migration is half-done: it needs its columns. */
+export async function discardPrepared(options: MigratorOptions): Promise<Discarded> {
   const context = runContext(options);
   const { rows } = context.target;
-  if (rows === undefined) return [];
+  if (rows === undefined) return { tables: [], values: 0 };
   return await withLease(context, {
     async prepare({ state }) {
       const halfDone = [...state.migrations.values()].find(isHalfDone);
@@ -40,7 +47,7 @@ export async function dropPrepared(target: Target, table: string): Promise<boole
   return true;
 }
 
-async function discard(context: RunContext, rows: RowAccess): Promise<readonly string[]> {
+async function discard(context: RunContext, rows: RowAccess): Promise<Discarded> {
   const { target, ledger, clock } = context;
   const discarded: string[] = [];
   const tables = await target.listTables();
@@ -50,6 +57,10 @@ async function discard(context: RunContext, rows: RowAccess): Promise<readonly s
     const drop = async () => await dropPrepared(target, table);
     if (await retry(drop, (error) => target.verdict(error), clock, patience.conflict)) discarded.push(table);
   }
-  for (const name of tables) if (isStaging(name, ledger)) await rows.drop(name);
-  return discarded;
+  let values = 0;
+  for (const name of tables.filter((table) => isStaging(table, ledger))) {
+    if (!isPreparing(name, ledger)) values += (await target.count?.(name).catch(() => 0)) ?? 0;
+    await rows.drop(name);
+  }
+  return { tables: discarded, values };
 }

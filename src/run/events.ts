@@ -63,7 +63,7 @@ export type RunEvent =
     }
   /** A command that computes values has printed this besides its answers. */
   | { readonly event: "printed"; readonly table: string; readonly path: string; readonly line: string }
-  /** How many values were loaded with files of the column. `problem`: why others are merged row by row instead. */
+  /** How many values were loaded with files of the column. `problem`: why others are merged instead. */
   | {
       readonly event: "loaded";
       readonly table: string;

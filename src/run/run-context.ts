@@ -29,7 +29,7 @@ export interface MigratorOptions {
   readonly folder?: string | undefined;
   /** If false, no code of the project runs, the values that it would compute stay null, and no recall is checked. True when absent. */
   readonly runsCode?: boolean | undefined;
-  /** A Python that has the package pylance, for loading computed columns; they are merged row by row when absent. */
+  /** A Python that has the package pylance, for loading computed columns; they are merged when absent. */
   readonly python?: string | undefined;
   /** If absent, migrations may lose anything. */
   readonly guards?: Guards | undefined;

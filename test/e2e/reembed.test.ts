@@ -148,6 +148,15 @@ test("shards compute each row once, and up creates the index", async () => {
   expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
 });
 
+test("prepare --discard reports values that are in no column yet", async () => {
+  const project = await aScene();
+  expect(await project.migrate(["prepare", "--shard", "1/1"])).toMatchObject({ code: 0 });
+  const stdout = `dropped ${texts.length} computed values that were not in a column yet\n`;
+  expect(await project.migrate(["prepare", "--discard"])).toMatchObject({ code: 0, stdout });
+  expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
+  expect(await project.migrate(["prepare", "--discard"])).toMatchObject({ code: 0, stdout: "nothing to discard\n" });
+});
+
 test("what shards have computed for another type of the column is not used", async () => {
   const project = await aScene();
   for (const shard of ["1/2", "2/2"])

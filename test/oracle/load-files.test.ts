@@ -141,7 +141,7 @@ for line in child.stdout:
         sys.exit(1)
 `;
 
-test.skipIf(lacks("python"))("what Python can't load is merged row by row, and the run states why", async () => {
+test.skipIf(lacks("python"))("what Python can't load is merged, and the run states why", async () => {
   const project = await aScene();
   project.write("killing.py", killing(pythonWith(...officialPackages)));
   const program = join(project.folder, "killing.py");
@@ -149,7 +149,7 @@ test.skipIf(lacks("python"))("what Python can't load is merged row by row, and t
   expect(await project.migrate(["prepare"], withPython(program))).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(
-      /docs\.embedding: 150 values loaded with files of the column; the rest is merged row by row, because Python can't load it: it ended with exit code 1/,
+      /docs\.embedding: 150 values loaded with files of the column; the rest is merged, because Python can't load it: it ended with exit code 1/,
     ),
   });
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
@@ -166,7 +166,7 @@ test.each([
   expect({ code, stderr }).toEqual({
     code: 0,
     stderr: expect.stringContaining(
-      `docs.embedding: values are merged row by row, because Python can't load them: ${why}`,
+      `docs.embedding: values are merged instead of loaded, because Python can't load them: ${why}`,
     ),
   });
   expect(await (await docsIn(project)).countRows("embedding is null")).toBe(0);

@@ -63,10 +63,11 @@ export const prepareCommand = defineCommand({
     const onRay = rayChoice(flags);
     const emit = runEvents(context, (event) => output.data<"prepare">(event));
     if (flags.discard === true) {
-      const [tables] = await withTarget(context, discardPrepared, emit);
-      output.data<"prepare">({ event: "discarded", tables });
+      const [{ tables, values }] = await withTarget(context, discardPrepared, emit);
+      output.data<"prepare">({ event: "discarded", tables, values });
       for (const table of tables) output.result(`dropped the prepared columns of ${table}`);
-      if (tables.length === 0) output.result("nothing to discard");
+      if (values > 0) output.result(`dropped ${count(values, "computed value")} that were not in a column yet`);
+      if (tables.length === 0 && values === 0) output.result("nothing to discard");
       return;
     }
     const run = async (options: Parameters<typeof prepare>[0]) => {
@@ -84,7 +85,7 @@ function lineOf(prepared: PreparedColumn): string {
   const { table, path, waitsFor, progress, neighbours } = prepared;
   const what = `${table}.${path} for ${formatMigration(prepared)}`;
   if (waitsFor === undefined)
-    return `prepared ${what}${progress === undefined ? "" : `: ${preparedWords(progress)}`}${neighbourWords(neighbours)}`;
+    return `prepared ${what}${progress === undefined ? "" : `: ${preparedWords({ ...progress, perSecond: undefined })}`}${neighbourWords(neighbours)}`;
   const first = formatMigration(waitsFor);
   return waitsFor.version === prepared.version
     ? `not prepared: ${what}, because its steps before this one change ${table}; move the step to a migration of its own`

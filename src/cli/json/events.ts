@@ -107,7 +107,7 @@ const most = z.discriminatedUnion("event", [
   event("loaded", "This many computed values were loaded with files of the column, without moving a row.", {
     ...column,
     rows: whole,
-    problem: text.optional().describe("Why others are merged row by row instead."),
+    problem: text.optional().describe("Why others are merged instead."),
   }),
   event("notComputed", "This many rows have no value of their present sources; the problem is that of the first.", {
     ...column,
@@ -175,7 +175,11 @@ export const runEvent = z
 
 /** What `migrate prepare` prints last. */
 export const prepareEvent = z.discriminatedUnion("event", [
-  event("discarded", "What was prepared in these tables is dropped.", { tables: texts }),
+  event(
+    "discarded",
+    "What was prepared in these tables is dropped, and this many computed values that were not in a column yet.",
+    { tables: texts, values: whole },
+  ),
   event(
     "prepared",
     "What is prepared, after everything else. A column has either `progress`, or the migration that it waits for.",

@@ -99,8 +99,8 @@ function progressLines(event: RunEvent): readonly string[] {
       const loaded = `${column}${count(rows, "value")} loaded with files of the column`;
       if (problem === undefined) return [loaded];
       return rows === 0
-        ? [`${column}values are merged row by row, because Python can't load them: ${problem}`]
-        : [`${loaded}; the rest is merged row by row, because Python can't load it: ${problem}`];
+        ? [`${column}values are merged instead of loaded, because Python can't load them: ${problem}`]
+        : [`${loaded}; the rest is merged, because Python can't load it: ${problem}`];
     }
     case "hookFailed":
       return [`note: ${event.problem}`];

@@ -86,7 +86,7 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
     } catch (cause) {
       // What the target or the lease reports is stated, also by a run that was interrupted.
       if (signal?.aborted !== true || isMigrateError(cause)) throw cause;
-      const done = `${table}.${path} is computed in part; run the same command to continue`;
+      const done = `${reported.table}.${reported.path} is computed in part; run the same command to continue`;
       throw new MigrateError("ERR_INTERRUPTED", { done }, { cause });
     } finally {
       progress.end();

@@ -70,7 +70,7 @@ export async function loadFiles(
   let errors = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (errors = `${errors}${text}`.slice(-longestError)));
   const ended = once(child, "close").then(
-    ([code]) => (code === 0 ? undefined : `it ended with exit code ${String(code)}: ${lastLine(errors)}`),
+    ([code]) => (code === 0 ? undefined : [`it ended with exit code ${String(code)}`, ...lastLine(errors)].join(": ")),
     (error: unknown) => `it can't be started (${fileReason(error)})`,
   );
   let [rows, commits] = [0, 0];
@@ -122,6 +122,11 @@ function parse(line: string): readonly Message[] {
   }
 }
 
-function lastLine(text: string): string {
-  return text.trim().split("\n").at(-1) ?? "";
+/** None if the text is empty. */
+function lastLine(text: string): readonly string[] {
+  return text
+    .trim()
+    .split("\n")
+    .slice(-1)
+    .filter((line) => line !== "");
 }

@@ -9,7 +9,7 @@ import { fragmentsBefore } from "../compute/results.ts";
 import { resultsOf, stagingsOf } from "../compute/staging-name.ts";
 
 /** Milliseconds after which a process that has written nothing is taken for dead. */
-const stillActive = 120_000;
+const stillActive = 30_000;
 
 export interface PreparedProgress {
   /** How many rows the step computes in all. */
@@ -75,12 +75,14 @@ async function waitingIn(name: string, { count, versions }: Target, failed: stri
     const rows = await count!(name);
     const times = (await versions?.list(name))?.flatMap(({ at = [] }) => at) ?? [];
     const seconds = (Math.max(...times) - Math.min(...times)) / 1_000;
+    // The first append is of rows that were computed before its time.
+    const appended = (rows * (times.length - 1)) / times.length;
     // That of a process that was killed is not computed any more.
     const isActive = Date.now() - Math.max(...times) < stillActive;
     return {
       rows,
       failed: await count!(name, failed),
-      ...(seconds > 0 && isActive && { perSecond: rows / seconds }),
+      ...(seconds >= 1 && isActive && { perSecond: appended / seconds }),
     };
   } catch {
     return { rows: 0, failed: 0 };
