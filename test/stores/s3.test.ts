@@ -6,7 +6,7 @@ import { storeSuite } from "./suite.ts";
 
 const store = await startStore("s3");
 
-/** Replaces the first object with this prefix by the beginning of it, of so many bytes. */
+/** Replaces the first object with this prefix by its first bytes. */
 async function cutObject({ endpoint }: Store, address: string, bytes: number): Promise<void> {
   const allow = async (requests: number) =>
     await fetch(`${endpoint}/moto-api/reset-auth`, { method: "POST", body: String(requests) });
