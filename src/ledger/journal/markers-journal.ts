@@ -92,7 +92,8 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
         seen.push(name);
         return made;
       } catch (error) {
-        if ((await list()).includes(name)) return false;
+        // A throttled create was not begun. Lists in between would only use up what the service allows.
+        if (verdict(error).kind !== "throttled" && (await list()).includes(name)) return false;
         throw error;
       }
     };

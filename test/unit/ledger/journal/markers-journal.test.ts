@@ -172,6 +172,31 @@ test("a record that is in the list after its answer was lost is not sent again",
   }
 });
 
+test("where each fourth request is throttled, a record is added: no list follows a throttled create", async () => {
+  let turn = 0;
+  const made: string[] = [];
+  const throttled = () => {
+    if (++turn % 4 === 0) throw new Error("429");
+  };
+  const journal = markersJournal(ledger, {
+    // After a list of three pages, each create would be throttled again.
+    names: async () => {
+      for (let page = 0; page < 3; page++) throttled();
+      return made;
+    },
+    create: async (name) => {
+      throttled();
+      made.push(name);
+      return true;
+    },
+    verdict: () => ({ kind: "throttled" }),
+    clock: patient.clock,
+  });
+  turn = 3;
+  expect(await journal.take(taken(1, ann))).toBe(true);
+  expect(made).toEqual(["_migrations.e1"]);
+});
+
 test("the first record that can't be added stops those after it", async () => {
   const service = aService("_migrations.e1");
   const lost: readonly Fate[] = Array(8).fill("lost before");
