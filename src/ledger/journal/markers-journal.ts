@@ -86,14 +86,17 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
    * whether the marker exists. If it does not, the create may be sent again, which the name makes safe.
    */
   const write = async (name: string, record: LedgerRecord): Promise<boolean> => {
+    let looks = false;
     const attempt = async () => {
       try {
         const made = await create(name, ledgerColumns, toRow(record));
         seen.push(name);
         return made;
       } catch (error) {
-        // A throttled create was not begun. Lists in between would only use up what the service allows.
-        if (verdict(error).kind !== "throttled" && (await list()).includes(name)) return false;
+        // A throttled create was not begun. If the list is read each time, a service that fails at regular intervals may
+        // fail at each create.
+        looks = !looks && verdict(error).kind !== "throttled";
+        if (looks && (await list()).includes(name)) return false;
         throw error;
       }
     };
