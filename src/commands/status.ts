@@ -28,6 +28,7 @@ import { doubtWords, holderWords, underWay } from "../run/lease/describe-holder.
 import type { Deferral } from "../run/deferral-text.ts";
 import { listDeferred } from "../run/deferred/find-deferred.ts";
 import { preparingColumns, type PreparingColumn } from "../run/fill/preparing-columns.ts";
+import { listStale, type StaleColumn } from "../run/watch/find-stale.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import { loadChanged } from "../run/prepare/load-changed.ts";
 import { stoppedMigrations } from "../run/check/stopped-migrations.ts";
@@ -56,6 +57,8 @@ export interface StatusResult {
   readonly late: readonly LateCall[];
   /** The indexes that wait until their tables hold enough vectors. */
   readonly deferred: readonly Deferral[];
+  /** The watched columns with rows that lack a right value. */
+  readonly stale: readonly StaleColumn[];
   /** Why `up` refuses, apart from the above: the ledger can't be trusted, or the files do not fit what ran. */
   readonly problem: string | undefined;
   /** Where the database is, if it has no tables yet and a migration is pending. */
@@ -114,6 +117,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
     doubts: doubtWords(state, runner.run, clock),
     late: state.late,
     deferred: await listDeferred(context, state),
+    stale: (await ifLoaded(() => listStale(context, state))) ?? [],
     problem:
       problem ??
       (await contradiction(context, state))?.message ??

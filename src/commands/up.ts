@@ -56,7 +56,7 @@ async function applyPending(context: RunContext, choice: UpChoice): Promise<UpRe
   const { changed, total } = await migrate(context, upward, choice);
   // A saved plan is executed as it is.
   const head = choice.plan === undefined ? await context.journal.head() : undefined;
-  const mayBuild = head !== undefined && mayDefer(head);
-  const deferred = mayBuild ? await (await import("./build-deferred.ts")).buildDeferred(context) : [];
+  const mayWait = head !== undefined && mayDefer(head);
+  const deferred = mayWait ? await (await import("./settle.ts")).settle(context, changed > 0) : [];
   return { applied: changed, total, ...(deferred.length > 0 && { deferred }) };
 }

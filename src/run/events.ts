@@ -79,12 +79,15 @@ export type RunEvent =
   | { readonly event: "indexed"; readonly table: string; readonly index: string; readonly duration: number }
   /** An index stays deferred, although there are enough vectors. */
   | { readonly event: "notIndexed"; readonly table: string; readonly index: string; readonly problem: string }
-  /** Rows that stay null, because the code failed for them. `problem`: that of the first. */
+  /** Rows of a watched column that applications had left without a right value, and that are computed now. */
+  | { readonly event: "caughtUp"; readonly table: string; readonly path: string; readonly rows: number }
+  /** Rows without a right value. `problem`: why the first of them could not be computed. */
   | {
       readonly event: "notComputed";
       readonly table: string;
       readonly path: string;
-      readonly rows: number;
+      /** Undefined if it is unknown whether there are any. */
+      readonly rows: number | undefined;
       readonly problem: string;
     }
   | ({

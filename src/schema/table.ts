@@ -21,6 +21,8 @@ export interface Table {
   readonly indexes?: Readonly<Record<string, FoundIndex | null>> | undefined;
   /** Of a described table: the names of those of its indexes that are deferred (`deferred-index.ts`), if there are any. */
   readonly deferred?: readonly string[] | undefined;
+  /** Of a described table: the old columns for whose sake others are watched (`watched-columns.ts`), if there are any. */
+  readonly watched?: readonly string[] | undefined;
   /**
    * The metadata of the schema: for an expected table what migrations have set, for a described table all of it. Absent
    * if it is unknown.

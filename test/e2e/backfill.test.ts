@@ -116,6 +116,7 @@ test.each(inTurn(ways))(
       "text: utf8",
       "length_old: int32",
       "length: float64",
+      "_lance_migrate_kept_length_old: utf8",
     ]);
     expect(await belongingsOf(project.database, "docs")).toMatchObject({
       indexes: { length_idx_2: { kind: "btree" } },

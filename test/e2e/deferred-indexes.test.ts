@@ -90,7 +90,8 @@ test.each(inTurn(ways))(
     expect(all.stdout).toMatch(/^built index embedding_idx_2 of docs/);
     expect(all.stderr).not.toContain("deferred");
     expect(await indexesOf(project)).toEqual(["embedding_idx on embedding_old", "embedding_idx_2 on embedding"]);
-    expect(await metadataOf(project, "embedding")).toEqual({});
+    const model = { lance_migrate_version: "2", lance_migrate_with: "./embed.ts" };
+    expect(await metadataOf(project, "embedding")).toEqual(model);
     const search = (await openDocs(project)).search([1, 2, 3]) as InstanceType<typeof lancedb.VectorQuery>;
     expect(await search.column("embedding").explainPlan()).toContain("ANN");
     expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: "nothing to do\n", stderr: "" });

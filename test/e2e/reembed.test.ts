@@ -6,6 +6,7 @@ import { markSql } from "../../src/actions/rewrite/source-marks.ts";
 import { aProject, type Project } from "../support/project.ts";
 import { addRows, lancedb, rowsOf } from "../support/tables.ts";
 
+const marks = "_lance_migrate_kept_embedding_old";
 const texts = Array.from({ length: 12 }, (_, id) => `text ${id}`);
 
 /** Vectors of the text's number, and a log of the rows that were computed. */
@@ -75,7 +76,7 @@ const logged = texts.map((text) => `3 ${text}`).toSorted();
 test("up changes the model, keeps the old column, and down switches back", async () => {
   const project = await aScene();
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await namesIn(project)).toEqual(["id", "text", "embedding_old", "embedding"]);
+  expect(await namesIn(project)).toEqual(["id", "text", "embedding_old", "embedding", marks]);
   expect(await vectorsIn(project)).toEqual(complete);
   expect(await vectorsIn(project, "embedding_old")).toEqual(old);
   expect(await indexesIn(project)).toEqual(["embedding_idx_2 on embedding"]);
@@ -199,7 +200,7 @@ test("a column that was added after prepare does not come between", async () => 
     "not prepared: docs.embedding for 0004_model, because 0003_words is pending and changes docs; run migrate up --to 3 first",
   );
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await namesIn(project)).toEqual(["id", "text", "embedding_old", "words", "embedding"]);
+  expect(await namesIn(project)).toEqual(["id", "text", "embedding_old", "words", "embedding", marks]);
   expect(await vectorsIn(project)).toEqual(complete);
   expect(logOf(project)).toHaveLength(texts.length);
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
@@ -224,6 +225,58 @@ test("rows that were written since have no old value: down refuses, or computes 
   const { "text 3": _, ...others } = old;
   expect(await vectorsIn(computed)).toEqual({ ...others, "text 12": [12, 13], "text 33": [33, 34] });
   expect(await namesIn(computed)).toEqual(["id", "text", "embedding"]);
+});
+
+test("verify and status find what is written with the old model after the switch, up computes it, until the old column is dropped", async () => {
+  const project = await aScene();
+  const stale = await openDocs(project);
+  await stale.schema();
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  // The engine accepts what is written with the schema from before the switch.
+  await stale.add([{ id: 12, text: "text 12", embedding: [0, 0] }]);
+  const docs = await openDocs(project);
+  await docs.update({ where: "id = 3", values: { text: "text 33" } });
+  await docs.update({ where: "id = 4", valuesSql: { text: "'text 44'", embedding: "[1.0, 2.0, 3.0]" } });
+  await docs.add([{ id: 13, text: "text 13", embedding_old: null, embedding: [7, 7, 7] }]);
+  const found =
+    "2 rows of docs lack a right embedding: 1 without a value, 1 with the value of former text (id 12, 3); migrate up computes them. Rows are looked for until embedding_old is dropped";
+  const verified = await project.migrate(["verify"]);
+  expect(verified).toMatchObject({ code: 4, stdout: expect.stringContaining(found) });
+  expect((await project.migrate(["status"])).stdout).toContain(found);
+  expect(JSON.parse((await project.migrate(["verify", "--json"])).stdout)).toMatchObject({
+    differences: [],
+    stale: [{ table: "docs", path: "embedding", old: "embedding_old", rows: { missing: 1, outdated: 1, failed: 0 } }],
+  });
+  const before = logOf(project).length;
+  expect(await project.migrate(["up"])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(
+      "computed docs.embedding for 2 rows that applications had written with the old model",
+    ),
+  });
+  expect(logOf(project).slice(before).toSorted()).toEqual(["3 text 12", "3 text 33"]);
+  const { "text 3": _, "text 4": __, ...others } = complete;
+  const written = { "text 12": [12, 13, 14], "text 33": [33, 34, 35], "text 44": [1, 2, 3], "text 13": [7, 7, 7] };
+  expect(await vectorsIn(project)).toEqual({ ...others, ...written });
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+  const [, idle] = [await project.migrate(["up"]), logOf(project).length];
+  expect(idle).toBe(before + 2);
+  project.migration("0003_drop.ts", 'm.dropColumn("docs", "embedding_old"),');
+  expect(await project.migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 0 });
+  expect(await namesIn(project)).toEqual(["id", "text", "embedding"]);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0, stderr: expect.not.stringContaining("computed") });
+});
+
+test("rows that later runs compute have no old value for a rollback", async () => {
+  const project = await aScene('down: { with: "./code/old.ts", version: "1" }');
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const docs = await openDocs(project);
+  await docs.update({ where: "id = 3", values: { text: "text 33" } });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect((await vectorsIn(project))["text 33"]).toEqual([33, 34, 35]);
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  const { "text 3": _, ...others } = old;
+  expect(await vectorsIn(project)).toEqual({ ...others, "text 33": [33, 34] });
 });
 
 test("several changes of the model are rolled back at once where nobody else has written", async () => {

@@ -172,8 +172,9 @@ test("old values of texts that nobody has changed since stay, whatever the old c
     { id: 15, text: "text 15", embedding: newVector(15), embedding_old: oldVector(15) },
   ]);
   await rollBack(options, {});
-  const others = vectorsOf([0, 1, 2, 5, 6, 7, 8, 9, 15]);
-  const computed = { "text 12": [1_000, 1_000], "text 33": [1_000, 1_000] };
+  const others = vectorsOf([0, 1, 2, 5, 6, 7, 8, 9]);
+  // Nothing shows whether a row that was added since has the old value of its present text.
+  const computed = { "text 12": [1_000, 1_000], "text 15": [1_000, 1_000], "text 33": [1_000, 1_000] };
   expect(await vectorsIn(folder)).toEqual({ ...others, ...computed, "text 4": [44, 45] });
   expect(await names()).toEqual(["id", "text", "embedding"]);
   await options.target.close();

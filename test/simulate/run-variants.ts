@@ -1,6 +1,6 @@
 /** What runs are asked to do: most apply what is pending, or roll it back with all consent; some schedules have others. */
 // Runs load it when they need it. That takes real time, for which virtual time does not wait.
-import "../../src/commands/build-deferred.ts";
+import "../../src/commands/settle.ts";
 import { down, type DownChoice } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
 import { savePlan, savePlanDown } from "../../src/commands/plan.ts";

@@ -5,7 +5,9 @@
 import type { PrepareColumnAction, SwitchColumnAction } from "../model/action.ts";
 import type { Alteration } from "../model/alteration.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
+import { nameOfCode, type Computation } from "../model/computation.ts";
 import { markName } from "./source-marks.ts";
+import type { Column } from "../../schema/data-type.ts";
 import { requireColumn, type Table } from "../../schema/table.ts";
 
 const values = "_lance_migrate_next_";
@@ -58,6 +60,21 @@ export function isPrepared(column: string): boolean {
   return [values, marks, copies, keptMarks].some((prefix) => column.startsWith(prefix));
 }
 
+/** Metadata of a column that names the model of its values, for applications. Migrations don't see it. */
+export function modelMetadata({ version, with: code }: Pick<Computation, "version" | "with">) {
+  return { lance_migrate_version: version, lance_migrate_with: nameOfCode(code) };
+}
+
+/** The metadata of a column without that which names its model; undefined if there is no other. */
+export function withoutModel(metadata: Column["metadata"]): Column["metadata"] {
+  const { lance_migrate_version: _version, lance_migrate_with: _with, ...others } = metadata ?? {};
+  return Object.keys(others).length === 0 ? undefined : others;
+}
+
+function isNamed({ metadata }: Column): boolean {
+  return metadata !== undefined && "lance_migrate_version" in metadata;
+}
+
 /** What puts a prepared column in the place of another one. The application does not write to the old one any more. */
 export function switching(
   { table, path, keep }: Pick<SwitchColumnAction, "table" | "path" | "keep">,
@@ -71,17 +88,26 @@ export function switching(
   ];
 }
 
-/** A table without its prepared columns and their indexes. */
+/** A table as migrations see it: without prepared columns and their indexes, and with the old columns of kept marks. */
 export function withoutPrepared(table: Table): Table {
   const { columns, indexes } = table;
-  if (!columns.some(({ name }) => isPrepared(name))) return table;
+  if (!columns.some((column) => isPrepared(column.name) || isNamed(column))) return table;
+  const watched = columns.filter(({ name }) => isKeptMark(name)).map(({ name }) => name.slice(keptMarks.length));
   return {
     ...table,
-    columns: columns.filter(({ name }) => !isPrepared(name)),
+    ...(watched.length > 0 && { watched }),
+    columns: columns.filter(({ name }) => !isPrepared(name)).map(asMigrationsSeeIt),
     ...(indexes !== undefined && {
       indexes: Object.fromEntries(
         Object.entries(indexes).filter(([, index]) => index === null || !isPrepared(parsePath(index.path)[0]!)),
       ),
     }),
   };
+}
+
+function asMigrationsSeeIt(column: Column): Column {
+  if (!isNamed(column)) return column;
+  const { metadata, ...rest } = column;
+  const others = withoutModel(metadata);
+  return others === undefined ? rest : { ...rest, metadata: others };
 }

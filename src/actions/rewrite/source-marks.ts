@@ -3,7 +3,10 @@
  * computed from. So SQL finds the rows whose value is missing or outdated, and a value is only written to a row whose
  * sources are still those that it was computed from.
  */
+import { hash } from "node:crypto";
 import type { AddedColumn, FillColumnAction } from "../model/action.ts";
+import { isInteger, type DataType } from "../../schema/data-type.ts";
+import type { RowValue } from "../../schema/row-values.ts";
 import { sqlPath, sqlText } from "../../schema/sql.ts";
 
 /** The name of the second column, unless an action states another. */
@@ -20,21 +23,44 @@ export const failedMark = "!";
 /** Begins the mark of a row whose value was computed and is null. */
 export const nullMark = "-";
 
+/** Begins the mark of a row whose value was computed when the column was in use: the column before it has no such value. */
+export const laterMark = "+";
+
+/** Is before the hash of the value in the mark of a row. */
+const valueMark = "#";
 /** Is before the hash of the code in the mark of a row that code computed. */
 const codeMark = "@";
 
 /** A regular expression for what the mark of a row has besides that of the sources. */
-export const besidesSources = `[${failedMark}${nullMark}]|${codeMark}.*$`;
+export const besidesSources = `[${failedMark}${laterMark}${nullMark}]|[${valueMark}${codeMark}].*$`;
 
 /** The mark of the sources in the mark of a row. */
 export function markIn(mark: string): string {
-  return mark.replaceAll(failedMark, "").replaceAll(nullMark, "").split(codeMark)[0]!;
+  return mark.replace(new RegExp(besidesSources, "g"), "");
 }
 
-/** The end of the mark of a row: the hash of the code that computed it. */
-function codeIn(mark: string): string {
-  const at = mark.indexOf(codeMark);
-  return at === -1 ? "" : mark.slice(at);
+/** How many of the hexadecimal digits of a value's hash are in the mark: there is one value for each row. */
+const valueDigits = 16;
+
+/** The part of a mark for a value that was computed: "" if equal values of this type may look different. */
+export function valuePart(value: RowValue, type: DataType): string {
+  if (value === null) return "";
+  const item = type.kind === "fixedSizeList" ? type.item.type.kind : undefined;
+  const bytes =
+    item === "float32"
+      ? Float32Array.from(value as readonly number[])
+      : item === "float64"
+        ? Float64Array.from(value as readonly number[])
+        : isInteger(type) || type.kind === "utf8"
+          ? String(value)
+          : undefined;
+  return bytes === undefined ? "" : `${valueMark}${hash("sha256", bytes).slice(0, valueDigits)}`;
+}
+
+/** Whether a value is the one that was computed with this mark, as far as that is known. */
+export function isValueOf(mark: string, value: RowValue, type: DataType): boolean {
+  const at = mark.indexOf(valueMark);
+  return at === -1 || mark.slice(at).split(codeMark)[0] === valuePart(value, type);
 }
 
 /** The same, of a row that is computed now. */
@@ -42,10 +68,10 @@ export function codePart({ codeHash }: { readonly codeHash?: string | undefined 
   return codeHash === undefined ? "" : `${codeMark}${codeHash}`;
 }
 
-/** SQL for the mark without the hash of the code, and without a beginning. */
+/** SQL for the mark of the sources, without a beginning. */
 function sourceMark(mark: string, ...beginnings: readonly string[]): string {
   const plain = beginnings.reduce((sql, beginning) => `replace(${sql}, '${beginning}', '')`, mark);
-  return `split_part(${plain}, '${codeMark}', 1)`;
+  return `split_part(split_part(${plain}, '${codeMark}', 1), '${valueMark}', 1)`;
 }
 
 /** An SQL predicate for the rows whose value could not be computed. */
@@ -55,7 +81,7 @@ export function hasFailed(action: Pick<Marked, "mark">): string {
 
 /** An SQL predicate for the rows whose value was computed and is up to date. */
 export function isComputed(action: Pick<Marked, "mark" | "version" | "from">): string {
-  return `${sourceMark(markPath(action), nullMark)} = ${markSql(action)}`;
+  return `${sourceMark(markPath(action), nullMark, laterMark)} = ${markSql(action)}`;
 }
 
 /** An SQL predicate for the rows whose value is up to date, and that code with another hash computed. */
@@ -97,13 +123,13 @@ export function hasLeft(action: Marked & { readonly where: string }): string {
 }
 
 function isOutdated(action: Marked): string {
-  return `${sourceMark(markPath(action), failedMark, nullMark)} <> ${markSql(action)}`;
+  return `${sourceMark(markPath(action), failedMark, nullMark, laterMark)} <> ${markSql(action)}`;
 }
 
 /**
- * An SQL predicate for the rows whose old value is intact: its sources are those of when the column was replaced by another
- * one, or the row was written since and has a value. `marked`: the version in the marks `kept`; undefined if there are none,
- * so that no value is known to be intact.
+ * An SQL predicate for the rows whose old value is intact: its sources are those of when the column was replaced by
+ * another one. A mark that was made later, or none, means that the row was written since, perhaps with its new value
+ * alone. `marked`: the version in the marks `kept`; undefined if there are none.
  */
 export function isIntact(
   { from }: Pick<Marked, "from">,
@@ -113,33 +139,26 @@ export function isIntact(
 ): string {
   const own = sqlPath([column]);
   if (marked === undefined) return "false";
-  const mark = sqlPath([kept]);
-  return `${own} is not null and (${mark} is null or ${sourceMark(mark, failedMark, nullMark)} = ${markSql({ version: marked, from })})`;
+  const mark = sourceMark(sqlPath([kept]), failedMark, nullMark);
+  // A row without a mark is not intact: null is neither true nor false.
+  return `${own} is not null and coalesce(${mark} = ${markSql({ version: marked, from })}, false)`;
 }
 
 /**
  * The condition under which a merge writes a value: its sources are the same, and no one else has given the row a value.
  * `addresses`: of the rows that are known to have lacked a value; every change of a row but one in place moves it to
  * another address. Without them, or if they are in more than `mostRanges`, the merge reads the column in every row of the
- * table. `marks`: those of the values. `target` and `source` are the engine's names for the table's row and the new one. Inside functions, it knows no
- * `target`, so the sources must not be among the columns that are merged (docs/engine.md).
+ * table. `target` and `source` are the engine's names for the table's row and the new one. Inside functions, it knows
+ * neither, so the sources must not be among the columns that are merged (docs/engine.md).
  */
-export function isCurrent(
-  action: Marked,
-  column: string,
-  marks: readonly string[],
-  addresses?: readonly number[],
-  mostRanges?: number,
-): string {
-  const current = markSql(action);
-  const currentOf = (code: string) =>
-    ["", failedMark, nullMark].map((beginning) => `concat('${beginning}', ${current}, '${code}')`);
+export function isCurrent(action: Marked, column: string, addresses?: readonly number[], mostRanges?: number): string {
   const mark = markPath(action);
+  const isOfSources = `source.${mark} like concat('%', ${markSql(action)}, '%')`;
   // A value with the same mark may be that of an application, if the merge is repeated.
   const differs = `target.${mark} <> source.${mark}`;
   const lacks = (addresses && isAmong(addresses, mostRanges)) ?? `target.${sqlPath([column])} is null`;
   const mayWrite = action.overwrite === true ? `target.${mark} is null` : lacks;
-  return `source.${mark} in (${[...new Set(marks.map(codeIn))].flatMap(currentOf).join(", ")}) and (${mayWrite} or ${differs})`;
+  return `${isOfSources} and (${mayWrite} or ${differs})`;
 }
 
 /** The engine's column for where a row is stored. */

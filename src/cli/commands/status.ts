@@ -20,6 +20,7 @@ import {
   statusDocument,
   waysOut,
 } from "../render/status.ts";
+import { staleText } from "../../run/watch/find-stale.ts";
 import { deferralText } from "../../run/deferral-text.ts";
 import { preparedWords } from "../render/progress.ts";
 import { count } from "../../errors/migrate-error.ts";
@@ -63,7 +64,7 @@ function showStatus(
 ): CommandResult {
   const target = options.target.name;
   if (output.json) output.data<"status">(statusDocument(found, target));
-  const { applied, reverting, pending, missing, lease, doubts, late, deferred, problem, changed } = found;
+  const { applied, reverting, pending, missing, lease, doubts, late, deferred, stale, problem, changed } = found;
   const gone = new Set(missing);
   const begun = begunIn(found);
   const absence = absenceWords(flags.bundle, folder);
@@ -99,6 +100,7 @@ function showStatus(
       `action ${action} of ${formatVersion(version)} may have come late; the next migrate up looks at its table`,
     );
   for (const one of deferred) output.result(deferralText(one));
+  for (const one of stale) output.result({ style: "yellow", text: staleText(one) });
   for (const words of waysOut(found)) output.result(words);
   for (const text of [...changed.map((one) => one.problem), ...(problem === undefined ? [] : [problem])])
     output.result({ style: "red", text });

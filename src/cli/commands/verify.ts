@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { staleDocument, staleText } from "../../run/watch/find-stale.ts";
 import { deferralText, isStuck } from "../../run/deferral-text.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import type { DiffAnswer } from "../../commands/generate/diff-columns.ts";
@@ -26,7 +27,10 @@ export const verifyCommand = defineCommand({
     ["migrate verify --write", "write the migration that leads to the current tables"],
     ["migrate verify --ledger", "check whether records of the ledger were changed"],
   ],
-  exits: { refused: "a table differs, a record is wrong, or an index has a lower recall than its migration requires" },
+  exits: {
+    refused:
+      "a table differs, rows lack a right value after a switch, a record is wrong, or an index has a lower recall than its migration requires",
+  },
   flags: {
     name: nameArgument("with --write: the name of the migration; by default made from the steps"),
     ledger: switchFlag("check the ledger itself, and no table"),
@@ -71,7 +75,7 @@ function sinceText({ version, at, isOrEarlier, isOrLater }: DriftSince): string 
 
 async function verifyTheTables(context: Context, wanted: RecallChoice | undefined): Promise<CommandResult> {
   const { output } = context;
-  const [{ tables, columns, differences, hint, doubts, deferred, recall }, target] = await withTarget(
+  const [{ tables, columns, differences, hint, doubts, deferred, stale, recall }, target] = await withTarget(
     context,
     async (options) => ({
       ...(await verifyTables(options)),
@@ -86,6 +90,7 @@ async function verifyTheTables(context: Context, wanted: RecallChoice | undefine
     hint,
     doubts,
     deferred,
+    stale: stale.map(staleDocument),
     recall,
   });
   renderDifferences(differences, context);
@@ -99,8 +104,10 @@ async function verifyTheTables(context: Context, wanted: RecallChoice | undefine
       style: "red",
       text: `${areAsRecorded(differences.length, target, "not ")}; ${hint}`,
     });
+  for (const one of stale) output.result({ style: "red", text: staleText(one) });
   if (recall !== undefined) renderRecall(recall, context);
-  const isWrong = differences.length > 0 || deferred.some(isStuck) || recall?.some(isTooLow) === true;
+  const isWrong =
+    differences.length > 0 || stale.length > 0 || deferred.some(isStuck) || recall?.some(isTooLow) === true;
   return isWrong ? "refused" : undefined;
 }
 

@@ -109,9 +109,17 @@ const most = z.discriminatedUnion("event", [
     rows: whole,
     problem: text.optional().describe("Why others are merged instead."),
   }),
+  event(
+    "caughtUp",
+    "Applications had left this many rows without a right value after a switch; they are computed now.",
+    {
+      ...column,
+      rows: whole,
+    },
+  ),
   event("notComputed", "This many rows have no value of their present sources; the problem is that of the first.", {
     ...column,
-    rows: whole,
+    rows: whole.optional().describe("Absent if it is unknown whether there are such rows."),
     problem: text,
   }),
   event(

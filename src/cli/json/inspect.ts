@@ -11,6 +11,7 @@ import {
   milliseconds,
   presentColumn,
   progress,
+  stale,
   target,
   text,
   texts,
@@ -77,6 +78,7 @@ export const statusDocumentShape = z
       )
       .describe("Late calls, whose tables the next `migrate up` checks first."),
     deferred: z.array(deferral),
+    stale,
     problem: text.optional().describe("Why `migrate up` refuses, apart from the above."),
     newDatabase,
   })
@@ -190,6 +192,7 @@ export const verify = z.union([
       hint: text.optional().describe("What to do about them."),
       doubts: texts,
       deferred: z.array(deferral),
+      stale,
       recall: z.array(indexRecall).optional().describe("With `--recall`."),
     })
     .describe("Without `--ledger` and `--write`."),

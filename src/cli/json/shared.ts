@@ -16,6 +16,23 @@ export const migration = z.strictObject({ version: whole, name: text }).meta({
 });
 export const migrations = z.array(migration);
 
+export const stale = z
+  .array(
+    z.strictObject({
+      table: text,
+      path: text.describe("The column that has taken the place of another one."),
+      old: text.describe("The old column. Rows are looked for until it is dropped."),
+      rows: z.strictObject({
+        missing: whole.describe("Rows without a value."),
+        outdated: whole.describe("Rows with the value of former sources."),
+        failed: whole.describe("Rows for which the code failed."),
+      }),
+      keys: z.array(z.union([text, z.number()])).describe("The keys of some of these rows, of 1,000 at most."),
+      problem: text.optional().describe("Why it is unknown whether there are such rows."),
+    }),
+  )
+  .describe("Columns in use with rows that lack a right value; the next `migrate up` computes it.");
+
 export const deferral = z
   .strictObject({
     table: text,

@@ -87,9 +87,15 @@ function progressLines(event: RunEvent): readonly string[] {
       const [first, last] = [event.migrations[0]!, event.migrations.at(-1)!].map(formatMigration);
       return [`${first} to ${last}, as a group: ${count(event.calls, "call")}`];
     }
+    case "caughtUp":
+      return [
+        `computed ${event.table}.${event.path} for ${count(event.rows, "row")} that applications had written with the old model`,
+      ];
     case "notComputed":
       return [
-        `note: ${count(event.rows, "row")} of ${event.table} got no value of ${event.path}; the first: ${event.problem}`,
+        event.rows === undefined
+          ? `note: it is unknown whether rows of ${event.table} lack a right value of ${event.path}: ${event.problem}`
+          : `note: ${count(event.rows, "row")} of ${event.table} got no value of ${event.path}; the first: ${event.problem}`,
       ];
     case "printed":
       return [`  ${event.table}.${event.path}: ${event.line}`];

@@ -6,6 +6,7 @@ import { isHalfDone } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { formatMigration, type MigrationName } from "../../migrations/file-name.ts";
 import { hasStoppedMidway } from "../../run/lease/describe-holder.ts";
+import { staleDocument } from "../../run/watch/find-stale.ts";
 import type { StatusResult } from "../../commands/status.ts";
 
 /**
@@ -72,8 +73,21 @@ function progressOf(partial: StatusResult["pending"][number]["partial"]) {
 }
 
 export function statusDocument(found: StatusResult, target: string) {
-  const { applied, reverting, pending, missing, holder, lease, doubts, late, deferred, problem, changed, newDatabase } =
-    found;
+  const {
+    applied,
+    reverting,
+    pending,
+    missing,
+    holder,
+    lease,
+    doubts,
+    late,
+    deferred,
+    stale,
+    problem,
+    changed,
+    newDatabase,
+  } = found;
   const gone = new Set(missing.map(({ version }) => version));
   return {
     target,
@@ -107,6 +121,7 @@ export function statusDocument(found: StatusResult, target: string) {
     doubts,
     late,
     deferred,
+    stale: stale.map(staleDocument),
     problem,
     newDatabase,
   };

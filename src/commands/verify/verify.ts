@@ -14,6 +14,7 @@ import { readLedger, readCurrent } from "../../run/prepare/consistent-read.ts";
 import { auditConsistently, checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { deferralOf, type Deferral } from "../../run/deferral-text.ts";
 import { countDeferred } from "../../run/deferred/find-deferred.ts";
+import { listStale, type StaleColumn } from "../../run/watch/find-stale.ts";
 import { doubtWords } from "../../run/lease/describe-holder.ts";
 import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
 import { dateOf } from "./date-drift.ts";
@@ -29,6 +30,8 @@ interface TablesVerdict {
   readonly hint: string | undefined;
   /** The indexes that wait until their tables hold enough vectors, which is no difference. */
   readonly deferred: readonly Deferral[];
+  /** The watched columns with rows that lack a right value. */
+  readonly stale: readonly StaleColumn[];
   /** The migrations in doubt or under way, as text. What they change is no difference. */
   readonly doubts: readonly string[];
 }
@@ -65,7 +68,8 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
     dated.length === 0 ? undefined : hintFor({ described, differences: dated }, files, migrations, state, target);
   const doubts = doubtWords(state, runner.run, clock);
   const deferred = (await countDeferred(described, target, state)).map(deferralOf);
-  return { tables, deferred, columns: target.capabilities.describes, differences: dated, hint, doubts };
+  const stale = await listStale(context, state);
+  return { tables, deferred, stale, columns: target.capabilities.describes, differences: dated, hint, doubts };
 }
 
 /** `repair` helps if the tables are at another position in history, or if records were lost. */

@@ -4,15 +4,17 @@ import { firstPageRows, sqlOf } from "../../actions/model/computation.ts";
 import {
   codePart,
   failedMark,
+  laterMark,
   markColumn,
   markName,
   markSql,
   nullMark,
   rowAddress,
+  valuePart,
 } from "../../actions/rewrite/source-marks.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
-import type { RowValue, RowValues } from "../../schema/row-values.ts";
+import type { RowValues } from "../../schema/row-values.ts";
 import { sqlPath } from "../../schema/sql.ts";
 import { requireColumn } from "../../schema/table.ts";
 import type { NewValues } from "../../targets/contract/row-access.ts";
@@ -137,11 +139,13 @@ export class Computing {
 
   #rowOf(result: RowResult): RowValues {
     const { row } = result;
-    const mark = `${row[this.mark] as string}${codePart(this.#context)}`;
-    const [value, own]: [RowValue, string] =
+    const [value, beginning] =
       "problem" in result
-        ? [row[this.column.name] ?? null, `${failedMark}${mark}`]
-        : [result.value, result.value === null ? `${nullMark}${mark}` : mark];
-    return { [this.key.name]: row[this.key.name]!, [this.mark]: own, [this.column.name]: value };
+        ? [row[this.column.name] ?? null, failedMark]
+        : [result.value, result.value === null ? nullMark : ""];
+    const own = beginning === "" ? valuePart(value, this.column.type) : "";
+    const later = this.#context.inUse === true ? laterMark : "";
+    const mark = `${beginning}${later}${row[this.mark] as string}${own}${codePart(this.#context)}`;
+    return { [this.key.name]: row[this.key.name]!, [this.mark]: mark, [this.column.name]: value };
   }
 }

@@ -10,6 +10,8 @@ export interface ComputeContext {
   readonly start: () => Promise<Compute>;
   /** A hash of the code; undefined if SQL computes the values, or if no code runs. */
   readonly codeHash?: string | undefined;
+  /** Whether applications write to the column too. Then only rows that are stale are computed (`stale-rows.ts`). */
+  readonly inUse?: boolean | undefined;
   /** The rows that are computed; all when absent. */
   readonly shard?: Shard | undefined;
   /** The name of the staging table, which only this fill uses. */

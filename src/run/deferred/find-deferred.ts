@@ -13,6 +13,7 @@ import { countVectors } from "../../targets/contract/count-vectors.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { deferralOf, indexWords, type Deferral } from "../deferral-text.ts";
 import type { RunContext } from "../run-context.ts";
+import { watchedWords } from "../watch/find-stale.ts";
 import { failedBuild } from "./failed-builds.ts";
 
 /** A deferred index as it was found. */
@@ -79,11 +80,12 @@ function mayDefer({ columns }: Table): boolean {
   return columnsWithin(columns).some(({ column }) => ["fixedSizeList", "struct"].includes(column.type.kind));
 }
 
-/** The entry that states which indexes of described tables are deferred; none if none are. */
+/** The entry that states what waits in described tables: deferred indexes and watched columns; none if nothing does. */
 export function deferralEntries(described: Tables): readonly LedgerEntry[] {
-  const names = [...described].flatMap(([table, seen]) =>
-    (seen?.deferred ?? []).map((index) => indexWords({ table, index })),
-  );
+  const names = [...described].flatMap(([table, { deferred = [], watched = [] } = {}]) => [
+    ...deferred.map((index) => indexWords({ table, index })),
+    ...watched.map((keep) => watchedWords({ table, keep })),
+  ]);
   return names.length === 0 ? [] : [{ event: "renewed", detail: deferralDetail(names) }];
 }
 

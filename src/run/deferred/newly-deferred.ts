@@ -1,4 +1,4 @@
-/** What a migration records about the indexes that it has deferred. */
+/** What a migration records about what waits after it: indexes that it has deferred, and columns that are watched. */
 import type { Action } from "../../actions/model/action.ts";
 import { rewrites } from "../../actions/apply-action.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
@@ -9,13 +9,12 @@ import { defersIndexes } from "../../targets/contract/as-migrations-see.ts";
 import { deferralEntries } from "./find-deferred.ts";
 
 /**
- * The detail of the migration's last record; undefined if it deferred nothing. The migration is done, so an error must
+ * The detail of the migration's last record; undefined if nothing waits. The migration is done, so an error must
  * not keep it from being recorded: the indexes of a table that can't be described are named too. The next `up` looks.
  */
 export async function newlyDeferred(planned: PlannedMigration, target: Target): Promise<string | undefined> {
-  if (!defersIndexes(target.capabilities)) return undefined;
   const described = new Map<string, Table | undefined>();
-  for (const table of tablesDeferring(planned)) {
+  for (const table of tablesDeferring(planned, defersIndexes(target.capabilities))) {
     const seen = await target.describeTable(table, true).catch(() => ({ table: allDeferred(table, planned) }));
     described.set(table, seen?.table);
   }
@@ -31,11 +30,11 @@ function allDeferred(name: string, { actions }: PlannedMigration): Table {
   return { columns: [], deferred: names };
 }
 
-/** The tables on which actions may have deferred indexes, by their names after all actions. */
-function tablesDeferring({ ran, actions }: PlannedMigration): ReadonlySet<string> {
+/** The tables in which something may wait after the actions, by their names then. `defers`: whether indexes may. */
+function tablesDeferring({ ran, actions }: PlannedMigration, defers: boolean): ReadonlySet<string> {
   const tables = new Set<string>();
-  const follow = (action: Action, defers: boolean) => {
-    if (defers) tables.add(action.table);
+  const follow = (action: Action, mayWait: boolean) => {
+    if ((mayWait && defers) || action.kind === "catchUpColumn") tables.add(action.table);
     if (action.kind === "renameTable" && tables.delete(action.table)) tables.add(action.name);
   };
   for (const action of ran) follow(action, trainsIndex(action) || rewrites(action).size > 0);

@@ -48,7 +48,7 @@ interface Reported {
   readonly path: string;
 }
 
-type FillOptions = Pick<FillContext, "failure" | "keepsFailed" | "pause">;
+type FillOptions = Pick<FillContext, "failure" | "inUse" | "keepsFailed" | "pause">;
 
 /** `reported`: the column as users name it, for events. */
 export function openSession(target: FillTarget, project: FillProject, reported: Reported): ComputeSession {

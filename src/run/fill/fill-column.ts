@@ -25,6 +25,7 @@ import {
 } from "../compute/found-rows.ts";
 import { addressColumn, addressIn, addressOf, fragmentsIn, inRange } from "../compute/results.ts";
 import { inShard } from "../compute/shard.ts";
+import { mayBeStale, StaleKeys } from "./stale-rows.ts";
 
 /** How often rows are looked for that were written while others were computed. */
 const mostCatchUps = 10;
@@ -75,14 +76,17 @@ class Fill {
   readonly #context: FillContext;
   readonly #computing: Computing;
   readonly #pending: string;
+  readonly #stale: StaleKeys | undefined;
   #vain = 0;
 
   constructor(action: FillColumnAction, { columns }: Table, context: FillContext) {
     this.#action = action;
     this.#context = context;
+    if (context.inUse === true) this.#stale = new StaleKeys(action, columns, context);
     const ofOtherCode = async (hash: string) => await rowsOfOtherCode(action, hash, context.rows);
     this.#computing = new Computing(action, columns, context, ofOtherCode);
-    this.#pending = this.#ours(isPending(action, this.#computing.column.name));
+    this.#pending =
+      context.inUse === true ? mayBeStale(action) : this.#ours(isPending(action, this.#computing.column.name));
   }
 
   /** Merges what an earlier run has computed and not merged. */
@@ -125,6 +129,8 @@ class Fill {
   async retryFailed(): Promise<void> {
     const { rows, mayWrite } = this.#context;
     const { table } = this.#action;
+    // A row without a mark would have the value of an application.
+    if (this.#stale !== undefined) return;
     const failed = this.#ours(hasFailed(this.#action));
     if ((await this.#count(failed, 1)) === 0) return;
     await mayWrite();
@@ -143,7 +149,7 @@ class Fill {
     const computing = this.#computing;
     const limit = computing.pageRows;
     const version = await this.#version();
-    const wanted = await computing.read(this.#pending, limit, version !== undefined);
+    const wanted = await this.#next(limit, version !== undefined);
     if (wanted.length === 0) return undefined;
     const counted = computing.isFirstPage && this.#countAll(wanted.length, wanted.length < limit);
     const [values] = await Promise.all([computing.compute(wanted), counted]);
@@ -158,6 +164,22 @@ class Fill {
     return wanted.length === limit;
   }
 
+  /** The rows of the next page. */
+  async #next(limit: number, hasAddresses: boolean): Promise<readonly RowValues[]> {
+    const computing = this.#computing;
+    if (this.#stale === undefined) return await computing.read(this.#pending, limit, hasAddresses);
+    for (;;) {
+      const keys = await this.#stale.next(limit);
+      const found: RowValues[] = [];
+      for (let next = 0; next < keys.length; next += mostKeys) {
+        const some = keysIn(keys.slice(next, next + mostKeys), computing.key);
+        found.push(...(await computing.read(some, undefined, hasAddresses)));
+      }
+      // Those that were deleted meanwhile are not found.
+      if (found.length > 0 || keys.length === 0) return found;
+    }
+  }
+
   /** Removes the values of rows that `where` no longer holds for. Returns how many rows keep theirs. */
   async clearLeft(): Promise<number> {
     const { kept, commits } = await clearLeft(this.#action, this.#computing.column.name, this.#context);
@@ -166,12 +188,11 @@ class Fill {
   }
 
   async problem(isComplete: boolean, kept: number): Promise<Filled["problem"]> {
-    const isInUse = this.#context.pause !== undefined;
-    const outdated = isComplete ? 0 : await this.#count(this.#pending);
+    const outdated = isComplete ? 0 : ((await this.#stale?.count()) ?? (await this.#count(this.#pending)));
     const failure = this.#computing.problem ?? this.#context.failure;
     const failed = failure === undefined ? 0 : await this.#count(this.#ours(hasFailed(this.#action)));
     if (outdated + failed + kept === 0) return undefined;
-    const changing = `others kept changing what it is computed from${isInUse ? ", or wrote its value themselves" : ""}`;
+    const changing = "others kept changing what it is computed from";
     const texts = failed > 0 ? [failure!] : outdated > 0 ? [changing] : [];
     if (kept > 0) texts.push("it changed so that `where` no longer holds for it, and keeps its former value");
     return { rows: outdated + failed + kept, text: texts.join("; ") };
@@ -208,7 +229,7 @@ class Fill {
   async #merge(values: readonly RowValues[], seen?: Seen): Promise<number> {
     const { rows, mayWrite } = this.#context;
     const { table, key, overwrite = false } = this.#action;
-    const { mark, column, key: keyColumn, markNow } = this.#computing;
+    const { column, key: keyColumn, markNow } = this.#computing;
     const wanted = { rows, table, key: keyColumn, mark: markNow, pending: this.#pending };
     let merged = 0;
     let [left, known] = [values, seen];
@@ -219,9 +240,8 @@ class Fill {
         [left, known] = await stillPending(left, wanted);
       if (left.length === 0) break;
       await mayWrite();
-      const marks = left.map((row) => row[mark] as string);
       const addresses = isLast ? undefined : known?.addresses;
-      const condition = isCurrent(this.#action, column.name, marks, addresses, rows.mostRanges);
+      const condition = isCurrent(this.#action, column.name, addresses, rows.mostRanges);
       const changed = await rows.update(table, key, this.#computing.values(left), condition);
       this.merges++;
       merged += changed;

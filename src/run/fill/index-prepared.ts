@@ -1,7 +1,6 @@
 /** The index on a prepared column. */
 import type { Action, PrepareColumnAction } from "../../actions/model/action.ts";
 import { stepHash } from "../../migrations/checksum.ts";
-import type { Column } from "../../schema/data-type.ts";
 import { deferralMarks } from "../../schema/deferred-index.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { RecallTooLow } from "../recall/describe-recall.ts";
@@ -34,7 +33,7 @@ export async function indexPrepared(
   const dropAgain = async () => await prepared.change(async () => ((await hasIndex(name)) ? drop : undefined));
   // Targets report the parameters of an index differently, or not at all.
   if ((await noted(prepared, indexKey)) !== stepHash(wanted)) await dropAgain();
-  await note(prepared, table, indexKey, stepHash(wanted));
+  await prepared.note(prepared.mark, { [indexKey]: stepHash(wanted) });
   const create: Action = { kind: "createIndex", table, name, index: { path: own, ...type } };
   await prepared.change(async () => ((await hasIndex(name)) ? undefined : create));
   if (!(await prepared.columns()).some((column) => column.name === prepared.next)) {
@@ -51,21 +50,9 @@ export async function indexPrepared(
     if (error instanceof RecallTooLow) await dropAgain();
     throw error;
   }
-  if (await hasIndex(name)) await note(prepared, table, recallKey, stepHash({ wanted, condition }));
+  if (await hasIndex(name)) await prepared.note(prepared.mark, { [recallKey]: stepHash({ wanted, condition }) });
 }
 
 async function noted(prepared: PreparedTable, key: string): Promise<string | null | undefined> {
-  return valueIn(await prepared.columns(), prepared.mark, key);
-}
-
-/** Notes something in the metadata of the marks. */
-async function note(prepared: PreparedTable, table: string, key: string, value: string): Promise<void> {
-  const updates = [{ path: formatPath([prepared.mark]), metadata: { [key]: value } }];
-  await prepared.change((columns) =>
-    valueIn(columns, prepared.mark, key) === value ? undefined : { kind: "setMetadata", table, updates },
-  );
-}
-
-function valueIn(columns: readonly Column[], mark: string, key: string): string | null | undefined {
-  return columns.find(({ name }) => name === mark)?.metadata?.[key];
+  return (await prepared.columns()).find(({ name }) => name === prepared.mark)?.metadata?.[key];
 }

@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { count, fileReason, firstLine } from "../../errors/migrate-error.ts";
 import { packageFolder } from "../../engine/package/package-folder.ts";
+import { withoutModel } from "../../actions/rewrite/prepared-columns.ts";
 import { isFloat, isInteger, type Column } from "../../schema/data-type.ts";
 import type { TableFiles } from "../../targets/contract/row-access.ts";
 
@@ -47,7 +48,10 @@ interface Message {
 /** Whether a column of this type is one column of a file. Fields in it would have numbers of their own. */
 export function isLoadable({ type, metadata }: Column): boolean {
   const item = type.kind === "fixedSizeList" ? type.item.type : type;
-  return (isFloat(item) || isInteger(item) || type.kind === "bool" || type.kind === "utf8") && metadata === undefined;
+  return (
+    (isFloat(item) || isInteger(item) || type.kind === "bool" || type.kind === "utf8") &&
+    withoutModel(metadata) === undefined
+  );
 }
 
 /** How much of what the script writes to its standard error is kept, in characters. */

@@ -4,6 +4,7 @@
  */
 import type { CatchUpColumnAction, PrepareColumnAction } from "../../actions/model/action.ts";
 import type { Filled } from "../compute/fill-context.ts";
+import { keptMark, modelMetadata } from "../../actions/rewrite/prepared-columns.ts";
 import { indexPrepared } from "./index-prepared.ts";
 import { has, PreparedTable, type PrepareContext } from "./prepared-table.ts";
 
@@ -19,24 +20,32 @@ export async function prepareColumn(action: PrepareColumnAction, context: Prepar
   // The run that computes all rows loads what shards have computed.
   if (ahead !== undefined && !context.isWhole) return { problem: ahead.problem, commits: table.commits };
   await (action.into === undefined ? table.addColumns(action.type) : table.addMarks(action));
+  if (context.target.capabilities.actions.setMetadata === true) await table.note(table.next, modelMetadata(action));
   const failure = ahead?.problem?.text;
   const {
     problem,
     merges,
     loads = 0,
-  } = await context.fill(table.filling(table.next, true), await table.columns(), failure);
+  } = await context.fill(table.filling(table.next), await table.columns(), { failure });
   if (merges > 0) await table.optimize();
   // A column that migrations see has its own indexes.
   if (context.isWhole && action.into === undefined) await indexPrepared(table, action, context);
   return { problem, commits: table.commits + merges + loads };
 }
 
+/**
+ * Computes the rows of a column in use that are stale. Its marks stay until the old column is dropped, under a name of
+ * that column, so that a later run finds what applications have written with the old model meanwhile.
+ */
 export async function catchUpColumn(action: CatchUpColumnAction, context: PrepareContext): Promise<Prepared> {
   const table = new PreparedTable(action, context);
   const columns = await table.columns();
+  const kept = action.keep === undefined ? undefined : keptMark(action.keep);
+  const mark = [table.mark, kept].find((name) => name !== undefined && has(columns, name));
   // An earlier run has dropped the marks when everything was computed.
-  if (!has(columns, table.mark)) return { problem: undefined, commits: 0 };
-  const { problem, merges } = await context.fill(table.filling(table.column), columns);
-  await (action.keep === undefined ? table.drop([table.mark]) : table.keepMarks(action.keep));
+  if (mark === undefined) return { problem: undefined, commits: 0 };
+  const isNew = mark !== kept;
+  const { problem, merges } = await context.fill(table.filling(table.column, mark), columns, { inUse: true, isNew });
+  if (isNew) await (action.keep === undefined ? table.drop([mark]) : table.keepMarks(action.keep));
   return { problem, commits: table.commits + merges };
 }

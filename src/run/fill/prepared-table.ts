@@ -15,7 +15,7 @@ import { patience, retry, type Patience } from "../../targets/contract/retry.ts"
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { Clock } from "../../time/clock.ts";
-import type { Filled } from "../compute/fill-context.ts";
+import type { FillContext, Filled } from "../compute/fill-context.ts";
 
 export interface PrepareContext {
   readonly target: Pick<Target, "capabilities" | "commitsOf" | "describeTable" | "execute" | "verdict">;
@@ -31,12 +31,16 @@ export interface PrepareContext {
   readonly checkRecall: (action: CheckRecallAction, path: string) => Promise<void>;
   /** Computes the values of a column that is not there yet, beside the table. Returns how many rows failed, and why. */
   readonly ahead: (action: FillColumnAction, columns: readonly Column[]) => Promise<Filled["problem"]>;
-  /** `failure`: why the first row failed of those that were computed before. */
   readonly fill: (
     action: FillColumnAction,
     columns: readonly Column[],
-    failure?: string,
+    how: FillWay,
   ) => Promise<Filled & { readonly loads?: number }>;
+}
+
+export interface FillWay extends Pick<FillContext, "failure" | "inUse"> {
+  /** Whether the column has just taken the place of another one, so that applications may have begun writes before. */
+  readonly isNew?: boolean | undefined;
 }
 
 /** Beside fast writers, a change may take many tries. Each of these numbers takes some seconds. */
@@ -67,11 +71,12 @@ export class PreparedTable {
     return columns;
   }
 
-  /** `overwrite`: no one else writes to the column, so that its values need not be read. */
-  filling(column: string, overwrite = false): FillColumnAction {
+  /** `inUse`: the marks of a column to which others write too. Otherwise its values need not be read. */
+  filling(column: string, inUse?: string): FillColumnAction {
     // Only a rollback gives an existing column its values.
     const keepsFailed = this.next !== preparedAs({ path: this.#action.path }).next;
-    return { ...this.#action, kind: "fillColumn", path: formatPath([column]), mark: this.mark, overwrite, keepsFailed };
+    const marks = { mark: inUse ?? this.mark, overwrite: inUse === undefined };
+    return { ...this.#action, kind: "fillColumn", path: formatPath([column]), ...marks, keepsFailed };
   }
 
   /** Computes the values beside the table, if it does not have the column yet and its rows have addresses. */
@@ -86,7 +91,7 @@ export class PreparedTable {
     });
     const columns = await this.columns();
     if (has(columns, this.next) || (await rows.version(this.#action.table)) === undefined) return undefined;
-    return { problem: await this.#context.ahead(this.filling(this.next, true), [...columns, ...this.#added(type)]) };
+    return { problem: await this.#context.ahead(this.filling(this.next), [...columns, ...this.#added(type)]) };
   }
 
   #added(type: Column["type"]): readonly Column[] {
@@ -118,6 +123,16 @@ export class PreparedTable {
       const as = `case when ${isIntact(action, this.next, marked, kept)} then ${markSql(action)} end`;
       return { kind: "addColumns", table: action.table, columns: [{ ...markColumn(this.mark), as }] };
     }, patience.ahead);
+  }
+
+  /** Sets metadata of a column, unless it is set. */
+  async note(column: string, metadata: Readonly<Record<string, string>>): Promise<void> {
+    const updates = [{ path: formatPath([column]), metadata }];
+    await this.change((columns) => {
+      const found = columns.find(({ name }) => name === column)?.metadata ?? {};
+      const isNoted = Object.entries(metadata).every(([key, value]) => found[key] === value);
+      return isNoted ? undefined : { kind: "setMetadata", table: this.#action.table, updates };
+    });
   }
 
   /** Renames the marks, so that a rollback to the column `keep` finds them. */

@@ -67,10 +67,8 @@ export async function compute(
   project: FillProject,
 ): Promise<number> {
   const { table, path } = action;
-  const { clock, mayWrite, emit, runsCode = true, signal, keepsFailed = action.kind === "catchUpColumn" } = project;
-  // Applications may have begun writes before the switch.
-  const pause =
-    action.kind === "catchUpColumn" && runsCode ? async () => await clock.sleep(settlingTime, signal) : undefined;
+  const { clock, mayWrite, emit, runsCode = true, signal, keepsFailed = false } = project;
+  const pause = runsCode ? async () => await clock.sleep(settlingTime, signal) : undefined;
   const session = openSession(target, project, { table, path });
   const context: PrepareContext = {
     target,
@@ -81,8 +79,15 @@ export async function compute(
     checkRecall: async (check, path) => await checkRecall(check, path, target, project),
     outrun: (tries) => emit({ event: "outrun", table, path, tries }),
     ahead: async (filling, columns) => await session.computeAhead(filling, columns),
-    fill: async (filling, columns, failure) =>
-      await session.fill(filling, columns, { keepsFailed: keepsFailed || failure !== undefined, failure, pause }),
+    fill: async (filling, columns, { failure, inUse, isNew = false }) => {
+      const keeps = keepsFailed || isNew || failure !== undefined;
+      return await session.fill(filling, columns, {
+        failure,
+        inUse,
+        keepsFailed: keeps,
+        ...(isNew && { pause }),
+      });
+    },
   };
   const { problem, commits } = await computed(action, context).finally(() => session.close());
   // Everything is computed, so no lease is needed any more.
@@ -120,7 +125,7 @@ async function computed(action: ComputingAction, context: PrepareContext): Promi
     case "fillColumn": {
       const columns = await context.rows.columns(action.table);
       if (columns === undefined) throw new Error(`there is no table ${action.table}`);
-      const { problem, merges } = await context.fill(action, columns);
+      const { problem, merges } = await context.fill(action, columns, {});
       return { problem, commits: merges };
     }
   }

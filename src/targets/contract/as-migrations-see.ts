@@ -2,7 +2,13 @@
  * A target whose tables look as migrations see them: without prepared columns, and with deferred indexes. An index
  * that waits for values is marked as deferred instead of being created (schema/deferred-index.ts).
  */
-import type { Action, CreateIndexAction, DropColumnsAction, DropIndexAction } from "../../actions/model/action.ts";
+import type {
+  Action,
+  AlterColumnsAction,
+  CreateIndexAction,
+  DropColumnsAction,
+  DropIndexAction,
+} from "../../actions/model/action.ts";
 import { keptMark, withoutPrepared } from "../../actions/rewrite/prepared-columns.ts";
 import { createIndex } from "../../actions/kinds/tables/create-index.ts";
 import { ownValue } from "../../schema/data-type.ts";
@@ -88,12 +94,24 @@ export function asMigrationsSee(target: Target): Target {
     return await target.execute(action, seen);
   };
 
-  /** With the marks that were kept for a rollback to a column that is dropped. */
-  const withKeptMarks = (action: DropColumnsAction, seen: TableSnapshot | undefined): DropColumnsAction => {
+  /** With the marks that are kept as long as a column is there. */
+  const withKeptMarks = <Own extends DropColumnsAction | AlterColumnsAction>(
+    action: Own,
+    seen: TableSnapshot | undefined,
+  ): Own => {
     const columns = (seen && wholes.get(seen.table))?.columns ?? [];
-    const names = new Set(action.paths.map((path) => keptMark(parsePath(path).join("."))));
-    const marks = columns.filter(({ name }) => names.has(name)).map(({ name }) => formatPath([name]));
-    return marks.length === 0 ? action : { ...action, paths: [...action.paths, ...marks] };
+    const markOf = (path: string) => columns.find(({ name }) => name === keptMark(parsePath(path).join(".")))?.name;
+    if (action.kind === "dropColumns") {
+      const marks = action.paths.flatMap((path) => markOf(path) ?? []).map((name) => formatPath([name]));
+      return marks.length === 0 ? action : { ...action, paths: [...action.paths, ...marks] };
+    }
+    const renames = action.alterations.flatMap(({ path, rename }) => {
+      // A rollback switches the two columns, and drops what then has the name of the old one.
+      const isSwitched = action.alterations.some((other) => other.rename === path);
+      const mark = rename === undefined || isSwitched ? undefined : markOf(path);
+      return mark === undefined ? [] : [{ path: formatPath([mark]), rename: keptMark(rename!) }];
+    });
+    return renames.length === 0 ? action : { ...action, alterations: [...action.alterations, ...renames] };
   };
 
   return {
@@ -103,7 +121,8 @@ export function asMigrationsSee(target: Target): Target {
       return seen && { ...seen, table: view(seen.table) };
     },
     async execute(action, seen) {
-      if (action.kind === "dropColumns") return await target.execute(withKeptMarks(action, seen), seen);
+      if (action.kind === "dropColumns" || action.kind === "alterColumns")
+        return await target.execute(withKeptMarks(action, seen), seen);
       if (!defersIndexes(target.capabilities)) return await target.execute(action, seen);
       if (action.kind === "createIndex" && waitsForValues(action.index)) return await createWaiting(action, seen);
       const marked = action.kind === "dropIndex" ? markedIn(seen, action.name) : undefined;

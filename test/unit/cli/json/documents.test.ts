@@ -27,6 +27,7 @@ const status = {
   doubts: [],
   late: [],
   deferred: [],
+  stale: [],
 };
 const ended = { event: "ended", database: "acme", duration: 1 };
 

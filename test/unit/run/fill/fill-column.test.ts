@@ -27,31 +27,53 @@ test("after a pause, rows that were written meanwhile are computed, and failed r
   expect(problem?.rows).toBe(1);
 });
 
-test("after a pause, rows that others keep changing are reported, also if they may have the right value", async () => {
+test("rows of a column in use whose sources others keep changing are reported", async () => {
   const scene = await aScene(texts);
   await scene.run();
   const docs = await scene.docs();
-  const change = async () => {
-    const text = `a${performance.now()}`;
-    await docs.update({ where: "id = 0", values: { text, length: text.length } });
-  };
-  const compute: Compute = async (rows) => {
-    await change();
+  let isPaused = false;
+  const change = async () => void (await docs.update({ where: "id = 0", values: { text: `a${performance.now()}` } }));
+  const changing: Compute = async (rows) => {
+    if (isPaused) await change();
     return await lengths(rows);
   };
   await change();
-  expect((await scene.run({}, { compute })).problem?.rows).toBe(1);
-  let isPaused = false;
   const pause = async () => {
     isPaused = true;
     await change();
   };
-  const changing: Compute = async (rows) => await (isPaused ? compute(rows) : lengths(rows));
-  const { problem } = await scene.run({}, { compute: changing, pause });
-  expect(problem).toEqual({
-    rows: 1,
-    text: "others kept changing what it is computed from, or wrote its value themselves",
-  });
+  const { problem } = await scene.run({}, { compute: changing, inUse: true, pause });
+  expect(problem).toEqual({ rows: 1, text: "others kept changing what it is computed from" });
+});
+
+test("a column in use keeps the values of applications, and gets those that are missing or outdated", async () => {
+  const scene = await aScene(texts);
+  await scene.run();
+  const docs = await scene.docs();
+  await docs.update({ where: "id = 0", values: { text: "aaa" } });
+  await docs.update({ where: "id = 1", values: { text: "bbb", length: 30 } });
+  await scene.add([
+    { id: 4, text: "e" },
+    { id: 5, text: "f", length: 60 },
+  ]);
+  scene.computed.length = 0;
+  expect(await scene.run({}, { inUse: true })).toMatchObject({ problem: undefined });
+  expect(await scene.lengths()).toEqual([3, 30, null, 4, 1, 60]);
+  expect(scene.computed.toSorted()).toEqual(["aaa", "e"]);
+});
+
+test("a row of a column in use for which the code failed is computed again by a later run", async () => {
+  const scene = await aScene(texts);
+  await scene.run();
+  await scene.add([{ id: 4, text: "eeeee" }]);
+  const failing: Compute = async () => {
+    throw new Error("not today");
+  };
+  const failed = await scene.run({ failedRows: "leave" }, { compute: failing, inUse: true });
+  expect(failed.problem).toMatchObject({ rows: 1 });
+  expect(await scene.run({}, { inUse: true, keepsFailed: true })).toMatchObject({ merges: 0 });
+  await scene.run({}, { inUse: true });
+  expect(await scene.lengths()).toEqual([1, 2, null, 4, 5]);
 });
 
 test("if nothing is to be computed, the table is left alone", async () => {

@@ -56,7 +56,7 @@ test("how often writes of others have come first is reported", async () => {
   };
   const clock = { ...systemClock, sleep: async () => {} };
   const prepared = await prepareColumn(action, { ...context, isWhole: true, clock, target: { ...target, execute } });
-  expect([prepared.commits, outrun]).toEqual([1, [25, 50]]);
+  expect([prepared.commits, outrun]).toEqual([2, [25, 50]]);
   await target.close();
 });
 
@@ -77,7 +77,7 @@ test("calls that fail for another reason are not reported as writes of others", 
     clock,
     target: { ...target, execute, verdict },
   });
-  expect([prepared.commits, outrun]).toEqual([1, [25]]);
+  expect([prepared.commits, outrun]).toEqual([2, [25]]);
   await target.close();
 });
 
@@ -91,7 +91,7 @@ test("where rows have no addresses, a shard keeps the hidden columns that anothe
     ...rows,
     async columns(table: string) {
       const seen = await rows.columns(table);
-      if (looks++ === 0) expect(await prepareColumn(action, context)).toMatchObject({ commits: 1 });
+      if (looks++ === 0) expect(await prepareColumn(action, context)).toMatchObject({ commits: 2 });
       return seen;
     },
   };
@@ -154,7 +154,7 @@ test("marks of which the column was dropped are those of other values", async ()
   );
   done.length = 0;
   await prepare();
-  expect(done).toEqual(["dropColumns", "addColumns"]);
+  expect(done).toEqual(["dropColumns", "addColumns", "setMetadata"]);
   await scene.target.close();
 });
 
@@ -163,7 +163,7 @@ test("an existing column gets marks, and keeps its place and its indexes", async
   const { prepare, names, done } = await aWhole(scene);
   for (let times = 0; times < 2; times++) await prepare({ into: "length", index: { name: "i", ...btree() } });
   expect(await names()).toEqual([...own, mark]);
-  expect(done).toEqual(["addColumns"]);
+  expect(done).toEqual(["addColumns", "setMetadata"]);
   await scene.target.close();
 });
 
@@ -199,7 +199,8 @@ test("a prepared column comes last again after an application has added one, whe
     const select = [next, mark].map((name) => [name, sqlPath([name])] as const);
     expect(await scene.rows.read("docs", { select })).toMatchObject([{ [next]: 7, [mark]: "m" }]);
     await scene.target.close();
-    if (end === "well") return expect(killed.done).toEqual(["addColumns", "dropColumns", "alterColumns"]);
+    if (end === "well")
+      return expect(killed.done).toEqual(["addColumns", "dropColumns", "alterColumns", "setMetadata"]);
   }
 });
 

@@ -1,0 +1,110 @@
+/** Finds the rows of a column in use whose value is missing, or that of former sources. */
+import type { FillColumnAction } from "../../actions/model/action.ts";
+import { isComputed, isValueOf, markIn, markName, markSql } from "../../actions/rewrite/source-marks.ts";
+import type { Column } from "../../schema/data-type.ts";
+import { parsePath } from "../../schema/path.ts";
+import type { RowValue, RowValues } from "../../schema/row-values.ts";
+import { sqlPath } from "../../schema/sql.ts";
+import { requireColumn } from "../../schema/table.ts";
+import type { RowAccess } from "../../targets/contract/row-access.ts";
+import type { FillContext } from "../compute/fill-context.ts";
+import { requireUnique } from "../compute/found-rows.ts";
+
+export interface StaleRow {
+  readonly key: RowValue;
+  /** `failed`: the code failed for its present sources. */
+  readonly why: "missing" | "outdated" | "failed";
+}
+
+type Watched = Omit<FillColumnAction, "kind">;
+
+/** How many keys are in memory. */
+const mostFound = 100_000;
+
+/** The keys of stale rows, a page at a time. When all were given, they are looked for again: others write meanwhile. */
+export class StaleKeys {
+  readonly #action: FillColumnAction;
+  readonly #columns: readonly Column[];
+  readonly #context: Pick<FillContext, "keepsFailed" | "rows">;
+  #left: readonly RowValues[] = [];
+  /** Rows whose code failed before are computed again once. */
+  #retries: boolean;
+
+  constructor(
+    action: FillColumnAction,
+    columns: readonly Column[],
+    context: Pick<FillContext, "keepsFailed" | "rows">,
+  ) {
+    this.#action = action;
+    this.#columns = columns;
+    this.#context = context;
+    this.#retries = context.keepsFailed !== true;
+  }
+
+  /** Rows with the key alone; none if no row is stale. */
+  async next(limit: number): Promise<readonly RowValues[]> {
+    if (this.#left.length === 0) this.#left = await this.#find();
+    const page = this.#left.slice(0, limit);
+    this.#left = this.#left.slice(limit);
+    requireUnique(page, this.#action);
+    return page;
+  }
+
+  async #find(): Promise<readonly RowValues[]> {
+    const found: RowValues[] = [];
+    for await (const batch of staleRows(this.#action, this.#columns, this.#context.rows)) {
+      for (const { key, why } of batch) if (why !== "failed" || this.#retries) found.push({ [this.#action.key]: key });
+      if (found.length >= mostFound) return found;
+    }
+    this.#retries = false;
+    return found;
+  }
+
+  async count(): Promise<number> {
+    let sum = 0;
+    for await (const batch of staleRows(this.#action, this.#columns, this.#context.rows))
+      sum += batch.filter(({ why }) => why !== "failed").length;
+    return sum;
+  }
+}
+
+/** An SQL predicate for the rows that may be such rows. Does not read their values. */
+export function mayBeStale(action: Watched): string {
+  const predicate = `(${isComputed(action)}) is not true`;
+  return action.where === undefined ? predicate : `(${predicate}) and (${action.where})`;
+}
+
+/** `columns`: those of the table, including those that migrations don't see. */
+export async function* staleRows(
+  action: Watched,
+  columns: readonly Column[],
+  rows: Pick<RowAccess, "batches">,
+): AsyncIterable<readonly StaleRow[]> {
+  const { table, key, mark = markName } = action;
+  const { name, type } = requireColumn(table, columns, parsePath(action.path));
+  const select = [
+    ["key", sqlPath([key])],
+    ["mark", sqlPath([mark])],
+    ["now", `arrow_cast(${markSql(action)}, 'Utf8')`],
+    ["value", sqlPath([name])],
+  ] as const;
+  for await (const batch of rows.batches(table, { select, where: mayBeStale(action) }))
+    yield batch.flatMap(({ key: own = null, mark: marked = null, now, value = null }) => {
+      const why = whyStale(marked as string | null, now as string, value, type);
+      return why === undefined ? [] : [{ key: own, why }];
+    });
+}
+
+/** `mark`: that of the row; `now`: the mark of its present sources. */
+function whyStale(
+  mark: string | null,
+  now: string,
+  value: RowValue,
+  type: Column["type"],
+): StaleRow["why"] | undefined {
+  // An application has written the row, with its own value if there is one.
+  if (mark === null) return value === null ? "missing" : undefined;
+  if (markIn(mark) === now) return "failed";
+  if (value === null) return "missing";
+  return isValueOf(mark, value, type) ? "outdated" : undefined;
+}

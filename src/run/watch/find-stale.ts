@@ -1,0 +1,114 @@
+/** Finds the rows of watched columns whose values are missing or outdated. Changes nothing. */
+import { count, isMigrateError } from "../../errors/migrate-error.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
+import { saysDeferred } from "../../ledger/state/record.ts";
+import { loadMigrations } from "../../migrations/source.ts";
+import { keptMark } from "../../actions/rewrite/prepared-columns.ts";
+import { watchedColumns, type WatchedColumn } from "../../actions/watched-columns.ts";
+import { compileMigration } from "../../plan/compile/compile.ts";
+import { inOrder } from "../../plan/history/replay.ts";
+import { withStepsThatRan } from "../../plan/history/renumbered.ts";
+import { parsePath } from "../../schema/path.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import { staleRows, type StaleRow } from "../fill/stale-rows.ts";
+import type { RunContext } from "../run-context.ts";
+
+export interface StaleColumn {
+  readonly column: WatchedColumn;
+  /** How many rows of each kind there are. */
+  readonly rows: Readonly<Record<StaleRow["why"], number>>;
+  /** The keys of some of them. */
+  readonly keys: readonly (number | string)[];
+  /** Why they are unknown. */
+  readonly problem?: string | undefined;
+}
+
+const mostKeys = 1_000;
+/** How many of the keys are printed. */
+const mostPrinted = 10;
+
+/** How many rows lack a right value that the next run computes. */
+export function staleCount({ rows: { missing, outdated } }: Pick<StaleColumn, "rows">): number {
+  return missing + outdated;
+}
+
+/** The columns that applied migrations have switched, and whose marks are still there. */
+export async function findWatched(context: RunContext, state: LedgerState): Promise<readonly WatchedColumn[]> {
+  const { migrations: source, target } = context;
+  const files = source.list().filter(({ version }) => state.migrations.get(version)?.status === "applied");
+  const migrations = withStepsThatRan(await loadMigrations(source, files), state);
+  const actions = inOrder(migrations, state).flatMap((one) => compileMigration(one, target.capabilities));
+  const watched = watchedColumns(actions.map(({ action }) => action));
+  const found = await Promise.all(
+    watched.map(async (column) => {
+      const columns = (await target.rows?.columns(column.table)) ?? [];
+      return columns.some(({ name }) => name === keptMark(column.keep)) ? [column] : [];
+    }),
+  );
+  return found.flat();
+}
+
+/** Those that a ledger states, with such rows; otherwise, no table is looked at. */
+export async function listStale(context: RunContext, state: LedgerState): Promise<readonly StaleColumn[]> {
+  if (saysDeferred(state.deferral) !== true) return [];
+  return await findStale(await findWatched(context, state), context.target);
+}
+
+/** Those of the columns that have such rows, or of which that is unknown. */
+export async function findStale(columns: readonly WatchedColumn[], target: Target): Promise<readonly StaleColumn[]> {
+  const stale: StaleColumn[] = [];
+  for (const column of columns) {
+    const found = await look(column, target);
+    if (found.problem !== undefined || Object.values(found.rows).some((rows) => rows > 0)) stale.push(found);
+  }
+  return stale;
+}
+
+/** What is wrong, and what to do about it. */
+export function staleText(stale: StaleColumn): string {
+  const { column, rows, keys, problem } = stale;
+  const { table, path, keep } = column;
+  if (problem !== undefined) return `it is unknown whether rows of ${table} lack a right value of ${path}: ${problem}`;
+  const all = staleCount(stale) + rows.failed;
+  const parts = [
+    rows.missing > 0 ? [`${rows.missing} without a value`] : [],
+    rows.outdated > 0 ? [`${rows.outdated} with the value of former ${column.from.join(", ")}`] : [],
+    rows.failed > 0 ? [`${rows.failed} for which the code failed`] : [],
+  ].flat();
+  const shown = keys.slice(0, mostPrinted).map((key) => JSON.stringify(key));
+  const which = `${column.key} ${shown.join(", ")}${all > shown.length ? ", …" : ""}`;
+  return `${count(all, "row")} of ${table} ${all === 1 ? "lacks" : "lack"} a right ${path}: ${parts.join(", ")} (${which}); migrate up computes them. Rows are looked for until ${keep} is dropped`;
+}
+
+/** The same for JSON. */
+export function staleDocument({ column, ...found }: StaleColumn) {
+  const { table, path, keep } = column;
+  return { table, path, old: keep, ...found };
+}
+
+/** A watched column in the record that states what waits (`deferralDetail`). */
+export function watchedWords({ table, keep }: Pick<WatchedColumn, "keep" | "table">): string {
+  return `${keep} of ${table}`;
+}
+
+async function look(column: WatchedColumn, target: Target): Promise<StaleColumn> {
+  const rows = { missing: 0, outdated: 0, failed: 0 };
+  const keys: (number | string)[] = [];
+  const action = { ...column, mark: keptMark(column.keep) };
+  try {
+    const columns = (await target.rows!.columns(column.table)) ?? [];
+    const gone = [column.key, ...column.from, parsePath(column.path)[0]!].find(
+      (name) => !columns.some((one) => one.name === name),
+    );
+    if (gone !== undefined) return { column, rows, keys, problem: `${column.table} has no column ${gone} any more` };
+    for await (const batch of staleRows(action, columns, target.rows!))
+      for (const { key, why } of batch) {
+        rows[why]++;
+        if (keys.length < mostKeys) keys.push(typeof key === "number" ? key : String(key));
+      }
+    return { column, rows, keys };
+  } catch (error) {
+    if (isMigrateError(error, "ERR_INTERRUPTED")) throw error;
+    return { column, rows, keys, problem: target.explain(error) };
+  }
+}

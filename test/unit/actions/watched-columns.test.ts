@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import type { Action } from "../../../src/actions/model/action.ts";
+import { watchedColumns } from "../../../src/actions/watched-columns.ts";
+
+const how = { table: "docs", path: "embedding", from: ["text"], key: "id", with: "./embed.ts", version: "2" };
+const switched: readonly Action[] = [
+  { ...how, kind: "switchColumn", type: { kind: "int32" }, keep: "embedding_old" },
+  { ...how, kind: "catchUpColumn", keep: "embedding_old" },
+];
+
+function placesAfter(...actions: readonly Action[]) {
+  return watchedColumns([...switched, ...actions]).map(({ table, path, keep }) => [table, path, keep]);
+}
+
+test("a column is watched from its switch on, under the names that it and the old column have then", () => {
+  expect(placesAfter()).toEqual([["docs", "embedding", "embedding_old"]]);
+  expect(
+    placesAfter(
+      { kind: "renameTable", table: "docs", name: "pages" },
+      { kind: "alterColumns", table: "pages", alterations: [{ path: "embedding_old", rename: "was" }] },
+      { kind: "alterColumns", table: "pages", alterations: [{ path: "embedding", rename: "vector" }] },
+      { kind: "dropColumns", table: "pages", paths: ["text"] },
+      { kind: "dropColumns", table: "docs", paths: ["was"] },
+    ),
+  ).toEqual([["pages", "vector", "was"]]);
+});
+
+test.each<readonly [string, Action]>([
+  ["the old column is dropped", { kind: "dropColumns", table: "docs", paths: ["embedding_old"] }],
+  ["it is dropped itself", { kind: "dropColumns", table: "docs", paths: ["embedding"] }],
+  ["its table is dropped", { kind: "dropTable", table: "docs" }],
+  ["another column takes its place", { ...how, kind: "switchColumn", type: { kind: "int32" }, keep: "embedding_2" }],
+])("it is not watched any more when %s", (_, action) => {
+  expect(placesAfter(action)).toEqual([]);
+});
