@@ -112,6 +112,7 @@ const page = (name: string, folder: string) =>
 export const command = defineConfig({
   input: {
     index: "src/index.ts",
+    app: "src/app.ts",
     testing: "src/testing.ts",
     bin: "src/cli/bin.ts",
     worker: "src/service/work/worker.ts",

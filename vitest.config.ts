@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { longest } from "./test/files.ts";
 
 /** Of the others those that start processes or wait. */
-const slow = /\/test\/(fault|container|stores|e2e|rest|service|simulate|contract)\//;
+const slow = /\/test\/(app|fault|container|stores|e2e|rest|service|simulate|contract)\//;
 
 /** Milliseconds that only a hanging test takes, on whatever machine: the only limit of time that tests have. */
 const hanging = process.env["MIGRATE_LONG"] === "1" ? 12 * 3_600_000 : 1_800_000;

@@ -3,7 +3,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
   unit: ["unit", "types", "mutants", "environments"],
   contract: ["contract", "oracle", "docs", "service", "rest", "sequences", "fuzz"],
   e2e: ["e2e", "container", "stores", "action"],
-  fault: ["fault", "states", "simulate", "histories"],
+  fault: ["fault", "app", "states", "simulate", "histories"],
 };
 
 /** The longest files, each before those that take less: a file is run by one worker, and at the end everybody would wait for it. */
@@ -27,6 +27,8 @@ export const longest: readonly string[] = [
   "e2e/limits",
   "e2e/rehearse",
   "fault/crash-matrix",
+  "app/writers",
+  "app/python",
   "fault/reembed",
   "service/official-client",
   "contract/expressions",

@@ -1,0 +1,142 @@
+"""What an application calls while migrations of lance-migrate change the embedding model of a column.
+
+Copy this file into your application. It needs lancedb and pyarrow. Tables are those of lancedb's synchronous API, and may
+be used in several threads. `models` maps the version that a migration states to a function, which gets a list of rows and
+returns one vector for each. No version names the model of a column that no migration has computed: its key is "", or the
+number of its dimensions.
+"""
+
+import random
+import re
+import time
+
+import pyarrow as pa
+
+#: Metadata of a column: the version of the code that has computed its vectors.
+MODEL_KEY = b"lance_migrate_version"
+
+CONFLICT = re.compile(
+    "commit conflict|incompatible transaction|preempted by|too many concurrent writers|409 conflict", re.IGNORECASE
+)
+
+
+def model_of(table, column):
+    """The version of the model that the column has now; None if no migration has computed it."""
+    return _look(table, column)[0][0]
+
+
+def save(table, column, rows, *, key, models, from_=None, attempts=10):
+    """Updates rows, and inserts those whose key is new, with vectors of the model that `column` has.
+
+    If a migration switches the column meanwhile, the rows get vectors of its new model too. A row whose `from_` columns
+    another writer has changed since keeps what that writer gave it. `from_`: the columns that the vector depends on, by
+    default all columns of the rows but the key. `attempts`: how often the engine may refuse a write, because others have
+    written or the schema has changed.
+    """
+    rows = list(rows)
+    if not rows:
+        return
+    names = _columns_of(rows, column, key, from_ or ())
+    sources = [name for name in names if name != key] if from_ is None else list(from_)
+    known = {}  # by model, so that a repeated write does not embed again
+    written = None
+    failures = 0
+    while True:
+        model, schema = _look(table, column)
+        if model == written:
+            return
+        if model not in known:
+            known[model] = _embed(rows, column, model, models)
+            continue  # The column may have been switched meanwhile.
+        columns = [key, *sources] if written else names
+        for name in columns:
+            if name not in schema.names:
+                raise ValueError(f"The table {table.name} has no column {name}.")
+        values = [
+            {**{name: row[name] for name in columns}, column: vector} for row, vector in zip(rows, known[model])
+        ]
+        try:
+            data = pa.Table.from_pylist(values, schema=pa.schema([schema.field(name) for name in [*columns, column]]))
+            # Another thread may have refreshed the table, or it may be outdated when the engine commits. So the vectors
+            # may get into a column of another model, which the next look finds.
+            merge = table.merge_insert(key)
+            if not written:
+                merge = merge.when_matched_update_all().when_not_matched_insert_all()
+            else:  # Neither a newer text nor a deleted row is written again.
+                merge = merge.when_matched_update_all(where=" and ".join(map(_is_same, sources)) or None)
+            merge.execute(data)
+            written = model
+        except Exception as error:
+            failures += 1
+            is_outdated = CONFLICT.search(str(error)) or _look(table, column) != (model, schema)
+            if failures >= attempts or not is_outdated:
+                raise
+            time.sleep(min(2, 0.02 * 2**failures) * random.uniform(0.5, 1))
+
+
+def search(table, column, query, *, models, run):
+    """Embeds a query with the model that `column` has, and returns what `run` returns, which gets the search.
+
+    If the column is switched before the results are there, it embeds and searches again. The models get the query in the
+    place of a row: `search(table, "embedding", query, models=models, run=lambda found: found.limit(10).to_list())`.
+    """
+    while True:
+        model, _ = _look(table, column)
+        [vector] = _embed([query], column, model, models)
+        found = failure = None
+        try:
+            found = run(table.search(vector, vector_column_name=column, query_type="vector"))
+        except Exception as error:
+            failure = error
+        if _look(table, column)[0] != model:
+            continue
+        if failure is not None:
+            raise failure
+        return found
+
+
+def _look(table, column):
+    """The model of the column, as its version and its dimensions, and the schema, of the newest version of the table."""
+    table.checkout_latest()
+    schema = table.schema
+    if column not in schema.names:
+        raise ValueError(f"The table {table.name} has no column {column}.")
+    field = schema.field(column)
+    if not pa.types.is_fixed_size_list(field.type):
+        raise ValueError(f"The column {column} of {table.name} does not hold vectors.")
+    version = (field.metadata or {}).get(MODEL_KEY)
+    return (version and version.decode(), field.type.list_size), schema
+
+
+def _embed(rows, column, model, models):
+    version, dimensions = model
+    name = f"of {dimensions} dimensions without a version" if version is None else repr(version)
+    key = next((one for one in (("", dimensions) if version is None else (version,)) if one in models), None)
+    if key is None:
+        known = ", ".join(map(repr, models))
+        raise LookupError(f"The column {column} has the model {name}. The known models are: {known}.")
+    vectors = [list(vector) for vector in models[key](list(rows))]
+    if len(vectors) != len(rows):
+        raise ValueError(f"The model {name} has returned {len(vectors)} vectors for {len(rows)} rows.")
+    for vector in vectors:
+        if len(vector) != dimensions:
+            raise ValueError(
+                f"The model {name} has returned a vector of {len(vector)} numbers."
+                f" The column {column} holds vectors of {dimensions}."
+            )
+    return vectors
+
+
+def _columns_of(rows, column, key, sources):
+    """The columns that the rows have. A row that lacks one would lose the value that it has in the table."""
+    names = [name for name in dict.fromkeys([key, *sources, *(name for row in rows for name in row)]) if name != column]
+    for index, row in enumerate(rows):
+        for name in names:
+            if name not in row:
+                raise ValueError(f"Row {index} has no {name}. All rows need the same columns.")
+    return names
+
+
+def _is_same(name):
+    target, source = f"target.`{name}`", f"source.`{name}`"
+    return f"({target} = {source} or ({target} is null and {source} is null))"

@@ -1,0 +1,119 @@
+/** Writes rows with vectors of the model that the column has. */
+import { makeArrowTable, type Table } from "@lancedb/lancedb";
+import { embed, isSameModel, look, type Models, type SeenColumn } from "./column-model.ts";
+
+export interface SaveOptions<Row> {
+  /** The column by which rows are matched. */
+  readonly key: string;
+  /** The columns that the vector depends on. By default all columns of the rows but the key. */
+  readonly from?: readonly string[];
+  readonly models: Models<Row>;
+  /** How often the engine may refuse a write, because others have written or the schema has changed. 10 by default. */
+  readonly attempts?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Updates rows, and inserts those whose key is new, with vectors of the model that `column` has. If a migration switches
+ * the column meanwhile, the rows get vectors of its new model too. A row whose `from` columns another writer has changed
+ * since keeps what that writer gave it.
+ */
+export async function save<Row extends object>(
+  table: Table,
+  column: string,
+  rows: readonly Row[],
+  { attempts = 10, ...options }: SaveOptions<Row>,
+): Promise<void> {
+  const { models, signal } = options;
+  if (rows.length === 0) return;
+  const names = columnsOf(rows, column, options);
+  /** By model, so that a repeated write does not embed again. */
+  const known = new Map<string, number[][]>();
+  let written: SeenColumn | undefined;
+  for (let failures = 0; ;) {
+    const seen = await look(table, column);
+    if (written !== undefined && isSameModel(written, seen)) return;
+    const model = JSON.stringify([seen.version, seen.dimensions]);
+    const vectors = known.get(model);
+    if (vectors === undefined) {
+      known.set(model, await embed(rows, seen, { column, models, signal }));
+      // The column may have been switched meanwhile.
+      continue;
+    }
+    try {
+      // The table may have been refreshed by another call, or not be refreshed yet when the engine commits. So the vectors
+      // may get into a column of another model, which the next look finds.
+      await write(table, column, { rows, vectors, seen, names, isWritten: written !== undefined, ...options });
+      written = seen;
+    } catch (error) {
+      failures++;
+      const isOutdated = isConflict(error) || hasChanged(seen, await look(table, column));
+      if (failures >= attempts || !isOutdated) throw error;
+      await pause(failures);
+      signal?.throwIfAborted();
+    }
+  }
+}
+
+interface Write<Row> extends Pick<SaveOptions<Row>, "key" | "from"> {
+  readonly rows: readonly Row[];
+  readonly vectors: readonly number[][];
+  readonly seen: SeenColumn;
+  readonly names: readonly string[];
+  /** Whether the rows themselves were written, and only lack the vector of the new model. */
+  readonly isWritten: boolean;
+}
+
+async function write<Row extends object>(table: Table, column: string, given: Write<Row>): Promise<void> {
+  const { rows, vectors, seen, names, isWritten, key, from = names.filter((name) => name !== key) } = given;
+  const columns = isWritten ? [key, ...from] : names;
+  const schema = seen.schema.select([...columns, column]);
+  const missing = columns.find((name) => !schema.names.includes(name));
+  if (missing !== undefined) throw new Error(`The table ${table.name} has no column ${missing}.`);
+  const values = rows.map((row, index) => {
+    const own = Object.entries(row).filter(([name]) => columns.includes(name));
+    return { ...Object.fromEntries(own), [column]: vectors[index] };
+  });
+  const merge = table.mergeInsert(key);
+  const merging = isWritten
+    ? // Neither a newer text nor a deleted row is written again.
+      merge.whenMatchedUpdateAll(from.length === 0 ? undefined : { where: from.map(isSame).join(" and ") })
+    : merge.whenMatchedUpdateAll().whenNotMatchedInsertAll();
+  await merging.execute(makeArrowTable(values, { schema }));
+}
+
+/** The engine knows no `is not distinct from` here. */
+function isSame(name: string): string {
+  const [target, source] = [`target.\`${name}\``, `source.\`${name}\``];
+  return `(${target} = ${source} or (${target} is null and ${source} is null))`;
+}
+
+/** The columns that the rows have. A row that lacks one would lose the value that it has in the table. */
+function columnsOf<Row extends object>(
+  rows: readonly Row[],
+  column: string,
+  { key, from = [] }: Pick<SaveOptions<Row>, "key" | "from">,
+): readonly string[] {
+  const names = new Set([key, ...from, ...rows.flatMap((row) => Object.keys(row))]);
+  names.delete(column);
+  for (const [index, row] of rows.entries())
+    for (const name of names)
+      if (!Object.hasOwn(row, name)) throw new Error(`Row ${index} has no ${name}. All rows need the same columns.`);
+  return [...names];
+}
+
+/** Whether another commit came first at every try of the engine, or of a service. */
+function isConflict(error: unknown): boolean {
+  return /commit conflict|incompatible transaction|preempted by|too many concurrent writers|409 Conflict/i.test(
+    String(error),
+  );
+}
+
+function hasChanged(seen: SeenColumn, now: SeenColumn): boolean {
+  return !isSameModel(seen, now) || String(seen.schema) !== String(now.schema);
+}
+
+async function pause(failures: number): Promise<void> {
+  const longest = Math.min(2_000, 20 * 2 ** failures);
+  await new Promise((resolve) => setTimeout(resolve, longest * (0.5 + Math.random() / 2)));
+}

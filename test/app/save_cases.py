@@ -1,0 +1,179 @@
+"""Cases of lance_migrate_app, which python.test.ts runs: the column is switched at chosen moments."""
+
+import os
+import sys
+
+import lancedb
+import pyarrow as pa
+import pytest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../python"))
+from lance_migrate_app import model_of, save, search  # noqa: E402
+
+VECTORS = pa.list_(pa.float32(), 2)
+
+
+def old(rows):
+    return [[len(row["title"] or ""), 0] for row in rows]
+
+
+def new(rows):
+    return [[len(row["title"] or ""), 1] for row in rows]
+
+
+MODELS = {"": old, "bge": new}
+DOCUMENTS = [{"id": 1, "title": "one"}, {"id": 2, "title": None}]
+
+
+class Hooked:
+    """The table, with a function that is called before each write."""
+
+    def __init__(self, table, hook):
+        self._table, self._hook = table, hook
+
+    def __getattr__(self, name):
+        value = getattr(self._table, name)
+        if name == "execute":
+            self._hook()
+        if name == "merge_insert" or name.startswith("when_"):
+            return lambda *args, **options: Hooked(value(*args, **options), self._hook)
+        return value
+
+
+class Scene:
+    def __init__(self, folder):
+        self.db = lancedb.connect(folder)
+        schema = pa.schema([("id", pa.int64()), ("title", pa.string()), ("note", pa.string()), ("embedding", VECTORS)])
+        rows = [{**one, "note": "a", "embedding": old([one])[0]} for one in DOCUMENTS]
+        self.table = self.db.create_table("docs", pa.Table.from_pylist(rows, schema=schema))
+        self.other = self.db.open_table("docs")
+        self.other.add_columns(pa.field("next", VECTORS, metadata={"lance_migrate_version": "bge"}))
+        self.calls = 0
+
+    def switch(self):
+        self.other.checkout_latest()
+        self.other.alter_columns(
+            {"path": "embedding", "rename": "embedding_old"}, {"path": "next", "rename": "embedding"}
+        )
+
+    def on_first_write(self, *hooks):
+        def hook():
+            self.calls += 1
+            if self.calls == 1:
+                for one in hooks:
+                    one()
+
+        return Hooked(self.table, hook)
+
+    def documents(self):
+        rows = self.db.open_table("docs").to_arrow().to_pylist()
+        return {row["id"]: (row["title"], row["embedding"]) for row in rows}
+
+
+@pytest.fixture
+def scene(tmp_path):
+    return Scene(str(tmp_path))
+
+
+CHANGED = [{"id": 1, "title": "other"}, {"id": 2, "title": None}, {"id": 3, "title": "three"}]
+SAVED = {1: ("other", [5, 1]), 2: (None, [0, 1]), 3: ("three", [5, 1])}
+
+
+def test_outdated_table(scene):
+    assert model_of(scene.table, "embedding") is None
+    save(scene.on_first_write(scene.switch), "embedding", CHANGED, key="id", models=MODELS)
+    assert model_of(scene.table, "embedding") == "bge"
+    assert scene.documents() == SAVED
+    assert scene.calls == 2
+
+
+def test_refreshed_table(scene):
+    table = scene.on_first_write(scene.switch, lambda: scene.table.checkout_latest())
+    save(table, "embedding", CHANGED, key="id", models=MODELS)
+    assert scene.documents() == SAVED
+
+
+def test_newer_saves_and_deleted_rows(scene):
+    def slow(rows):
+        if scene.calls == 1:
+            save(scene.other, "embedding", [{"id": 1, "title": "newest"}], key="id", models=MODELS)
+            scene.other.delete("id = 3")
+        return new(rows)
+
+    save(scene.on_first_write(scene.switch), "embedding", CHANGED, key="id", models={"": old, "bge": slow})
+    assert scene.documents() == {1: ("newest", [6, 1]), 2: (None, [0, 1])}
+
+
+def test_from(scene):
+    def slow(rows):
+        scene.other.update(where="id = 1", values={"note": "newer"})
+        return new(rows)
+
+    row = {"id": 1, "title": "other", "note": "older"}
+    table = scene.on_first_write(scene.switch)
+    save(table, "embedding", [row], key="id", from_=["title"], models={"": old, "bge": slow})
+    assert scene.documents()[1] == ("other", [5, 1])
+    assert scene.db.open_table("docs").search().where("id = 1").to_list()[0]["note"] == "newer"
+
+
+def failing(message):
+    def fail():
+        raise RuntimeError(message)
+
+    return fail
+
+
+def test_conflict(scene):
+    table = scene.on_first_write(failing("Retryable commit conflict for version 7"))
+    save(table, "embedding", CHANGED, key="id", models=MODELS)
+    assert scene.calls == 2
+    assert len(scene.documents()) == 3
+
+
+def test_other_error(scene):
+    with pytest.raises(RuntimeError, match="the disk is full"):
+        save(scene.on_first_write(failing("the disk is full")), "embedding", CHANGED, key="id", models=MODELS)
+    assert scene.calls == 1
+
+
+@pytest.mark.parametrize(
+    "options, problem",
+    [
+        ({"models": {"e5": old}}, "The column embedding has the model 'bge'. The known models are: 'e5'."),
+        ({"models": {"bge": lambda rows: [[1, 2, 3]]}}, "has returned a vector of 3 numbers."),
+        ({"models": {"bge": lambda rows: []}}, "has returned 0 vectors for 1 rows."),
+        ({"rows": [{"id": 1, "title": "one"}, {"id": 2}]}, "Row 1 has no title."),
+        ({"rows": [{"id": 1, "body": "text"}]}, "The table docs has no column body."),
+    ],
+)
+def test_refused(scene, options, problem):
+    scene.switch()
+    before = scene.documents()
+    given = {"rows": DOCUMENTS[:1], "models": {"bge": lambda rows: [[1, 1]] * len(rows)}, **options}
+    with pytest.raises((LookupError, ValueError), match=problem):
+        save(scene.table, "embedding", key="id", **given)
+    assert scene.documents() == before
+
+
+def test_dimensions(scene):
+    save(scene.table, "embedding", [{"id": 1, "title": "other"}], key="id", models={2: old})
+    assert scene.documents()[1] == ("other", [5, 0])
+
+
+def test_search(scene):
+    def run(found):
+        scene.calls += 1
+        if scene.calls == 1:
+            scene.switch()
+            save(scene.table, "embedding", DOCUMENTS, key="id", models=MODELS)
+        return found.limit(1).to_list()
+
+    [found] = search(scene.table, "embedding", {"title": "one"}, models=MODELS, run=run)
+    assert (found["id"], found["_distance"]) == (1, 0)
+    assert scene.calls == 2
+
+    def fail(found):
+        return found.where("nothing = 1").to_list()
+
+    with pytest.raises(Exception, match="nothing"):
+        search(scene.table, "embedding", {"title": "one"}, models=MODELS, run=fail)
