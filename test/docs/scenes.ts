@@ -60,6 +60,11 @@ const typed: Scene = async ({ project, migrate }) => {
 export const scenes: Readonly<Record<string, Scene>> = {
   ...runbookScenes,
   "docs/get-started.md#the-first-migrations": ({ project }) => project.write("package.json", `{ "type": "commonjs" }`),
+  "docs/embedding-model.md#deploying-the-application": ({ project }) => {
+    const rows = "rows: { title: string | null; body: string | null }[]";
+    for (const name of ["small", "bge-m3"])
+      project.write(`embedders/${name}.ts`, `export default async (${rows}) => rows.map(() => [1, 2]);\n`);
+  },
   "docs/plans.md": async (scene) => {
     await documents("0005_documents.ts", 20_000)(scene);
     scene.project.migration("0006_require_headlines.ts", `m.setNullable("documents", "headline", false)`);
