@@ -2,12 +2,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { preparedName } from "../../src/actions/rewrite/prepared-columns.ts";
-import { modelKey } from "../../src/app/column-model.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { up } from "../../src/commands/up.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
-import type { Column } from "../../src/schema/data-type.ts";
 import { int64, utf8, vector } from "../../src/schema/declare/type-builders.ts";
 import { createTable, reembedColumn } from "../../src/steps/index.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
@@ -51,7 +48,7 @@ export async function aScene(titles: readonly string[], beforeSwitch = async ():
   const target = await openLance({ kind: "lance", uri: folder }, { name: "app", folder });
   onTestFinished(async () => await target.close());
   const options: MigratorOptions = {
-    target: naming(target, folder, beforeSwitch),
+    target: heralding(target, beforeSwitch),
     migrations: migrationsIn(files),
     ledger: "_migrations",
     lease: { duration: 30_000, patience: 5_000 },
@@ -72,31 +69,16 @@ export async function aScene(titles: readonly string[], beforeSwitch = async ():
   return { folder, options, open, pend: () => toFile("0002_model.mjs", step) };
 }
 
-/** Names the model of a column that is prepared, before any value is in it. The run itself does not see the name. */
-function naming(target: Target, folder: string, beforeSwitch: () => Promise<void>): Target {
-  const next = preparedName("embedding");
+/** Calls `beforeSwitch` before the columns are switched. */
+function heralding(target: Target, beforeSwitch: () => Promise<void>): Target {
   return {
     ...target,
     async execute(action, seen) {
       const isBack = action.kind === "alterColumns" && action.alterations.some(({ rename }) => rename === "embedding");
       if (isBack || action.kind === "switchColumn") await beforeSwitch();
-      const version = await target.execute(action, seen);
-      if (action.kind === "addColumns" && action.columns.some(({ name }) => name === next)) {
-        const table = await (await lancedb.connect(folder)).openTable("docs");
-        await table.updateFieldMetadata([{ path: next, metadata: { [modelKey]: newModel } }]);
-      }
-      return version;
-    },
-    async describeTable(...args) {
-      const found = await target.describeTable(...args);
-      return found && { ...found, table: { ...found.table, columns: found.table.columns.map(withoutName) } };
+      return await target.execute(action, seen);
     },
   };
-}
-
-function withoutName({ metadata = {}, ...column }: Column): Column {
-  const { [modelKey]: _, ...others } = metadata;
-  return Object.keys(others).length === 0 ? column : { ...column, metadata: others };
 }
 
 /** What each document has, by its id. */

@@ -20,7 +20,9 @@ export async function prepareColumn(action: PrepareColumnAction, context: Prepar
   // The run that computes all rows loads what shards have computed.
   if (ahead !== undefined && !context.isWhole) return { problem: ahead.problem, commits: table.commits };
   await (action.into === undefined ? table.addColumns(action.type) : table.addMarks(action));
-  if (context.target.capabilities.actions.setMetadata === true) await table.note(table.next, modelMetadata(action));
+  // An old column that a rollback prepares is named as applications know it.
+  if (action.into === undefined && context.target.capabilities.actions.setMetadata === true)
+    await table.note(table.next, modelMetadata(action));
   const failure = ahead?.problem?.text;
   const {
     problem,
