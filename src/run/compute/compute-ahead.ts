@@ -5,7 +5,7 @@
 import type { FillColumnAction } from "../../actions/model/action.ts";
 import { firstPageRows } from "../../actions/model/computation.ts";
 import { failedMark, isByOtherCode, markIn, rowAddress } from "../../actions/rewrite/source-marks.ts";
-import { sameColumns, type Column } from "../../schema/data-type.ts";
+import type { Column } from "../../schema/data-type.ts";
 import type { RowValues } from "../../schema/row-values.ts";
 import { sqlPath } from "../../schema/sql.ts";
 import { mostCompared } from "../check/edited-code.ts";
@@ -60,8 +60,6 @@ class Ahead {
   #before: number | undefined;
   /** How many results there are. */
   #known = 0;
-  /** Keys and marks of the results whose address is not known. */
-  readonly #unplaced = new Set<string>();
 
   constructor(action: FillColumnAction, columns: readonly Column[], context: AheadContext) {
     this.#action = action;
@@ -76,11 +74,12 @@ class Ahead {
 
   /** Finds out what earlier runs have computed. Computes again what failed then: the code may have been at fault. */
   async resume(): Promise<void> {
-    const { rows, results, staged } = this.#context;
+    const { rows, results } = this.#context;
     this.#before = await fragmentsBefore(results, this.#computing.columns, this.#action, rows);
-    if (this.#before === undefined && (await rows.columns(results)) !== undefined) await this.#drop(results);
-    for (const staging of staged) await this.#keepStaged(staging);
-    if (this.#before === undefined) return;
+    if (this.#before === undefined) {
+      if ((await rows.columns(results)) !== undefined) await this.#drop(results);
+      return;
+    }
     await this.#findReached();
     const { mark, tally } = this.#computing;
     const select = [["mark", sqlPath([mark])]] as const;
@@ -111,18 +110,13 @@ class Ahead {
 
   async #findReached(): Promise<void> {
     const { rows, results } = this.#context;
-    const { key, mark } = this.#computing;
     const address = [addressColumn.name, sqlPath([addressColumn.name])] as const;
     for await (const batch of rows.batches(results, { select: [address] }))
       for (const result of batch) this.#reach(addressOf(result));
-    const select = [key.name, mark].map((name) => [name, sqlPath([name])] as const);
-    for (const result of await rows.read(results, { select, where: `${address[1]} is null` }))
-      this.#unplaced.add(this.#identity(result));
   }
 
   #reach(address: number): void {
     this.#known++;
-    if (address === Infinity) return;
     const fragment = fragmentOf(address);
     if (fragment > this.#reached.fragment) this.#reached = { fragment, rows: new Set() };
     if (fragment === this.#reached.fragment) this.#reached.rows.add(address);
@@ -143,7 +137,7 @@ class Ahead {
   /** Returns how many rows were computed. */
   async #computeFragment({ number, last }: Fragment): Promise<number> {
     const done = number === this.#reached.fragment ? this.#reached.rows : new Set<number>();
-    const isWanted = (row: RowValues) => !done.has(Number(row[rowAddress])) && !this.#unplaced.has(this.#identity(row));
+    const isWanted = (row: RowValues) => !done.has(Number(row[rowAddress]));
     const mayBeKnown = number > this.#before! || (this.#context.others ?? []).length > 0;
     let computed = 0;
     let page: RowValues[] = [];
@@ -157,48 +151,25 @@ class Ahead {
       if (page.length < limit && next <= last) continue;
       const lacking = mayBeKnown ? await this.#lacking(page) : page;
       page = [];
-      if (lacking.length > 0) await this.#computePage(lacking);
+      if (lacking.length > 0) await this.#computing.computeEach(lacking, async (values) => await this.#append(values));
       computed += lacking.length;
     }
     this.#reached = { fragment: number, rows: new Set() };
     return computed;
   }
 
-  async #computePage(wanted: readonly RowValues[]): Promise<void> {
-    const { name } = this.#computing.key;
-    const values = await this.#computing.compute(wanted);
-    const addresses = new Map(wanted.map((row) => [row[name], Number(row[rowAddress])]));
-    const placed = values.map((value) => ({ ...value, [addressColumn.name]: addresses.get(value[name])! }));
-    await this.#append(placed.toSorted((one, other) => addressOf(one) - addressOf(other)));
-    await this.#drop(this.#context.staging);
-  }
-
-  async #append(placed: readonly RowValues[]): Promise<void> {
-    const { rows, results, mayWrite } = this.#context;
+  async #append(values: readonly RowValues[]): Promise<void> {
+    const { rows, results } = this.#context;
     const origin = originOf(this.#action, this.#before ?? -1);
-    const all = placed.map((row) => ({ ...row, [originColumn.name]: origin }));
-    await mayWrite();
-    await rows.append(results, { columns: resultColumns(this.#computing.columns), rows: all });
+    const placed = values.map((value) => ({ ...value, [originColumn.name]: origin }));
+    // So that whoever reads them in this order needs few of them at a time.
+    const sorted = placed.toSorted((one, other) => addressOf(one) - addressOf(other));
+    await rows.append(results, { columns: resultColumns(this.#computing.columns), rows: sorted });
   }
 
   async #drop(table: string): Promise<void> {
     await this.#context.mayWrite();
     await this.#context.rows.drop(table);
-  }
-
-  /** What a run that was killed has staged. */
-  async #keepStaged(staging: string): Promise<void> {
-    const { rows } = this.#context;
-    const { columns } = this.#computing;
-    const found = await rows.columns(staging);
-    if (found === undefined) return;
-    const select = columns.map(({ name }) => [name, sqlPath([name])] as const);
-    const staged = sameColumns(found, columns) ? await rows.read(staging, { select }) : [];
-    if (staged.length > 0) {
-      this.#before ??= (await fragmentsIn(this.#action.table, rows)).at(-1)?.number ?? -1;
-      await this.#append(staged.map((row) => ({ ...row, [addressColumn.name]: null })));
-    }
-    await this.#drop(staging);
   }
 
   /** Those of the rows without a result. */
@@ -214,17 +185,15 @@ class Ahead {
   }
 
   async #retryFailed(): Promise<void> {
-    const { rows, results, staging, mayWrite } = this.#context;
+    const { rows, results } = this.#context;
     const { key, mark } = this.#computing;
+    const keep = async (values: readonly RowValues[]) =>
+      void (await rows.update(results, key.name, this.#computing.values(values), "true"));
     const where = `starts_with(${sqlPath([mark])}, '${failedMark}')`;
     const failed = await rows.read(results, { select: [[key.name, sqlPath([key.name])]], where });
     for (const keys of this.#byKeys(failed)) {
       const found = await this.#computing.read(this.#ours(keys), undefined, false);
-      if (found.length === 0) continue;
-      const values = this.#computing.values(await this.#computing.compute(found));
-      await mayWrite();
-      await rows.update(results, key.name, values, "true");
-      await this.#drop(staging);
+      if (found.length > 0) await this.#computing.computeEach(found, keep);
     }
   }
 

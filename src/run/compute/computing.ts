@@ -1,4 +1,4 @@
-/** Computes the values of rows that were read. What was computed is appended to a staging table, call by call. */
+/** Computes the values of rows that were read, and passes them on call by call. */
 import type { FillColumnAction } from "../../actions/model/action.ts";
 import { firstPageRows, sqlOf } from "../../actions/model/computation.ts";
 import {
@@ -24,6 +24,10 @@ import { computeAll, type RowResult, type Tally } from "./compute-all.ts";
 import type { ComputeContext } from "./fill-context.ts";
 import { codeFailed } from "./fill-failed.ts";
 import { requireUnique, rowsOfPage } from "./found-rows.ts";
+import { addressColumn } from "./results.ts";
+
+/** Writes values to where a run that is killed does not lose them, each with the address of its row if that was read. */
+export type Keep = (values: readonly RowValues[]) => Promise<void>;
 
 /** The rows that a run with other code has computed, with their sources and values; a few. */
 export type OfOtherCode = (codeHash: string) => Promise<readonly RowValues[]>;
@@ -98,9 +102,23 @@ export class Computing {
 
   /** A value and a mark for each of these rows. Throws FillFailed; what was computed before is staged. */
   async compute(wanted: readonly RowValues[]): Promise<readonly RowValues[]> {
+    const { rows, staging } = this.#context;
+    const all: RowValues[] = [];
+    await this.computeEach(wanted, async (values) => {
+      // Those of SQL cost nothing.
+      if (sqlOf(this.#action) === undefined) await rows.append(staging, this.values(values));
+      all.push(...values);
+    });
+    return all;
+  }
+
+  /** Computes a value and a mark for each of these rows. Throws FillFailed; what was computed before is kept. */
+  async computeEach(wanted: readonly RowValues[], keep: Keep): Promise<void> {
     requireUnique(wanted, this.#action);
     this.#rowBytes = wanted.reduce((sum, row) => sum + JSON.stringify(row).length, 0) / wanted.length;
-    return sqlOf(this.#action) === undefined ? await this.#call(wanted) : this.#selected(wanted);
+    if (sqlOf(this.#action) === undefined) return await this.#call(wanted, keep);
+    const selected = wanted.map((row) => ({ row, value: row[this.column.name] ?? null }));
+    await this.#keep(selected, keep);
   }
 
   values(rows: readonly RowValues[]): NewValues {
@@ -108,33 +126,23 @@ export class Computing {
   }
 
   /** The values that code computes. */
-  async #call(wanted: readonly RowValues[]): Promise<readonly RowValues[]> {
+  async #call(wanted: readonly RowValues[], keep: Keep): Promise<void> {
     const { start, codeHash } = this.#context;
     const compute = await start();
     const known = this.isFirstPage && codeHash !== undefined ? await this.#ofOtherCode(codeHash) : [];
     const edited = await editedProblem(this.#action, this.column, known, compute);
     if (edited !== undefined) throw codeFailed(this.#action.with, edited);
-    const values: RowValues[] = [];
-    const stage = async (results: readonly RowResult[]) => void values.push(...(await this.#stage(results)));
+    const stage = async (results: readonly RowResult[]) => await this.#keep(results, keep);
     await computeAll(wanted, this.#action, this.column, { compute, stage, tally: this.tally });
-    return values;
   }
 
-  /** The values that SQL has given with the rows. They cost nothing, so they are not staged. */
-  #selected(wanted: readonly RowValues[]): readonly RowValues[] {
-    this.#context.progress((this.#computed += wanted.length), this.total);
-    return wanted.map((row) => this.#rowOf({ row, value: row[this.column.name] ?? null }));
-  }
-
-  async #stage(results: readonly RowResult[]): Promise<readonly RowValues[]> {
-    const { rows, staging, progress, mayWrite } = this.#context;
-    const values = results.map((result) => this.#rowOf(result));
+  async #keep(results: readonly RowResult[], keep: Keep): Promise<void> {
+    const { progress, mayWrite } = this.#context;
     await mayWrite();
-    await rows.append(staging, this.values(values));
+    await keep(results.map((result) => this.#rowOf(result)));
     this.#computed += results.length;
     for (const result of results) if ("problem" in result) this.problem ??= result.problem;
     progress(this.#computed, this.total);
-    return values;
   }
 
   #rowOf(result: RowResult): RowValues {
@@ -146,6 +154,8 @@ export class Computing {
     const own = beginning === "" ? valuePart(value, this.column.type) : "";
     const later = this.#context.inUse === true ? laterMark : "";
     const mark = `${beginning}${later}${row[this.mark] as string}${own}${codePart(this.#context)}`;
-    return { [this.key.name]: row[this.key.name]!, [this.mark]: mark, [this.column.name]: value };
+    const address = row[rowAddress] ?? null;
+    const placed = { [this.key.name]: row[this.key.name]!, [this.mark]: mark, [addressColumn.name]: address };
+    return { ...placed, [this.column.name]: value };
   }
 }

@@ -16,8 +16,6 @@ export interface ComputeContext {
   readonly shard?: Shard | undefined;
   /** The name of the staging table, which only this fill uses. */
   readonly staging: string;
-  /** The staging tables of earlier fills, whose values are kept first. */
-  readonly staged: readonly string[];
   /** Throws if this run may not write any more. Called before each write. */
   readonly mayWrite: () => Promise<void>;
   /** How many rows of the table fulfil a predicate; undefined if the target can't count. */
@@ -27,6 +25,8 @@ export interface ComputeContext {
 }
 
 export interface FillContext extends ComputeContext {
+  /** The staging tables of earlier fills, whose values are merged first. */
+  readonly staged: readonly string[];
   /** Tables of values that were computed before the column was there, which are merged first. */
   readonly results?: readonly string[] | undefined;
   /** Whether rows for which the code failed stay as they are, because it has just been tried. */

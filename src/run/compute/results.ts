@@ -7,7 +7,7 @@ import type { RowValues } from "../../schema/row-values.ts";
 import { sqlPath } from "../../schema/sql.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 
-/** Where the row was when its value was computed; null if that is not known any more. */
+/** Where the row was when its value was computed. */
 export const addressColumn: Column = { name: "_lance_migrate_address", type: { kind: "int64" }, nullable: true };
 
 /** An address is the number of a fragment of the table, and behind these 32 bits that of the row in it. */
@@ -51,10 +51,8 @@ export function inRange(first: number, end: number): string {
   return end === Infinity ? from : `${from} and ${rowAddress} < ${end}`;
 }
 
-/** The address of a result; Infinity if it is not known, because it was computed last. */
 export function addressOf(result: RowValues): number {
-  const address = result[addressColumn.name] ?? null;
-  return address === null ? Infinity : Number(address);
+  return Number(result[addressColumn.name]);
 }
 
 /** The same in all rows: what the values were computed from, and the last fragment that there was before. */

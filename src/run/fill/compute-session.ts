@@ -77,7 +77,6 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
         codeHash: runsCode ? codeHash(action.with, folder) : undefined,
         shard,
         staging,
-        staged: shard === undefined ? stagingsOf(await listTables(), ledger, action) : [staging],
         mayWrite,
         // Only those who watch need it.
         count: count && (async (where) => await count(table, where).catch(() => undefined)),
@@ -140,7 +139,8 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
         const found = shard === undefined ? await usable(action, columns) : [];
         const loaded = await load(action, columns, found);
         const results = loaded !== undefined && loaded.problem === undefined ? [] : found;
-        const filled = await fillColumn(action, { columns }, { ...context, ...how, results });
+        const staged = shard === undefined ? stagingsOf(await listTables(), ledger, action) : [context.staging];
+        const filled = await fillColumn(action, { columns }, { ...context, ...how, results, staged });
         return { ...filled, loads: loaded?.commits ?? 0 };
       }),
     close: async () => await code?.close(),

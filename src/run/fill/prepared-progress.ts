@@ -51,7 +51,7 @@ export async function preparedProgress(
   const results = await lookInto(usable);
   const staged = await lookInto(stagingsOf(tables, ledger, hidden));
   const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
-  // What is computed now is staged before it is among the results.
+  // What is computed beside the table is appended to the results, and what is computed in it is staged.
   const speeds = [results, staged].map((some) => some.flatMap(({ perSecond = [] }) => perSecond));
   const rates = speeds.find((some) => some.length > 0);
   const waiting = [...results, ...staged];

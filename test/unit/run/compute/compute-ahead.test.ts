@@ -50,7 +50,6 @@ async function aScene(fragments = 3, size = 40) {
     rows,
     results,
     staging,
-    staged: [staging],
     mayWrite: async () => {},
     progress: () => {},
     start: async (): Promise<Compute> => async (some) => {
@@ -73,7 +72,7 @@ async function aScene(fragments = 3, size = 40) {
       if (!isThere)
         await target.execute({ kind: "addColumns", table: "docs", columns: added }, await target.describeTable("docs"));
       const table = { columns: [...own, ...added] } as never;
-      await fillColumn({ ...action, ...options }, table, { ...contextOf({}), results: [results] });
+      await fillColumn({ ...action, ...options }, table, { ...contextOf({}), staged: [staging], results: [results] });
       return computed.length - before;
     },
     async values() {
@@ -248,7 +247,6 @@ test("shards do not compute again what was computed with another number of shard
     shard: { index, of },
     results: `${results}-${index}-of-${of}`,
     staging: `${staging}-${index}-of-${of}`,
-    staged: [],
   });
   await scene.ahead(shardOf(1, 2));
   const before = scene.computed.length;
@@ -264,7 +262,6 @@ test("shards compute each row once", async () => {
       shard: { index, of: 3 },
       results: `${results}-${index}-of-3`,
       staging: `${staging}-${index}`,
-      staged: [],
     });
   expect(scene.computed).toHaveLength(120);
   expect(await scene.tables()).toEqual([...[1, 2, 3].map((index) => `${results}-${index}-of-3`), "docs"]);
