@@ -29,7 +29,10 @@ export async function findRepeated(keys: Keys): Promise<{ readonly key: RowValue
     const suspects = await suspectsOf(keys, parts, part);
     const repeated = suspects.size === 0 ? suspects : await repeatedAmong(keys, suspects);
     if (repeated.size === 0) continue;
-    for await (const key of keysOf(keys, keys.where)) if (repeated.has(key)) return { key };
+    for await (const some of keysOf(keys, keys.where)) {
+      const key = some.find((one) => repeated.has(one));
+      if (key !== undefined) return { key };
+    }
   }
   return undefined;
 }
@@ -44,16 +47,18 @@ async function suspectsOf(keys: Keys, parts: number, part: number): Promise<Read
   const seen = new Bits(size);
   const suspects = new Set<number>();
   if (wanted !== undefined)
-    for await (const key of keysOf(keys, keys.where)) {
+    for await (const some of keysOf(keys, keys.where))
+      for (const key of some) {
+        const [one, other] = hashesOf(key);
+        if (one % parts === part) wanted.add(one, other);
+      }
+  for await (const some of keysOf(keys))
+    for (const key of some) {
       const [one, other] = hashesOf(key);
-      if (one % parts === part) wanted.add(one, other);
+      if (one % parts !== part || wanted?.has(one, other) === false) continue;
+      if (seen.has(one, other)) suspects.add(both(one, other));
+      seen.add(one, other);
     }
-  for await (const key of keysOf(keys)) {
-    const [one, other] = hashesOf(key);
-    if (one % parts !== part || wanted?.has(one, other) === false) continue;
-    if (seen.has(one, other)) suspects.add(both(one, other));
-    seen.add(one, other);
-  }
   return suspects;
 }
 
@@ -66,12 +71,16 @@ class Bits {
     this.#mask = size - 1;
   }
 
-  has(...hashes: readonly number[]): boolean {
-    return hashes.every((hash) => (this.#words[(hash & this.#mask) >>> 5]! & (1 << (hash & 31))) !== 0);
+  has(one: number, other: number): boolean {
+    return this.#at(one) && this.#at(other);
   }
 
-  add(...hashes: readonly number[]): void {
-    for (const hash of hashes) this.#words[(hash & this.#mask) >>> 5]! |= 1 << (hash & 31);
+  add(one: number, other: number): void {
+    for (const hash of [one, other]) this.#words[(hash & this.#mask) >>> 5]! |= 1 << (hash & 31);
+  }
+
+  #at(hash: number): boolean {
+    return (this.#words[(hash & this.#mask) >>> 5]! & (1 << (hash & 31))) !== 0;
   }
 }
 
@@ -79,17 +88,19 @@ class Bits {
 async function repeatedAmong(keys: Keys, suspects: ReadonlySet<RowValue>): Promise<ReadonlySet<RowValue>> {
   const seen = new Set<RowValue>();
   const repeated = new Set<RowValue>();
-  for await (const key of keysOf(keys)) {
-    if (!suspects.has(both(...hashesOf(key)))) continue;
-    if (seen.has(key)) repeated.add(key);
-    seen.add(key);
-  }
+  for await (const some of keysOf(keys))
+    for (const key of some) {
+      if (!suspects.has(both(...hashesOf(key)))) continue;
+      if (seen.has(key)) repeated.add(key);
+      seen.add(key);
+    }
   return repeated;
 }
 
-async function* keysOf({ rows, table, key }: Keys, where?: string): AsyncGenerator<RowValue> {
+/** In batches: there may be millions. */
+async function* keysOf({ rows, table, key }: Keys, where?: string): AsyncGenerator<readonly RowValue[]> {
   for await (const batch of rows.batches(table, { select: [["key", key]], where }))
-    for (const { key: own } of batch) if (own !== null) yield own!;
+    yield batch.map(({ key: own }) => own!).filter((own) => own !== null);
 }
 
 /** Two hashes of 32 bits each, as FNV-1a computes them from different beginnings, mixed at the end. */

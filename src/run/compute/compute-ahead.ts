@@ -162,7 +162,7 @@ class Ahead {
     const { rows, results } = this.#context;
     const origin = originOf(this.#action, this.#before ?? -1);
     const placed = values.map((value) => ({ ...value, [originColumn.name]: origin }));
-    // So that whoever reads them in this order needs few of them at a time.
+    // Read in this order, few of them are needed at a time.
     const sorted = placed.toSorted((one, other) => addressOf(one) - addressOf(other));
     await rows.append(results, { columns: resultColumns(this.#computing.columns), rows: sorted });
   }

@@ -2,6 +2,7 @@
 import { count, firstLine } from "../../errors/migrate-error.ts";
 import { usual, type Computation } from "../../actions/model/computation.ts";
 import { formatType, isFloat, type Column, type DataType } from "../../schema/data-type.ts";
+import type { Clock } from "../../time/clock.ts";
 import { codeFailed } from "./fill-failed.ts";
 import { holdsFloat, problemOfValue, type RowValue, type RowValues } from "../../schema/row-values.ts";
 
@@ -26,7 +27,12 @@ interface Calls {
   readonly compute: Compute;
   /** Keeps results. Called again only when it has ended, with what has been computed meanwhile. */
   readonly stage: (results: readonly RowResult[]) => Promise<void>;
+  /** Tells which calls are so short that their results may be kept together. Without it, none is. */
+  readonly clock?: Pick<Clock, "steady"> | undefined;
 }
+
+/** Milliseconds for which results of short calls are collected before they are kept. */
+const moment = 25;
 
 /** If this many rows fail and none succeeds, rows are not the cause. */
 const mostFailed = 20;
@@ -36,21 +42,21 @@ export async function computeAll(
   rows: readonly RowValues[],
   { batch = usual.batch, concurrency = usual.concurrency, failedRows = "stop", from, key, with: code }: Computation,
   column: Column,
-  { compute, stage, tally }: Calls,
+  { compute, stage, tally, clock }: Calls,
 ): Promise<void> {
   const waiting: RowResult[] = [];
   let next = 0;
   let problem: unknown;
   let staged = Promise.resolve();
   let following: Promise<void> | undefined;
+  /** When the first call began whose results are waiting. */
+  let since: number | undefined;
 
   /** Resolves when the results are kept. What is computed while others are being kept is kept together. */
-  const keep = (results: readonly RowResult[]): Promise<void> => {
-    waiting.push(...results);
-    return (following ??= staged = staged.then(stageWaiting));
-  };
+  const keep = (): Promise<void> => (following ??= staged = staged.then(stageWaiting));
   const stageWaiting = async () => {
     following = undefined;
+    since = undefined;
     const all = waiting.splice(0);
     if (all.length > 0) await stage(all).catch((error: unknown) => (problem ??= error));
   };
@@ -63,6 +69,7 @@ export async function computeAll(
   const hasMore = () => next < rows.length && problem === undefined;
   const work = async () => {
     let kept = Promise.resolve();
+    let begun = 0;
     const settle = async (results: readonly RowResult[]) => {
       const wrong = results.find((result) => "problem" in result);
       const right = results.filter((result) => "value" in result);
@@ -70,12 +77,16 @@ export async function computeAll(
       tally.bad += results.length - right.length;
       const stops = failedRows === "stop" || (tally.good === 0 && tally.bad >= mostFailed);
       if (wrong !== undefined && stops) problem ??= errorOf(wrong.problem, wrong.row);
-      // A run that is killed loses what is not kept yet: at most two calls for each that is made at a time.
-      await kept;
-      kept = keep(stops ? right : results);
+      since ??= begun;
+      const isShort = clock !== undefined && clock.steady() - since < moment;
+      // A run that is killed loses what is not kept yet: at most two calls for each that is made at a time, or short ones.
+      if (!isShort) await kept;
+      waiting.push(...(stops ? right : results));
+      if (!isShort) kept = keep();
     };
     /** If a call fails, its rows are tried alone, so that one of them does not fail the others. */
     const attempt = async (given: readonly RowValues[]): Promise<void> => {
+      begun = clock?.steady() ?? 0;
       try {
         return await settle(await call(given));
       } catch (error) {
@@ -95,7 +106,7 @@ export async function computeAll(
       `${row === undefined ? "" : `, for the row whose ${key} is ${JSON.stringify(row[key])}`}: ${words}`,
     );
   await Promise.all(Array.from({ length: concurrency }, work));
-  await staged;
+  await keep();
   if (problem !== undefined) throw problem;
 }
 
@@ -129,12 +140,24 @@ function problemIn(value: unknown, column: Column): string | undefined {
   if (value === undefined) return "it returned undefined for a row";
   const { type } = column;
   if (!isVector(type)) return problemOfValue(value as RowValue, column);
-  const items = value as ArrayLike<number>;
+  const items = value as ArrayLike<unknown>;
   if (!Array.isArray(value) && !ArrayBuffer.isView(value))
     return `it returned a value that is no vector for ${formatType(type)}`;
   if (items.length !== type.length) return `it returned a vector of ${items.length} numbers for ${formatType(type)}`;
-  for (let index = 0; index < items.length; index++)
-    if (typeof items[index] !== "number" || !holdsFloat(items[index]!, type.item.type))
-      return `it returned a vector with ${String(items[index])}`;
+  const wrong = wrongFloat(items, type.item.type);
+  return wrong === undefined ? undefined : `it returned a vector with ${String(items[wrong])}`;
+}
+
+/** The place of the first item that the type does not hold. There may be a billion items in all. */
+function wrongFloat(items: ArrayLike<unknown>, type: DataType): number | undefined {
+  if (items instanceof Float32Array && type.kind !== "float16") {
+    // Only of finite numbers.
+    for (let at = 0; at < items.length; at++) if (items[at]! - items[at]! !== 0) return at;
+    return undefined;
+  }
+  for (let at = 0; at < items.length; at++) {
+    const item = items[at];
+    if (typeof item !== "number" || !holdsFloat(item, type)) return at;
+  }
   return undefined;
 }

@@ -1,11 +1,14 @@
 /** What computing the values of a column and filling it need, and what comes of it. */
 import type { RowAccess } from "../../targets/contract/row-access.ts";
+import type { Clock } from "../../time/clock.ts";
 import type { Compute } from "./compute-all.ts";
 import type { Shard } from "./shard.ts";
 
 /** What computing values needs. */
 export interface ComputeContext {
   readonly rows: RowAccess;
+  /** If absent, the results of each call are kept at once. */
+  readonly clock?: Clock | undefined;
   /** Starts the code before it is first called: a command may take long to start, and there may be nothing to compute. */
   readonly start: () => Promise<Compute>;
   /** A hash of the code; undefined if SQL computes the values, or if no code runs. */

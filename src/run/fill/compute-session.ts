@@ -70,6 +70,7 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
     try {
       return await work({
         rows,
+        clock,
         start: async () => {
           code ??= runsCode ? await openCode(action, { folder, clock, signal, printed }) : sampleCode(action, columns);
           return code.compute;

@@ -79,9 +79,12 @@ export function lanceRows({ location, open, create, drop, calling }: Database): 
       }),
     append: (table, values) =>
       calling(async () => {
+        const { free } = await import("../../wire/rows/write-rows.ts");
         const handle = await open(table);
-        if (handle === undefined) await create(table, await encode(values));
-        else await addRows(handle, await encode(values), "append");
+        const file = await encode(values);
+        if (handle === undefined) await create(table, file);
+        else await addRows(handle, file, "append");
+        free(file);
       }),
     drop: (table) =>
       calling(async () => {

@@ -28,7 +28,10 @@ export function vectorWithNaN(file: Buffer): string | undefined {
 }
 
 function rowsOfBatch({ columns, arrays, length }: Batch): readonly RowValues[] {
-  return Array.from({ length }, (_, row) =>
-    Object.fromEntries(columns.map(({ name }, index) => [name, valueAt(arrays[index]!, row)])),
-  );
+  // A copy takes a fraction of the time of Object.fromEntries, and has a column `__proto__` too.
+  const empty: Record<string, RowValue> = Object.fromEntries(columns.map(({ name }) => [name, null]));
+  const rows = Array.from({ length }, () => ({ ...empty }));
+  for (const [index, { name }] of columns.entries())
+    for (let row = 0; row < length; row++) rows[row]![name] = valueAt(arrays[index]!, row);
+  return rows;
 }

@@ -79,6 +79,33 @@ test("what is computed while results are stored is stored together", async () =>
   expect(appends).toBeLessThan(50);
 });
 
+test.each([
+  [1, 4],
+  [13, 2],
+  [25, 1],
+])("results of calls of %i ms are kept after %i calls", async (length, most) => {
+  let time = 0;
+  const timed: Compute = async (some) => {
+    time += length;
+    return await upper(some);
+  };
+  const sizes: number[] = [];
+  const computation = { from: ["text"], key: "id", with: "./c.ts", version: "1", batch: 7, concurrency: 1 };
+  await computeAll(
+    rows.slice(0, 28),
+    computation,
+    { name: "c", type: utf8().type, nullable: true },
+    {
+      compute: timed,
+      stage: async (results) => void sizes.push(results.length / 7),
+      tally: { good: 0, bad: 0 },
+      clock: { steady: () => time },
+    },
+  );
+  expect(sizes.reduce((sum, one) => sum + one, 0)).toBe(4);
+  expect(Math.max(...sizes)).toBe(most);
+});
+
 const failing: Compute = async (some) => {
   if (some.some(({ text }) => text === "text 77")) throw new Error("the text is too long");
   return await upper(some);

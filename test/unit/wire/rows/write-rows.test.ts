@@ -19,7 +19,8 @@ import {
 import type { ColumnType } from "../../../../src/schema/typed/shape.ts";
 import type { RowValue } from "../../../../src/schema/row-values.ts";
 import { connect, createFilledTable, readColumns } from "../../../../src/engine/engine.ts";
-import { givenColumns, rowsToIpcFile } from "../../../../src/wire/rows/write-rows.ts";
+import { rowsIn } from "../../../../src/wire/rows/read-values.ts";
+import { free, givenColumns, rowsToIpc, rowsToIpcFile } from "../../../../src/wire/rows/write-rows.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 
 /** Times as they are counted, big integers as text. */
@@ -86,4 +87,17 @@ test.each<[string, ColumnType, readonly RowValue[], readonly unknown[]]>([
 test("a column of which no row has a value is left out where that is known", () => {
   const columns = columnsOf({ a: int8(), b: int8(), c: int8() });
   expect(givenColumns(columns, [{ a: 0, b: null }, { a: null }]).map(({ name }) => name)).toEqual(["a"]);
+});
+
+test("large values are written, and stay where they were given", () => {
+  const columns = columnsOf({ v: vector(1_000) });
+  const vectors = Array.from({ length: 100 }, (_, row) => new Float32Array(1_000).fill(row));
+  const rows = vectors.map((v) => ({ v: v as unknown as readonly number[] }));
+  const file = rowsToIpcFile(columns, rows);
+  expect(rowsIn([file])).toEqual(rows);
+  expect(rowsIn([rowsToIpc(columns, rows)])).toEqual(rows);
+  expect(vectors[99]).toHaveLength(1_000);
+  free(file);
+  expect(file).toHaveLength(0);
+  expect(rowsIn([rowsToIpcFile(columns, rows)])).toEqual(rows);
 });
