@@ -37,7 +37,8 @@ export async function preparedProgress(
   const all = await count(table, where);
   const found = columns.find(({ name }) => name === next);
   const isKept = found !== undefined && sameType(found.type, action.type) && columns.some(({ name }) => name === mark);
-  const filling = { ...action, mark };
+  // Only runs that prepare it write to the column, so that its values need not be read.
+  const filling = { ...action, mark, overwrite: true };
   const both = (predicate: string) => (where === undefined ? predicate : `(${predicate}) and (${where})`);
   const pending = isKept ? await count(table, both(isPending(filling, next))) : all;
   const hidden = { table, path: formatPath([next]) };
