@@ -43,7 +43,7 @@ if lance.__version__.split(".")[0] != VERSION:
     tell(missing=f"it has pylance {lance.__version__}, and {VERSION} is needed")
     sys.exit(0)
 
-# How many rows of the table, and of results, are in memory at a time.
+# How many rows of the table, and of a page of results, are in memory at a time.
 ROWS = 2048
 KEYS = 1000
 TRIES = 5
@@ -73,6 +73,30 @@ class Mixed(Exception):
     """A file of the fragment would have to hold the values that are there as well."""
 
 
+class Page:
+    """Results that are read together: those from an offset on of fragments that follow each other."""
+
+    def __init__(self, number, offset):
+        self.number, self.offset = number, offset
+        self.fragments, self.rows = [], 0
+        # The lowest and the highest address of their rows.
+        self.low, self.high = float("inf"), -1
+
+    def add(self, fragment, rows, low, high):
+        if fragment not in self.fragments:
+            self.fragments.append(fragment)
+        self.rows += rows
+        self.low, self.high = min(self.low, low), max(self.high, high)
+
+
+def runs_of(numbers):
+    """Yields each run of one number: the number, where it begins, and its length."""
+    starts = [0, *(numpy.flatnonzero(numpy.diff(numbers)) + 1), len(numbers)]
+    for first, end in zip(starts, starts[1:]):
+        if first < end:
+            yield numbers[first], int(first), int(end - first)
+
+
 class Results:
     """Computed values. Those of neighbouring rows follow each other in a table of results."""
 
@@ -81,42 +105,56 @@ class Results:
         self.tables = [lance.dataset(uri, storage_options=task["options"]) for uri in task["results"]]
         self.missed = 0
         self.indexed = False
-        # By where some results are: the lowest and the highest address of their rows.
-        self.ranges = {}
+        self.pages = [page for number in range(len(self.tables)) for page in self.pages_of(number)]
         self.read = OrderedDict()
-        for number, table in enumerate(self.tables):
-            for fragment in table.get_fragments():
-                addresses = fragment.to_table(columns=[ADDRESS])[ADDRESS]
-                for start in range(0, len(addresses), ROWS):
-                    found = compute.min_max(addresses.slice(start, ROWS)).as_py()
-                    if found["min"] is not None:
-                        self.ranges[number, fragment.fragment_id, start] = (found["min"], found["max"])
+
+    def pages_of(self, number):
+        """Divides a table of results into parts of fragments and into small fragments that follow each other."""
+        pages, fragment, offset = [], None, 0
+        scanner = self.tables[number].scanner(
+            columns=[ADDRESS], with_row_address=True, scan_in_order=True, batch_size=ROWS
+        )
+        for batch in scanner.to_batches():
+            for own, first, length in runs_of(batch["_rowaddr"].to_numpy() >> 32):
+                if own != fragment:
+                    fragment, offset = own, 0
+                found = compute.min_max(batch[ADDRESS].slice(first, length)).as_py()
+                if not pages or pages[-1].rows + length > ROWS:
+                    pages.append(Page(number, offset))
+                pages[-1].add(int(own), length, found["min"], found["max"])
+                offset += length
+        return pages
 
     def plain(self, marks):
         return compute.replace_substring_regex(marks, pattern=self.task["plain"], replacement="")
 
-    def page(self, place):
-        if place not in self.read:
-            number, fragment, start = place
-            part = self.tables[number].get_fragment(fragment).scanner(offset=start, limit=ROWS)
-            self.read[place] = part.to_table().combine_chunks()
+    def results_in(self, page):
+        if page not in self.read:
+            table = self.tables[page.number]
+            scanner = table.scanner(
+                columns=[ADDRESS, self.task["key"], self.task["mark"], self.task["column"]],
+                fragments=[table.get_fragment(one) for one in page.fragments],
+                offset=page.offset,
+                limit=page.rows,
+            )
+            self.read[page] = scanner.to_table()
             # Neighbouring rows may be in a page of each table.
             if len(self.read) > 2 * len(self.tables):
                 self.read.popitem(last=False)
-        self.read.move_to_end(place)
-        return self.read[place]
+        self.read.move_to_end(page)
+        return self.read[page]
 
     def at(self, rows):
-        """Yields results for rows of the table by their addresses: which rows, and a table of their results."""
+        """Yields results for rows of the table by their addresses: which rows, a table, and where in it their results are."""
         addresses = rows["_rowaddr"].cast(pyarrow.int64())
         found = compute.min_max(addresses).as_py()
-        for place, (low, high) in self.ranges.items():
-            if low > found["max"] or high < found["min"]:
+        for page in self.pages:
+            if page.low > found["max"] or page.high < found["min"]:
                 continue
-            page = self.page(place)
-            at = compute.index_in(addresses, value_set=page[ADDRESS].combine_chunks())
+            results = self.results_in(page)
+            at = compute.index_in(addresses, value_set=results[ADDRESS].combine_chunks())
             known = numpy.flatnonzero(at.is_valid().to_numpy(zero_copy_only=False))
-            yield known, page.take(at.take(pyarrow.array(known)))
+            yield known, results, at.combine_chunks().take(pyarrow.array(known)).to_numpy()
 
     def of(self, rows, wanted):
         """Yields results for rows that have moved since they were computed, by their keys."""
@@ -134,22 +172,22 @@ class Results:
             for table in self.tables:
                 found = table.to_table(filter=f"`{key}` in ({listed})").combine_chunks()
                 at = compute.index_in(found[key], value_set=keys)
-                yield some[at.to_numpy()], found
+                yield some[at.to_numpy()], found, numpy.arange(len(found))
 
 
 def sql_literal(key):
     return str(key) if isinstance(key, int) else "'" + key.replace("'", "''") + "'"
 
 
-def usable(results, which, found, rows):
+def usable(results, which, found, at, rows):
     """Those of these results that are of the same row, from the same sources."""
-    at = pyarrow.array(which)
+    own, others = rows.take(pyarrow.array(which)), found.select([results.task["key"], results.task["mark"]]).take(at)
     same = compute.and_(
-        compute.equal(results.plain(found[results.task["mark"]]), rows["source"].take(at)),
-        compute.equal(found[results.task["key"]], rows["key"].take(at)),
+        compute.equal(results.plain(others[results.task["mark"]]), own["source"]),
+        compute.equal(others[results.task["key"]], own["key"]),
     )
     good = numpy.flatnonzero(same.fill_null(False).to_numpy(zero_copy_only=False))
-    return which[good], found.take(pyarrow.array(good))
+    return which[good], at[good]
 
 
 def results_of(rows, results):
@@ -157,19 +195,22 @@ def results_of(rows, results):
     place = numpy.full(len(rows), -1, dtype=numpy.int64)
     tables, length = [], 0
 
-    def keep(which, found):
+    def keep(which, found, at):
         nonlocal length
-        which, found = usable(results, which, found, rows)
-        place[which] = length + numpy.arange(len(which))
-        length += len(which)
-        tables.append(found)
+        which, at = usable(results, which, found, at, rows)
+        if len(at) == 0:
+            return
+        first, end = int(at.min()), int(at.max()) + 1
+        place[which] = length + at - first
+        length += end - first
+        tables.append(found.select([results.task["column"], results.task["mark"]]).slice(first, end - first))
 
-    for which, found in results.at(rows):
-        keep(which, found)
+    for which, found, at in results.at(rows):
+        keep(which, found, at)
     moved = numpy.flatnonzero((place < 0) & rows["wanted"].to_numpy())
     if len(moved) > 0:
-        for which, found in results.of(rows, moved):
-            keep(which, found)
+        for which, found, at in results.of(rows, moved):
+            keep(which, found, at)
     return pyarrow.concat_tables(tables).combine_chunks() if length > 0 else None, place
 
 
@@ -197,11 +238,10 @@ class Column:
             self.write_some(found, place[start : start + ROWS])
 
     def write_some(self, found, place):
-        index = pyarrow.array(place, mask=place < 0)
         if found is None:
             columns = [pyarrow.nulls(len(place), field.type) for field in self.schema]
         else:
-            columns = [found[field.name].combine_chunks().take(index).cast(field.type) for field in self.schema]
+            columns = [taken(found[field.name].combine_chunks(), place).cast(field.type) for field in self.schema]
         self.writer.write_batch(pyarrow.record_batch(columns, schema=self.schema))
         self.written += len(place)
 
@@ -209,6 +249,13 @@ class Column:
         if self.written < self.physical:
             self.write(None, numpy.full(self.physical - self.written, -1, dtype=numpy.int64))
         self.writer.close()
+
+
+def taken(values, place):
+    """The values at these places, null for -1. Without a copy if they follow each other."""
+    if place[0] >= 0 and (numpy.diff(place) == 1).all():
+        return values.slice(place[0], len(place))
+    return values.take(pyarrow.array(place, mask=place < 0))
 
 
 def load(number, results, task):
