@@ -44,7 +44,7 @@ if lance.__version__.split(".")[0] != VERSION:
     sys.exit(0)
 
 # How many rows of the table, and of a page of results, are in memory at a time.
-ROWS = 2048
+ROWS = 1024
 KEYS = 1000
 TRIES = 5
 PASSES = 3

@@ -67,8 +67,8 @@ export async function loadFiles(
   // In a session of its own, so that it does not get the Ctrl-C of a terminal.
   const child = spawn(python, [join(packageFolder(), "python/load_column.py")], {
     detached: true,
-    // Else each thread of the engine keeps memory of its own, a fifth of all that it takes.
-    env: { MALLOC_ARENA_MAX: "2", ...process.env },
+    // Else each thread of the engine keeps memory of its own.
+    env: { MALLOC_ARENA_MAX: "1", ...process.env },
   });
   const kill = () => child.kill("SIGKILL");
   signal?.addEventListener("abort", kill);
