@@ -1,7 +1,7 @@
 /**
  * What `migrate prepare` takes to compute the vectors of a new model and to load them with files of the column, and `up`
- * after it, beside a script that does only the least: it reads the texts of each fragment, takes the same vectors, writes
- * one file of the column and commits it. Whole trees of processes; the code is a module that takes its vectors from a
+ * after it, beside a script that does only the least: it reads the same vectors for each fragment, from a table in which
+ * they are kept in this order, writes one file of the column and commits it. Whole trees of processes; the code is a module that takes its vectors from a
  * pool of random numbers. Runs with tables of different sizes alternate.
  * `npm run bench:prepare [-- --rows 30000,100000 --length N --batch N --fragment N --rounds N]`; needs Linux and Python.
  *
@@ -49,36 +49,34 @@ const poolSize = 2 ** 20;
 
 /** The least that gives each row its vector: the files of one column, one commit for each fragment. */
 const bare = `import uuid
-import lance, numpy, pyarrow
+import lance, pyarrow
 from lance.file import LanceFileWriter
 from lance.fragment import DataFile
 uri = ".lancedb/docs.lance"
-pool = numpy.fromfile("pool.bin", dtype=numpy.float32)
-windows = numpy.lib.stride_tricks.sliding_window_view(pool, ${length})
-table = lance.dataset(uri)
+table, values = lance.dataset(uri), lance.dataset("values.lance")
 kind = pyarrow.list_(pyarrow.float32(), ${length})
 table.add_columns(pyarrow.field("vector", kind))
 ids = {field.name(): field.id() for field in table.lance_schema.fields()}
 major, minor = (int(part) for part in table.data_storage_version.split("."))
 schema = pyarrow.schema([pyarrow.field("vector", kind)])
-for fragment in table.get_fragments():
+for fragment, kept in zip(table.get_fragments(), values.get_fragments()):
     name = f"{uuid.uuid4()}.lance"
     with LanceFileWriter(f"{uri}/data/{name}", schema, version=table.data_storage_version) as writer:
-        for batch in fragment.to_batches(columns=["id", "text"], batch_size=2048):
-            at = batch["id"].to_numpy() * 7919 % (len(pool) - ${length})
-            vectors = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(windows[at].reshape(-1)), ${length})
-            writer.write_batch(pyarrow.record_batch([vectors.cast(kind)], schema=schema))
+        for batch in kept.to_batches(columns=["vector"], batch_size=2048):
+            writer.write_batch(batch)
     group = lance.LanceOperation.DataReplacementGroup(fragment.fragment_id, DataFile(name, [ids["vector"]], [0], major, minor))
     table = lance.LanceDataset.commit(uri, lance.LanceOperation.DataReplacement([group]), read_version=table.version)
 `;
 
-/** Adds the rows to a table that a migration has made. */
+/** Adds the rows to a table that a migration has made, and keeps their new vectors for the script. */
 const fill = `import sys
 import lance, numpy, pyarrow
 rows = int(sys.argv[1])
 uri = ".lancedb/docs.lance"
 schema = lance.dataset(uri).schema
 random = numpy.random.default_rng(1)
+pool = numpy.fromfile("pool.bin", dtype=numpy.float32)
+windows = numpy.lib.stride_tricks.sliding_window_view(pool, ${length})
 for first in range(0, rows, ${values.fragment}):
     ids = numpy.arange(first, min(first + ${values.fragment}, rows))
     words = "which has some more words, so that it is about as long as the description of a thing in a shop is"
@@ -87,6 +85,9 @@ for first in range(0, rows, ${values.fragment}):
     old = pyarrow.FixedSizeListArray.from_arrays(old, ${length})
     columns = [pyarrow.array(ids), texts, old]
     lance.write_dataset(pyarrow.table([one.cast(own.type) for one, own in zip(columns, schema)], schema=schema), uri, mode="append")
+    at = ids * 7919 % (len(pool) - ${length})
+    vectors = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(windows[at].reshape(-1)), ${length})
+    lance.write_dataset(pyarrow.table({"vector": vectors}), "values.lance", mode="append")
 `;
 
 const embedder = `import { readFileSync } from "node:fs";
@@ -168,10 +169,11 @@ function copyOf(size: number): string {
   cpSync(from, folder, {
     recursive: true,
     verbatimSymlinks: true,
-    filter: (file) => !file.includes("/docs.lance/data/"),
+    filter: (file) => !/(docs|values)\.lance\/data\//.test(file),
   });
-  const data = join(".lancedb", "docs.lance", "data");
-  for (const file of readdirSync(join(from, data))) linkSync(join(from, data, file), join(folder, data, file));
+  for (const table of [".lancedb/docs.lance", "values.lance"])
+    for (const file of readdirSync(join(from, table, "data")))
+      linkSync(join(from, table, "data", file), join(folder, table, "data", file));
   return folder;
 }
 

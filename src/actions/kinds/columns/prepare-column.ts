@@ -47,7 +47,7 @@ export const prepareColumn: ActionModel<PrepareColumnAction> = {
       column: next,
       how: action,
       mark,
-      pending: isPending({ ...action, mark }, next),
+      pending: isPending({ ...action, mark, overwrite: true }, next),
       overwrite: true,
       lacking: intact && `not (${intact})`,
     };
