@@ -3,7 +3,7 @@
  * computed from. So SQL finds the rows whose value is missing or outdated, and a value is only written to a row whose
  * sources are still those that it was computed from.
  */
-import { hash } from "node:crypto";
+import { crc32 } from "node:zlib";
 import type { AddedColumn, FillColumnAction } from "../model/action.ts";
 import { isInteger, type DataType } from "../../schema/data-type.ts";
 import type { RowValue } from "../../schema/row-values.ts";
@@ -39,22 +39,22 @@ export function markIn(mark: string): string {
   return mark.replace(new RegExp(besidesSources, "g"), "");
 }
 
-/** How many of the hexadecimal digits of a value's hash are in the mark: there is one value for each row. */
-const valueDigits = 16;
-
 /** The part of a mark for a value that was computed: "" if equal values of this type may look different. */
 export function valuePart(value: RowValue, type: DataType): string {
   if (value === null) return "";
   const item = type.kind === "fixedSizeList" ? type.item.type.kind : undefined;
-  const bytes =
-    item === "float32"
-      ? Float32Array.from(value as readonly number[])
-      : item === "float64"
-        ? Float64Array.from(value as readonly number[])
-        : isInteger(type) || type.kind === "utf8"
-          ? String(value)
-          : undefined;
-  return bytes === undefined ? "" : `${valueMark}${hash("sha256", bytes).slice(0, valueDigits)}`;
+  if (item === "float32") return hashOf(asTyped(value, Float32Array));
+  if (item === "float64") return hashOf(asTyped(value, Float64Array));
+  return isInteger(type) || type.kind === "utf8" ? hashOf(String(value)) : "";
+}
+
+/** Short and quick: if another value has the same hash, its row is only computed once more. */
+function hashOf(value: string | NodeJS.ArrayBufferView): string {
+  return `${valueMark}${crc32(value).toString(16)}`;
+}
+
+function asTyped<Typed>(value: unknown, kind: new (items: readonly number[]) => Typed): Typed {
+  return value instanceof kind ? value : new kind(value as readonly number[]);
 }
 
 /** Whether a value is the one that was computed with this mark, as far as that is known. */
