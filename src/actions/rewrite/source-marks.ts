@@ -3,10 +3,7 @@
  * computed from. So SQL finds the rows whose value is missing or outdated, and a value is only written to a row whose
  * sources are still those that it was computed from.
  */
-import { crc32 } from "node:zlib";
 import type { AddedColumn, FillColumnAction } from "../model/action.ts";
-import { isInteger, type DataType } from "../../schema/data-type.ts";
-import type { RowValue } from "../../schema/row-values.ts";
 import { sqlPath, sqlText } from "../../schema/sql.ts";
 
 /** The name of the second column, unless an action states another. */
@@ -27,9 +24,9 @@ export const nullMark = "-";
 export const laterMark = "+";
 
 /** Is before the hash of the value in the mark of a row. */
-const valueMark = "#";
+export const valueMark = "#";
 /** Is before the hash of the code in the mark of a row that code computed. */
-const codeMark = "@";
+export const codeMark = "@";
 
 /** A regular expression for what the mark of a row has besides that of the sources. */
 export const besidesSources = `[${failedMark}${laterMark}${nullMark}]|[${valueMark}${codeMark}].*$`;
@@ -39,31 +36,7 @@ export function markIn(mark: string): string {
   return mark.replace(new RegExp(besidesSources, "g"), "");
 }
 
-/** The part of a mark for a value that was computed: "" if equal values of this type may look different. */
-export function valuePart(value: RowValue, type: DataType): string {
-  if (value === null) return "";
-  const item = type.kind === "fixedSizeList" ? type.item.type.kind : undefined;
-  if (item === "float32") return hashOf(asTyped(value, Float32Array));
-  if (item === "float64") return hashOf(asTyped(value, Float64Array));
-  return isInteger(type) || type.kind === "utf8" ? hashOf(String(value)) : "";
-}
-
-/** Short and quick: if another value has the same hash, its row is only computed once more. */
-function hashOf(value: string | NodeJS.ArrayBufferView): string {
-  return `${valueMark}${crc32(value).toString(16)}`;
-}
-
-function asTyped<Typed>(value: unknown, kind: new (items: readonly number[]) => Typed): Typed {
-  return value instanceof kind ? value : new kind(value as readonly number[]);
-}
-
-/** Whether a value is the one that was computed with this mark, as far as that is known. */
-export function isValueOf(mark: string, value: RowValue, type: DataType): boolean {
-  const at = mark.indexOf(valueMark);
-  return at === -1 || mark.slice(at).split(codeMark)[0] === valuePart(value, type);
-}
-
-/** The same, of a row that is computed now. */
+/** The end of the mark of a row that is computed now: the hash of the code. */
 export function codePart({ codeHash }: { readonly codeHash?: string | undefined }): string {
   return codeHash === undefined ? "" : `${codeMark}${codeHash}`;
 }

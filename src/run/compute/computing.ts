@@ -10,7 +10,6 @@ import {
   markSql,
   nullMark,
   rowAddress,
-  valuePart,
 } from "../../actions/rewrite/source-marks.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
@@ -24,6 +23,7 @@ import { computeAll, type RowResult, type Tally } from "./compute-all.ts";
 import type { ComputeContext } from "./fill-context.ts";
 import { codeFailed } from "./fill-failed.ts";
 import { requireUnique, rowsOfPage } from "./found-rows.ts";
+import { valuePart } from "./value-mark.ts";
 import { addressColumn } from "./results.ts";
 
 /** Writes values to where a run that is killed does not lose them, each with the address of its row if that was read. */

@@ -1,6 +1,6 @@
 /** Finds the rows of a column in use whose value is missing, or that of former sources. */
 import type { FillColumnAction } from "../../actions/model/action.ts";
-import { isComputed, isValueOf, markIn, markName, markSql } from "../../actions/rewrite/source-marks.ts";
+import { isComputed, markIn, markName, markSql } from "../../actions/rewrite/source-marks.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import type { RowValue, RowValues } from "../../schema/row-values.ts";
@@ -8,6 +8,7 @@ import { sqlPath } from "../../schema/sql.ts";
 import { requireColumn } from "../../schema/table.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { FillContext } from "../compute/fill-context.ts";
+import { isValueOf } from "../compute/value-mark.ts";
 import { requireUnique } from "../compute/found-rows.ts";
 
 export interface StaleRow {
