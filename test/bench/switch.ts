@@ -1,12 +1,14 @@
 /**
- * What an application notices while its embedding model is replaced. It begins 50 searches and 50 writes a second (inserts
- * and updates in turn), while `migrate prepare` and `migrate up` run in processes of their own. At the end, each row must
- * have the text that the application wrote last, and the vector that the new model computes from it.
- * `npm run bench:switch [-- --rows N --rate N]`. Ends with 1 if an operation failed for good, or a row is wrong.
+ * What an application notices while its embedding model is replaced. It makes 20 operations a second, one after another, of
+ * six kinds in a drawn order: adds, updates, merges, deletes, vector searches and text searches, on a table with indexes
+ * of the kinds ivfPq, fts and btree, while `migrate prepare` and `migrate up` run in processes of their own. At the end,
+ * each row must have the text that the application wrote last, and the vector that the new model computes from it.
+ * `npm run bench:switch [-- --rows N --rate N]`; needs Linux. Ends with 1 if an operation failed for good, or a row is
+ * wrong. Processor time is that of the application's process during an operation, which has no other then.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,21 +22,26 @@ process.env["LANCEDB_LOG"] = "error";
 const { connect } = createRequire(import.meta.url)("@lancedb/lancedb") as typeof import("@lancedb/lancedb");
 
 const { values } = parseArgs({
-  options: { rows: { type: "string", default: "50000" }, rate: { type: "string", default: "50" } },
+  options: { rows: { type: "string", default: "100000" }, rate: { type: "string", default: "20" } },
 });
 const rows = Number(values.rows);
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const models = fileURLToPath(new URL("models.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "lance-migrate-bench-"));
 
+const kinds = { add, update, merge, delete: remove, vectorSearch, textSearch };
+type Kind = keyof typeof kinds;
+
 type Phase = "before" | "prepare" | "up" | "after";
 let phase: Phase = "before";
 /** Milliseconds. */
 const lengths = new Map<Phase, number>();
-const waits: { readonly phase: Phase; readonly kind: "read" | "write"; readonly wait: number }[] = [];
+const operations: { readonly phase: Phase; readonly kind: Kind; readonly wait: number; readonly cpu: number }[] = [];
 const errors = new Map<string, number>();
 /** What the application has written last, by id. */
 const texts = new Map<number, string>();
+const deleted = new Set<number>();
+let largest = 0;
 
 writeProject();
 await migrate("up", "--to", "1");
@@ -42,15 +49,23 @@ const table = await (await connect(join(folder, ".lancedb"), { readConsistencyIn
 try {
   await addRows();
   await migrate("up", "--to", "2");
+  const before = await coverage();
+  const watching = setInterval(() => (largest = Math.max(largest, bytesIn(join(folder, ".lancedb")))), 1_000);
   const stop = new AbortController();
-  const application = [repeat("read", read, stop.signal), repeat("write", write, stop.signal)];
-  await during("before", () => sleep(10_000));
+  const application = run(stop.signal);
+  await during("before", () => sleep(30_000));
   await during("prepare", () => migrate("prepare"));
   await during("up", () => migrate("up"));
-  await during("after", () => sleep(5_000));
+  await during("after", () => sleep(10_000));
   stop.abort();
-  await Promise.all(application);
+  await application;
+  clearInterval(watching);
   report();
+  console.log(`\nrows without an index, before: ${before}; after: ${await coverage()}`);
+  const final = bytesIn(join(folder, ".lancedb"));
+  console.log(
+    `largest size on disk: ${(largest / 1e6).toFixed(0)} MB, ${(largest / final).toFixed(2)} × that at the end`,
+  );
   await checkRows();
 } finally {
   table.close();
@@ -70,10 +85,10 @@ function writeProject(): void {
   symlinkSync(root, join(folder, "node_modules/lance-migrate"));
   writeFileSync(join(folder, "package.json"), `{ "type": "module" }`);
   const options = `from: ["text"], key: "id", with: ${JSON.stringify(models)}, version: "2", batch: 256`;
-  const index = "m.ivfFlat({ numPartitions: 32 })";
+  const index = "m.ivfPq({ numPartitions: 32, numSubVectors: 8 })";
   const steps = [
     `m.createTable("docs", { id: m.int64().notNull(), text: m.utf8(), embedding: m.vector(${oldLength}) })`,
-    `m.createIndex("docs", "embedding", ${index}), m.createIndex("docs", "id", m.btree())`,
+    `m.createIndex("docs", "embedding", ${index}), m.createIndex("docs", "id", m.btree()), m.createIndex("docs", "text", m.fts())`,
     `m.reembedColumn("docs", "embedding", { type: m.vector(${newLength}), ${options}, index: ${index} })`,
   ];
   for (const [at, step] of steps.entries())
@@ -98,18 +113,16 @@ async function addRows(): Promise<void> {
   await table.add([...texts].map(([id, text]) => ({ id, text, embedding: vectorOf(text, oldLength) })));
 }
 
-/** One operation after another, and at most 50 begin in a second. */
-async function repeat(
-  kind: "read" | "write",
-  act: (turn: number) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
+async function run(signal: AbortSignal): Promise<void> {
+  const names = Object.keys(kinds) as Kind[];
   for (let turn = 0; !signal.aborted; turn++) {
-    const started = performance.now();
+    const kind = names[Math.floor(Math.random() * names.length)]!;
     const begun = phase;
-    await insist(() => act(turn));
-    waits.push({ phase: begun, kind, wait: performance.now() - started });
-    if (kind === "write" && turn % 50 === 49) await optimize();
+    const [started, cpu] = [performance.now(), process.cpuUsage()];
+    await insist(() => kinds[kind](turn));
+    const { user, system } = process.cpuUsage(cpu);
+    operations.push({ phase: begun, kind, wait: performance.now() - started, cpu: (user + system) / 1_000 });
+    if (turn % 100 === 99) await optimize();
     const left = started + 1000 / Number(values.rate) - performance.now();
     if (left > 0) await sleep(left);
   }
@@ -140,18 +153,53 @@ function note(error: unknown): void {
   errors.set(text, (errors.get(text) ?? 0) + 1);
 }
 
-async function read(turn: number): Promise<void> {
-  const vector = vectorOf(`document ${turn % rows}`, await currentLength());
-  await table.vectorSearch(vector).column("embedding").limit(5).toArray();
+async function documentOf(id: number, turn: number) {
+  const text = `document ${id}, written in turn ${turn}`;
+  return { id, text, embedding: vectorOf(text, await currentLength()) };
 }
 
-async function write(turn: number): Promise<void> {
-  const id = turn % 2 === 0 ? rows + turn : Math.floor(Math.random() * rows);
-  const text = `document ${id}, written in turn ${turn}`;
-  const embedding = vectorOf(text, await currentLength());
-  if (turn % 2 === 0) await table.add([{ id, text, embedding }]);
-  else await table.update({ where: `id = ${id}`, values: { text, embedding } });
+function someId(): number {
+  const id = Math.floor(Math.random() * rows);
+  return deleted.has(id) ? someId() : id;
+}
+
+async function add(turn: number): Promise<void> {
+  const document = await documentOf(rows + turn, turn);
+  await table.add([document]);
+  texts.set(document.id, document.text);
+}
+
+async function update(turn: number): Promise<void> {
+  const { id, text, embedding } = await documentOf(someId(), turn);
+  await table.update({ where: `id = ${id}`, values: { text, embedding } });
   texts.set(id, text);
+}
+
+async function merge(turn: number): Promise<void> {
+  const document = await documentOf(someId(), turn);
+  await table.mergeInsert("id").whenMatchedUpdateAll().whenNotMatchedInsertAll().execute([document]);
+  texts.set(document.id, document.text);
+}
+
+async function remove(): Promise<void> {
+  const id = someId();
+  await table.delete(`id = ${id}`);
+  deleted.add(id);
+  texts.delete(id);
+}
+
+async function vectorSearch(turn: number): Promise<void> {
+  const vector = vectorOf(`document ${turn % rows}`, await currentLength());
+  await table.vectorSearch(vector).column("embedding").select(["id"]).limit(5).toArray();
+}
+
+async function textSearch(turn: number): Promise<void> {
+  await table
+    .query()
+    .fullTextSearch(String(turn % rows), { columns: "text" })
+    .select(["id"])
+    .limit(5)
+    .toArray();
 }
 
 async function currentLength(): Promise<number> {
@@ -160,18 +208,49 @@ async function currentLength(): Promise<number> {
 }
 
 function report(): void {
-  console.log(`\n| | operations a second | median wait | 99 of 100 | longest |\n|---|---|---|---|---|`);
-  for (const [one, length] of lengths)
-    for (const kind of ["read", "write"] as const) {
-      const sorted = waits.filter((each) => each.kind === kind && each.phase === one).map(({ wait }) => wait);
-      sorted.sort((a, b) => a - b);
-      const at = (part: number) => `${(sorted[Math.ceil(part * sorted.length) - 1] ?? 0).toFixed(0)} ms`;
+  console.log("\n| | | a second | median wait | × before | longest | processor time | × before |");
+  console.log("|---|---|---|---|---|---|---|---|");
+  for (const kind of Object.keys(kinds) as Kind[])
+    for (const [one, length] of lengths) {
+      const figures = (during: Phase) => {
+        const own = operations.filter((each) => each.kind === kind && each.phase === during);
+        const waits = own.map(({ wait }) => wait).toSorted((a, b) => a - b);
+        const cpu = own.reduce((sum, each) => sum + each.cpu, 0) / own.length;
+        return { number: own.length, median: waits[Math.floor(waits.length / 2)]!, longest: waits.at(-1)!, cpu };
+      };
+      const [now, before] = [figures(one), figures("before")];
+      if (now.number === 0) continue;
+      const rate = ((now.number * 1000) / length).toFixed(1);
+      const times = (value: number, other: number) => (value / other).toFixed(2);
       console.log(
-        `| ${kind}s ${one} | ${((sorted.length * 1000) / length).toFixed(0)} | ${at(0.5)} | ${at(0.99)} | ${at(1)} |`,
+        `| ${kind} | ${one} | ${rate} | ${now.median.toFixed(1)} ms | ${times(now.median, before.median)} | ${now.longest.toFixed(0)} ms | ${now.cpu.toFixed(1)} ms | ${times(now.cpu, before.cpu)} |`,
       );
     }
   console.log(errors.size === 0 ? "\nno errors" : "\nerrors, after which the application tried again:");
   for (const [text, count] of errors) console.log(`  ${count} × ${text}`);
+}
+
+/** The rows that each index does not cover. */
+async function coverage(): Promise<string> {
+  const found = await Promise.all(
+    (await table.listIndices()).map(async ({ name, columns }) => {
+      const stats = await table.indexStats(name);
+      return `${columns.join()}: ${stats?.numUnindexedRows ?? "?"} of ${(stats?.numIndexedRows ?? 0) + (stats?.numUnindexedRows ?? 0)}`;
+    }),
+  );
+  return found.join(", ");
+}
+
+function bytesIn(path: string): number {
+  let sum = 0;
+  for (const entry of readdirSync(path, { recursive: true, withFileTypes: true }))
+    if (entry.isFile())
+      try {
+        sum += statSync(join(entry.parentPath, entry.name)).size;
+      } catch {
+        // It was removed meanwhile.
+      }
+  return sum;
 }
 
 async function checkRows(): Promise<void> {
