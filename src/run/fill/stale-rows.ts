@@ -1,6 +1,6 @@
 /** Finds the rows of a column in use whose value is missing, or that of former sources. */
 import type { FillColumnAction } from "../../actions/model/action.ts";
-import { isComputed, markIn, markName, markSql } from "../../actions/rewrite/source-marks.ts";
+import { failedMark, isComputed, markIn, markName, markSql, nullMark } from "../../actions/rewrite/source-marks.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import type { RowValue, RowValues } from "../../schema/row-values.ts";
@@ -18,6 +18,13 @@ export interface StaleRow {
 }
 
 type Watched = Omit<FillColumnAction, "kind">;
+
+/** What the column has and what its marks state. */
+interface Marking {
+  readonly type: Column["type"];
+  /** Whether a row for which the code fails keeps the value that it has. */
+  readonly keepsFailed: boolean;
+}
 
 /** How many keys are in memory. */
 const mostFound = 100_000;
@@ -81,7 +88,7 @@ export async function* staleRows(
   columns: readonly Column[],
   rows: Pick<RowAccess, "batches">,
 ): AsyncIterable<readonly StaleRow[]> {
-  const { table, key, mark = markName } = action;
+  const { table, key, mark = markName, keepsFailed = false } = action;
   const { name, type } = requireColumn(table, columns, parsePath(action.path));
   const select = [
     ["key", sqlPath([key])],
@@ -91,7 +98,7 @@ export async function* staleRows(
   ] as const;
   for await (const batch of rows.batches(table, { select, where: mayBeStale(action) }))
     yield batch.flatMap(({ key: own = null, mark: marked = null, now, value = null }) => {
-      const why = whyStale(marked as string | null, now as string, value, type);
+      const why = whyStale(marked as string | null, now as string, value, { type, keepsFailed });
       return why === undefined ? [] : [{ key: own, why }];
     });
 }
@@ -101,11 +108,13 @@ function whyStale(
   mark: string | null,
   now: string,
   value: RowValue,
-  type: Column["type"],
+  { type, keepsFailed }: Marking,
 ): StaleRow["why"] | undefined {
   // An application has written the row, with its own value if there is one.
   if (mark === null) return value === null ? "missing" : undefined;
+  if (value === null) return markIn(mark) === now ? "failed" : "missing";
+  // The code has given the row no value, so an application has.
+  if (mark.startsWith(nullMark) || (mark.startsWith(failedMark) && !keepsFailed)) return undefined;
   if (markIn(mark) === now) return "failed";
-  if (value === null) return "missing";
   return isValueOf(mark, value, type) ? "outdated" : undefined;
 }

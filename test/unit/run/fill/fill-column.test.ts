@@ -76,6 +76,24 @@ test("a row of a column in use for which the code failed is computed again by a 
   expect(await scene.lengths()).toEqual([1, 2, null, 4, 5]);
 });
 
+test("a value that an application gives a row for which the code failed, or gave none, is kept", async () => {
+  const scene = await aScene(texts);
+  await scene.run();
+  await scene.add([{ id: 4, text: "eeeee" }]);
+  const failing: Compute = async () => {
+    throw new Error("not today");
+  };
+  await scene.run({ failedRows: "leave" }, { compute: failing, inUse: true });
+  const docs = await scene.docs();
+  await docs.update({ where: "id = 4", values: { length: 50 } });
+  await docs.update({ where: "id = 2", values: { text: "ccc", length: 30 } });
+  const again = { compute: failing, inUse: true };
+  expect(await scene.run({ failedRows: "leave" }, again)).toMatchObject({ merges: 0 });
+  await docs.update({ where: "id = 4", values: { text: "eee", length: 31 } });
+  expect(await scene.run({ failedRows: "leave" }, again)).toMatchObject({ merges: 0 });
+  expect(await scene.lengths()).toEqual([1, 2, 30, 4, 31]);
+});
+
 test("if nothing is to be computed, the table is left alone", async () => {
   const scene = await aScene(texts);
   await scene.run();
