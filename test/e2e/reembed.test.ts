@@ -267,6 +267,19 @@ test("verify and status find what is written with the old model after the switch
   expect(await project.migrate(["up"])).toMatchObject({ code: 0, stderr: expect.not.stringContaining("computed") });
 });
 
+test("a vector that was too short for the new column, so that the client has filled it up with nulls, is computed", async () => {
+  const project = await aScene();
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const docs = await openDocs(project);
+  await docs.add([{ id: 12, text: "text 12", embedding: [12, 13] }]);
+  expect((await vectorsIn(project))["text 12"]).toEqual([12, 13, null]);
+  expect(JSON.parse((await project.migrate(["verify", "--json"])).stdout)).toMatchObject({
+    stale: [{ rows: { missing: 1, outdated: 0, failed: 0 }, keys: [12] }],
+  });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await vectorsIn(project)).toEqual({ ...complete, "text 12": [12, 13, 14] });
+});
+
 test("rows that later runs compute have no old value for a rollback", async () => {
   const project = await aScene('down: { with: "./code/old.ts", version: "1" }');
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });

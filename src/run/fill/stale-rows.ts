@@ -97,7 +97,8 @@ export async function* staleRows(
     ["value", sqlPath([name])],
   ] as const;
   for await (const batch of rows.batches(table, { select, where: mayBeStale(action) }))
-    yield batch.flatMap(({ key: own = null, mark: marked = null, now, value = null }) => {
+    yield batch.flatMap(({ key: own = null, mark: marked = null, now, value: found = null }) => {
+      const value = isTooShort(found, type) ? null : found;
       const why = whyStale(marked as string | null, now as string, value, { type, keepsFailed });
       return why === undefined ? [] : [{ key: own, why }];
     });
@@ -117,4 +118,9 @@ function whyStale(
   if (mark.startsWith(nullMark) || (mark.startsWith(failedMark) && !keepsFailed)) return undefined;
   if (markIn(mark) === now) return "failed";
   return isValueOf(mark, value, type) ? "outdated" : undefined;
+}
+
+/** Whether clients have filled up a vector that was too short for the column. */
+function isTooShort(value: RowValue, { kind }: Column["type"]): boolean {
+  return kind === "fixedSizeList" && Array.isArray(value) && value.includes(null);
 }
