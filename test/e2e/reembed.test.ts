@@ -280,6 +280,17 @@ test("a vector that was too short for the new column, so that the client has fil
   expect(await vectorsIn(project)).toEqual({ ...complete, "text 12": [12, 13, 14] });
 });
 
+test("an application's vectors of numbers of 16 bits are known as its own", async () => {
+  const project = await aScene();
+  reembed(project, "", "m.vector(3, m.float16())");
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const docs = await openDocs(project);
+  await docs.update({ where: "id = 4", valuesSql: { text: "'text 44'", embedding: "[44.5, 45.0, 46.0]" } });
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+  await docs.update({ where: "id = 5", values: { text: "text 55" } });
+  expect(JSON.parse((await project.migrate(["verify", "--json"])).stdout)).toMatchObject({ stale: [{ keys: [5] }] });
+});
+
 test("rows that later runs compute have no old value for a rollback", async () => {
   const project = await aScene('down: { with: "./code/old.ts", version: "1" }');
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });

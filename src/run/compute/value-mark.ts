@@ -2,20 +2,25 @@
 import { crc32 } from "node:zlib";
 import { codeMark, valueMark } from "../../actions/rewrite/source-marks.ts";
 import { isInteger, type DataType } from "../../schema/data-type.ts";
+import { float16Bits } from "../../schema/float16.ts";
 import type { RowValue } from "../../schema/row-values.ts";
 
 /** The part of a mark for a value that was computed: "" if equal values of this type may look different. */
 export function valuePart(value: RowValue, type: DataType): string {
-  if (value === null) return "";
-  const item = type.kind === "fixedSizeList" ? type.item.type.kind : undefined;
-  if (item === "float32") return hashOf(asTyped(value, Float32Array));
-  if (item === "float64") return hashOf(asTyped(value, Float64Array));
-  return isInteger(type) || type.kind === "utf8" ? hashOf(String(value)) : "";
+  const bytes = value === null ? undefined : bytesOf(value, type);
+  // Short and quick: if another value has the same hash, its row is only computed once more.
+  return bytes === undefined ? "" : `${valueMark}${crc32(bytes).toString(16)}`;
 }
 
-/** Short and quick: if another value has the same hash, its row is only computed once more. */
-function hashOf(value: string | NodeJS.ArrayBufferView): string {
-  return `${valueMark}${crc32(value).toString(16)}`;
+/** What is hashed: the same before a value is stored and after it is read again. */
+function bytesOf(value: NonNullable<RowValue>, type: DataType): NodeJS.ArrayBufferView | string | undefined {
+  if (isInteger(type) || type.kind === "utf8") return String(value);
+  if (type.kind !== "fixedSizeList") return undefined;
+  const item = type.item.type;
+  if (isInteger(item)) return String(value);
+  if (item.kind === "float16") return Uint16Array.from(value as readonly number[], float16Bits);
+  if (item.kind === "float32") return asTyped(value, Float32Array);
+  return item.kind === "float64" ? asTyped(value, Float64Array) : undefined;
 }
 
 function asTyped<Typed>(value: unknown, kind: new (items: readonly number[]) => Typed): Typed {
