@@ -6,8 +6,11 @@ import { refAfter } from "./apply-action.ts";
 import type { Action, CatchUpColumnAction } from "./model/action.ts";
 import { formatPath, parsePath } from "../schema/path.ts";
 
-/** `keep`: the name of the old column. */
-export type WatchedColumn = CatchUpColumnAction & { readonly keep: string };
+/**
+ * `keep`: the name of the old column. `lost`: the key, or a column that values are computed from, that was renamed or
+ * dropped. Another column may have its name now.
+ */
+export type WatchedColumn = CatchUpColumnAction & { readonly keep: string; readonly lost?: string | undefined };
 
 /** The watched columns after these actions, by their present names. */
 export function watchedColumns(actions: readonly Action[]): readonly WatchedColumn[] {
@@ -26,5 +29,7 @@ function columnAfter(column: WatchedColumn, action: Action): readonly WatchedCol
   const own = refAfter({ table, path: parsePath(path) }, action);
   const old = refAfter({ table, path: [keep] }, action);
   if (own === undefined || old === undefined) return [];
-  return [{ ...column, table: own.table, path: formatPath(own.path), keep: old.path[0]! }];
+  const isKept = (name: string) => refAfter({ table, path: [name] }, action)?.path[0] === name;
+  const lost = column.lost ?? [column.key, ...column.from].find((name) => !isKept(name));
+  return [{ ...column, table: own.table, path: formatPath(own.path), keep: old.path[0]!, lost }];
 }

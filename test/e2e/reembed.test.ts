@@ -291,6 +291,14 @@ test("an application's vectors of numbers of 16 bits are known as its own", asyn
   expect(JSON.parse((await project.migrate(["verify", "--json"])).stdout)).toMatchObject({ stale: [{ keys: [5] }] });
 });
 
+test("no row is computed from another column that has the name of a renamed one", async () => {
+  const project = await aScene();
+  project.migration("0003_rename.ts", 'm.renameColumn("docs", "text", "body"), m.addColumn("docs", "text", m.utf8()),');
+  const words = "note: it is unknown whether rows of docs lack a right value of embedding: the column text of docs was";
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0, stderr: expect.stringContaining(words) });
+  expect(logOf(project)).toHaveLength(texts.length);
+});
+
 test("rows that later runs compute have no old value for a rollback", async () => {
   const project = await aScene('down: { with: "./code/old.ts", version: "1" }');
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });

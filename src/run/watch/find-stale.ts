@@ -100,7 +100,9 @@ async function look(column: WatchedColumn, target: Target): Promise<StaleColumn>
     const gone = [column.key, ...column.from, parsePath(column.path)[0]!].find(
       (name) => !columns.some((one) => one.name === name),
     );
-    if (gone !== undefined) return { column, rows, keys, problem: `${column.table} has no column ${gone} any more` };
+    const lost = column.lost ?? gone;
+    if (lost !== undefined)
+      return { column, rows, keys, problem: `the column ${lost} of ${column.table} was renamed or dropped` };
     for await (const batch of staleRows(action, columns, target.rows!))
       for (const { key, why } of batch) {
         rows[why]++;

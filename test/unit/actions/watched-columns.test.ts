@@ -25,6 +25,20 @@ test("a column is watched from its switch on, under the names that it and the ol
   ).toEqual([["pages", "vector", "was"]]);
 });
 
+test("it is known that a column was renamed or dropped that its values are computed from, or that identifies rows", () => {
+  const lostAfter = (...actions: readonly Action[]) =>
+    watchedColumns([...switched, ...actions]).map(({ lost }) => lost);
+  const rename = (path: string, to: string): Action => ({
+    kind: "alterColumns",
+    table: "docs",
+    alterations: [{ path, rename: to }],
+  });
+  expect(lostAfter(rename("other", "others"))).toEqual([undefined]);
+  expect(lostAfter(rename("text", "body"), rename("body", "text"))).toEqual(["text"]);
+  expect(lostAfter(rename("id", "number"))).toEqual(["id"]);
+  expect(lostAfter({ kind: "dropColumns", table: "docs", paths: ["text"] })).toEqual(["text"]);
+});
+
 test.each<readonly [string, Action]>([
   ["the old column is dropped", { kind: "dropColumns", table: "docs", paths: ["embedding_old"] }],
   ["it is dropped itself", { kind: "dropColumns", table: "docs", paths: ["embedding"] }],
