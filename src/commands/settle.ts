@@ -16,13 +16,22 @@ import { findDeferred, reported, type FoundDeferral } from "../run/deferred/find
 import type { FillProject } from "../run/fill/compute-session.ts";
 import { explainFill, withFill } from "../run/fill/with-fill.ts";
 import { withLease } from "../run/lease/with-lease.ts";
-import { findStale, findWatched, staleCount, watchedWords, type StaleColumn } from "../run/watch/find-stale.ts";
+import {
+  findStale,
+  findWatched,
+  staleCount,
+  watchedElsewhere,
+  watchedWords,
+  type StaleColumn,
+} from "../run/watch/find-stale.ts";
 import type { RunContext } from "../run/run-context.ts";
 import { patience, retry } from "../targets/contract/retry.ts";
 
 interface Waiting {
   readonly deferred: Awaited<ReturnType<typeof findDeferred>>;
   readonly watched: readonly WatchedColumn[];
+  /** Watched columns of which only another release knows how they are computed. */
+  readonly elsewhere: readonly string[];
   readonly stale: readonly StaleColumn[];
 }
 
@@ -34,7 +43,7 @@ interface Waiting {
  */
 export async function settle(context: RunContext, hasRun: boolean): Promise<readonly Deferral[]> {
   const { runner, emit, target } = context;
-  let waiting: Waiting = { deferred: { found: [], unread: [] }, watched: [], stale: [] };
+  let waiting: Waiting = { deferred: { found: [], unread: [] }, watched: [], elsewhere: [], stale: [] };
   let stated: string | undefined;
   let first: LedgerHead | undefined;
   const settling = withLease<readonly Deferral[]>(context, {
@@ -44,8 +53,9 @@ export async function settle(context: RunContext, hasRun: boolean): Promise<read
       if (saysDeferred(deferral) !== true || migrationsBegun(state, runner.run).length > 0) return [];
       const deferred = await findDeferred(context, state);
       const watched = await findWatched(context, state);
-      waiting = { deferred, watched, stale: await findStale(watched, target) };
-      const isEmpty = deferred.found.length + deferred.unread.length + watched.length === 0;
+      const elsewhere = await watchedElsewhere(context, state, watched);
+      waiting = { deferred, watched, elsewhere, stale: await findStale(watched, target) };
+      const isEmpty = [deferred.found, deferred.unread, watched, elsewhere].every(({ length }) => length === 0);
       const mayHelp =
         deferred.found.some((one) => mayBuild(one, deferral)) || waiting.stale.some((one) => mayCompute(one, hasRun));
       if (!isEmpty && !mayHelp) return reported(deferred);
@@ -69,7 +79,7 @@ export async function settle(context: RunContext, hasRun: boolean): Promise<read
 }
 
 async function settleAll(
-  { deferred, watched, stale }: Waiting,
+  { deferred, watched, elsewhere, stale }: Waiting,
   stated: string | undefined,
   lease: Lease,
   context: RunContext,
@@ -78,7 +88,8 @@ async function settleAll(
   const { left, failures } = await buildAll(deferred, stated, lease, context);
   for (const one of stale)
     if (mayCompute(one, hasRun)) await computeStale(one, lease, { ...context, keepsFailed: hasRun });
-  const detail = deferralDetail([...left.map(indexWords), ...watched.map(watchedWords)], failures.map(failureWords));
+  const names = [...left.map(indexWords), ...watched.map(watchedWords), ...elsewhere];
+  const detail = deferralDetail([...new Set(names)], failures.map(failureWords));
   await lease.release(detail === stated ? [] : [{ event: "renewed", detail }]);
   return left;
 }

@@ -1,5 +1,5 @@
 /** Changing the embedding model of a column. */
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { markSql } from "../../src/actions/rewrite/source-marks.ts";
@@ -297,6 +297,37 @@ test("no row is computed from another column that has the name of a renamed one"
   const words = "note: it is unknown whether rows of docs lack a right value of embedding: the column text of docs was";
   expect(await project.migrate(["up"])).toMatchObject({ code: 0, stderr: expect.stringContaining(words) });
   expect(logOf(project)).toHaveLength(texts.length);
+});
+
+test("a column stays watched after a run of a release that lacks the migration", async () => {
+  const project = await aScene();
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const file = join(project.folder, "migrations/0002_model.ts");
+  const text = readFileSync(file, "utf8");
+  rmSync(file);
+  for (let run = 0; run < 2; run++)
+    expect(await project.migrate(["up"])).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("applied here without a file: 0002_model"),
+    });
+  project.write("migrations/0002_model.ts", text);
+  await (await openDocs(project)).update({ where: "id = 3", values: { text: "text 33" } });
+  expect(JSON.parse((await project.migrate(["status", "--json"])).stdout)).toMatchObject({ stale: [{ keys: [3] }] });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect((await vectorsIn(project))["text 33"]).toEqual([33, 34, 35]);
+});
+
+test("a watched table that can't be read is reported, and up has done what was asked for", async () => {
+  const project = await aScene();
+  project.migration("0003_others.ts", `m.createTable("others", { id: m.int64() }),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const versions = join(project.database, "docs.lance/_versions");
+  for (const name of readdirSync(versions)) writeFileSync(join(versions, name), "");
+  project.migration("0004_more.ts", `m.addColumn("others", "more", m.utf8()),`);
+  expect(await project.migrate(["up"])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("it is unknown whether rows of docs lack a right value of embedding: table docs"),
+  });
 });
 
 test("rows that later runs compute have no old value for a rollback", async () => {

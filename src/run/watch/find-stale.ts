@@ -1,7 +1,7 @@
 /** Finds the rows of watched columns whose values are missing or outdated. Changes nothing. */
 import { count, isMigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/ledger-state.ts";
-import { saysDeferred } from "../../ledger/state/record.ts";
+import { partsOfDeferral, saysDeferred } from "../../ledger/state/record.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { keptMark } from "../../actions/rewrite/prepared-columns.ts";
 import { watchedColumns, type WatchedColumn } from "../../actions/watched-columns.ts";
@@ -39,11 +39,36 @@ export async function findWatched(context: RunContext, state: LedgerState): Prom
   const migrations = withStepsThatRan(await loadMigrations(source, files), state);
   const actions = inOrder(migrations, state).flatMap((one) => compileMigration(one, target.capabilities));
   const watched = watchedColumns(actions.map(({ action }) => action));
+  const found = await Promise.all(watched.map(async (one) => ((await hasMarks(one, target)) ? [one] : [])));
+  return found.flat();
+}
+
+/** Whether the marks of a column are there. A table that can't be read may have them. */
+async function hasMarks({ table, keep }: Pick<WatchedColumn, "keep" | "table">, { rows }: Target): Promise<boolean> {
+  try {
+    const columns = (await rows?.columns(table)) ?? [];
+    return columns.some(({ name }) => name === keptMark(keep));
+  } catch (error) {
+    if (isMigrateError(error, "ERR_INTERRUPTED")) throw error;
+    return true;
+  }
+}
+
+/**
+ * Watched columns that the ledger states, if this release lacks files of applied migrations, which may be those that have
+ * switched these columns: another release still watches them.
+ */
+export async function watchedElsewhere(
+  { migrations, target }: RunContext,
+  { migrations: known, deferral = "" }: LedgerState,
+  watched: readonly WatchedColumn[],
+): Promise<readonly string[]> {
+  const files = new Set(migrations.list().map(({ version }) => version));
+  if ([...known].every(([version, { status }]) => status !== "applied" || files.has(version))) return [];
+  const own = new Set(watched.map(watchedWords));
+  const others = partsOfDeferral(deferral).indexes.filter((words) => !own.has(words));
   const found = await Promise.all(
-    watched.map(async (column) => {
-      const columns = (await target.rows?.columns(column.table)) ?? [];
-      return columns.some(({ name }) => name === keptMark(column.keep)) ? [column] : [];
-    }),
+    others.map(async (words) => ((await hasMarks(placeIn(words), target)) ? [words] : [])),
   );
   return found.flat();
 }
@@ -89,6 +114,12 @@ export function staleDocument({ column, ...found }: StaleColumn) {
 /** A watched column in the record that states what waits (`deferralDetail`). */
 export function watchedWords({ table, keep }: Pick<WatchedColumn, "keep" | "table">): string {
   return `${keep} of ${table}`;
+}
+
+/** The inverse of `watchedWords`: tables have no spaces in their names. */
+function placeIn(words: string): Pick<WatchedColumn, "keep" | "table"> {
+  const table = words.slice(words.lastIndexOf(" ") + 1);
+  return { table, keep: words.slice(0, words.length - watchedWords({ table, keep: "" }).length) };
 }
 
 async function look(column: WatchedColumn, target: Target): Promise<StaleColumn> {
