@@ -60,11 +60,12 @@ export class StaleKeys {
 
   async #find(): Promise<readonly RowValues[]> {
     const found: RowValues[] = [];
-    for await (const batch of staleRows(this.#action, this.#columns, this.#context.rows)) {
-      for (const { key, why } of batch) if (why !== "failed" || this.#retries) found.push({ [this.#action.key]: key });
-      if (found.length >= mostFound) return found;
-    }
+    const retries = this.#retries;
     this.#retries = false;
+    for await (const batch of staleRows(this.#action, this.#columns, this.#context.rows)) {
+      for (const { key, why } of batch) if (why !== "failed" || retries) found.push({ [this.#action.key]: key });
+      if (found.length >= mostFound) break;
+    }
     return found;
   }
 
