@@ -6,6 +6,15 @@ import type { Plan } from "../plan/make-plan.ts";
 import type { Deferral } from "./deferral-text.ts";
 import type { Risk } from "../actions/model/risk.ts";
 
+/** A change that others have come before. */
+export interface Outrun {
+  readonly tries: number;
+  /** Milliseconds since the first try. */
+  readonly elapsed: number;
+  /** What the change is. */
+  readonly text: string;
+}
+
 export type RunEvent =
   /** The run is about to take the lease. From here on it may hold the lease, and releases it when it ends. */
   | { readonly event: "taking" }
@@ -50,7 +59,7 @@ export type RunEvent =
   /** `migrate prepare` begins with a column. */
   | { readonly event: "preparing"; readonly table: string; readonly path: string }
   /** A change of the table that the computed column needs is not made yet: writes of others came first in these tries. */
-  | { readonly event: "outrun"; readonly table: string; readonly path: string; readonly tries: number }
+  | ({ readonly event: "outrun"; readonly table: string; readonly path: string } & Outrun)
   /** A hook of the configuration has failed at the end of a run that had failed before, for another reason. */
   | { readonly event: "hookFailed"; readonly problem: string }
   /** How many rows code of the project has computed so far, and of how many, if they could be counted. */

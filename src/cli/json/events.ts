@@ -93,7 +93,12 @@ const most = z.discriminatedUnion("event", [
   event(
     "outrun",
     "A change of the table that the computed column needs is tried again, because writes of others have come first this many times.",
-    { ...column, tries: whole },
+    {
+      ...column,
+      tries: whole,
+      elapsed: milliseconds.describe("Since the first try."),
+      text: text.describe("The change."),
+    },
   ),
   event("computed", "Code of the project has computed this many rows so far; at most once a second.", {
     ...column,

@@ -111,7 +111,9 @@ function progressLines(event: RunEvent): readonly string[] {
     case "hookFailed":
       return [`note: ${event.problem}`];
     case "outrun":
-      return [`  ${event.table}.${event.path}: writes of others have come first ${event.tries} times, trying again`];
+      return [
+        `  ${event.table}.${event.path}: writes of others have come first ${event.tries} times in ${renderDuration(event.elapsed)} (${event.text}), trying again; if this does not end, pause these writers, above all what optimizes the table`,
+      ];
     case "deferred":
       return [`note: ${deferralText(event)}`];
     case "notIndexed":

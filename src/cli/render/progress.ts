@@ -91,7 +91,9 @@ function keyOf({ version, action }: Extract<RunEvent, { event: "action" | "done"
 }
 
 function noteRows(work: Work, { rows, total }: Extract<RunEvent, { event: "computed" }>, now: number): void {
-  work.rows = { since: now, first: rows, ...work.rows, at: now, computed: rows, total };
+  // Rows that were written meanwhile are counted from the first.
+  const before = work.rows !== undefined && rows >= work.rows.computed ? work.rows : { since: now, first: rows };
+  work.rows = { ...before, at: now, computed: rows, total };
 }
 
 function rowsWords({ rows }: Work): string | undefined {

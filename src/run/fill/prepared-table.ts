@@ -6,6 +6,7 @@ import type {
   FillColumnAction,
   PrepareColumnAction,
 } from "../../actions/model/action.ts";
+import { describeAction } from "../../actions/apply-action.ts";
 import { copyName, isPrepared, keptMark, preparedAs } from "../../actions/rewrite/prepared-columns.ts";
 import { isIntact, markColumn, markSql } from "../../actions/rewrite/source-marks.ts";
 import { sameType, type Column } from "../../schema/data-type.ts";
@@ -15,6 +16,7 @@ import { patience, retry, type Patience } from "../../targets/contract/retry.ts"
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { Clock } from "../../time/clock.ts";
+import type { Outrun } from "../events.ts";
 import type { FillContext, Filled } from "../compute/fill-context.ts";
 
 export interface PrepareContext {
@@ -26,7 +28,7 @@ export interface PrepareContext {
   /** Throws if this run may not write any more. Called before each write. */
   readonly mayWrite: () => Promise<void>;
   /** Reports how often writes of others have come first. */
-  readonly outrun: (tries: number) => void;
+  readonly outrun: (how: Outrun) => void;
   /** Throws if the index of the column `path` does not fulfil its condition. */
   readonly checkRecall: (action: CheckRecallAction, path: string) => Promise<void>;
   /** Computes the values of a column that is not there yet, beside the table. Returns how many rows failed, and why. */
@@ -43,8 +45,8 @@ export interface FillWay extends Pick<FillContext, "failure" | "inUse"> {
   readonly isNew?: boolean | undefined;
 }
 
-/** Beside fast writers, a change may take many tries. Each of these numbers takes some seconds. */
-const triesReported = 25;
+/** Milliseconds after which it is reported that a change takes many tries: an index takes long to create. */
+const longOutrun = 20_000;
 
 /** A table with a column that is prepared. */
 export class PreparedTable {
@@ -206,7 +208,9 @@ export class PreparedTable {
     allowed: Patience = patience.conflict,
   ): Promise<void> {
     const { target, clock, mayWrite } = this.#context;
-    let outrun = 0;
+    let tries = 0;
+    const began = clock.steady();
+    let reported = began;
     const work = async () => {
       const action = await pending(await this.columns());
       if (action === undefined) return;
@@ -217,7 +221,11 @@ export class PreparedTable {
       } catch (error) {
         // Another process may have made the same change.
         if ((await pending(await this.columns())) === undefined) return;
-        if (target.verdict(error).kind === "conflict" && ++outrun % triesReported === 0) this.#context.outrun(outrun);
+        if (target.verdict(error).kind === "conflict") tries++;
+        if (tries > 0 && clock.steady() >= reported + longOutrun) {
+          reported = clock.steady();
+          this.#context.outrun({ tries, elapsed: reported - began, text: describeAction(action) });
+        }
         throw error;
       }
     };

@@ -77,7 +77,7 @@ export async function compute(
     isWhole: project.shard === undefined,
     mayWrite,
     checkRecall: async (check, path) => await checkRecall(check, path, target, project),
-    outrun: (tries) => emit({ event: "outrun", table, path, tries }),
+    outrun: (how) => emit({ event: "outrun", table, path, ...how }),
     ahead: async (filling, columns) => await session.computeAhead(filling, columns),
     fill: async (filling, columns, { failure, inUse, isNew = false }) => {
       const keeps = keepsFailed || isNew || failure !== undefined;

@@ -92,8 +92,8 @@ test.each<{ event: RunEvent; line: string }>([
     line: "note: the hook afterRun failed: no answer",
   },
   {
-    event: { event: "outrun", table: "t", path: "a", tries: 25 },
-    line: "  t.a: writes of others have come first 25 times, trying again",
+    event: { event: "outrun", table: "t", path: "a", tries: 25, elapsed: 40_000, text: "create index i on t.a" },
+    line: "  t.a: writes of others have come first 25 times in 40.0 s (create index i on t.a), trying again; if this does not end, pause these writers, above all what optimizes the table",
   },
   {
     event: { event: "detour", ...place, text: "rename t.a to _lance_migrate_hidden_0" },

@@ -39,7 +39,7 @@ async function aTable() {
     clock: systemClock,
     isWhole: false,
     mayWrite: async () => {},
-    outrun: (tries) => outrun.push(tries),
+    outrun: ({ tries }) => outrun.push(tries),
     checkRecall: async () => {},
     ahead: async () => undefined,
     fill: async () => ({ problem: undefined, merges: 0 }),
@@ -54,9 +54,10 @@ test("how often writes of others have come first is reported", async () => {
     if (++calls <= 60) throw new Error("Retryable commit conflict for version 3: please retry");
     return await target.execute(action, seen);
   };
-  const clock = { ...systemClock, sleep: async () => {} };
+  // Each try takes a second.
+  const clock = { ...systemClock, steady: () => calls * 1_000, sleep: async () => {} };
   const prepared = await prepareColumn(action, { ...context, isWhole: true, clock, target: { ...target, execute } });
-  expect([prepared.commits, outrun]).toEqual([2, [25, 50]]);
+  expect([prepared.commits, outrun]).toEqual([2, [20, 40, 60]]);
   await target.close();
 });
 
@@ -70,14 +71,14 @@ test("calls that fail for another reason are not reported as writes of others", 
   };
   const verdict: typeof target.verdict = (error) =>
     (error as Error).message === "slow down" ? { kind: "throttled" } : target.verdict(error);
-  const clock = { ...systemClock, sleep: async () => {} };
+  const clock = { ...systemClock, steady: () => calls * 1_000, sleep: async () => {} };
   const prepared = await prepareColumn(action, {
     ...context,
     isWhole: true,
     clock,
     target: { ...target, execute, verdict },
   });
-  expect([prepared.commits, outrun]).toEqual([2, [25]]);
+  expect([prepared.commits, outrun]).toEqual([2, [10, 20, 30]]);
   await target.close();
 });
 
