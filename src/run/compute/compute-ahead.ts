@@ -14,29 +14,38 @@ import type { ComputeContext, Filled } from "./fill-context.ts";
 import { keysIn, mostKeys } from "./found-rows.ts";
 import {
   addressColumn,
-  addressIn,
   addressOf,
+  areIn,
   fragmentOf,
   fragmentsBefore,
   fragmentsIn,
   hasSucceeded,
-  inRange,
   originColumn,
   originOf,
   resultColumns,
   type Fragment,
 } from "./results.ts";
-import { inShard } from "./shard.ts";
+import { cut } from "./shard.ts";
 
 export interface AheadContext extends ComputeContext {
   /** The name of the table of results. */
   readonly results: string;
-  /** Tables of results of other parts of the rows, which this run need not compute again. */
-  readonly others?: readonly string[] | undefined;
+  /** Tables of results of others, which may have computed rows that this run would compute. */
+  readonly others?: (() => Promise<readonly KnownResults[]>) | undefined;
+}
+
+/** A table of results that may have some of the rows. */
+export interface KnownResults {
+  readonly name: string;
+  /** It has no rows of fragments up to this one that this run would compute: others are computed there. */
+  readonly before: number;
 }
 
 /** How often fragments are looked for that came while others were computed. */
 const mostPasses = 10;
+
+/** How many rows are read at a time by their addresses, all of which are in the predicate. */
+const mostAddresses = 5_000;
 
 /** `columns`: those of the table, and the one that is computed. Returns how many rows failed, and why the first one did. */
 export async function computeAhead(
@@ -58,6 +67,7 @@ class Ahead {
   #reached = { fragment: -1, rows: new Set<number>() };
   /** Rows of later fragments may have been computed before they moved there. */
   #before: number | undefined;
+  #others: readonly KnownResults[] = [];
   /** How many results there are. */
   #known = 0;
 
@@ -91,7 +101,9 @@ class Ahead {
     for (let pass = 1; pass <= mostPasses; pass++) {
       const fragments = await this.#fragments();
       this.#before ??= fragments.at(-1)?.number ?? -1;
-      if (pass === 1) await this.#countAll();
+      // Those that begin only now see the same fragments, or later ones.
+      this.#others = (await this.#context.others?.()) ?? [];
+      if (pass === 1) await this.#countAll(fragments);
       let computed = 0;
       for (const fragment of fragments) {
         // Another run may have begun to load what is computed; then the fill that follows computes the rest.
@@ -130,26 +142,30 @@ class Ahead {
 
   /** Those that were not computed yet. */
   async #fragments(): Promise<readonly Fragment[]> {
-    const { fragment, rows } = this.#reached;
-    return await fragmentsIn(this.#action.table, this.#context.rows, rows.size > 0 ? fragment : fragment + 1);
+    const { table } = this.#action;
+    const { rows, shard } = this.#context;
+    const { fragment, rows: done } = this.#reached;
+    return await fragmentsIn(table, rows, done.size > 0 ? fragment : fragment + 1, shard);
   }
 
   /** Returns how many rows were computed. */
-  async #computeFragment({ number, last }: Fragment): Promise<number> {
+  async #computeFragment({ number, ranges }: Fragment): Promise<number> {
     const done = number === this.#reached.fragment ? this.#reached.rows : new Set<number>();
     const isWanted = (row: RowValues) => !done.has(Number(row[rowAddress]));
-    const mayBeKnown = number > this.#before! || (this.#context.others ?? []).length > 0;
+    const known = [{ name: this.#context.results, before: this.#before! }, ...this.#others]
+      .filter(({ before }) => number > before)
+      .map(({ name }) => name);
     let computed = 0;
     let page: RowValues[] = [];
-    for (let next = 0; next <= last;) {
+    for (let left = ranges; left.length > 0;) {
       const limit = this.#computing.pageRows;
       // Only some of the rows there may be wanted.
-      const end = next + Math.max(limit - page.length, Math.ceil(limit / 4));
-      const range = this.#ours(inRange(addressIn(number, next), addressIn(number, end)));
-      page.push(...(await this.#computing.read(range, undefined, true)).filter(isWanted));
-      next = end;
-      if (page.length < limit && next <= last) continue;
-      const lacking = mayBeKnown ? await this.#lacking(page) : page;
+      const size = Math.max(limit - page.length, Math.ceil(limit / 4));
+      const [some, others] = cut(left, Math.min(size, mostAddresses));
+      page.push(...(await this.#computing.read(this.#wanted(areIn(number, some)), undefined, true)).filter(isWanted));
+      left = others;
+      if (page.length < limit && left.length > 0) continue;
+      const lacking = await this.#lacking(page, known);
       page = [];
       if (lacking.length > 0) await this.#computing.computeEach(lacking, async (values) => await this.#append(values));
       computed += lacking.length;
@@ -172,13 +188,14 @@ class Ahead {
     await this.#context.rows.drop(table);
   }
 
-  /** Those of the rows without a result. */
-  async #lacking(found: readonly RowValues[]): Promise<readonly RowValues[]> {
-    const { rows, results, others = [] } = this.#context;
+  /** Those of the rows without a result in these tables. */
+  async #lacking(found: readonly RowValues[], tables: readonly string[]): Promise<readonly RowValues[]> {
+    if (tables.length === 0) return found;
+    const { rows } = this.#context;
     const { key, mark } = this.#computing;
     const select = [key.name, mark].map((name) => [name, sqlPath([name])] as const);
     const known = new Set<string>();
-    for (const table of [results, ...others])
+    for (const table of tables)
       for (const where of this.#byKeys(found))
         for (const result of await rows.read(table, { select, where })) known.add(this.#identity(result));
     return found.filter((row) => !known.has(this.#identity(row)));
@@ -192,7 +209,7 @@ class Ahead {
     const where = `starts_with(${sqlPath([mark])}, '${failedMark}')`;
     const failed = await rows.read(results, { select: [[key.name, sqlPath([key.name])]], where });
     for (const keys of this.#byKeys(failed)) {
-      const found = await this.#computing.read(this.#ours(keys), undefined, false);
+      const found = await this.#computing.read(this.#wanted(keys), undefined, false);
       if (found.length > 0) await this.#computing.computeEach(found, keep);
     }
   }
@@ -225,16 +242,22 @@ class Ahead {
     return predicates;
   }
 
-  /** A predicate for those of the rows for which another one holds that this run computes. */
-  #ours(predicate: string): string {
-    const { where, key } = this.#action;
-    const { shard } = this.#context;
-    const all = [predicate, where, shard && inShard(shard, key)].filter((one) => one !== undefined);
-    return all.map((one) => `(${one})`).join(" and ");
+  /** A predicate for those of the rows for which another one holds that are computed. */
+  #wanted(predicate: string): string {
+    const { where } = this.#action;
+    return where === undefined ? predicate : `(${predicate}) and (${where})`;
   }
 
-  async #countAll(): Promise<void> {
-    const all = await this.#context.count?.(this.#ours("true"));
-    this.#computing.total = all && Math.max(0, all - this.#known);
+  async #countAll(fragments: readonly Fragment[]): Promise<void> {
+    const { where } = this.#action;
+    const { shard, count } = this.#context;
+    if (where === undefined) {
+      const ranges = fragments.flatMap((fragment) => fragment.ranges);
+      const rows = ranges.reduce((sum, [first, end]) => sum + end - first, 0);
+      this.#computing.total = Math.max(0, rows - this.#reached.rows.size);
+    } else if (shard === undefined) {
+      const all = await count?.(where);
+      this.#computing.total = all && Math.max(0, all - this.#known);
+    }
   }
 }

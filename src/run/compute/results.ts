@@ -6,6 +6,7 @@ import { sameType, type Column } from "../../schema/data-type.ts";
 import type { RowValues } from "../../schema/row-values.ts";
 import { sqlPath } from "../../schema/sql.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
+import { memberOf, type RowRange, type Shard } from "./shard.ts";
 
 /** Where the row was when its value was computed. */
 export const addressColumn: Column = { name: "_lance_migrate_address", type: { kind: "int64" }, nullable: true };
@@ -24,28 +25,46 @@ export function addressIn(fragment: number, row: number): number {
 /** A part of a table, whose rows have neighbouring addresses. Each append makes one. */
 export interface Fragment {
   readonly number: number;
-  /** The number of its last row that is not deleted. */
-  readonly last: number;
+  /** Its rows that are not deleted, in order. */
+  readonly ranges: readonly RowRange[];
 }
 
-/** The fragments of a table from one on, in order. Reads only the addresses. */
+/** The fragments of a table from one on, in order, with those of their rows that a shard computes. Reads only the addresses. */
 export async function fragmentsIn(
   table: string,
   rows: Pick<RowAccess, "batches">,
   from = 0,
+  shard?: Shard,
 ): Promise<readonly Fragment[]> {
-  const found = new Map<number, number>();
+  const isWanted = shard === undefined ? () => true : memberOf(shard);
+  const found = new Map<number, [first: number, end: number][]>();
   const wanted = { select: [[rowAddress, rowAddress]], where: inRange(addressIn(from, 0), Infinity) } as const;
   for await (const batch of rows.batches(table, wanted))
     for (const row of batch) {
       const address = Number(row[rowAddress]);
       const number = fragmentOf(address);
-      found.set(number, Math.max(found.get(number) ?? 0, address - addressIn(number, 0)));
+      const at = address - addressIn(number, 0);
+      let ranges = found.get(number);
+      if (ranges === undefined) found.set(number, (ranges = []));
+      if (!isWanted(number, at)) continue;
+      const last = ranges.at(-1);
+      if (last?.[1] === at) last[1]++;
+      else ranges.push([at, at + 1]);
     }
-  return [...found].map(([number, last]) => ({ number, last })).toSorted((one, other) => one.number - other.number);
+  return [...found]
+    .map(([number, ranges]) => ({ number, ranges: ranges.toSorted(([one], [other]) => one - other) }))
+    .toSorted((one, other) => one.number - other.number);
 }
 
-/** An SQL predicate for the rows at these addresses, by which the engine reads no others. */
+/** An SQL predicate for these rows of a fragment, by which the engine reads no others: of a range, it would read more. */
+export function areIn(fragment: number, ranges: readonly RowRange[]): string {
+  const addresses = ranges.flatMap(([first, end]) =>
+    Array.from({ length: end - first }, (_, at) => addressIn(fragment, first + at)),
+  );
+  return `${rowAddress} in (${addresses.join(", ")})`;
+}
+
+/** An SQL predicate for the rows at these addresses. */
 export function inRange(first: number, end: number): string {
   const from = `${rowAddress} >= ${first}`;
   return end === Infinity ? from : `${from} and ${rowAddress} < ${end}`;

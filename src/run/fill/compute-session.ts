@@ -11,6 +11,7 @@ import type { Target } from "../../targets/contract/target.ts";
 import type { Shard } from "../compute/shard.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { Code } from "../compute/call-code.ts";
+import type { KnownResults } from "../compute/compute-ahead.ts";
 import { stagedColumns } from "../compute/computing.ts";
 import { fragmentsBefore } from "../compute/results.ts";
 import type { ComputeContext, FillContext, Filled } from "../compute/fill-context.ts";
@@ -93,17 +94,19 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
     }
   };
   /** The tables of results of this column, without those that are of no use, which are dropped. */
-  const usable = async (action: FillColumnAction, columns: readonly Column[]): Promise<readonly string[]> => {
-    const found: string[] = [];
+  const usable = async (action: FillColumnAction, columns: readonly Column[]): Promise<readonly KnownResults[]> => {
+    const found: KnownResults[] = [];
     const { table, path, key, mark = markName } = action;
     const own = requireColumn(table, columns, parsePath(path));
     const values = stagedColumns({ key: requireColumn(table, columns, [key]), mark, column: own });
-    for (const name of resultsOf(await listTables(), action))
-      if ((await fragmentsBefore(name, values, action, rows)) !== undefined) found.push(name);
+    for (const name of resultsOf(await listTables(), action)) {
+      const before = await fragmentsBefore(name, values, action, rows);
+      if (before !== undefined) found.push({ name, before });
       else if (shard === undefined) {
         await mayWrite();
         await rows.drop(name);
       }
+    }
     return found;
   };
   /** Undefined if the results must be merged. What could not be loaded, a merge still can. */
@@ -126,18 +129,20 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
     computeAhead: (action, columns) =>
       computing(action, columns, async (context) => {
         const results = resultsName(ledger, action, shard);
-        const others = (await usable(action, columns)).filter(
-          (name) => name !== results && !areSiblings(name, results),
-        );
+        // Those of as many shards have rows of this one only if these have moved since.
+        const others = async () =>
+          (await usable(action, columns))
+            .filter(({ name }) => name !== results)
+            .map((one) => (areSiblings(one.name, results) ? one : { ...one, before: -1 }));
         // The fill that follows loads what shards have computed, and computes what they have left.
-        if (shard === undefined && others.length > 0) return undefined;
+        if (shard === undefined && (await others()).length > 0) return undefined;
         const { computeAhead } = await import("../compute/compute-ahead.ts");
         return await computeAhead(action, columns, { ...context, results, others });
       }),
     fill: (action, columns, how) =>
       computing(action, columns, async (context) => {
         const { fillColumn } = await import("./fill-column.ts");
-        const found = shard === undefined ? await usable(action, columns) : [];
+        const found = shard === undefined ? (await usable(action, columns)).map(({ name }) => name) : [];
         const loaded = await load(action, columns, found);
         const results = loaded !== undefined && loaded.problem === undefined ? [] : found;
         const staged = shard === undefined ? stagingsOf(await listTables(), ledger, action) : [context.staging];

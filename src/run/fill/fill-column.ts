@@ -119,8 +119,8 @@ class Fill {
       for (let next = 0; next < pending.length; next += mostKeys)
         await mergePage(keysIn(pending.slice(next, next + mostKeys), key));
     else
-      for (const { number, last } of await fragmentsIn(results, rows))
-        for (let next = 0; next <= last; next += rowsOfPage(column.type, 0))
+      for (const { number, ranges } of await fragmentsIn(results, rows))
+        for (let next = 0; next < ranges.at(-1)![1]; next += rowsOfPage(column.type, 0))
           await mergePage(inRange(addressIn(number, next), addressIn(number, next + rowsOfPage(column.type, 0))));
     await this.#drop(results);
   }

@@ -6,7 +6,8 @@ import { sameType } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { fragmentsBefore } from "../compute/results.ts";
-import { resultsOf, stagingsOf } from "../compute/staging-name.ts";
+import type { Shard } from "../compute/shard.ts";
+import { resultsName, resultsOf, stagingsOf } from "../compute/staging-name.ts";
 
 /** Milliseconds after which a process that has written nothing is taken for dead. */
 const stillActive = 30_000;
@@ -16,17 +17,18 @@ export interface PreparedProgress {
   readonly rows: number;
   /** How many of them have a value of their present sources, or one that waits to be merged. */
   readonly computed: number;
-  /** For how many the code failed. */
+  /** For how many the code failed; of a shard, for how many of its own. */
   readonly failed: number;
   /** How many rows are computed per second now; undefined if it is unknown. */
   readonly perSecond: number | undefined;
 }
 
-/** Undefined if the target can't count rows, or if there is no such table. */
+/** Undefined if the target can't count rows, or if there is no such table. `shard`: which one has just ended. */
 export async function preparedProgress(
   action: PrepareColumnAction,
   target: Target,
   ledger: string,
+  shard?: Shard,
 ): Promise<PreparedProgress | undefined> {
   const { count, rows } = target;
   const { table, where } = action;
@@ -44,7 +46,13 @@ export async function preparedProgress(
   const hidden = { table, path: formatPath([next]) };
   const tables = await target.listTables();
   const lookInto = async (names: readonly string[]) =>
-    await Promise.all(names.map(async (name) => await waitingIn(name, target, hasFailed(filling))));
+    await Promise.all(
+      names.map(async (name) => {
+        // To find failures, the marks are read, which each shard would do for all others.
+        const isOther = shard !== undefined && name !== resultsName(ledger, hidden, shard);
+        return await waitingIn(name, target, isOther ? undefined : hasFailed(filling));
+      }),
+    );
   const usable: string[] = [];
   for (const name of resultsOf(tables, hidden))
     if ((await fragmentsBefore(name, [{ name: next, type: action.type }], action, target.rows!)) !== undefined)
@@ -71,7 +79,7 @@ interface Waiting {
 }
 
 /** What a table of computed values holds. Each of its versions is one append. A table that has just been merged has nothing. */
-async function waitingIn(name: string, { count, versions }: Target, failed: string): Promise<Waiting> {
+async function waitingIn(name: string, { count, versions }: Target, failed: string | undefined): Promise<Waiting> {
   try {
     const rows = await count!(name);
     const times = (await versions?.list(name))?.flatMap(({ at = [] }) => at) ?? [];
@@ -82,7 +90,7 @@ async function waitingIn(name: string, { count, versions }: Target, failed: stri
     const isActive = Date.now() - Math.max(...times) < stillActive;
     return {
       rows,
-      failed: await count!(name, failed),
+      failed: failed === undefined ? 0 : await count!(name, failed),
       ...(seconds >= 1 && isActive && { perSecond: appended / seconds }),
     };
   } catch {

@@ -4,9 +4,11 @@ import { preparedMark, preparedName } from "../../../../src/actions/rewrite/prep
 import { markColumn } from "../../../../src/actions/rewrite/source-marks.ts";
 import type { Compute } from "../../../../src/run/compute/compute-all.ts";
 import { computeAhead, type AheadContext } from "../../../../src/run/compute/compute-ahead.ts";
+import { fragmentsBefore } from "../../../../src/run/compute/results.ts";
 import { fillColumn } from "../../../../src/run/fill/fill-column.ts";
 import type { Column } from "../../../../src/schema/data-type.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
+import type { WantedValues } from "../../../../src/targets/contract/row-access.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 import { lancedb, rowsOf } from "../../../support/tables.ts";
 import { lengths } from "../fill/fill-scene.ts";
@@ -241,30 +243,94 @@ test("code that was edited while it computed must give the same values", async (
   await expectRight(scene);
 });
 
+/** How a shard computes: as in `compute-session.ts`, beside others of as many, which may have computed rows that moved. */
+function shardsIn(scene: Scene, of: number) {
+  const nameOf = (index: number) => `${results}-${index}-of-${of}`;
+  return async (index: number, given: Parameters<Scene["ahead"]>[0] = {}) =>
+    await scene.ahead({
+      shard: { index, of },
+      results: nameOf(index),
+      staging: `${staging}-${index}-of-${of}`,
+      others: async () => {
+        const siblings = Array.from({ length: of }, (_, at) => nameOf(at + 1)).filter((name) => name !== nameOf(index));
+        const found = siblings.map(async (name) => ({
+          name,
+          before: await fragmentsBefore(name, added, action, scene.rows),
+        }));
+        return (await Promise.all(found)).flatMap(({ name, before }) =>
+          before === undefined ? [] : [{ name, before }],
+        );
+      },
+      ...given,
+    });
+}
+
 test("shards do not compute again what was computed with another number of shards", async () => {
   const scene = await aScene();
-  const shardOf = (index: number, of: number) => ({
-    shard: { index, of },
-    results: `${results}-${index}-of-${of}`,
-    staging: `${staging}-${index}-of-${of}`,
-  });
-  await scene.ahead(shardOf(1, 2));
+  await shardsIn(scene, 2)(1);
   const before = scene.computed.length;
-  for (const index of [1, 2, 3, 4]) await scene.ahead({ ...shardOf(index, 4), others: [`${results}-1-of-2`] });
+  const known = [{ name: `${results}-1-of-2`, before: -1 }];
+  for (const index of [1, 2, 3, 4]) await shardsIn(scene, 4)(index, { others: async () => known });
   expect(before).toBeGreaterThan(0);
   expect(scene.computed).toHaveLength(120);
 });
 
-test("shards compute each row once", async () => {
-  const scene = await aScene();
-  for (const index of [1, 2, 3])
-    await scene.ahead({
-      shard: { index, of: 3 },
-      results: `${results}-${index}-of-3`,
-      staging: `${staging}-${index}`,
-    });
+test.each([
+  ["as many fragments as shards", 3, 3, 40],
+  ["one fragment", 3, 1, 120],
+  ["more fragments than shards", 2, 12, 10],
+])("shards share the rows of %s, and compute each once", async (_, of, fragments, size) => {
+  const scene = await aScene(fragments, size);
+  const shard = shardsIn(scene, of);
+  for (let index = 1; index <= of; index++) {
+    const before = scene.computed.length;
+    await shard(index);
+    expect(scene.computed.length - before).toBeGreaterThan(20);
+  }
   expect(scene.computed).toHaveLength(120);
-  expect(await scene.tables()).toEqual([...[1, 2, 3].map((index) => `${results}-${index}-of-3`), "docs"]);
+  const names = Array.from({ length: of }, (_each, at) => `${results}-${at + 1}-of-${of}`);
+  expect(await scene.tables()).toEqual([...names, "docs"]);
+});
+
+test("a shard computes no rows that another one has computed before they moved, and the next runs the others", async () => {
+  const scene = await aScene(6, 40);
+  const shard = shardsIn(scene, 3);
+  const stopped: Compute = async (some) => {
+    if (scene.computed.length >= 100) throw new Error("stop here");
+    return await lengths(some);
+  };
+  await shard(1);
+  await shard(2, { compute: stopped }).catch(() => {});
+  const before = scene.computed.length;
+  expect(before).toBeLessThan(150);
+  const docs = await scene.docs();
+  await docs.update({ where: "id = 100", values: { text: "changed" } });
+  await docs.optimize();
+  for (const index of [3, 2, 1]) await shard(index);
+  // The row that was changed may have been computed before.
+  expect(scene.computed.length).toBeLessThanOrEqual(241);
+  expect(scene.computed.length).toBeGreaterThanOrEqual(240);
+  for (const index of [1, 2, 3]) await shard(index);
+  expect(scene.computed.length).toBeLessThanOrEqual(241);
+});
+
+test("a shard reads the sources of its own rows alone", async () => {
+  const scene = await aScene(2, 60);
+  const read: unknown[] = [];
+  const { rows } = scene;
+  const watched = {
+    ...rows,
+    read: async (table: string, wanted: WantedValues) => {
+      const found = await rows.read(table, wanted);
+      if (table === "docs") read.push(...found.map(({ id }) => id));
+      return found;
+    },
+  };
+  const progress: (number | undefined)[] = [];
+  await shardsIn(scene, 2)(1, { rows: watched, progress: (_, total) => void progress.push(total) });
+  expect(read.length).toBe(scene.computed.length);
+  expect(read.length).toBeLessThan(80);
+  expect(progress.at(-1)).toBe(read.length);
 });
 
 test("only rows for which `where` holds are computed", async () => {
