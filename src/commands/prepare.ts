@@ -46,6 +46,12 @@ interface Preparable extends Pick<PreparedColumn, "waitsFor">, Pick<PlannedActio
   readonly action: PrepareColumnAction;
 }
 
+/** Plans without the checks that read the tables: an earlier plan has made them. */
+const unchecked: typeof upward = {
+  ...upward,
+  rules: (...given) => ({ ...upward.rules(...given), withRefusals: async (plan) => plan }),
+};
+
 /** Throws ERR_STEP_WOULD_FAIL, and ERR_PREPARE_FAILED; what was computed before is kept. */
 export async function prepare(
   options: MigratorOptions,
@@ -71,7 +77,7 @@ async function prepareAll(options: MigratorOptions, { shard }: PrepareChoice): P
     }
     if (!(await prepareColumn(one, shard, context))) continue;
     const { target, ledger } = context;
-    const progress = await preparedProgress(action, target, ledger);
+    const progress = await preparedProgress(action, target, ledger, shard);
     const neighbours = shard === undefined ? await neighboursIn(action, target) : undefined;
     prepared.push({ ...column, progress, neighbours });
   }
@@ -110,7 +116,7 @@ async function prepareColumn(one: Preparable, shard: Shard | undefined, context:
   const { table, path } = action;
   const own = preparingName(ledger, action, shard);
   const isPending = async () => {
-    const { plan } = await planOn({ ...context, emit: () => {} }, upward, {});
+    const { plan } = await planOn({ ...context, emit: () => {} }, unchecked, {});
     return columnsIn(plan).some((now) => now.waitsFor === undefined && stepHash(now.action) === stepHash(action));
   };
   const act = async (lease: Lease) => {
