@@ -28,6 +28,7 @@ export const longest: readonly string[] = [
   "e2e/rehearse",
   "fault/crash-matrix",
   "app/writers",
+  "app/slow-writers",
   "app/python",
   "fault/reembed",
   "service/official-client",

@@ -34,14 +34,14 @@ export default (rows) => rows.map(({ title }) => [...createHash("sha256").update
 
 /**
  * A table with documents of the old model, and a migration that changes it and can be rolled back. `beforeSwitch` is called
- * just before the columns are switched.
+ * just before the columns are switched. `length`: that of the new vectors.
  */
-export async function aScene(titles: readonly string[], beforeSwitch = async (): Promise<void> => {}) {
+export async function aScene(titles: readonly string[], beforeSwitch = async (): Promise<void> => {}, length = 2) {
   const folder = temporaryFolder();
   const files = join(folder, "migrations");
   mkdirSync(files);
   writeFileSync(join(folder, "old.mjs"), code(0, 2));
-  writeFileSync(join(folder, "new.mjs"), code(2, 4));
+  writeFileSync(join(folder, "new.mjs"), code(2, 2 + length));
   const toFile = (file: string, step: object) =>
     writeFileSync(join(files, file), `export const up = ${JSON.stringify([step])};\n`);
   toFile("0001_create.mjs", createTable("docs", { id: int64().notNull(), title: utf8(), embedding: vector(2) }));
@@ -59,7 +59,7 @@ export async function aScene(titles: readonly string[], beforeSwitch = async ():
   const embedding = (title: string) => [...vectorsBy[oldModel]!(title)];
   await (await open()).add(titles.map((title, id) => ({ id, title, embedding: embedding(title) })));
   const step = reembedColumn("docs", "embedding", {
-    type: vector(2),
+    type: vector(length),
     from: ["title"],
     key: "id",
     with: "./new.mjs",
