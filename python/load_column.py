@@ -6,11 +6,13 @@
 - `results`: the addresses of the tables of results;
 - `column`, `mark`: the columns that are loaded; `key`: the column that identifies rows;
 - `source`: an SQL expression for what the mark of a row is now; `plain`: a regular expression for what a mark has besides;
-- `where`: an SQL predicate for the rows that were computed, if not all were.
+- `where`: an SQL predicate for the rows that were computed, if not all were;
+- `fragments`: only the files of these fragments are written, and not committed. Without it, those of all, each with a commit.
 
 Each line on standard output is a JSON object: `ask`, before a commit, which waits for the line "yes";
-`loaded`, how many rows a fragment got; `missing`, why this Python is of no use; in the end `left`, how many fragments
-can't be loaded like this, and `problem`, why the first one can't. When standard input ends, the script ends.
+`loaded`, how many rows a fragment got; `written`, a fragment, with its file that is not committed, if it needs one;
+`missing`, why this Python is of no use; in the end `left`, how many fragments can't be loaded like this, and `problem`,
+why the first one can't. When standard input ends, the script ends.
 """
 
 import json
@@ -162,9 +164,13 @@ class Results:
         wanted = wanted[rows["key"].is_valid().combine_chunks().take(pyarrow.array(wanted)).to_numpy(zero_copy_only=False)]
         self.missed += len(wanted)
         if self.missed > KEYS and not self.indexed:
-            for table in self.tables:
-                table.create_scalar_index(key, "BTREE")
             self.indexed = True
+            for table in self.tables:
+                try:
+                    table.create_scalar_index(key, "BTREE")
+                except Exception:
+                    # Another process may make it at the same time.
+                    pass
         for first in range(0, len(wanted), KEYS):
             some = wanted[first : first + KEYS]
             keys = rows["key"].take(pyarrow.array(some))
@@ -223,7 +229,14 @@ class Column:
         ids = {field.name(): field.id() for field in table.lance_schema.fields()}
         major, minor = (int(part) for part in table.data_storage_version.split("."))
         name = f"{uuid.uuid4()}.lance"
-        self.file = DataFile(name, [ids[own] for own in names], [0, 1], major, minor)
+        # As JSON: it may be committed elsewhere.
+        self.file = {
+            "path": name,
+            "fields": [ids[own] for own in names],
+            "column_indices": [0, 1],
+            "file_major_version": major,
+            "file_minor_version": minor,
+        }
         self.writer = LanceFileWriter(
             f"{task['table']}/data/{name}",
             self.schema,
@@ -258,17 +271,17 @@ def taken(values, place):
     return values.take(pyarrow.array(place, mask=place < 0))
 
 
-def load(number, results, task):
-    """Loads one fragment. Returns how many of its rows got a value."""
+def write(number, results, task):
+    """Writes the file of one fragment. None if there is nothing to commit."""
     table = lance.dataset(task["table"], storage_options=task["options"])
     fragment = table.get_fragment(number)
     if fragment is None:
-        return 0
+        return None
     marked = fragment.count_rows(filter=f"`{task['mark']}` is not null")
     if marked > 0:
         if marked < fragment.count_rows():
             raise Mixed("some rows of a fragment have values already")
-        return 0
+        return None
     column = Column(table, fragment, task)
     rows = table.scanner(
         columns={
@@ -292,54 +305,83 @@ def load(number, results, task):
         column.write(found, wide)
         loaded += int((place >= 0).sum())
     column.close()
-    if loaded > 0:
-        if not may_commit():
-            raise Stopped()
-        group = lance.LanceOperation.DataReplacementGroup(number, column.file)
-        operation = lance.LanceOperation.DataReplacement([group])
-        lance.LanceDataset.commit(
-            task["table"], operation, read_version=table.version, storage_options=task["options"]
-        )
-    return loaded
+    if loaded == 0:
+        return None
+    return {"number": number, "loaded": loaded, "version": table.version, "file": column.file}
 
 
-def main():
-    task = json.loads(sys.stdin.readline())
-    threading.Thread(target=listen, daemon=True).start()
-    results = Results(task)
-    left, problem, seen = 0, None, set()
-    for _ in range(PASSES):
-        table = lance.dataset(task["table"], storage_options=task["options"])
-        # Applications move rows to new fragments meanwhile.
-        new = [one.fragment_id for one in table.get_fragments() if one.fragment_id not in seen]
-        for number in new:
-            seen.add(number)
-            try:
-                load_again(number, results, task)
-            except (Stopped, BrokenPipeError):
-                return
-            except Exception as error:
-                left += 1
-                problem = problem or str(error)
-        if not new:
-            break
-    tell(left=left, problem=problem)
+def commit(written, task):
+    """Makes a file part of the table. Refused if the rows of its fragment have changed since they were read."""
+    if not may_commit():
+        raise Stopped()
+    file = DataFile(**written["file"])
+    group = lance.LanceOperation.DataReplacementGroup(written["number"], file)
+    operation = lance.LanceOperation.DataReplacement([group])
+    lance.LanceDataset.commit(
+        task["table"], operation, read_version=written["version"], storage_options=task["options"]
+    )
+    tell(loaded=written["loaded"])
 
 
 def load_again(number, results, task):
     """Loads a fragment that an application may change meanwhile."""
     for tried in range(1, TRIES + 1):
         try:
-            loaded = load(number, results, task)
+            written = write(number, results, task)
+            if written is not None:
+                commit(written, task)
+            return
         except Exception as error:
             if tried == TRIES or "conflict" not in str(error).lower():
                 raise
-        else:
-            if loaded > 0:
-                tell(loaded=loaded)
-            return
 
 
-main()
-# Without waiting for the thread, which waits for its input.
-os._exit(0)
+def write_some(task):
+    """Writes the files of some fragments. Those for which that fails are left to the process that commits."""
+    results = Results(task)
+    for number in task["fragments"]:
+        try:
+            tell(written={"number": number, **(write(number, results, task) or {})})
+        except Exception as error:
+            print(error, file=sys.stderr)
+
+
+def load_all(task, done=()):
+    """Loads all fragments but some that are done. Returns how many can't be loaded, and why the first one can't."""
+    left, problem, seen, results = 0, None, set(done), None
+    for _ in range(PASSES):
+        table = lance.dataset(task["table"], storage_options=task["options"])
+        # Applications move rows to new fragments meanwhile.
+        new = [one.fragment_id for one in table.get_fragments() if one.fragment_id not in seen]
+        for number in new:
+            seen.add(number)
+            results = results or Results(task)
+            try:
+                load_again(number, results, task)
+            except (Stopped, BrokenPipeError):
+                raise
+            except Exception as error:
+                left += 1
+                problem = problem or str(error)
+        if not new:
+            break
+    return left, problem
+
+
+def main():
+    task = json.loads(sys.stdin.readline())
+    threading.Thread(target=listen, daemon=True).start()
+    if "fragments" in task:
+        write_some(task)
+        return
+    left, problem = load_all(task)
+    tell(left=left, problem=problem)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (Stopped, BrokenPipeError):
+        pass
+    # Without waiting for the thread, which waits for its input.
+    os._exit(0)

@@ -10,6 +10,7 @@ import type { Lease } from "../ledger/lease/lease.ts";
 import { stepHash } from "../migrations/checksum.ts";
 import type { MigrationName } from "../migrations/file-name.ts";
 import type { Plan, PlannedAction } from "../plan/make-plan.ts";
+import type { FillProject } from "../run/fill/compute-session.ts";
 import { preparedProgress, type PreparedProgress } from "../run/fill/prepared-progress.ts";
 import type { Shard } from "../run/compute/shard.ts";
 import { areSiblings, preparingName, preparingsOf } from "../run/compute/staging-name.ts";
@@ -23,7 +24,7 @@ import type { Target } from "../targets/contract/target.ts";
 import { planOn } from "./migrate.ts";
 import { upward } from "./upward.ts";
 
-export interface PrepareChoice {
+export interface PrepareChoice extends Pick<FillProject, "loaders"> {
   /** Computes only these rows, and creates no index. */
   readonly shard?: Shard | undefined;
 }
@@ -60,7 +61,8 @@ export async function prepare(
   return await observed("prepare", options, (given) => prepareAll(given, choice));
 }
 
-async function prepareAll(options: MigratorOptions, { shard }: PrepareChoice): Promise<readonly PreparedColumn[]> {
+async function prepareAll(options: MigratorOptions, choice: PrepareChoice): Promise<readonly PreparedColumn[]> {
+  const { shard } = choice;
   // What it changes breaks no release.
   const context = runContext({ ...options, contracts: undefined });
   const { plan } = await planOn(context, upward, {});
@@ -75,7 +77,7 @@ async function prepareAll(options: MigratorOptions, { shard }: PrepareChoice): P
       prepared.push({ ...column, waitsFor });
       continue;
     }
-    if (!(await prepareColumn(one, shard, context))) continue;
+    if (!(await prepareColumn(one, choice, context))) continue;
     const { target, ledger } = context;
     const progress = await preparedProgress(action, target, ledger, shard);
     const neighbours = shard === undefined ? await neighboursIn(action, target) : undefined;
@@ -110,7 +112,8 @@ function columnsIn({ migrations }: Plan): readonly Preparable[] {
 }
 
 /** Whether the column is still pending when others that compute it have ended. */
-async function prepareColumn(one: Preparable, shard: Shard | undefined, context: RunContext): Promise<boolean> {
+async function prepareColumn(one: Preparable, choice: PrepareChoice, context: RunContext): Promise<boolean> {
+  const { shard } = choice;
   const { action, place } = one;
   const { target, ledger, emit } = context;
   const { table, path } = action;
@@ -126,7 +129,7 @@ async function prepareColumn(one: Preparable, shard: Shard | undefined, context:
     };
     emit({ event: "preparing", table, path });
     try {
-      await compute(action, withRows(target), { ...context, shard, mayWrite });
+      await compute(action, withRows(target), { ...context, ...choice, mayWrite });
     } catch (cause) {
       if (isMigrateError(cause)) throw cause;
       throw new MigrateError("ERR_PREPARE_FAILED", { ...place, problem: explainFill(cause, target) }, { cause });

@@ -91,6 +91,10 @@ test.skipIf(lacks("ray"))("4 shards on Ray compute each row once, and the caller
   for (const shard of ["1/4", "2/4", "3/4", "4/4"])
     expect(stderr).toContain(`shard ${shard}: prepared docs.embedding for 0002_model: `);
   expect(stdout).toContain("prepared docs.embedding for 0002_model: 40 rows computed; for 40 rows, ");
+  // This Python has no pylance.
+  expect(stderr).toContain(
+    "values can't be loaded on Ray (it lacks a package: No module named 'lance'; install it with",
+  );
   expect(logOf(project)).toEqual(texts.toSorted());
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(logOf(project)).toHaveLength(texts.length);

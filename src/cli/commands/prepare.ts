@@ -72,7 +72,8 @@ export const prepareCommand = defineCommand({
     }
     const run = async (options: Parameters<typeof prepare>[0]) => {
       if (onRay !== undefined) await runOnRay(onRay, context);
-      return await prepare(options, { shard: flags.shard });
+      const loaders = onRay && { python: onRay.python, workers: onRay.shards };
+      return await prepare(options, { shard: flags.shard, loaders });
     };
     const [prepared] = await withTarget(context, run, emit);
     for (const one of prepared) output.result(lineOf(one));

@@ -17,6 +17,7 @@ import { fragmentsBefore } from "../compute/results.ts";
 import type { ComputeContext, FillContext, Filled } from "../compute/fill-context.ts";
 import { areSiblings, resultsName, resultsOf, stagingName, stagingsOf } from "../compute/staging-name.ts";
 import type { RunContext } from "../run-context.ts";
+import type { LoadedFiles } from "./load-files.ts";
 
 export interface FillProject extends Pick<
   RunContext,
@@ -26,6 +27,8 @@ export interface FillProject extends Pick<
   readonly mayWrite: () => Promise<void>;
   /** The rows that are computed; all when absent. */
   readonly shard?: Shard | undefined;
+  /** Loads values with this number of tasks on Ray, to which this Python talks. On this machine when absent. */
+  readonly loaders?: { readonly python: string; readonly workers: number } | undefined;
   /** Whether rows for which the code failed are not computed again, nor reported again. */
   readonly keepsFailed?: boolean | undefined;
 }
@@ -53,7 +56,18 @@ type FillOptions = Pick<FillContext, "failure" | "inUse" | "keepsFailed" | "paus
 
 /** `reported`: the column as users name it, for events. */
 export function openSession(target: FillTarget, project: FillProject, reported: Reported): ComputeSession {
-  const { folder = process.cwd(), runsCode = true, clock, signal, mayWrite, ledger, emit, shard, python } = project;
+  const {
+    folder = process.cwd(),
+    runsCode = true,
+    clock,
+    signal,
+    mayWrite,
+    ledger,
+    emit,
+    shard,
+    python,
+    loaders,
+  } = project;
   const { rows, listTables, count } = target;
   let code: Code | undefined;
   const printed = (line: string) => emit({ event: "printed", ...reported, line });
@@ -112,13 +126,20 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
   /** Undefined if the results must be merged. What could not be loaded, a merge still can. */
   const load = async (action: FillColumnAction, columns: readonly Column[], results: readonly string[]) => {
     const { table, path, key, where, mark = markName } = action;
-    if (results.length === 0 || python === undefined || rows.files === undefined) return undefined;
+    const ways = [loaders, python === undefined ? undefined : { python }].filter((way) => way !== undefined);
+    if (results.length === 0 || ways.length === 0 || rows.files === undefined) return undefined;
     const { isLoadable, loadFiles } = await import("./load-files.ts");
     if (!isLoadable(requireColumn(table, columns, parsePath(path)))) return undefined;
     const files = { table: rows.files(table), results: results.map(rows.files) };
     const source = `arrow_cast(${markSql(action)}, 'Utf8')`;
     const task = { ...files, column: parsePath(path)[0]!, key, mark, source, where, plain: besidesSources };
-    const loaded = await loadFiles({ python, ...task }, mayWrite, signal);
+    let loaded: LoadedFiles = { rows: 0, commits: 0, problem: undefined };
+    for (const way of ways) {
+      const { problem, ...more } = await loadFiles({ ...way, ...task }, mayWrite, signal, printed);
+      loaded = { rows: loaded.rows + more.rows, commits: loaded.commits + more.commits, problem };
+      if (problem === undefined) break;
+      if (way !== ways.at(-1)) printed(`values can't be loaded on Ray (${problem}), so this machine loads them`);
+    }
     emit({ event: "loaded", ...reported, rows: loaded.rows, problem: loaded.problem });
     if (loaded.problem !== undefined) return loaded;
     await mayWrite();

@@ -26,6 +26,8 @@ export interface FileLoad {
   readonly plain: string;
   /** An SQL predicate for the rows that are computed; all when absent. */
   readonly where?: string | undefined;
+  /** Into how many tasks of Ray the fragments are divided; without Ray when absent. */
+  readonly workers?: number | undefined;
 }
 
 export interface LoadedFiles {
@@ -43,6 +45,7 @@ interface Message {
   readonly left?: number;
   readonly problem?: string | null;
   readonly missing?: string;
+  readonly printed?: string;
 }
 
 /** Whether a column of this type is one column of a file. Fields in it would have numbers of their own. */
@@ -57,15 +60,20 @@ export function isLoadable({ type, metadata }: Column): boolean {
 /** How much of what the script writes to its standard error is kept, in characters. */
 const longestError = 10_000;
 
-/** `mayWrite`: throws if this run may not write any more; called before each commit. Throws if `signal` is aborted. */
+/**
+ * `mayWrite`: throws if this run may not write any more; called before each commit. `printed`: called with each line for the
+ * user. Throws if `signal` is aborted.
+ */
 export async function loadFiles(
   { python, table, results, ...columns }: FileLoad,
   mayWrite: () => Promise<void>,
   signal?: AbortSignal,
+  printed: (line: string) => void = () => {},
 ): Promise<LoadedFiles> {
   const task = { ...columns, table: table.uri, results: results.map(({ uri }) => uri), options: table.options ?? null };
   // In a session of its own, so that it does not get the Ctrl-C of a terminal.
-  const child = spawn(python, [join(packageFolder(), "python/load_column.py")], {
+  const script = columns.workers === undefined ? "load_column.py" : "load_on_ray.py";
+  const child = spawn(python, [join(packageFolder(), "python", script)], {
     detached: true,
     // Else each thread of the engine keeps memory of its own.
     env: { MALLOC_ARENA_MAX: "1", ...process.env },
@@ -85,7 +93,8 @@ export async function loadFiles(
   /** What the script reported at its end; null if all is well. */
   let report: string | null | undefined;
   try {
-    for await (const { ask, loaded, left, problem: first, missing } of messagesOf(child.stdout)) {
+    for await (const { ask, loaded, left, problem: first, missing, printed: line } of messagesOf(child.stdout)) {
+      if (line !== undefined) printed(line);
       if (ask !== undefined) {
         await mayWrite();
         child.stdin.write("yes\n");

@@ -46,6 +46,26 @@ test.each([
   });
 });
 
+test("with workers, the script for Ray runs, and what it prints for the user is passed on", async () => {
+  const task = { results: [], column: "v", mark: "m", key: "id", source: "''", plain: "" };
+  const python = program(`echo "{\\"printed\\": \\"$(basename "$1")\\"}"; echo '{"left": 0, "problem": null}'`);
+  for (const [workers, script] of [
+    [4, "load_on_ray.py"],
+    [undefined, "load_column.py"],
+  ] as const) {
+    const printed: string[] = [];
+    const print = (line: string) => void printed.push(line);
+    const loading = loadFiles(
+      { python, table: { uri: "t.lance" }, ...task, workers },
+      async () => {},
+      undefined,
+      print,
+    );
+    expect(await loading).toMatchObject({ problem: undefined });
+    expect(printed).toEqual([script]);
+  }
+});
+
 test("each commit is made only while the run may write", async () => {
   let asked = 0;
   const does = `echo '{"ask": "commit"}'; read -r answer; echo "{\\"left\\": 1, \\"problem\\": \\"$answer\\"}"`;
