@@ -1,8 +1,9 @@
 /**
  * What each of several machines reads and needs that prepare a column with `--shard I/N`, beside one that computes all
  * rows. Processes run one after the other on this machine. Rows have a number, a text of random words and a vector; the code
- * takes its vectors from a pool of random numbers.
- * `npm run bench:machines [-- --rows N --shards N --text N --length N --fragment N]`; needs Linux and Python.
+ * takes its vectors from a pool of random numbers. With `--python FILE`, a Python that has the packages ray and pylance, also
+ * on a Ray cluster that is started on this machine, where a shard and a worker that loads are killed.
+ * `npm run bench:machines [-- --rows N --shards N --text N --length N --fragment N --python FILE]`; needs Linux and Python.
  * Ends with 1 if a shard reads more than 1.2 times its part of the bytes of one machine, or if a vector is wrong.
  *
  * Bytes are those that the processes have asked the kernel to read (`rchar`), without those that they read to start, which
@@ -10,7 +11,17 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -24,6 +35,7 @@ const { values } = parseArgs({
     text: { type: "string", default: "1000" },
     length: { type: "string", default: "768" },
     fragment: { type: "string", default: "25000" },
+    python: { type: "string" },
   },
 });
 const [rows, shards, length] = [values.rows, values.shards, values.length].map(Number) as [number, number, number];
@@ -90,12 +102,16 @@ interface Measured {
   readonly read: number;
   readonly written: number;
   readonly peak: number;
+  /** In MB, what processes have read that compute a shard or that load, when they were last seen. */
+  readonly shards: ReadonlyMap<string, number>;
+  readonly loaders: readonly number[];
 }
 
 try {
   const pool = Float32Array.from({ length: poolSize }, () => Math.fround(Math.random() - 0.5));
   const [one, all] = [await aProject(1, pool), await aProject(rows, pool)];
   const start = await run(one, ["prepare", "--shard", "1/1"]);
+  const startOfLoader = (await run(one, ["prepare"])).loaders[0]!;
   console.log(
     `${rows.toLocaleString("en")} rows with ${values.text} letters, ${length} floats, ${values.fragment} rows a fragment, Node ${process.versions.node}; ${start.read.toFixed(0)} MB more are read to start\n`,
   );
@@ -103,14 +119,23 @@ try {
   const copy = join(work, "copy");
   cpSync(all, copy, { recursive: true, verbatimSymlinks: true });
   const whole = await run(copy, ["prepare", "--shard", "1/1"]);
+  const wholeLoader = (await run(copy, ["prepare"])).loaders[0]!;
   rmSync(copy, { recursive: true });
-  const print = (name: string, { read, written, cpu, peak }: Measured) => {
+  const print = (name: string, { read, ...others }: Pick<Measured, "read"> & Partial<Measured>) => {
     const part = (read - start.read) / (whole.read - start.read);
-    console.log(
-      `| ${name} | ${(read - start.read).toFixed(1)} | ${part.toFixed(3)} | ${written.toFixed(0)} | ${cpu.toFixed(1)} s | ${peak.toFixed(0)} MB |`,
+    const { written, cpu, peak } = others;
+    const more = [written?.toFixed(0), cpu && `${cpu.toFixed(1)} s`, peak && `${peak.toFixed(0)} MB`].map(
+      (one) => one ?? "",
     );
+    console.log(`| ${[name, (read - start.read).toFixed(1), part.toFixed(3), ...more].join(" | ")} |`);
     return part;
   };
+  const partOfLoader = (name: string, loader: number) => {
+    const part = (loader - startOfLoader) / (wholeLoader - startOfLoader);
+    console.log(`| ${name} | ${(loader - startOfLoader).toFixed(1)} | ${part.toFixed(3)} | | | |`);
+    return part;
+  };
+  if (values.python !== undefined) cpSync(all, copy, { recursive: true, verbatimSymlinks: true });
   print("one machine that computes", whole);
   for (let shard = 1; shard <= shards; shard++) {
     const name = `${shard}/${shards}`;
@@ -119,6 +144,16 @@ try {
   }
   print("the run that loads", await run(all, ["prepare"]));
   await measure(all, [python, "judge.py"]);
+  partOfLoader("one process that loads", wholeLoader);
+  if (values.python !== undefined) {
+    const args = ["prepare", "--on", "ray", "--shards", String(shards)];
+    const { shards: computing, loaders } = await run(copy, args, values.python);
+    for (const [name, read] of computing)
+      if (print(`on Ray: ${name}`, { read, written: NaN, cpu: NaN, peak: NaN }) > 1.2 / shards) process.exitCode = 1;
+    for (const read of loaders)
+      if (partOfLoader("on Ray: a process that loads", read) > 1.2 / shards) process.exitCode = 1;
+    await measure(copy, [python, "judge.py"]);
+  }
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
@@ -135,19 +170,31 @@ async function aProject(size: number, pool: Float32Array): Promise<string> {
   return folder;
 }
 
-async function run(folder: string, args: readonly string[]): Promise<Measured> {
-  return await measure(folder, [process.execPath, bin, ...args, "--quiet"]);
+async function run(folder: string, args: readonly string[], onRay?: string): Promise<Measured> {
+  return await measure(folder, [process.execPath, bin, ...args, "--quiet"], onRay);
 }
 
-async function measure(folder: string, [program, ...args]: readonly string[]): Promise<Measured> {
+async function measure(folder: string, [program, ...args]: readonly string[], onRay?: string): Promise<Measured> {
   const before = used();
   const child = spawn(program!, args, {
     cwd: folder,
     stdio: ["ignore", "ignore", "inherit"],
-    env: { ...process.env, MIGRATE_PYTHON: python, LANCE_LOG: "error" },
+    env: { ...process.env, MIGRATE_PYTHON: onRay ?? python, RAY_ADDRESS: "local", LANCE_LOG: "error" },
   });
   let peak = 0;
-  const timer = setInterval(() => (peak = Math.max(peak, peakOf(child.pid!))), 50);
+  const seen = new Map<number, Seen>();
+  const killed = new Set<string>();
+  const timer = setInterval(() => {
+    peak = Math.max(peak, peakOf(child.pid!));
+    for (const one of processesIn(folder)) {
+      seen.set(one.pid, one);
+      // One shard, and the worker of one process that loads, when they have begun.
+      const kind = one.shard === undefined ? "loader" : "shard";
+      if (onRay === undefined || killed.has(kind) || one.read < 40) continue;
+      killed.add(kind);
+      process.kill(kind === "shard" ? one.pid : one.parent, "SIGKILL");
+    }
+  }, 20);
   const [code] = (await once(child, "close")) as [number | null];
   clearInterval(timer);
   if (code !== 0) throw new Error(`${args.join(" ")} ended with ${code}`);
@@ -157,7 +204,40 @@ async function measure(folder: string, [program, ...args]: readonly string[]): P
     read: (after.read - before.read) / 1e6,
     written: (after.written - before.written) / 1e6,
     peak: peak / 1e3,
+    shards: new Map(
+      [...seen.values()].flatMap(({ pid, shard, read }) =>
+        shard === undefined ? [] : [[`shard ${shard}, process ${pid}`, read]],
+      ),
+    ),
+    loaders: [...seen.values()].filter(({ shard }) => shard === undefined).map(({ read }) => read),
   };
+}
+
+interface Seen {
+  readonly pid: number;
+  readonly parent: number;
+  /** Undefined if it loads. */
+  readonly shard: string | undefined;
+  /** In MB. */
+  readonly read: number;
+}
+
+/** The processes in a folder that compute a shard, or that load. */
+function processesIn(folder: string): readonly Seen[] {
+  return readdirSync("/proc").flatMap((name) => {
+    try {
+      if (!/^\d+$/.test(name) || readlinkSync(`/proc/${name}/cwd`) !== folder) return [];
+      const command = readFileSync(`/proc/${name}/cmdline`, "utf8");
+      const shard = /--shard\0(\S+?)\0/.exec(command)?.[1];
+      if (shard === undefined && !/load_column\.py|Loads values from tables of results/.test(command)) return [];
+      const read = Number(/rchar: (\d+)/.exec(readFileSync(`/proc/${name}/io`, "utf8"))![1]) / 1e6;
+      const parent = Number(readFileSync(`/proc/${name}/stat`, "utf8").split(") ")[1]!.split(" ")[1]);
+      return [{ pid: Number(name), parent, shard, read }];
+    } catch {
+      // It has ended meanwhile.
+      return [];
+    }
+  });
 }
 
 /** What the processes that this one has started, and those that they have, had used when they ended. */
