@@ -57,6 +57,8 @@ async function aStage(length: number) {
   };
   const scene = await aScene(titles, beforeSwitch, length);
   scene.pend();
+  // All writers are in this process, which has little time for its lease then.
+  const options = { ...scene.options, lease: { duration: 600_000, patience: 5_000 } };
   const shared = await scene.open();
   // Most writers have a handle of their own, which nobody refreshes for them.
   const tables = await Promise.all(
@@ -76,13 +78,14 @@ async function aStage(length: number) {
     const phase = chance.below(1e9);
     const all = Promise.all(
       tables.map(async (table, writer) => {
+        await sleep(chance.below(longest));
         for (let turn = 0; !told.signal.aborted; turn++) {
           const began = performance.now();
           await write(writer, `writer ${writer}, phase ${phase}, turn ${turn}`, table);
           // On a busy machine they wait longer: else the migration would never get its turn.
           const took = performance.now() - began;
           const bells = [late.promise, ...(chance.happens(0.5) ? [early.promise] : [])];
-          await Promise.race([...bells, sleep(chance.below(4 * longest) + 5 * took)]);
+          await Promise.race([...bells, sleep(chance.below(400 * writers) + 5 * took)]);
         }
       }),
     );
@@ -97,7 +100,7 @@ async function aStage(length: number) {
     }
     await all;
   };
-  return { ...scene, chance, think, during };
+  return { ...scene, options, chance, think, during };
 }
 
 test(`${writers} slow writers save with lance-migrate/app while the model changes, is rolled back and changes again: no row is wrong`, async () => {
@@ -166,13 +169,8 @@ const changing: readonly Way[] = [
   async (table, row) => await merging(table).execute([{ ...row }]),
   async (table, row, schema) => await merging(table).execute(arrowOf(row, schema)),
   async (table, { id, ...values }) => await updating(table, id, values),
-  async (table, { id, title, embedding }) => {
-    await updating(table, id, { title });
-    await table.update({
-      where: `id = ${id}`,
-      valuesSql: { embedding: `[${embedding.map((one) => `${one}.0`).join()}]` },
-    });
-  },
+  // The vector is that of a job which the application runs later.
+  async (table, { id, title }) => await updating(table, id, { title }),
 ];
 
 function arrowOf(row: Row, schema: Schema) {
