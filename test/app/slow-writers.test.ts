@@ -59,10 +59,13 @@ async function aStage(length: number) {
   scene.pend();
   // All writers are in this process, which has little time for its lease then.
   const options = { ...scene.options, lease: { duration: 600_000, patience: 5_000 } };
-  const shared = await scene.open();
+  // Each connection has caches of its own, and 200 of them more than the memory of a machine.
+  const connection = await lancedb.connect(scene.folder);
+  const open = async () => await connection.openTable("docs");
+  const shared = await open();
   // Most writers have a handle of their own, which nobody refreshes for them.
   const tables = await Promise.all(
-    Array.from({ length: writers }, async (_, writer) => (writer % 4 < 3 ? await scene.open() : shared)),
+    Array.from({ length: writers }, async (_, writer) => (writer % 4 < 3 ? await open() : shared)),
   );
   // A handle reads the schema once, and knows it from then on.
   for (const table of tables) await table.schema();
@@ -100,7 +103,7 @@ async function aStage(length: number) {
     }
     await all;
   };
-  return { ...scene, options, chance, think, during };
+  return { ...scene, open, options, chance, think, during };
 }
 
 test(`${writers} slow writers save with lance-migrate/app while the model changes, is rolled back and changes again: no row is wrong`, async () => {
@@ -169,9 +172,13 @@ const changing: readonly Way[] = [
   async (table, row) => await merging(table).execute([{ ...row }]),
   async (table, row, schema) => await merging(table).execute(arrowOf(row, schema)),
   async (table, { id, ...values }) => await updating(table, id, values),
-  // The vector is that of a job which the application runs later.
-  async (table, { id, title }) => await updating(table, id, { title }),
 ];
+
+/**
+ * Leaves the vector to a job that the application runs later. Of a row that an application has written with its own vector,
+ * nothing shows that the vector is that of a former text.
+ */
+const textAlone: Way = async (table, { id, title }) => await updating(table, id, { title });
 
 function arrowOf(row: Row, schema: Schema) {
   return lancedb.makeArrowTable([{ ...row }], { schema: schema.select(["id", "title", "embedding"]) });
@@ -217,7 +224,9 @@ test(`${writers} slow writers do not look again: verify names each row that is w
   };
   /** Writes too, in each way, with handles that have not been used meanwhile. */
   const storm = async (migrate: () => Promise<unknown>) => {
-    const idle = await Promise.all([...adding, ...changing].map(async (way) => ({ way, table: await open() })));
+    const idle = await Promise.all(
+      [...adding, ...changing, textAlone].map(async (way) => ({ way, table: await open() })),
+    );
     for (const { table } of idle) await table.schema();
     touched = new Set();
     [written, refused] = [0, 0];
