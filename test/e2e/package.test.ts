@@ -41,6 +41,7 @@ describe("the package", () => {
       "package.json",
       "python/lance_migrate_app.py",
       "python/load_column.py",
+      "python/load_on_ray.py",
       "python/prepare_on_ray.py",
       "templates/migration.js",
       "templates/migration.ts",
