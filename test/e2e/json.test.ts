@@ -75,6 +75,7 @@ describe("one document", () => {
       doubts: [],
       late: [],
       deferred: [],
+      stale: [],
     });
   });
 

@@ -87,6 +87,7 @@ test.each(inTurn(described))("every difference of every table is said, and not j
       ),
       doubts: [],
       deferred: [],
+      stale: [],
     },
   });
 });
