@@ -213,16 +213,23 @@ def applied(table, operation, *arguments):
 def kept(field, added):
     """What of a field must stay, without keys that begin with what may be added."""
     metadata = {key.decode(): value.decode() for key, value in sorted((field.metadata or {}).items())}
-    metadata = {key: value for key, value in metadata.items() if not key.startswith(added)}
+    metadata = {key: value for key, value in metadata.items() if not key.startswith(added) and key not in MODEL}
     inside = [kept(child, added) for child in field.type] if pa.types.is_struct(field.type) else field.type
     return f"{field.name} {inside}{'' if field.nullable else ' not null'} {metadata or ''}"
 
 
 # The engine notes in metadata what it computed, and this tool which index waits for rows.
 COMPUTED, DEFERRED = "computed_", "lance_migrate_deferred."
+# It also names the model of a column, and keeps marks as long as the old column is there.
+MODEL, MARKS = ("lance_migrate_version", "lance_migrate_with"), "_lance_migrate_kept_"
+
+
+def without_marks(table):
+    return table.select([name for name in table.schema.names if not name.startswith(MARKS)])
 
 
 def difference(have, want, added=COMPUTED):
+    have, want = without_marks(have), without_marks(want)
     schemas = [kept(field, added) for field in have.schema], [kept(field, added) for field in want.schema]
     if schemas[0] != schemas[1]:
         return f"columns are {', '.join(schemas[0])} instead of {', '.join(schemas[1])}"
