@@ -31,9 +31,7 @@ export async function followMessages(
     // Back from a table without a backup there is no way yet whose commands can be followed.
     const isBack = chance.happens(0.3) && lost.size === 0 && (await wentBack(back, scene, told, befell));
     if (!isBack) await reachSettled(["up"], scene, told);
-    // The columns alone leave open how far a migration of rows ran. Then the operator chooses, and may choose wrongly.
-    const isGuessed = told.some((line) => line.includes("can't be determined; choose"));
-    requireRight(await stateOf(scene.project), states[isBack ? 0 : last]!, lost, isGuessed);
+    requireRight(await stateOf(scene.project), states[isBack ? 0 : last]!, lost);
     return befell;
   } catch (error) {
     throw new Error(`seed ${seed}: ${(error as Error).message}\n${told.join("\n")}`, { cause: error });
@@ -64,13 +62,12 @@ async function wentBack(
   }
 }
 
-function requireRight(found: State, expected: State, lost: ReadonlySet<string>, isGuessed: boolean): void {
+function requireRight(found: State, expected: State, lost: ReadonlySet<string>): void {
   for (const name of new Set([...Object.keys(found), ...Object.keys(expected)])) {
     const [is, should] = [found[name], expected[name]];
     if (is === should) continue;
     // Its rows are gone for good, but not its columns, unless a migration was written that leads to where it is gone.
-    const hasColumns = is?.split("\n")[0] === should?.split("\n")[0];
-    if (lost.has(name) ? is === undefined || hasColumns : isGuessed && hasColumns) continue;
+    if (lost.has(name) && (is === undefined || is.split("\n")[0] === should?.split("\n")[0])) continue;
     throw new Error(`${name} is\n${is}\nand not\n${should}`);
   }
 }
