@@ -142,7 +142,7 @@ test.skipIf(lacks("python"))(
   async () => {
     const project = await aScene();
     const running = withStandIn(project);
-    await expect.poll(() => existsSync(join(project.folder, "written")), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(project.folder, "written"))).toBe(true);
     const docs = await docsIn(project);
     await docs.update({ where: "id = 5", values: { text: "text 5000" } });
     await docs.delete("id = 399");
