@@ -32,9 +32,11 @@ export const repairErrors = {
       (d.problem === undefined ? "" : `; history ends early: ${d.problem}`),
   ),
   ERR_REPAIR_AMBIGUOUS: refused(
-    (d: { places: readonly string[]; choices: readonly string[] }) =>
-      `the tables are as they were ${d.places.join(" and ")}, and which of them can't be determined; ` +
-      `choose with --to ${d.choices.join(" or --to ")}`,
+    (d: { places: readonly string[]; choices: readonly string[]; restored?: Restored | undefined }) =>
+      `the tables are as they were ${d.places.join(" and ")}` +
+      (d.restored === undefined
+        ? `, and which of them can't be determined; choose with ${toAnyOf(d.choices)}`
+        : `, as far as columns show; ${ifRestored(d.restored, d.choices)}`),
   ),
   ERR_REPAIR_PLACE: refused(
     (d: { choice: string; places: readonly string[] }) =>
@@ -51,3 +53,31 @@ export const repairErrors = {
       : `${d.choice}: under that number ${d.where} has ${d.there}`,
   ),
 } as const;
+
+const toAnyOf = (choices: readonly string[]) => choices.map((choice) => `--to ${choice}`).join(" or ");
+
+export interface Restored {
+  /** The tables that are not as the ledger records. */
+  readonly tables: readonly string[];
+  /** The choices that agree with what the ledger records of all other tables. */
+  readonly choices: readonly string[];
+  /** The version of such a table with which there is such a choice, as text. */
+  readonly version?: string | undefined;
+}
+
+/** What to choose depends on what only the user knows: which tables were brought back. */
+function ifRestored({ tables, choices: kept, version }: Restored, choices: readonly string[]): string {
+  const [was, it] = tables.length === 1 ? ["was", "it"] : ["were", "them"];
+  const only = `if only ${tables.join(" and ")} ${was} brought back from a copy`;
+  const others = toAnyOf(choices.filter((choice) => !kept.includes(choice)));
+  if (kept.length > 0)
+    return `${only}, choose with ${toAnyOf(kept)}, as the ledger records of the other tables; otherwise choose with ${others}`;
+  const instead =
+    version === undefined
+      ? `bring back a newer copy of ${it}`
+      : `restore ${version}, if nothing that was written since is needed`;
+  return (
+    `the ledger records other changes of rows in the other tables: ${only}, ${instead}, then run migrate repair again; ` +
+    `if all tables, or the ledger alone, were brought back, choose with ${others}`
+  );
+}

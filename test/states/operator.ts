@@ -64,7 +64,9 @@ function nextOf(line: string, command: readonly string[], again: boolean): reado
   // What the tables can't tell, somebody must know: here, that no migration was half done, if that is offered at all.
   // Otherwise, the first one only repeats a backfill, which changes nothing.
   const whole = /choose with .*?(--to \d+)(?![.\d])/.exec(line);
-  const choice = (whole ?? /choose with (--to [\d.]+)/.exec(line))?.[1]?.split(" ");
+  // What was brought back, somebody knows; where the ledger is lost, nothing of this is printed.
+  const only = /if only \w+(?: and \w+)* (?:was|were) brought back from a copy, choose with (--to [\d.]+)/.exec(line);
+  const choice = (only ?? whole ?? /choose with (--to [\d.]+)/.exec(line))?.[1]?.split(" ");
   const more = choice ?? flag;
   return more === undefined ? commandsIn(line).at(again ? -1 : 0) : [...command, ...more];
 }

@@ -14,11 +14,15 @@ import {
   nearestPlace,
   placeOfTable,
   placesIn,
+  type FittingPlaces,
   type HistoryPosition,
 } from "../../plan/history/position.ts";
 import type { RowAction } from "../../plan/history/timeline.ts";
 import { areAll, describeDifference, howToFix, type TableDifference } from "../../plan/history/table-drift.ts";
 import { fittingVersion } from "./fitting-version.ts";
+import type { Restored } from "../../errors/repair.ts";
+import type { Tables } from "../../schema/table.ts";
+import { keptPlaces } from "./kept-places.ts";
 import { entriesFromTables } from "./rebuild-entries.ts";
 import { entriesFromLedger } from "../../plan/history/record-facts.ts";
 import type { RestoredLedger } from "./lost-records.ts";
@@ -56,7 +60,7 @@ export async function remedyFor(evidence: Evidence, input: RepairInput): Promise
 }
 
 async function fromTables(
-  { state, agrees, hasRecords, described, differences }: Evidence,
+  { state, agrees, hasRecords, impossible, described, differences }: Evidence,
   input: RepairInput,
 ): Promise<Remedy> {
   const { row, fits, possible } = placesIn(input.migrations, state, described, input.target.capabilities);
@@ -117,19 +121,46 @@ async function fromTables(
       }),
     );
   }
+  const isTrusted = hasRecords && agrees && impossible === undefined;
   if (choice !== undefined) {
     const fitting = possible.find(({ done }) => done === chosen?.done);
     if (fitting !== undefined) return rebuilt(fitting);
     return refused(new MigrateError("ERR_REPAIR_PLACE", { choice, places: fits.map(({ words }) => words) }));
   }
-  if (fits.length > 1)
-    return refused(
-      new MigrateError("ERR_REPAIR_AMBIGUOUS", {
-        places: fits.map(({ words }) => words),
-        choices: fits.map((place) => place.choice),
-      }),
-    );
-  return rebuilt(fits[0]!);
+  const restored = isTrusted
+    ? await afterRestore({ row, fits, possible }, differences, state, described, input)
+    : undefined;
+  if (fits.length === 1 && restored === undefined) return rebuilt(fits[0]!);
+  return refused(
+    new MigrateError("ERR_REPAIR_AMBIGUOUS", {
+      places: fits.map(({ words }) => words),
+      choices: choicesOf(fits),
+      restored,
+    }),
+  );
+}
+
+const choicesOf = (places: readonly HistoryPosition[]) => places.map((place) => place.choice);
+
+/**
+ * What holds if only the tables that differ were brought back: then what the ledger records of the rows of the others is
+ * right. Undefined if that excludes no position.
+ */
+async function afterRestore(
+  places: FittingPlaces,
+  differences: readonly TableDifference[],
+  state: LedgerState,
+  described: Tables,
+  input: RepairInput,
+): Promise<Restored | undefined> {
+  const tables = differences.map(({ table }) => table);
+  const keptOf = (those: FittingPlaces) => keptPlaces(those, tables, state, input.runner.run);
+  const kept = keptOf(places);
+  if (kept.length === places.fits.length) return undefined;
+  const [table, ...others] = tables;
+  if (kept.length > 0 || table === undefined || others.length > 0) return { tables, choices: choicesOf(kept) };
+  const version = await fittingVersion(table, described, state, input, (those) => keptOf(those).length > 0);
+  return { tables, choices: [], version: version === undefined ? undefined : `version ${version} of ${table}` };
 }
 
 /** The way out that is left where a table is gone, and others are not as they were before it. */
