@@ -1,25 +1,34 @@
 /**
- * Watched columns: those that have taken the place of another one, until that is dropped. Applications may have written
- * rows with the model of the old column meanwhile, so rows without a right value are looked for again and again. Pure.
+ * Watched columns: those that have taken the place of another one, until that is dropped; and those that a rollback has put
+ * back. Applications may have written rows with the other model meanwhile, so rows without a right value are looked for
+ * again and again. Pure.
  */
 import { refAfter } from "./apply-action.ts";
 import type { Action, CatchUpColumnAction } from "./model/action.ts";
 import { formatPath, parsePath } from "../schema/path.ts";
 
-/**
- * `keep`: the name of the old column. `lost`: the key, or a column that values are computed from, that was renamed or
- * dropped. Another column may have its name now.
- */
-export type WatchedColumn = CatchUpColumnAction & { readonly keep: string; readonly lost?: string | undefined };
+export interface WatchedColumn extends CatchUpColumnAction {
+  /** The key, or a column that values are computed from, that was renamed or dropped. Another column may have its name now. */
+  readonly lost?: string | undefined;
+  /** If a rollback has put it back: what `migrate up --to` takes to apply nothing. */
+  readonly upTo?: string | undefined;
+}
 
 /** The watched columns after these actions, by their present names. */
 export function watchedColumns(actions: readonly Action[]): readonly WatchedColumn[] {
   return actions.reduce<readonly WatchedColumn[]>((watched, action) => {
     const left = watched.flatMap((column) => columnAfter(column, action));
-    return action.kind === "catchUpColumn" && action.keep !== undefined
-      ? [...left, { ...action, keep: action.keep }]
-      : left;
+    return action.kind === "catchUpColumn" ? [...left, { ...action, isLater: true }] : left;
   }, []);
+}
+
+/** The columns that a rollback of these actions has put back and that it can compute. */
+export function columnsPutBack(actions: readonly Action[], upTo: string): readonly WatchedColumn[] {
+  return actions.flatMap((action) => {
+    if (action.kind !== "switchColumn" || action.down === undefined) return [];
+    const { table, path, down } = action;
+    return { ...down, kind: "catchUpColumn", table, path, keep: parsePath(path)[0]!, isLater: true, upTo } as const;
+  });
 }
 
 /** None if one of the two columns is gone, or if another column has taken the place. */

@@ -1,11 +1,12 @@
 /** Removes what `prepare` has left, for migrations that are no longer wanted. */
 import { MigrateError } from "../errors/migrate-error.ts";
-import { isKeptMark, isPrepared } from "../actions/rewrite/prepared-columns.ts";
-import { isHalfDone } from "../ledger/state/ledger-state.ts";
+import { isKeptMark, isPrepared, keptMark } from "../actions/rewrite/prepared-columns.ts";
+import { isHalfDone, type LedgerState } from "../ledger/state/ledger-state.ts";
 import { formatMigration } from "../migrations/file-name.ts";
 import { isPreparing, isStaging } from "../run/compute/staging-name.ts";
 import { underLease } from "../run/lease/under-lease.ts";
 import { withLease } from "../run/lease/with-lease.ts";
+import { findWatched, watchedElsewhere } from "../run/watch/find-stale.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import { formatPath } from "../schema/path.ts";
 import { patience, retry } from "../targets/contract/retry.ts";
@@ -31,15 +32,29 @@ export async function discardPrepared(options: MigratorOptions): Promise<Discard
         throw new MigrateError("ERR_USAGE", {
           problem: `${formatMigration(halfDone)} is not finished and may need its prepared columns; run migrate up, or migrate down, first`,
         });
-      return { first: undefined, act: async () => await discard(context, rows) };
+      return { first: undefined, act: async () => await discard(context, rows, await neededMarks(context, state)) };
     },
   });
 }
 
+type IsNeeded = (table: string, mark: string) => boolean;
+
+/** The kept marks that applied migrations need, and not those that a rollback has left. */
+async function neededMarks(context: RunContext, state: LedgerState): Promise<IsNeeded> {
+  const watched = (await findWatched(context, state)).filter(({ upTo }) => upTo === undefined);
+  const elsewhere = await watchedElsewhere(context, state, watched);
+  return (table, mark) =>
+    elsewhere.length > 0 || watched.some((one) => one.table === table && keptMark(one.keep) === mark);
+}
+
 /** Drops the prepared columns of a table. Whether there were any. */
-export async function dropPrepared(target: Target, table: string): Promise<boolean> {
+export async function dropPrepared(
+  target: Target,
+  table: string,
+  isNeeded: IsNeeded = (_, mark) => isKeptMark(mark),
+): Promise<boolean> {
   const columns = ((await target.rows?.columns(table)) ?? []).filter(
-    ({ name }) => isPrepared(name) && !isKeptMark(name),
+    ({ name }) => isPrepared(name) && !(isKeptMark(name) && isNeeded(table, name)),
   );
   if (columns.length === 0) return false;
   const paths = columns.map(({ name }) => formatPath([name]));
@@ -47,14 +62,14 @@ export async function dropPrepared(target: Target, table: string): Promise<boole
   return true;
 }
 
-async function discard(context: RunContext, rows: RowAccess): Promise<Discarded> {
+async function discard(context: RunContext, rows: RowAccess, isNeeded: IsNeeded): Promise<Discarded> {
   const { target, ledger, clock } = context;
   const discarded: string[] = [];
   const tables = await target.listTables();
   // An index that is created on a column while it is dropped breaks the table (docs/engine.md).
   for (const name of tables) if (isPreparing(name, ledger)) await underLease(name, context, async () => {});
   for (const table of tables.filter((name) => name !== ledger && !name.startsWith(`${ledger}.`))) {
-    const drop = async () => await dropPrepared(target, table);
+    const drop = async () => await dropPrepared(target, table, isNeeded);
     if (await retry(drop, (error) => target.verdict(error), clock, patience.conflict)) discarded.push(table);
   }
   let values = 0;

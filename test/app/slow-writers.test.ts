@@ -214,9 +214,7 @@ test(`${writers} slow writers do not look again: verify names each row that is w
   );
   const migrate = async (args: readonly string[]) => await runCommand({ folder, args }, "shared");
   let [written, refused, next] = [0, 0, 1_000_000];
-  let touched = new Set<number>();
   const writeBy = async (way: Way, id: number, title: string, table: Table) => {
-    touched.add(id);
     const schema = await table.schema();
     const type = schema.fields.find(({ name }) => name === "embedding")!.type as { readonly listSize?: number };
     await think();
@@ -238,7 +236,6 @@ test(`${writers} slow writers do not look again: verify names each row that is w
       [...adding, ...changing, textAlone].map(async (way) => ({ way, table: await open() })),
     );
     for (const { table } of idle) await table.schema();
-    touched = new Set();
     [written, refused] = [0, 0];
     await during(migrate, write);
     for (const [at, { way, table }] of idle.entries())
@@ -249,22 +246,32 @@ test(`${writers} slow writers do not look again: verify names each row that is w
     const { stale } = JSON.parse(stdout) as { stale: readonly { keys: readonly number[]; rows: object }[] };
     return { code, keys: stale.flatMap(({ keys }) => keys).toSorted((one, other) => one - other), stale };
   };
-  await storm(async () => await up(options));
-  const wrong = await wrongIn(folder, newVector);
-  expect(wrong).not.toEqual([]);
-  const { code, keys, stale } = await verified();
-  expect(keys).toEqual(wrong.map(({ id }) => id));
-  expect(code).toBe(4);
-  expect(await migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await wrongIn(folder, newVector)).toEqual([]);
-  expect(await verified()).toMatchObject({ code: 0, keys: [] });
-  console.log(`up: ${written} writes, ${refused} refused, ${wrong.length} rows wrong:`, JSON.stringify(stale[0]!.rows));
-
-  await storm(async () => await down(options));
-  const left = await wrongIn(folder, oldVector);
-  // What is written after a rollback is not looked for. The rows that nobody has written meanwhile have the right vector.
-  console.log(`down: ${written} writes, ${refused} refused, ${left.length} rows wrong`);
-  expect(left.filter(({ id }) => !touched.has(id))).toEqual([]);
-  await up(options);
-  expect(await wrongIn(folder, newVector)).toEqual([]);
+  /** The client for Node cuts a vector that is too long for the column: nothing shows that it is of the other model (documented). */
+  const isCut = ({ title, embedding }: Document & { embedding: readonly number[] | null }) =>
+    embedding?.length === 2 && String(embedding) === String(newVector(title).slice(0, 2));
+  const wrongNow = async (vectorIn: typeof oldVector) => (await wrongIn(folder, vectorIn)).filter((one) => !isCut(one));
+  /** What `verify` names is what is wrong, and this command computes it. */
+  const judge = async (way: string, vectorIn: typeof oldVector, ...command: readonly string[]) => {
+    const wrong = await wrongNow(vectorIn);
+    const { code, keys, stale } = await verified();
+    expect(keys).toEqual(wrong.map(({ id }) => id));
+    expect(code).toBe(wrong.length === 0 ? 0 : 4);
+    const rows = stale.map((one) => JSON.stringify(one.rows));
+    console.log(`${way}: ${written} writes, ${refused} refused, ${wrong.length} rows wrong:`, ...rows);
+    expect(await migrate(command)).toMatchObject({ code: 0 });
+    expect(await wrongNow(vectorIn)).toEqual([]);
+    expect(await verified()).toMatchObject({ code: 0, keys: [] });
+    return wrong;
+  };
+  await storm(async () => await again(async () => await up(options)));
+  expect(await judge("up", newVector, "up")).not.toEqual([]);
+  await storm(async () => await again(async () => await down(options)));
+  await judge("down", oldVector, "up", "--to", "1");
+  // What is wrong after a rollback and never repaired is not taken for right by the next one.
+  await storm(async () => await again(async () => await up(options)));
+  await judge("up again", newVector, "up");
+  await storm(async () => await again(async () => await down(options)));
+  await again(async () => await up(options));
+  await again(async () => await down(options));
+  await judge("down twice", oldVector, "up", "--to", "1");
 });

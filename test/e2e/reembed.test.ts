@@ -7,6 +7,7 @@ import { aProject, type Project } from "../support/project.ts";
 import { addRows, lancedb, rowsOf } from "../support/tables.ts";
 
 const marks = "_lance_migrate_kept_embedding_old";
+const marksBack = "_lance_migrate_kept_embedding";
 const texts = Array.from({ length: 12 }, (_, id) => `text ${id}`);
 
 /** Vectors of the text's number, and a log of the rows that were computed. */
@@ -224,7 +225,57 @@ test("rows that were written since have no old value: down refuses, or computes 
   expect(await computed.migrate(["down"])).toMatchObject({ code: 0 });
   const { "text 3": _, ...others } = old;
   expect(await vectorsIn(computed)).toEqual({ ...others, "text 12": [12, 13], "text 33": [33, 34] });
+  expect(await namesIn(computed)).toEqual(["id", "text", "embedding", marksBack]);
+  expect(await computed.migrate(["prepare", "--discard"])).toMatchObject({ code: 0 });
   expect(await namesIn(computed)).toEqual(["id", "text", "embedding"]);
+});
+
+test("verify finds what is written with the new model after a rollback, and up --to computes it, until the model is changed again", async () => {
+  const project = await aScene('down: { with: "./code/old.ts", version: "1" }');
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+  const docs = await openDocs(project);
+  await docs.add([{ id: 12, text: "text 12", embedding: null }]);
+  await docs.update({ where: "id = 3", values: { text: "text 33" } });
+  await docs.update({ where: "id = 4", valuesSql: { text: "'text 44'", embedding: "[7.0, 7.0]" } });
+  const stale = [{ table: "docs", path: "embedding", upTo: "0001", rows: { missing: 1, outdated: 1, failed: 0 } }];
+  const verified = await project.migrate(["verify", "--json"]);
+  expect(verified.code).toBe(4);
+  expect(JSON.parse(verified.stdout)).toMatchObject({ differences: [], stale });
+  expect((await project.migrate(["status"])).stdout).toContain(
+    "2 rows of docs lack a right embedding: 1 without a value, 1 with the value of former text (id 12, 3); migrate up --to 0001 computes them. Rows are looked for until the new model is applied again",
+  );
+  expect(await project.migrate(["up", "--to", "0001"])).toMatchObject({ code: 0 });
+  const { "text 3": _, "text 4": __, ...others } = old;
+  const written = { "text 12": [12, 13], "text 33": [33, 34], "text 44": [7, 7] };
+  expect(await vectorsIn(project)).toEqual({ ...others, ...written });
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+
+  // Nobody repairs this one before the model is changed again, and rolled back again.
+  await docs.update({ where: "id = 5", values: { text: "text 55" } });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await namesIn(project)).toEqual(["id", "text", "embedding_old", "embedding", marks]);
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  const { "text 5": ___, ...rest } = others;
+  expect(await vectorsIn(project)).toEqual({ ...rest, ...written, "text 55": [55, 56] });
+});
+
+test("what is written after a rollback is not computed while the step is another one, nor with what was prepared for it", async () => {
+  const project = await aScene('down: { with: "./code/old.ts", version: "1" }');
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
+  await (await openDocs(project)).update({ where: "id = 3", values: { text: "text 33" } });
+  expect(await project.migrate(["up", "--to", "1"])).toMatchObject({ code: 0 });
+  const { "text 3": _, ...others } = old;
+  expect(await vectorsIn(project)).toEqual({ ...others, "text 33": [33, 34] });
+  // The marks would not fit any row.
+  await (await openDocs(project)).update({ where: "id = 4", values: { text: "text 44" } });
+  reembed(project, 'down: { with: "./code/old.ts", version: "another" }');
+  const computed = logOf(project);
+  expect(await project.migrate(["up", "--to", "1"])).toMatchObject({ code: 0 });
+  expect(logOf(project)).toEqual(computed);
 });
 
 test("verify and status find what is written with the old model after the switch, up computes it, until the old column is dropped", async () => {
@@ -251,7 +302,7 @@ test("verify and status find what is written with the old model after the switch
   expect(await project.migrate(["up"])).toMatchObject({
     code: 0,
     stderr: expect.stringContaining(
-      "computed docs.embedding for 2 rows that applications had written with the old model",
+      "computed docs.embedding for 2 rows that applications had left without a right value",
     ),
   });
   expect(logOf(project).slice(before).toSorted()).toEqual(["3 text 12", "3 text 33"]);

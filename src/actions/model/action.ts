@@ -57,15 +57,19 @@ export interface BackfillColumnAction extends ActionOf<"backfillColumn">, Comput
 }
 
 /**
- * Computes the values that a prepared column lacks, or that have changed since it took the place of `path`, and drops its
- * marks. Takes many commits, each of which can be repeated.
+ * Computes the values that a prepared column lacks, or that have changed since it took the place of `path`. Its marks stay
+ * as long as the column `keep` (`keptMark`). Takes many commits, each of which can be repeated.
  */
 export interface CatchUpColumnAction extends ActionOf<"catchUpColumn">, Computation {
   readonly path: string;
   /** The name of the existing column whose values were prepared (`into`) before it took the place of `path`. */
   readonly was?: string | undefined;
-  /** The column of old values whose rollback needs the marks, which are then kept under another name (`keptMark`). */
-  readonly keep?: string | undefined;
+  /** The column of old values; after a rollback, the column itself. */
+  readonly keep: string;
+  /** The version in the marks that a former rollback may have left. Those of the old values that they show as outdated are removed. */
+  readonly marked?: string | undefined;
+  /** Whether this is a later run, after the migration: another migration may have prepared the column meanwhile. */
+  readonly isLater?: true | undefined;
 }
 
 export interface RecallCondition {

@@ -4,6 +4,8 @@
  * sources are still those that it was computed from.
  */
 import type { AddedColumn, FillColumnAction } from "../model/action.ts";
+import { isNumber } from "../../schema/cast-rules.ts";
+import { isInteger, type DataType } from "../../schema/data-type.ts";
 import { sqlPath, sqlText } from "../../schema/sql.ts";
 
 /** The name of the second column, unless an action states another. */
@@ -23,6 +25,8 @@ export const nullMark = "-";
 /** Begins the mark of a row whose value was computed when the column was in use: the column before it has no such value. */
 export const laterMark = "+";
 
+/** Is before the hash of the value in the mark of a row that SQL has made (`printSql`). */
+export const printMark = "~";
 /** Is before the hash of the value in the mark of a row. */
 export const valueMark = "#";
 /** Is before the hash of the code in the mark of a row that code computed. */
@@ -156,4 +160,16 @@ function isAmong(addresses: readonly number[], most = Infinity): string | undefi
 
 function markPath({ mark = markName }: Pick<Marked, "mark">): string {
   return sqlPath([mark]);
+}
+
+/** How many numbers of a vector are hashed: all of them would take longer than all else. */
+const printed = 64;
+
+/** SQL for a hash of a value; undefined if the engine has none for its type. */
+export function printSql(column: string, type: DataType): string | undefined {
+  const value = sqlPath([column]);
+  if (isInteger(type) || type.kind === "utf8") return `md5(cast(${value} as string))`;
+  return type.kind === "fixedSizeList" && isNumber(type.item.type)
+    ? `md5(array_to_string(${value}[1:${printed}], ','))`
+    : undefined;
 }

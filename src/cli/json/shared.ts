@@ -20,8 +20,11 @@ export const stale = z
   .array(
     z.strictObject({
       table: text,
-      path: text.describe("The column that has taken the place of another one."),
-      old: text.describe("The old column. Rows are looked for until it is dropped."),
+      path: text.describe("The column that has taken the place of another one, or that a rollback has put back."),
+      old: text
+        .optional()
+        .describe("The old column. Rows are looked for until it is dropped. Absent after a rollback."),
+      upTo: text.optional().describe("After a rollback: `migrate up --to` with this computes the values."),
       rows: z.strictObject({
         missing: whole.describe("Rows without a value."),
         outdated: whole.describe("Rows with the value of former sources."),
@@ -31,7 +34,9 @@ export const stale = z
       problem: text.optional().describe("Why it is unknown whether there are such rows."),
     }),
   )
-  .describe("Columns in use with rows that lack a right value; the next `migrate up` computes it.");
+  .describe(
+    "Columns in use with rows that lack a right value; the next `migrate up` computes it, after a rollback `migrate up --to`.",
+  );
 
 export const deferral = z
   .strictObject({

@@ -89,7 +89,7 @@ function progressLines(event: RunEvent): readonly string[] {
     }
     case "caughtUp":
       return [
-        `computed ${event.table}.${event.path} for ${count(event.rows, "row")} that applications had written with the old model`,
+        `computed ${event.table}.${event.path} for ${count(event.rows, "row")} that applications had left without a right value`,
       ];
     case "notComputed":
       return [

@@ -1,6 +1,6 @@
 /** Hashes of values in marks. They show whether a value is the one that was computed, or that of an application. */
 import { crc32 } from "node:zlib";
-import { codeMark, valueMark } from "../../actions/rewrite/source-marks.ts";
+import { codeMark, printMark, valueMark } from "../../actions/rewrite/source-marks.ts";
 import { isInteger, type DataType } from "../../schema/data-type.ts";
 import { float16Bits } from "../../schema/float16.ts";
 import type { RowValue } from "../../schema/row-values.ts";
@@ -27,8 +27,12 @@ function asTyped<Typed>(value: unknown, kind: new (items: readonly number[]) => 
   return value instanceof kind ? value : new kind(value as readonly number[]);
 }
 
-/** Whether a value is the one that was computed with this mark, as far as that is known. */
-export function isValueOf(mark: string, value: RowValue, type: DataType): boolean {
+/** Whether a value is the one of this mark, as far as that is known. `print`: what SQL hashes of it (`printSql`). */
+export function isValueOf(mark: string, value: RowValue, type: DataType, print?: RowValue): boolean {
   const at = mark.indexOf(valueMark);
-  return at === -1 || mark.slice(at).split(codeMark)[0] === valuePart(value, type);
+  if (at === -1) return true;
+  const part = mark.slice(at).split(codeMark)[0]!;
+  return part.startsWith(valueMark + printMark)
+    ? part === `${valueMark}${printMark}${String(print)}`
+    : part === valuePart(value, type);
 }

@@ -37,17 +37,19 @@ export async function prepareColumn(action: PrepareColumnAction, context: Prepar
 
 /**
  * Computes the rows of a column in use that are stale. Its marks stay until the old column is dropped, under a name of
- * that column, so that a later run finds what applications have written with the old model meanwhile.
+ * that column, so that a later run finds what applications have written with the other model meanwhile. After a rollback,
+ * they stay as long as the column itself, or until the migration is applied again.
  */
 export async function catchUpColumn(action: CatchUpColumnAction, context: PrepareContext): Promise<Prepared> {
   const table = new PreparedTable(action, context);
   const columns = await table.columns();
-  const kept = action.keep === undefined ? undefined : keptMark(action.keep);
-  const mark = [table.mark, kept].find((name) => name !== undefined && has(columns, name));
-  // An earlier run has dropped the marks when everything was computed.
+  const kept = keptMark(action.keep);
+  const mark = [...(action.isLater === true ? [] : [table.mark]), kept].find((name) => has(columns, name));
+  // An earlier run of an older release has dropped the marks when everything was computed.
   if (mark === undefined) return { problem: undefined, commits: 0 };
   const isNew = mark !== kept;
   const { problem, merges } = await context.fill(table.filling(table.column, mark), columns, { inUse: true, isNew });
-  if (isNew) await (action.keep === undefined ? table.drop([mark]) : table.keepMarks(action.keep));
+  if (isNew) await table.keepMarks(action.keep);
+  if (action.marked !== undefined) await table.removeOutdated(action.keep, action.marked);
   return { problem, commits: table.commits + merges };
 }

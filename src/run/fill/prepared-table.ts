@@ -8,16 +8,19 @@ import type {
 } from "../../actions/model/action.ts";
 import { describeAction } from "../../actions/apply-action.ts";
 import { copyName, isPrepared, keptMark, preparedAs } from "../../actions/rewrite/prepared-columns.ts";
-import { isIntact, markColumn, markSql } from "../../actions/rewrite/source-marks.ts";
+import { isIntact, markColumn, markSql, printMark, printSql, valueMark } from "../../actions/rewrite/source-marks.ts";
 import { sameType, type Column } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { sqlPath } from "../../schema/sql.ts";
+import { requireColumn } from "../../schema/table.ts";
 import { patience, retry, type Patience } from "../../targets/contract/retry.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { Outrun } from "../events.ts";
 import type { FillContext, Filled } from "../compute/fill-context.ts";
+import { keysIn, mostKeys } from "../compute/found-rows.ts";
+import { staleRows } from "./stale-rows.ts";
 
 export interface PrepareContext {
   readonly target: Pick<Target, "capabilities" | "commitsOf" | "describeTable" | "execute" | "verdict">;
@@ -122,7 +125,10 @@ export class PreparedTable {
     await this.change((columns) => {
       if (has(columns, this.mark)) return undefined;
       const marked = has(columns, kept) ? action.marked : undefined;
-      const as = `case when ${isIntact(action, this.next, marked, kept)} then ${markSql(action)} end`;
+      const print = printSql(this.next, requireColumn(action.table, columns, [this.next]).type);
+      const own =
+        print === undefined ? markSql(action) : `concat(${markSql(action)}, '${valueMark}${printMark}', ${print})`;
+      const as = `case when ${isIntact(action, this.next, marked, kept)} then ${own} end`;
       return { kind: "addColumns", table: action.table, columns: [{ ...markColumn(this.mark), as }] };
     }, patience.ahead);
   }
@@ -145,6 +151,28 @@ export class PreparedTable {
     await this.change((columns) =>
       has(columns, this.mark) ? { kind: "alterColumns", table: this.#action.table, alterations } : undefined,
     );
+  }
+
+  /**
+   * Removes the values of the old column `keep` that are outdated, as the marks show that a former rollback has left: when
+   * the new column is rolled back too, nothing else would show it. `version`: that of these marks. Then drops the marks.
+   */
+  async removeOutdated(keep: string, version: string): Promise<void> {
+    const { rows, mayWrite } = this.#context;
+    const mark = keptMark(this.column);
+    const columns = await this.columns();
+    if (!has(columns, mark) || !has(columns, keep)) return;
+    const { table, key } = this.#action;
+    const keyColumn = requireColumn(table, columns, [key]);
+    for await (const batch of staleRows({ ...this.#action, path: formatPath([keep]), mark, version }, columns, rows)) {
+      const outdated = batch.filter(({ why }) => why === "outdated").map((row) => ({ [key]: row.key }));
+      for (let next = 0; next < outdated.length; next += mostKeys) {
+        await mayWrite();
+        await rows.setNull(table, [keep], keysIn(outdated.slice(next, next + mostKeys), keyColumn));
+        this.commits++;
+      }
+    }
+    await this.drop([mark]);
   }
 
   /** Drops those of these columns that are there, if that is wanted of the columns as they are now. */

@@ -1,6 +1,14 @@
 /** Finds the rows of a column in use whose value is missing, or that of former sources. */
 import type { FillColumnAction } from "../../actions/model/action.ts";
-import { failedMark, isComputed, markIn, markName, markSql, nullMark } from "../../actions/rewrite/source-marks.ts";
+import {
+  failedMark,
+  isComputed,
+  markIn,
+  markName,
+  markSql,
+  nullMark,
+  printSql,
+} from "../../actions/rewrite/source-marks.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import type { RowValue, RowValues } from "../../schema/row-values.ts";
@@ -18,13 +26,6 @@ export interface StaleRow {
 }
 
 type Watched = Omit<FillColumnAction, "kind">;
-
-/** What the column has and what its marks state. */
-interface Marking {
-  readonly type: Column["type"];
-  /** Whether a row for which the code fails keeps the value that it has. */
-  readonly keepsFailed: boolean;
-}
 
 /** How many keys are in memory. */
 const mostFound = 100_000;
@@ -89,36 +90,38 @@ export async function* staleRows(
   columns: readonly Column[],
   rows: Pick<RowAccess, "batches">,
 ): AsyncIterable<readonly StaleRow[]> {
-  const { table, key, mark = markName, keepsFailed = false } = action;
+  const { table, key, mark = markName } = action;
   const { name, type } = requireColumn(table, columns, parsePath(action.path));
+  const print = printSql(name, type);
   const select = [
     ["key", sqlPath([key])],
     ["mark", sqlPath([mark])],
     ["now", `arrow_cast(${markSql(action)}, 'Utf8')`],
     ["value", sqlPath([name])],
+    ...(print === undefined ? [] : ([["print", `arrow_cast(${print}, 'Utf8')`]] as const)),
   ] as const;
   for await (const batch of rows.batches(table, { select, where: mayBeStale(action) }))
-    yield batch.flatMap(({ key: own = null, mark: marked = null, now, value: found = null }) => {
-      const value = isTooShort(found, type) ? null : found;
-      const why = whyStale(marked as string | null, now as string, value, { type, keepsFailed });
-      return why === undefined ? [] : [{ key: own, why }];
+    yield batch.flatMap((row) => {
+      const why = whyStale(row, type, action);
+      return why === undefined ? [] : [{ key: row["key"] ?? null, why }];
     });
 }
 
-/** `mark`: that of the row; `now`: the mark of its present sources. */
+/** `mark`: that of the row; `now`: the mark of its present sources. A row for which the code fails may keep its value. */
 function whyStale(
-  mark: string | null,
-  now: string,
-  value: RowValue,
-  { type, keepsFailed }: Marking,
+  { mark: marked = null, now, value: found = null, print }: RowValues,
+  type: Column["type"],
+  { keepsFailed = false }: Watched,
 ): StaleRow["why"] | undefined {
+  const mark = marked as string | null;
+  const value = isTooShort(found, type) ? null : found;
   // An application has written the row, with its own value if there is one.
   if (mark === null) return value === null ? "missing" : undefined;
   if (value === null) return markIn(mark) === now ? "failed" : "missing";
   // The code has given the row no value, so an application has.
   if (mark.startsWith(nullMark) || (mark.startsWith(failedMark) && !keepsFailed)) return undefined;
   if (markIn(mark) === now) return "failed";
-  return isValueOf(mark, value, type) ? "outdated" : undefined;
+  return isValueOf(mark, value, type, print) ? "outdated" : undefined;
 }
 
 /** Whether clients have filled up a vector that was too short for the column. */

@@ -4,7 +4,12 @@ import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import { partsOfDeferral, saysDeferred } from "../../ledger/state/record.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { keptMark } from "../../actions/rewrite/prepared-columns.ts";
-import { watchedColumns, type WatchedColumn } from "../../actions/watched-columns.ts";
+import type { Action } from "../../actions/model/action.ts";
+import { isComputed } from "../../actions/rewrite/source-marks.ts";
+import { formatVersion } from "../../migrations/file-name.ts";
+import type { Migration } from "../../migrations/load.ts";
+import { sqlPath } from "../../schema/sql.ts";
+import { columnsPutBack, watchedColumns, type WatchedColumn } from "../../actions/watched-columns.ts";
 import { compileMigration } from "../../plan/compile/compile.ts";
 import { inOrder } from "../../plan/history/replay.ts";
 import { withStepsThatRan } from "../../plan/history/renumbered.ts";
@@ -32,15 +37,48 @@ export function staleCount({ rows: { missing, outdated } }: Pick<StaleColumn, "r
   return missing + outdated;
 }
 
-/** The columns that applied migrations have switched, and whose marks are still there. */
+/** The columns that migrations have switched, or their rollbacks have switched back, and whose marks are still there. */
 export async function findWatched(context: RunContext, state: LedgerState): Promise<readonly WatchedColumn[]> {
   const { migrations: source, target } = context;
   const files = source.list().filter(({ version }) => state.migrations.get(version)?.status === "applied");
   const migrations = withStepsThatRan(await loadMigrations(source, files), state);
-  const actions = inOrder(migrations, state).flatMap((one) => compileMigration(one, target.capabilities));
-  const watched = watchedColumns(actions.map(({ action }) => action));
-  const found = await Promise.all(watched.map(async (one) => ((await hasMarks(one, target)) ? [one] : [])));
-  return found.flat();
+  const watched = watchedColumns(actionsOf(inOrder(migrations, state), target));
+  const found = [...watched, ...(await findPutBack(context, state))];
+  return (await Promise.all(found.map(async (one) => ((await hasMarks(one, target)) ? [one] : [])))).flat();
+}
+
+/** Those that a rollback has put back, unless their step was changed since. */
+async function findPutBack(
+  { migrations: source, target }: RunContext,
+  { migrations: known }: LedgerState,
+): Promise<readonly WatchedColumn[]> {
+  const files = source.list();
+  const pending = files.filter(({ version }) => known.get(version) === undefined);
+  const upTo = files.findLast(({ version }) => known.get(version)?.status === "applied");
+  if (upTo === undefined) return [];
+  try {
+    const actions = actionsOf(await loadMigrations(source, pending), target);
+    const putBack = columnsPutBack(actions, formatVersion(upTo.version));
+    return (await Promise.all(putBack.map(async (one) => ((await isMarked(one, target)) ? [one] : [])))).flat();
+  } catch (error) {
+    // The command that runs a pending migration reports what is wrong with its file.
+    if (!isMigrateError(error) || isMigrateError(error, "ERR_INTERRUPTED")) throw error;
+    return [];
+  }
+}
+
+function actionsOf(migrations: readonly Migration[], { capabilities }: Target): readonly Action[] {
+  return migrations.flatMap((one) => compileMigration(one, capabilities)).map(({ action }) => action);
+}
+
+/** Whether a row has a mark of this computation: with another one, all rows would look outdated. */
+async function isMarked(column: WatchedColumn, target: Target): Promise<boolean> {
+  if (!(await hasMarks(column, target))) return false;
+  const mark = keptMark(column.keep);
+  const where = isComputed({ ...column, mark });
+  return (
+    ((await target.rows?.read(column.table, { select: [["mark", sqlPath([mark])]], where, limit: 1 })) ?? []).length > 0
+  );
 }
 
 /** Whether the marks of a column are there. A table that can't be read may have them. */
@@ -92,7 +130,7 @@ export async function findStale(columns: readonly WatchedColumn[], target: Targe
 /** What is wrong, and what to do about it. */
 export function staleText(stale: StaleColumn): string {
   const { column, rows, keys, problem } = stale;
-  const { table, path, keep } = column;
+  const { table, path, keep, upTo } = column;
   if (problem !== undefined) return `it is unknown whether rows of ${table} lack a right value of ${path}: ${problem}`;
   const all = staleCount(stale) + rows.failed;
   const parts = [
@@ -102,13 +140,16 @@ export function staleText(stale: StaleColumn): string {
   ].flat();
   const shown = keys.slice(0, mostPrinted).map((key) => JSON.stringify(key));
   const which = `${column.key} ${shown.join(", ")}${all > shown.length ? ", …" : ""}`;
-  return `${count(all, "row")} of ${table} ${all === 1 ? "lacks" : "lack"} a right ${path}: ${parts.join(", ")} (${which}); migrate up computes them. Rows are looked for until ${keep} is dropped`;
+  const lacking = `${count(all, "row")} of ${table} ${all === 1 ? "lacks" : "lack"} a right ${path}: ${parts.join(", ")} (${which})`;
+  return upTo === undefined
+    ? `${lacking}; migrate up computes them. Rows are looked for until ${keep} is dropped`
+    : `${lacking}; migrate up --to ${upTo} computes them. Rows are looked for until the new model is applied again`;
 }
 
 /** The same for JSON. */
 export function staleDocument({ column, ...found }: StaleColumn) {
-  const { table, path, keep } = column;
-  return { table, path, old: keep, ...found };
+  const { table, path, keep, upTo } = column;
+  return { table, path, ...(upTo === undefined ? { old: keep } : { upTo }), ...found };
 }
 
 /** A watched column in the record that states what waits (`deferralDetail`). */

@@ -6,7 +6,7 @@ import { describeComputation } from "../../rewrite/check-computation.ts";
 export const catchUpColumn: ActionModel<CatchUpColumnAction> = {
   kind: "catchUpColumn",
   changesRows: true,
-  needs: ({ keep }) => ["fillColumn", "dropColumns", ...(keep === undefined ? [] : (["alterColumns"] as const))],
+  needs: () => ["fillColumn", "dropColumns", "alterColumns"],
   after: (before) => before,
   invert: () => ({ actions: [], obstacles: [] }),
   gives: ({ path }) => [{ path: parsePath(path), sql: undefined }],

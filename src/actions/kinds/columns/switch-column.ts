@@ -40,7 +40,7 @@ export const switchColumn: ActionModel<SwitchColumnAction> = {
     // Rows that were written since have no old value, or that of their old sources.
     if (filling === undefined) obstacles.push({ kind: "filled", table, path, at: actions.length });
     actions.push({ kind: "alterColumns", table, alterations: [{ path, rename: keep }, back] });
-    if (filling !== undefined) actions.push({ ...filling, kind: "catchUpColumn", was: keep });
+    if (filling !== undefined) actions.push({ ...filling, kind: "catchUpColumn", was: keep, keep: back.rename });
     if (!nullable) {
       obstacles.push({ kind: "null", table, path, at: actions.length });
       actions.push({ kind: "alterColumns", table, alterations: [{ path, nullable: false }] });

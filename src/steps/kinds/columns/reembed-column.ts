@@ -98,7 +98,7 @@ export const reembedColumn: ReembedColumn = defineStep({
     return [
       { ...switched, kind: "prepareColumn" },
       { ...switched, kind: "switchColumn", keep: keptName(step), down },
-      { ...computing, kind: "catchUpColumn", table, path, keep: keptName(step) },
+      { ...computing, kind: "catchUpColumn", table, path, keep: keptName(step), marked: down?.version },
     ];
   },
   moved: (step, to) => ({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Action, PrepareColumnAction } from "../../../../src/actions/model/action.ts";
-import { preparedMark, preparedName } from "../../../../src/actions/rewrite/prepared-columns.ts";
+import type { Action, CatchUpColumnAction, PrepareColumnAction } from "../../../../src/actions/model/action.ts";
+import { keptMark, preparedMark, preparedName } from "../../../../src/actions/rewrite/prepared-columns.ts";
 import { catchUpColumn, prepareColumn } from "../../../../src/run/fill/prepare-column.ts";
 import type { PrepareContext } from "../../../../src/run/fill/prepared-table.ts";
 import { RecallTooLow } from "../../../../src/run/recall/describe-recall.ts";
@@ -340,7 +340,7 @@ test("a change that another process has made meanwhile is not made again, and is
   await target.close();
 });
 
-test("a column that has caught up has no marks, and is not computed again", async () => {
+test("the marks of a column that has caught up stay under the name of another column, and show a later run what to compute", async () => {
   const scene = await aTable();
   const { target, rows, context } = scene;
   const { names, prepare } = await aWhole(scene);
@@ -349,17 +349,21 @@ test("a column that has caught up has no marks, and is not computed again", asyn
     computed.push([path, named, overwrite]);
     return { problem: undefined, merges: 2 };
   };
-  const catchUp = async (was?: string) =>
-    await catchUpColumn({ ...action, kind: "catchUpColumn", was }, { ...context, target, rows, fill });
+  const catchUp = async (how: Pick<CatchUpColumnAction, "keep" | "was" | "isLater">) =>
+    await catchUpColumn({ ...action, ...how, kind: "catchUpColumn" }, { ...context, target, rows, fill });
   await prepare();
-  expect(await catchUp()).toEqual({ problem: undefined, commits: 3 });
-  expect(await catchUp()).toEqual({ problem: undefined, commits: 0 });
+  expect(await catchUp({ keep: "text" })).toEqual({ problem: undefined, commits: 3 });
+  expect(await catchUp({ keep: "text" })).toEqual({ problem: undefined, commits: 2 });
   await prepare({ path: "other", into: "text" });
-  expect(await catchUp("text")).toMatchObject({ commits: 3 });
+  // A later run does not take the marks of a migration that prepares the column.
+  expect(await catchUp({ keep: "text", was: "text", isLater: true })).toMatchObject({ commits: 2 });
+  expect(await catchUp({ keep: "length", was: "text" })).toMatchObject({ commits: 3 });
   expect(computed).toEqual([
     ["length", mark, false],
+    ["length", keptMark("text"), false],
+    ["length", keptMark("text"), false],
     ["length", preparedMark("text"), false],
   ]);
-  expect(await names()).toEqual([...own, next]);
+  expect(await names()).toEqual([...own, next, keptMark("text"), keptMark("length")]);
   await target.close();
 });

@@ -63,7 +63,7 @@ async function aScene() {
 const prepare = (computation = sql) =>
   ({ kind: "prepareColumn", ...column, type: { kind: "int64" }, ...computation }) as const;
 const switching = (computation = sql) => ({ ...prepare(computation), kind: "switchColumn", keep: "old" }) as const;
-const catchUp = (computation = sql) => ({ kind: "catchUpColumn", ...column, ...computation }) as const;
+const catchUp = (computation = sql) => ({ kind: "catchUpColumn", ...column, ...computation, keep: "text" }) as const;
 
 test("rows that were written after a column was prepared are computed before it takes the other one's place", async () => {
   const { execute, add, lengths } = await aScene();
