@@ -1,3 +1,4 @@
+import { getPriority, setPriority } from "node:os";
 import { join } from "node:path";
 import { discardPrepared } from "../../commands/discard-prepared.ts";
 import { prepareOnRay } from "../../commands/prepare-on-ray.ts";
@@ -23,6 +24,9 @@ import { runEvents } from "../render/events.ts";
 import { preparedWords } from "../render/progress.ts";
 
 const mostShards = 1_000;
+
+/** The priority of a process that is not urgent, from -20 to 19 for the least urgent. */
+const belowNormal = 10;
 
 /** What a shard on a worker gets as well. */
 const passedFlags = { ...configFlags, ...bundleFlags, ...leaseFlags };
@@ -59,6 +63,7 @@ export const prepareCommand = defineCommand({
     ["discard", "shard", "on", "shards"],
   ],
   async run(context) {
+    yieldProcessor();
     const { flags, output } = context;
     const onRay = rayChoice(flags);
     const emit = runEvents(context, (event) => output.data<"prepare">(event));
@@ -81,6 +86,15 @@ export const prepareCommand = defineCommand({
     output.data<"prepare">({ event: "prepared", columns: prepared });
   },
 });
+
+/** The queries of an application on the same machine come first. Threads and processes that are started later inherit this. */
+function yieldProcessor(): void {
+  try {
+    setPriority(Math.max(getPriority(), belowNormal));
+  } catch {
+    // Some systems do not allow it.
+  }
+}
 
 function lineOf(prepared: PreparedColumn): string {
   const { table, path, waitsFor, progress, neighbours } = prepared;
