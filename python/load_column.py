@@ -13,6 +13,8 @@ Each line on standard output is a JSON object: `ask`, before a commit, which wai
 `loaded`, how many rows a fragment got; `written`, a fragment, with its file that is not committed, if it needs one;
 `missing`, why this Python is of no use; in the end `left`, how many fragments can't be loaded like this, and `problem`,
 why the first one can't. When standard input ends, the script ends.
+
+With `--check`, it reads nothing, and writes `missing`, or `version`, that of pylance.
 """
 
 import json
@@ -43,6 +45,10 @@ except ImportError as error:
 VERSION = "14"
 if lance.__version__.split(".")[0] != VERSION:
     tell(missing=f"it has pylance {lance.__version__}, and {VERSION} is needed")
+    sys.exit(0)
+
+if "--check" in sys.argv:
+    tell(version=lance.__version__)
     sys.exit(0)
 
 # How many rows of the table, and of a page of results, are in memory at a time.

@@ -80,6 +80,20 @@ export async function deferredIndexes(
   }
 }
 
+/** Whether computed columns are loaded with files of their own; undefined where they never are. */
+export async function loadsFiles({ python, target }: MigratorOptions): Promise<TargetCheck | undefined> {
+  const { findLoader, loaderText } = await import("../run/fill/load-files.ts");
+  const loader = await findLoader(python, target);
+  return (
+    loader && {
+      what: "loads computed columns with Python",
+      found: loader.usable,
+      needed: false,
+      detail: loaderText(loader),
+    }
+  );
+}
+
 /** Drops the scratch tables. Returns those that could not be dropped. */
 async function cleanUp(target: Target, token: string): Promise<readonly string[]> {
   const left: string[] = [];

@@ -61,6 +61,12 @@ export interface Config {
    */
   readonly waitSeconds?: number;
   /**
+   * The Python that loads computed columns: a program, or its path from the folder of the configuration.
+   *
+   * @default `MIGRATE_PYTHON`, or that of the virtual environment `.venv` beside the configuration
+   */
+  readonly python?: string;
+  /**
    * Formats new migrations and the schema: a command such as `prettier --write`, which gets a file's path as its last
    * argument, or a function that gets the text and the path, and returns the formatted text.
    */

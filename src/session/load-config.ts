@@ -107,6 +107,7 @@ const configShape: Shape<Config> = {
   ),
   leaseSeconds: optional(seconds(1)),
   waitSeconds: optional(seconds(0)),
+  python: optional(filledText("must be a program")),
   format: optional(
     must(
       (format) => typeof format === "function" || (typeof format === "string" && format.trim() !== ""),
@@ -197,6 +198,7 @@ function withDefaults(given: Config): Omit<LoadedConfig, "file" | "folder"> {
     hooks: given.hooks,
     schema: given.schema,
     format: given.format,
+    python: given.python,
     migrations: given.migrations ?? "migrations",
     ledger: given.ledger ?? usualLedger,
     targets: given.targets ?? { local: { kind: "lance", uri: usualDatabase } },

@@ -44,6 +44,8 @@ export interface SessionOptions {
   readonly leaseSeconds?: number | undefined;
   /** Who runs it, for the ledger; by default `MIGRATE_ACTOR`, who started the pipeline, or the operating system's user. */
   readonly by?: string | undefined;
+  /** The Python that loads computed columns; by default `MIGRATE_PYTHON`, that of the configuration, or that of `.venv`. */
+  readonly python?: string | undefined;
   /** The most seconds that evaluating the configuration, or one migration, may take; 60 by default. */
   readonly loadSeconds?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -54,6 +56,7 @@ const sessionShape: Shape<SessionOptions> = {
   folder: text("must be a folder's path"),
   config: text("must be a file's path"),
   by: text("must be a name"),
+  python: text("must be a program"),
   bundle: text("must be a file's path"),
   target: text("must be the name of a target"),
   database: text("must be the name of a database"),
@@ -155,7 +158,7 @@ export async function openSession(wanted: SessionOptions, given?: Config, anyTar
     migrations,
     ledger: config.ledger,
     folder: config.folder,
-    python: pythonBeside(config.folder),
+    python: wanted.python ?? pythonOf(config),
     guards: config.targets[name]!.guards ?? {},
     contracts: places.length === 0 ? undefined : contracts,
     lease: {
@@ -181,9 +184,9 @@ export async function openSession(wanted: SessionOptions, given?: Config, anyTar
 }
 
 /** The Python that the user names, or that of a virtual environment in the folder of the configuration. */
-function pythonBeside(folder: string): string | undefined {
-  const named = process.env["MIGRATE_PYTHON"];
-  if (named !== undefined && named !== "") return named;
+function pythonOf({ folder, python }: LoadedConfig): string | undefined {
+  const named = process.env["MIGRATE_PYTHON"] || python;
+  if (named !== undefined) return /[/\\]/.test(named) ? resolve(folder, named) : named;
   return [".venv/bin/python", ".venv/Scripts/python.exe"]
     .map((path) => resolve(folder, path))
     .find((path) => existsSync(path));

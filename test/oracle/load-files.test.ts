@@ -65,6 +65,40 @@ async function unindexed(project: Project): Promise<readonly unknown[]> {
   return await Promise.all(["id_idx", "text_idx"].map(async (name) => (await docs.indexStats(name))?.numUnindexedRows));
 }
 
+test("doctor and plan state which Python loads values, or why none does", async () => {
+  const project = await aScene();
+  const usable = pythonWith(...officialPackages);
+  const named = `${usable} has pylance 14.0.2`;
+  const doctor = async (...args: string[]) => await project.migrate(["doctor", ...args]);
+  expect((await doctor()).stdout).toContain(
+    "no   loads computed columns with Python: no Python is configured (python, MIGRATE_PYTHON), and there is no .venv beside the configuration; values are merged into the table instead, which writes whole rows",
+  );
+  expect((await doctor("--python", usable)).stdout).toContain(`yes  loads computed columns with Python: ${named}`);
+  const { stdout } = await project.migrate(["doctor", "--python", "no-python", "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject({
+    fit: true,
+    findings: expect.arrayContaining([
+      expect.objectContaining({
+        found: false,
+        needed: false,
+        detail: expect.stringContaining("no-python can't be started"),
+      }),
+    ]),
+  });
+  expect((await project.migrate(["plan"])).stdout).toContain("values are merged into the table instead");
+  // A setting, which the variable overrides.
+  const local = `targets: { local: { kind: "lance", uri: ".lancedb" } }`;
+  project.write("migrate.config.ts", `export default { python: ${JSON.stringify(usable)}, ${local} };`);
+  expect((await project.migrate(["plan"])).stdout).toContain(
+    `new columns are loaded with files of their own: ${named}`,
+  );
+  expect((await project.migrate(["plan"], { MIGRATE_PYTHON: "another" })).stdout).toContain("another can't be started");
+  expect(await project.migrate(["up"])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("values loaded with files"),
+  });
+});
+
 const withPython = (python = pythonWith(...officialPackages)) => ({ MIGRATE_PYTHON: python });
 
 /** The new values as the embedder gives them, and the old ones as they were. */

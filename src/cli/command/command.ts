@@ -19,6 +19,7 @@ import {
   type FlagTable,
   type FlagValues,
   type leaseFlags,
+  type pythonFlag,
 } from "./flags.ts";
 import type { Output } from "./output.ts";
 
@@ -40,7 +41,9 @@ export interface Command<Table extends FlagTable = FlagTable> {
   run(context: Context<FlagValues<Table>>): Promise<CommandResult>;
 }
 
-type CommonValues = FlagValues<typeof commonFlags & typeof leaseFlags & typeof bundleFlags & typeof contractFlags>;
+type CommonValues = FlagValues<
+  typeof commonFlags & typeof leaseFlags & typeof bundleFlags & typeof contractFlags & typeof pythonFlag
+>;
 
 export interface Context<Values = Readonly<Record<string, unknown>>> {
   readonly flags: Values & CommonValues;
@@ -107,12 +110,13 @@ export async function withAnySession<Result>(
     bundle,
     contract: contracts,
     by,
+    python,
     "load-timeout": loadSeconds,
     wait: waitSeconds,
     lease: leaseSeconds,
   } = flags;
   const seconds = { loadSeconds, waitSeconds, leaseSeconds };
-  const wanted = { target, database, config, bundle, contracts, by, ...seconds, signal, emit };
+  const wanted = { target, database, config, bundle, contracts, by, python, ...seconds, signal, emit };
   const session = await openSession(wanted, undefined, anyTarget);
   try {
     return await work(session);

@@ -146,6 +146,13 @@ export const leaseFlags = {
   ),
 };
 
+/** The flag of a command that loads computed columns. */
+export const pythonFlag = {
+  python: textFlag("the Python that loads computed columns (MIGRATE_PYTHON, python in the configuration, or .venv)", {
+    value: "PROGRAM",
+  }),
+};
+
 /** The flags of a command that runs on all databases of a target. */
 export const databasesFlags = {
   concurrency: wholeFlag("how many databases to work on at a time, of a target with several (8)", 1, 1000),

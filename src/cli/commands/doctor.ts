@@ -1,7 +1,8 @@
-import { deferredIndexes, doctor, type TargetCheck } from "../../commands/doctor.ts";
+import { deferredIndexes, doctor, loadsFiles, type TargetCheck } from "../../commands/doctor.ts";
 import { deferralText } from "../../run/deferral-text.ts";
 import { checkExists } from "../../run/run-context.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
+import { pythonFlag } from "../command/flags.ts";
 import type { Line } from "../command/output.ts";
 
 export const doctorCommand = defineCommand({
@@ -13,7 +14,7 @@ export const doctorCommand = defineCommand({
   ],
   exits: { failed: "the target lacks something that migrate up needs" },
   stopping: "the check ends by itself and drops its temporary tables first",
-  flags: {},
+  flags: { ...pythonFlag },
   async run(context) {
     const { output, underWay } = context;
     const [result, target] = await withTarget(context, async (options) => {
@@ -25,7 +26,10 @@ export const doctorCommand = defineCommand({
         else if (news.leftBehind.length > 0)
           output.result(`these temporary tables could not be dropped: ${news.leftBehind.join(", ")}`);
       });
-      return { ...checked, ...(await deferredIndexes(options)) };
+      const loads = await loadsFiles(options);
+      if (loads !== undefined) output.result(checkLine(loads));
+      const findings = loads === undefined ? checked.findings : [...checked.findings, loads];
+      return { ...checked, findings, ...(await deferredIndexes(options)) };
     });
     for (const one of result.deferred) output.result(deferralText(one));
     if (result.deferredProblem !== undefined)

@@ -4,8 +4,10 @@ import { planDown, planToShow, savePlan, savePlanDown } from "../../commands/pla
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { refusalIn } from "../../plan/assess/guards.ts";
 import type { Choice } from "../../plan/history/pending.ts";
+import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import { migrationsOf, planDocument } from "../../plan/assess/plan-document.ts";
 import { survey } from "../../run/prepare/estimate.ts";
+import type { MigratorOptions } from "../../run/run-context.ts";
 import type { Session } from "../../session/session.ts";
 import { defineCommand, withSession, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
@@ -85,6 +87,7 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
   const direction = flags.down === true ? "down" : (given?.plan.direction ?? "up");
   const [upChoice, downChoice] = choicesOf(flags);
   const about = () => ({ database: flags.database, tool, at: Date.now(), saved: out });
+  let loading: string | undefined;
   const make = async (session: Session) => {
     const { options } = session;
     const { target } = options;
@@ -97,6 +100,7 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
         ? await planToShow(options, given === undefined ? { ...upChoice, stepByStep } : { plan: given })
         : await planDown(options, given === undefined ? downChoice : { plan: given });
     const document = planDocument(made, target.name, direction, await survey(made, target));
+    loading = await loadingOf(made, options);
     if (direction === "up" && given === undefined && made.migrations.length > 0) await noteStaleLock(session, output);
     const ofSaved = { stepByStep: given?.plan.stepByStep };
     return {
@@ -119,6 +123,7 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
   output.data<"plan">(document);
   if (flags.format === "markdown") output.results(planMarkdown(cleaned(document), about()));
   else renderPlan(document, output);
+  if (loading !== undefined && flags.format !== "markdown") output.result(loading);
   if (saved !== undefined) {
     writePlan(out!, saved);
     const isNothing = migrationsOf(document).length === 0;
@@ -133,6 +138,15 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
     output.progress(isDone ? "the saved plan is carried out: nothing of it is left" : "the saved plan is still valid");
   }
   return refusal;
+}
+
+/** How the values of new columns get into them, if the plan computes any. */
+async function loadingOf({ migrations }: Plan, { python, target }: MigratorOptions): Promise<string | undefined> {
+  const isLoading = ({ action }: PlannedAction) => action.kind === "prepareColumn" && action.into === undefined;
+  if (!migrations.some(({ actions }) => actions.some(isLoading))) return undefined;
+  const { findLoader, loaderText } = await import("../../run/fill/load-files.ts");
+  const loader = await findLoader(python, target);
+  return loader && `${loader.usable ? "new columns are loaded with files of their own: " : ""}${loaderText(loader)}`;
 }
 
 function choicesOf({ to, steps, accept, ...flags }: PlanFlags): readonly [Choice, DownChoice] {

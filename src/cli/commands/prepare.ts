@@ -13,8 +13,8 @@ import {
   configFlags,
   leaseFlags,
   patternFlag,
+  pythonFlag,
   switchFlag,
-  textFlag,
   valueFlag,
   wholeFlag,
   wrongFlag,
@@ -34,7 +34,6 @@ const passedFlags = { ...configFlags, ...bundleFlags, ...leaseFlags };
 const rayFlags = {
   on: patternFlag("run the shards on this cluster: ray", /^ray$/, "must be ray", { value: "ray" }),
   shards: wholeFlag("how many parts the cluster computes", 1, mostShards),
-  python: textFlag("the Python that has the package ray (MIGRATE_PYTHON, or python3)", { value: "PROGRAM" }),
   "ray-options": valueFlag('options of the tasks on Ray, as JSON, such as {"num_gpus": 1}', objectOf, {
     value: "JSON",
   }),
@@ -57,6 +56,7 @@ export const prepareCommand = defineCommand({
     ...rayFlags,
     ...bundleFlags,
     ...leaseFlags,
+    ...pythonFlag,
   },
   conflicts: [
     ["shard", "on", "shards"],
@@ -76,8 +76,9 @@ export const prepareCommand = defineCommand({
       return;
     }
     const run = async (options: Parameters<typeof prepare>[0]) => {
-      if (onRay !== undefined) await runOnRay(onRay, context);
-      const loaders = onRay && { python: onRay.python, workers: onRay.shards };
+      const python = options.python ?? "python3";
+      if (onRay !== undefined) await runOnRay({ ...onRay, python }, context);
+      const loaders = onRay && { python, workers: onRay.shards };
       return await prepare(options, { shard: flags.shard, loaders });
     };
     const [prepared] = await withTarget(context, run, emit);
@@ -116,7 +117,7 @@ function neighbourWords(neighbours: PreparedColumn["neighbours"]): string {
 type RayFlags = FlagValues<typeof rayFlags>;
 
 /** Undefined if all is computed here. Throws ERR_USAGE. */
-function rayChoice({ on, shards, python, "ray-options": options = {} }: RayFlags) {
+function rayChoice({ on, shards, "ray-options": options = {} }: RayFlags) {
   const problem = (text: string) => new MigrateError("ERR_USAGE", { problem: text });
   if (on === undefined) {
     if (shards !== undefined)
@@ -126,11 +127,11 @@ function rayChoice({ on, shards, python, "ray-options": options = {} }: RayFlags
     return undefined;
   }
   if (shards === undefined) throw problem("--on ray needs --shards N, the number of parts to compute");
-  return { shards, options, python: python ?? (process.env["MIGRATE_PYTHON"] || "python3") };
+  return { shards, options };
 }
 
 async function runOnRay(
-  choice: NonNullable<ReturnType<typeof rayChoice>>,
+  choice: NonNullable<ReturnType<typeof rayChoice>> & { readonly python: string },
   { flags, output, signal, underWay }: Context,
 ): Promise<void> {
   const passed = Object.keys(passedFlags) as readonly (keyof typeof passedFlags)[];

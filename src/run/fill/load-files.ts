@@ -3,14 +3,16 @@
  * row moves and nothing else of the table is read or written. The client for Node can't commit files, so a script in
  * Python does it.
  */
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { count, fileReason, firstLine } from "../../errors/migrate-error.ts";
 import { packageFolder } from "../../engine/package/package-folder.ts";
 import { withoutModel } from "../../actions/rewrite/prepared-columns.ts";
 import { isFloat, isInteger, type Column } from "../../schema/data-type.ts";
 import type { TableFiles } from "../../targets/contract/row-access.ts";
+import type { Target } from "../../targets/contract/target.ts";
 
 export interface FileLoad {
   /** The program that has the package pylance. */
@@ -46,6 +48,7 @@ interface Message {
   readonly problem?: string | null;
   readonly missing?: string;
   readonly printed?: string;
+  readonly version?: string;
 }
 
 /** Whether a column of this type is one column of a file. Fields in it would have numbers of their own. */
@@ -73,7 +76,7 @@ export async function loadFiles(
   const task = { ...columns, table: table.uri, results: results.map(({ uri }) => uri), options: table.options ?? null };
   // In a session of its own, so that it does not get the Ctrl-C of a terminal.
   const script = columns.workers === undefined ? "load_column.py" : "load_on_ray.py";
-  const child = spawn(python, [join(packageFolder(), "python", script)], {
+  const child = spawn(python, [scriptIn(script)], {
     detached: true,
     // Else each thread of the engine keeps memory of its own.
     env: { MALLOC_ARENA_MAX: "1", ...process.env },
@@ -114,6 +117,43 @@ export async function loadFiles(
   signal?.throwIfAborted();
   if (report !== undefined) return { rows, commits, problem: report ?? undefined };
   return { rows, commits, problem: failed ?? "it ended early" };
+}
+
+export interface Loader {
+  /** Whether values are loaded with files of the column. Otherwise they are merged. */
+  readonly usable: boolean;
+  /** With which Python, or why not, as text. */
+  readonly detail: string;
+}
+
+/** Undefined where no program can reach the files of tables, so that values are merged. */
+export async function findLoader(
+  python: string | undefined,
+  { rows }: Pick<Target, "rows">,
+): Promise<Loader | undefined> {
+  if (rows?.files === undefined) return undefined;
+  if (python === undefined)
+    return {
+      usable: false,
+      detail: "no Python is configured (python, MIGRATE_PYTHON), and there is no .venv beside the configuration",
+    };
+  const ended = await run(python, [scriptIn("load_column.py"), "--check"]).catch((error: unknown) => fileReason(error));
+  if (typeof ended === "string") return { usable: false, detail: `${python} can't be started (${ended})` };
+  const [{ version, missing } = {}] = ended.stdout.split("\n").flatMap(parse);
+  return version === undefined
+    ? { usable: false, detail: `${python}: ${missing ?? lastLine(ended.stderr)[0] ?? "it gave no answer"}` }
+    : { usable: true, detail: `${python} has pylance ${version}` };
+}
+
+/** What it means that values are loaded, or are not. */
+export function loaderText({ usable, detail }: Loader): string {
+  return usable ? detail : `${detail}; values are merged into the table instead, which writes whole rows`;
+}
+
+const run = promisify(execFile);
+
+function scriptIn(name: string): string {
+  return join(packageFolder(), "python", name);
 }
 
 function leftWords(left: number): string {
