@@ -13,6 +13,7 @@ import { lancedb } from "../support/tables.ts";
 import { oldVectorOf, vectorOf } from "../support/vector-of.ts";
 
 const code = fileURLToPath(new URL("../fixtures/slow-vectors.ts", import.meta.url));
+const oldCode = fileURLToPath(new URL("../fixtures/old-vectors.ts", import.meta.url));
 
 /** How many documents a call of the code gets, and how many calls are made at a time. */
 export const [batch, concurrency] = [16, 2];
@@ -67,7 +68,7 @@ export async function aScene(
     "0002_vectors.ts",
     isBackfill
       ? `m.addColumn("docs", "embedding", m.vector(4)), m.backfillColumn("docs", "embedding", { ${options} }),`
-      : `m.reembedColumn("docs", "embedding", { type: m.vector(4), ${options}, index: m.ivfFlat({ numPartitions: 4 }) }),`,
+      : `m.reembedColumn("docs", "embedding", { type: m.vector(4), ${options}, index: m.ivfFlat({ numPartitions: 4 }), down: { with: ${JSON.stringify(oldCode)}, version: "0" } }),`,
   );
   return { project, database };
 }
@@ -112,13 +113,17 @@ export function paidFor({ folder }: Project): readonly string[] {
 }
 
 /** Documents whose value or text is wrong, or that are missing or should be. */
-export async function wrong(project: Project, said: readonly Said[] = []): Promise<readonly string[]> {
+export async function wrong(
+  project: Project,
+  said: readonly Said[] = [],
+  vectorIn: (text: string) => readonly number[] = vectorOf,
+): Promise<readonly string[]> {
   const rows = await (await (await lancedb.connect(project.database)).openTable("docs")).query().toArray();
   const found = new Map(
     (rows as { id: bigint; text: string; embedding: Iterable<number> | null }[]).map((row) => [Number(row.id), row]),
   );
   const values = [...found.values()].flatMap(({ id, text, embedding }) =>
-    JSON.stringify([...(embedding ?? [])]) === JSON.stringify(vectorOf(text)) ? [] : [`${id} has another value`],
+    JSON.stringify([...(embedding ?? [])]) === JSON.stringify(vectorIn(text)) ? [] : [`${id} has another value`],
   );
   const texts = said.flatMap((one) =>
     one.texts.flatMap(([id, text]) => ((found.get(id)?.text ?? null) === text ? [] : [`${id} is not ${text}`])),

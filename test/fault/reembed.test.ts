@@ -1,4 +1,8 @@
-/** `prepare` and `up` of a change of the embedding model are killed, while applications add, change and delete rows. */
+/**
+ * `prepare`, `up` and `down` of a change of the embedding model are killed, and some suspended before, while applications add,
+ * change and delete rows. So is the program in Python that loads values.
+ */
+import { spawnSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { officialPackages, pythonWith } from "../clients/client.ts";
@@ -8,6 +12,8 @@ import { leaping, type Project, type Running } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
 import { serveProcess } from "../support/serve.ts";
 import { lancedb } from "../support/tables.ts";
+import { oldVectorOf } from "../support/vector-of.ts";
+import type { Chance } from "../simulate/seeded-random.ts";
 import {
   aScene,
   batch,
@@ -18,15 +24,16 @@ import {
   startWriter,
   wrong,
   type Said,
+  type Scene,
 } from "./backfill-scene.ts";
 
-const kills = rounds(2, 50);
+const kills = rounds(2, 70);
 /** Of `up` in one change. Each run that follows a killed one waits for its lease. */
 const mostOfUp = rounds(2, Infinity);
 
 interface Outcome {
-  /** How often `prepare` was killed, how often `up`, and how often `up` after the switch. */
-  readonly killed: { prepare: number; up: number; switched: number };
+  /** How often `prepare` was killed, how often `up`, how often `up` after the switch, how often `down`, and the loader. */
+  readonly killed: { prepare: number; up: number; switched: number; down: number; loader: number };
   readonly computed: number;
   readonly twice: number;
   readonly said: readonly Said[];
@@ -53,6 +60,25 @@ async function kill(running: Running): Promise<boolean> {
   return running.process.signalCode === "SIGKILL";
 }
 
+/**
+ * Before it is killed, it may be suspended until a successor has taken its place, which is killed then too. How many of
+ * them were killed before they had ended.
+ */
+async function suspendAndKill(running: Running, successor: () => Running, chance: Chance): Promise<number> {
+  if (running.process.exitCode !== null || !chance.happens(0.3)) return Number(await kill(running));
+  running.process.kill("SIGSTOP");
+  const next = successor();
+  await Promise.race([next.finished, sleep(1_000 + chance.below(3_000))]);
+  running.process.kill("SIGCONT");
+  await Promise.race([running.finished, sleep(chance.below(1_000))]);
+  return Number(await kill(running)) + Number(await kill(next));
+}
+
+/** Kills the programs in Python that the run has started: whether there was one. */
+function killLoader({ process: { pid } }: Running): boolean {
+  return spawnSync("pkill", ["-KILL", "-P", String(pid), "python"]).status === 0;
+}
+
 /** Changes the model of a table, with kills until `up` has ended. In odd rounds, `prepare` ends before `up` begins. */
 async function changeModel(way: "lance" | "namespace", round: number): Promise<Outcome> {
   const { chance } = drawnChance();
@@ -67,14 +93,15 @@ async function changeModel(way: "lance" | "namespace", round: number): Promise<O
     serve,
   });
   const { project } = scene;
-  const killed = { prepare: 0, up: 0, switched: 0 };
+  const killed = { prepare: 0, up: 0, switched: 0, down: 0, loader: 0 };
   const old = await Promise.all([1_000_000, 2_000_000].map((first) => startWriter(scene, first, ["old"])));
   for (let time = 0; time < rounds(2, 3); time++) {
     const before = paidFor(project).length;
     const running = project.start(["prepare"], leaping());
     if (time === 0) await computing(running, project, before);
-    await sleep(chance.next() * (time === 0 ? 1_000 : 3_000));
-    if (await kill(running)) killed.prepare++;
+    for (const end = performance.now() + chance.next() * (time === 0 ? 1_000 : 3_000); performance.now() < end;)
+      if ((await sleep(50), chance.happens(0.3)) && killLoader(running)) killed.loader++;
+    killed.prepare += await suspendAndKill(running, () => project.start(["prepare"], leaping()), chance);
   }
   if (round % 2 === 1) expect(await project.migrate(["prepare"], leaping())).toMatchObject({ code: 0 });
   const said = await Promise.all(old.map(ended));
@@ -87,10 +114,10 @@ async function changeModel(way: "lance" | "namespace", round: number): Promise<O
     // After the switch it waits for writers for a second.
     const most = time % 2 === 1 ? 1_500 : 1_500 + 1_500 * time;
     await Promise.race([running.finished, sleep(chance.next() * most)]);
-    if (await kill(running)) {
-      killed.up++;
-      if (await isSwitched(project)) killed.switched++;
-    } else isOver = running.process.exitCode === 0;
+    const times = await suspendAndKill(running, () => project.start(["up"], leaping()), chance);
+    killed.up += times;
+    if (await isSwitched(project)) killed.switched += times;
+    isOver = running.process.exitCode === 0;
   }
   said.push(...(await Promise.all(both.map(ended))));
   expect(await wrong(project, said)).toEqual([]);
@@ -105,6 +132,7 @@ async function changeModel(way: "lance" | "namespace", round: number): Promise<O
   expect(tables.toSorted()).toEqual(["_migrations", "docs"]);
   const verified = await project.migrate(["verify"]);
   expect(verified, verified.stderr).toMatchObject({ code: 0 });
+  await changeBack(scene, killed, chance);
   if (service !== undefined) await kill(service);
   const computed = paidFor(project);
   const twice = computed.length - new Set(computed).size;
@@ -113,30 +141,50 @@ async function changeModel(way: "lance" | "namespace", round: number): Promise<O
   return { killed, computed: computed.length, twice, said };
 }
 
+/** Rolls it back, with kills until `down` has ended. What applications write just then, a later run finds. */
+async function changeBack(scene: Scene, killed: Outcome["killed"], chance: Chance): Promise<void> {
+  const { project } = scene;
+  const both = await Promise.all([5_000_000, 6_000_000].map((first) => startWriter(scene, first, ["both"])));
+  let isOver = false;
+  for (let time = 0; !isOver; time++) {
+    const running = project.start(["down", "--to", "1"], leaping());
+    if (time >= rounds(1, 3)) await running.finished;
+    await Promise.race([running.finished, sleep(chance.next() * (1_500 + 1_500 * time))]);
+    killed.down += await suspendAndKill(running, () => project.start(["down", "--to", "1"], leaping()), chance);
+    isOver = running.process.exitCode === 0;
+  }
+  const said = await Promise.all(both.map(ended));
+  expect(await project.migrate(["up", "--to", "1"], leaping())).toMatchObject({ code: 0 });
+  expect(await wrong(project, said, oldVectorOf)).toEqual([]);
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+}
+
 const ways = ["lance", "namespace", ...(lacks("python") ? [] : ["lance with Python" as const])] as const;
 
 test.each(ways)(
-  `prepare and up are killed at ${kills} random moments or more beside writers: each vector is that of its row's text, no write is lost, and little is computed twice, on %s`,
+  `prepare, up and down are killed at ${kills} random moments or more beside writers: each vector is that of its row's text, no write is lost, and little is computed twice, on %s`,
   async (way) => {
     if (way === "lance with Python") {
       vi.stubEnv("MIGRATE_PYTHON", pythonWith(...officialPackages));
       onTestFinished(() => void vi.unstubAllEnvs());
     }
-    const sum = { rounds: 0, prepare: 0, up: 0, switched: 0, computed: 0, twice: 0 };
+    const sum = { rounds: 0, prepare: 0, up: 0, switched: 0, down: 0, loader: 0, computed: 0, twice: 0 };
     const counts: Record<string, number> = {};
     // Of either at least one: a run may end before its moment comes.
-    for (; sum.prepare + sum.up < kills || sum.up === 0; sum.rounds++) {
+    for (; sum.prepare + sum.up + sum.down < kills || sum.up === 0; sum.rounds++) {
       const { killed, computed, twice, said } = await changeModel(way === "namespace" ? way : "lance", sum.rounds);
       sum.prepare += killed.prepare;
       sum.up += killed.up;
       sum.switched += killed.switched;
+      sum.down += killed.down;
+      sum.loader += killed.loader;
       sum.computed += computed;
       sum.twice += twice;
       for (const one of said)
         for (const [what, times] of Object.entries(one.counts)) counts[what] = (counts[what] ?? 0) + times;
     }
     console.log(
-      `${way}: ${sum.rounds} changes, prepare killed ${sum.prepare} times, up ${sum.up} times, ${sum.switched} of them after the switch; ${sum.computed} computed, ${sum.twice} of them again; ${JSON.stringify(counts)}`,
+      `${way}: ${sum.rounds} changes, prepare killed ${sum.prepare} times, up ${sum.up} times, ${sum.switched} of them after the switch, down ${sum.down} times, the loader ${sum.loader} times; ${sum.computed} computed, ${sum.twice} of them again; ${JSON.stringify(counts)}`,
     );
   },
 );
