@@ -16,14 +16,8 @@ import { findDeferred, reported, type FoundDeferral } from "../run/deferred/find
 import type { FillProject } from "../run/fill/compute-session.ts";
 import { explainFill, withFill } from "../run/fill/with-fill.ts";
 import { withLease } from "../run/lease/with-lease.ts";
-import {
-  findStale,
-  findWatched,
-  staleCount,
-  watchedElsewhere,
-  watchedWords,
-  type StaleColumn,
-} from "../run/watch/find-stale.ts";
+import { findStale, findWatched, watchedElsewhere } from "../run/watch/find-stale.ts";
+import { staleCount, watchedWords, type StaleColumn } from "../run/watch/stale-text.ts";
 import type { RunContext } from "../run/run-context.ts";
 import { patience, retry } from "../targets/contract/retry.ts";
 

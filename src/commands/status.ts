@@ -28,7 +28,8 @@ import { doubtWords, holderWords, underWay } from "../run/lease/describe-holder.
 import type { Deferral } from "../run/deferral-text.ts";
 import { listDeferred } from "../run/deferred/find-deferred.ts";
 import { preparingColumns, type PreparingColumn } from "../run/fill/preparing-columns.ts";
-import { listStale, type StaleColumn } from "../run/watch/find-stale.ts";
+import { listStale } from "../run/watch/find-stale.ts";
+import { type StaleColumn } from "../run/watch/stale-text.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import { loadChanged } from "../run/prepare/load-changed.ts";
 import { stoppedMigrations } from "../run/check/stopped-migrations.ts";

@@ -133,7 +133,12 @@ test.each(inTurn(ways))(
     const back = await project.migrate(["down"]);
     expect(back, back.stderr).toMatchObject({ code: 0 });
     expect(await lengthsIn(project)).toEqual([3, 3, 5, null, 4, 6]);
-    expect(await columnsOf(project.database, "docs")).toEqual(["id: int64 not null", "text: utf8", "length: int32"]);
+    expect(await columnsOf(project.database, "docs")).toEqual([
+      "id: int64 not null",
+      "text: utf8",
+      "length: int32",
+      "_lance_migrate_kept_length: utf8",
+    ]);
   },
 );
 

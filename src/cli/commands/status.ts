@@ -20,7 +20,7 @@ import {
   statusDocument,
   waysOut,
 } from "../render/status.ts";
-import { staleText } from "../../run/watch/find-stale.ts";
+import { staleText } from "../../run/watch/stale-text.ts";
 import { deferralText } from "../../run/deferral-text.ts";
 import { preparedWords } from "../render/progress.ts";
 import { count } from "../../errors/migrate-error.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { staleDocument, staleText } from "../../run/watch/find-stale.ts";
+import { staleDocument, staleText } from "../../run/watch/stale-text.ts";
 import { deferralText, isStuck } from "../../run/deferral-text.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import type { DiffAnswer } from "../../commands/generate/diff-columns.ts";

@@ -6,7 +6,7 @@ import { isHalfDone } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { formatMigration, type MigrationName } from "../../migrations/file-name.ts";
 import { hasStoppedMidway } from "../../run/lease/describe-holder.ts";
-import { staleDocument } from "../../run/watch/find-stale.ts";
+import { staleDocument } from "../../run/watch/stale-text.ts";
 import type { StatusResult } from "../../commands/status.ts";
 
 /**

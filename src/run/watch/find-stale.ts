@@ -1,5 +1,5 @@
 /** Finds the rows of watched columns whose values are missing or outdated. Changes nothing. */
-import { count, isMigrateError } from "../../errors/migrate-error.ts";
+import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import { partsOfDeferral, saysDeferred } from "../../ledger/state/record.ts";
 import { loadMigrations } from "../../migrations/source.ts";
@@ -15,27 +15,11 @@ import { inOrder } from "../../plan/history/replay.ts";
 import { withStepsThatRan } from "../../plan/history/renumbered.ts";
 import { parsePath } from "../../schema/path.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { staleRows, type StaleRow } from "../fill/stale-rows.ts";
+import { staleRows } from "../fill/stale-rows.ts";
 import type { RunContext } from "../run-context.ts";
-
-export interface StaleColumn {
-  readonly column: WatchedColumn;
-  /** How many rows of each kind there are. */
-  readonly rows: Readonly<Record<StaleRow["why"], number>>;
-  /** The keys of some of them. */
-  readonly keys: readonly (number | string)[];
-  /** Why they are unknown. */
-  readonly problem?: string | undefined;
-}
+import { placeIn, watchedWords, type StaleColumn } from "./stale-text.ts";
 
 const mostKeys = 1_000;
-/** How many of the keys are printed. */
-const mostPrinted = 10;
-
-/** How many rows lack a right value that the next run computes. */
-export function staleCount({ rows: { missing, outdated } }: Pick<StaleColumn, "rows">): number {
-  return missing + outdated;
-}
 
 /** The columns that migrations have switched, or their rollbacks have switched back, and whose marks are still there. */
 export async function findWatched(context: RunContext, state: LedgerState): Promise<readonly WatchedColumn[]> {
@@ -125,42 +109,6 @@ export async function findStale(columns: readonly WatchedColumn[], target: Targe
     if (found.problem !== undefined || Object.values(found.rows).some((rows) => rows > 0)) stale.push(found);
   }
   return stale;
-}
-
-/** What is wrong, and what to do about it. */
-export function staleText(stale: StaleColumn): string {
-  const { column, rows, keys, problem } = stale;
-  const { table, path, keep, upTo } = column;
-  if (problem !== undefined) return `it is unknown whether rows of ${table} lack a right value of ${path}: ${problem}`;
-  const all = staleCount(stale) + rows.failed;
-  const parts = [
-    rows.missing > 0 ? [`${rows.missing} without a value`] : [],
-    rows.outdated > 0 ? [`${rows.outdated} with the value of former ${column.from.join(", ")}`] : [],
-    rows.failed > 0 ? [`${rows.failed} for which the code failed`] : [],
-  ].flat();
-  const shown = keys.slice(0, mostPrinted).map((key) => JSON.stringify(key));
-  const which = `${column.key} ${shown.join(", ")}${all > shown.length ? ", …" : ""}`;
-  const lacking = `${count(all, "row")} of ${table} ${all === 1 ? "lacks" : "lack"} a right ${path}: ${parts.join(", ")} (${which})`;
-  return upTo === undefined
-    ? `${lacking}; migrate up computes them. Rows are looked for until ${keep} is dropped`
-    : `${lacking}; migrate up --to ${upTo} computes them. Rows are looked for until the new model is applied again`;
-}
-
-/** The same for JSON. */
-export function staleDocument({ column, ...found }: StaleColumn) {
-  const { table, path, keep, upTo } = column;
-  return { table, path, ...(upTo === undefined ? { old: keep } : { upTo }), ...found };
-}
-
-/** A watched column in the record that states what waits (`deferralDetail`). */
-export function watchedWords({ table, keep }: Pick<WatchedColumn, "keep" | "table">): string {
-  return `${keep} of ${table}`;
-}
-
-/** The inverse of `watchedWords`: tables have no spaces in their names. */
-function placeIn(words: string): Pick<WatchedColumn, "keep" | "table"> {
-  const table = words.slice(words.lastIndexOf(" ") + 1);
-  return { table, keep: words.slice(0, words.length - watchedWords({ table, keep: "" }).length) };
 }
 
 async function look(column: WatchedColumn, target: Target): Promise<StaleColumn> {
