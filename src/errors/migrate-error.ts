@@ -54,6 +54,11 @@ export function isMigrateError<Code extends ErrorCode = ErrorCode>(
   return code === undefined || ("code" in error && error.code === code);
 }
 
+/** Whether a run has stopped at a safe point, from where the next one resumes: it was interrupted, or has reached a limit. */
+export function isInterruption(error: unknown): error is MigrateError {
+  return isMigrateError(error) && error.outcome === "interrupted";
+}
+
 /** The MigrateError that `work` throws; undefined if it throws nothing. Other errors are thrown on. */
 export function problemIn(work: () => unknown): MigrateError | undefined {
   return catchMigrateError(

@@ -1,5 +1,16 @@
 /** Errors of a run: its steps, its lease and its target. */
-import { at, count, failed, interrupted, locked, refused, someOf, unreachable, type StepPlace } from "./entry.ts";
+import {
+  at,
+  count,
+  failed,
+  formatNumber,
+  interrupted,
+  locked,
+  refused,
+  someOf,
+  unreachable,
+  type StepPlace,
+} from "./entry.ts";
 
 export interface ActionWords {
   readonly version: string;
@@ -179,6 +190,10 @@ export const runningErrors = {
   ERR_TIMEOUT: interrupted(
     (d: { seconds: number; done: string }) => `not done within ${d.seconds} s (--timeout); ${d.done}`,
   ),
+  ERR_LIMIT_REACHED: interrupted((d: { limit: string; column: string; done: number; total?: number | undefined }) => {
+    const rows = d.total === undefined ? count(d.done, "row") : `${formatNumber(d.done)} of ${count(d.total, "row")}`;
+    return `the next call of code would exceed ${d.limit}; this run has computed ${rows} of ${d.column} and keeps them: run the same command again to resume`;
+  }),
 } as const;
 
 function leftWords(left: readonly string[] = []): string {

@@ -10,6 +10,7 @@ import { loadedOnce, type MigrationSource } from "../migrations/source.ts";
 import type { FoundContracts } from "../plan/assess/contract/check-contracts.ts";
 import type { Guards } from "../plan/assess/guards.ts";
 import type { Target } from "../targets/contract/target.ts";
+import type { Budget } from "./calls/budget.ts";
 import type { Emit } from "./events.ts";
 import type { PlacedHooks } from "./hooks.ts";
 import packageJson from "../../package.json" with { type: "json" };
@@ -29,6 +30,8 @@ export interface MigratorOptions {
   readonly folder?: string | undefined;
   /** If false, no code of the project runs, the values that it would compute stay null, and no recall is checked. True when absent. */
   readonly runsCode?: boolean | undefined;
+  /** What calls of code may cost; several runs may share it. No limit when absent. */
+  readonly budget?: Budget | undefined;
   /** A Python that has the package pylance, for loading computed columns; they are merged when absent. */
   readonly python?: string | undefined;
   /** If absent, migrations may lose anything. */

@@ -1,5 +1,6 @@
 /** The interface of a command. */
 import { MigrateError } from "../../errors/migrate-error.ts";
+import { Budget } from "../../run/calls/budget.ts";
 import type { RunEvent } from "../../run/events.ts";
 import type { DatabasesChoice } from "../../session/on-all-databases.ts";
 import {
@@ -12,6 +13,7 @@ import {
 import type { CommandResult, EndingName } from "./exit-code.ts";
 import {
   configFlags,
+  type budgetFlags,
   type bundleFlags,
   type contractFlags,
   type commonFlags,
@@ -150,6 +152,12 @@ export async function withDatabases(
     },
     emit,
   );
+}
+
+/** The limits of all that the command runs, also if that is on several databases. */
+export function budgetOf(flags: FlagValues<typeof budgetFlags>): Budget | undefined {
+  const { "max-calls": maxCalls, "max-cost": maxCost } = flags;
+  return maxCalls === undefined && maxCost === undefined ? undefined : new Budget({ maxCalls, maxCost });
 }
 
 /** Runs `work` with the configured target. Returns its result and the target's name. */

@@ -153,6 +153,18 @@ export const pythonFlag = {
   }),
 };
 
+/** The flags of a command that calls code of the project, which may cost something. */
+export const budgetFlags = {
+  "max-calls": wholeFlag("stop before code of the project is called more often than this; the next run resumes", 1),
+  "max-cost": numberFlag(
+    "COST",
+    "stop before the calls of code cost more than this, in the unit of pricePer1000Rows",
+    /^\d+(\.\d+)?$/,
+    "must be a number greater than 0",
+    (value) => value > 0,
+  ),
+};
+
 /** The flags of a command that runs on all databases of a target. */
 export const databasesFlags = {
   concurrency: wholeFlag("how many databases to work on at a time, of a target with several (8)", 1, 1000),

@@ -7,8 +7,9 @@ import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { Shard } from "../../run/compute/shard.ts";
 import { packageFolder } from "../../engine/package/package-folder.ts";
-import { defineCommand, withTarget, type Context } from "../command/command.ts";
+import { budgetOf, defineCommand, withTarget, type Context } from "../command/command.ts";
 import {
+  budgetFlags,
   bundleFlags,
   configFlags,
   leaseFlags,
@@ -54,13 +55,16 @@ export const prepareCommand = defineCommand({
     }),
     discard: switchFlag("drop what was prepared, also for migrations that no longer exist"),
     ...rayFlags,
+    ...budgetFlags,
     ...bundleFlags,
     ...leaseFlags,
     ...pythonFlag,
   },
   conflicts: [
     ["shard", "on", "shards"],
-    ["discard", "shard", "on", "shards"],
+    ["discard", "shard", "on", "shards", "max-calls", "max-cost"],
+    // Processes on other machines can't share a limit.
+    ["on", "max-calls", "max-cost"],
   ],
   async run(context) {
     yieldProcessor();
@@ -79,7 +83,7 @@ export const prepareCommand = defineCommand({
       const python = options.python ?? "python3";
       if (onRay !== undefined) await runOnRay({ ...onRay, python }, context);
       const loaders = onRay && { python, workers: onRay.shards };
-      return await prepare(options, { shard: flags.shard, loaders });
+      return await prepare({ ...options, budget: budgetOf(flags) }, { shard: flags.shard, loaders });
     };
     const [prepared] = await withTarget(context, run, emit);
     for (const one of prepared) output.result(lineOf(one));

@@ -1,9 +1,10 @@
 import { up } from "../../commands/up.ts";
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { defineCommand, withDatabases } from "../command/command.ts";
+import { budgetOf, defineCommand, withDatabases } from "../command/command.ts";
 import {
   acceptFlag,
+  budgetFlags,
   bundleFlags,
   contractFlags,
   databasesFlags,
@@ -31,6 +32,7 @@ export const upCommand = defineCommand({
     "allow-out-of-order": switchFlag("also apply migrations with a lower number than an applied one"),
     accept: acceptFlag("consent to losing data in this run: lossy or irreversible"),
     plan: textFlag("run exactly the plan that migrate plan --out saved in this file", { value: "FILE" }),
+    ...budgetFlags,
     ...bundleFlags,
     ...contractFlags,
     "step-by-step": switchFlag("run one migration after the other, except to finish a group that has begun"),
@@ -67,17 +69,19 @@ export const upCommand = defineCommand({
       if (event.event === "finished" && "applied" in event)
         output.result(event.applied === 0 ? "nothing to do" : `${count(event.applied, "migration")} applied`);
     });
+    const budget = budgetOf(context.flags);
     const choice = plan === undefined ? { to, allowOutOfOrder, accept, stepByStep } : { plan };
     return await withDatabases(
       context,
       async (session) => {
-        await up(session.options, choice, async (run) => {
+        await up({ ...session.options, budget }, choice, async (run) => {
           if (run.contracts !== undefined)
             await (await import("../../run/prepare/compare-contracts.ts")).noteContracts(run);
         });
         if (isPending) await (await import("../project/update-schema-lock.ts")).noteStaleLock(session, context.output);
       },
-      async (session, limits) => await (await import("../databases/up-all.ts")).upAll(context, session, choice, limits),
+      async (session, limits) =>
+        await (await import("../databases/up-all.ts")).upAll(context, session, choice, { ...limits, budget }),
       emit,
     );
   },

@@ -2,6 +2,7 @@
 import { up, type UpChoice, type UpResult } from "../../commands/up.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import type { RunEvent } from "../../run/events.ts";
+import type { MigratorOptions } from "../../run/run-context.ts";
 import { onAllDatabases, type DatabasesChoice } from "../../session/on-all-databases.ts";
 import type { SessionOfSeveral } from "../../session/session.ts";
 import type { Context } from "../command/command.ts";
@@ -24,7 +25,7 @@ export async function upAll(
   context: Pick<Context, "output" | "signal" | "underWay">,
   session: SessionOfSeveral,
   choice: UpChoice,
-  limits: DatabasesChoice,
+  { budget, ...limits }: DatabasesChoice & Pick<MigratorOptions, "budget">,
 ): Promise<CommandResult> {
   const { output, underWay } = context;
   const { target } = session;
@@ -33,7 +34,7 @@ export async function upAll(
   // They are the same for all databases.
   let areContractsShown = false;
   const report = databasesReport<UpResult>(context, resultWords, (result) => result);
-  const untried = await onAllDatabases(session, (options) => up(options, choice), limits, {
+  const untried = await onAllDatabases(session, (options) => up({ ...options, budget }, choice), limits, {
     ...report,
     underWay,
     emit(event, database) {

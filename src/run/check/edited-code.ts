@@ -6,6 +6,7 @@ import type { Column } from "../../schema/data-type.ts";
 import type { RowValue, RowValues } from "../../schema/row-values.ts";
 import { parsePath } from "../../schema/path.ts";
 import { sqlPath } from "../../schema/sql.ts";
+import { FillFailed } from "../calls/fill-failed.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 
 /** How many rows are computed again for that. */
@@ -49,7 +50,10 @@ export async function editedProblem(
         ? undefined
         : `now gives another ${column.name} for ${others} of ${count(known.length, "row")} that it computed`;
     })
-    .catch((error: unknown) => `now fails for these rows: ${firstLine(error)}`);
+    .catch((error: unknown) => {
+      if (error instanceof FillFailed) throw error;
+      return `now fails for these rows: ${firstLine(error)}`;
+    });
   return (
     problem &&
     `: it was edited after it had computed rows, and ${problem}; restore it to keep the values, or ${otherWay(action)}`

@@ -11,8 +11,10 @@ import type { RowValues } from "../../schema/row-values.ts";
 import { requireColumn } from "../../schema/table.ts";
 import { pauseAfter, patience } from "../../targets/contract/retry.ts";
 import type { Clock } from "../../time/clock.ts";
-import { NoAnswer, type Compute } from "./compute-all.ts";
-import { codeFailed } from "./fill-failed.ts";
+import type { Budget } from "../calls/budget.ts";
+import { Spending, unknownCost, type PaidCall } from "../calls/spending.ts";
+import { NoAnswer, type Answered, type Compute } from "./compute-all.ts";
+import { codeFailed, LimitReached } from "../calls/fill-failed.ts";
 import { Late, pauseBefore } from "./retry-after.ts";
 
 export interface CodeContext {
@@ -20,6 +22,8 @@ export interface CodeContext {
   readonly folder: string;
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
+  /** What the calls are taken from; without it, any number is made. */
+  readonly budget?: Budget | undefined;
   /** Called with each line that a command prints besides its answers. */
   readonly printed?: ((line: string) => void) | undefined;
   /** Called after each call that succeeded, with how many milliseconds it took. */
@@ -31,7 +35,7 @@ export interface Code {
   close(): Promise<void>;
 }
 
-type Raw = (rows: readonly RowValues[], signal: AbortSignal) => Promise<readonly unknown[]>;
+type Raw = (rows: readonly RowValues[], signal: AbortSignal) => Promise<Answered>;
 
 const usualSeconds = 60;
 
@@ -41,7 +45,7 @@ export async function openCode(computation: Computation, context: CodeContext): 
   if (typeof code !== "string" && "sql" in code) throw new Error("the engine computes SQL");
   const { raw, close } =
     typeof code === "string"
-      ? { raw: await importCode(code, context), close: async () => {} }
+      ? { raw: await importCode(code, computation, context), close: async () => {} }
       : (await import("./run-command.ts")).startCommand(code.command, context.folder, context.printed);
   return { compute: patiently(raw, computation, context), close };
 }
@@ -56,8 +60,9 @@ export function sampleCode({ table, path }: FillColumnAction, columns: readonly 
   return { compute: async (rows) => rows.map(value), close: async () => {} };
 }
 
-async function importCode(path: string, { folder }: CodeContext): Promise<Raw> {
-  let module: { readonly default?: unknown };
+async function importCode(path: string, { pricePer1000Rows }: Computation, context: CodeContext): Promise<Raw> {
+  const { folder, budget } = context;
+  let module: { readonly default?: unknown; readonly cost?: unknown };
   try {
     // Loading a model may take any time.
     module = (await evaluate(pathToFileURL(resolve(folder, path)).href, Infinity)) as typeof module;
@@ -66,19 +71,30 @@ async function importCode(path: string, { folder }: CodeContext): Promise<Raw> {
   }
   if (typeof module.default !== "function") throw codeFailed(path, ": its default export is no function");
   const code = module.default as (rows: readonly RowValues[], options: { signal: AbortSignal }) => unknown;
+  const cost = module.cost as ((rows: readonly RowValues[], values: readonly unknown[]) => unknown) | undefined;
+  if (cost !== undefined && typeof cost !== "function") throw codeFailed(path, ": its export cost is no function");
+  if (budget?.limitsCost === true && cost === undefined && pricePer1000Rows === undefined)
+    throw codeFailed(path, `: ${unknownCost}`);
   return async (rows, signal) => {
     const values = await code(rows, { signal });
     if (!Array.isArray(values)) throw new Error("it did not return an array");
-    return values;
+    return { values, cost: cost && (() => cost(rows, values)) };
   };
 }
 
 function patiently(
   raw: Raw,
-  { callSeconds = usualSeconds, callsPerMinute }: Computation,
+  { callSeconds = usualSeconds, callsPerMinute, with: code, ...price }: Computation,
   context: CodeContext,
 ): Compute {
-  const { clock, signal, answered } = context;
+  const { clock, signal, answered, budget } = context;
+  const spending = budget && new Spending(budget, price);
+  const pay = async (rows: number): Promise<PaidCall | undefined> => {
+    const call = await spending?.begin(rows);
+    if (call === undefined || "succeeded" in call) return call;
+    if (call.limit !== undefined) throw new LimitReached(call.limit);
+    throw codeFailed(code, `: ${call.problem}`);
+  };
   const sleep = async (milliseconds: number) => {
     await clock.sleep(milliseconds, signal).catch(() => {});
     if (signal?.aborted === true) throw new NoAnswer("the run was interrupted");
@@ -86,13 +102,16 @@ function patiently(
   const turn = callsPerMinute === undefined ? () => 0 : turns(60_000 / callsPerMinute, clock);
   return async (rows) => {
     for (let tries = 1; ; tries++) {
-      await sleep(turn());
+      const call = await pay(rows.length);
       try {
+        await sleep(turn());
         const begun = clock.steady();
-        const values = await within(callSeconds, (ends) => raw(rows, ends), signal);
+        const { values, cost = () => undefined } = await within(callSeconds, (ends) => raw(rows, ends), signal);
         answered?.(clock.steady() - begun);
+        call?.succeeded(cost);
         return values;
       } catch (error) {
+        call?.failed(error);
         const pause = pauseBefore(error);
         if (signal?.aborted === true) throw new NoAnswer("the run was interrupted");
         if (pause === undefined) throw error;

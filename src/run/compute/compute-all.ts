@@ -3,13 +3,19 @@ import { count, firstLine } from "../../errors/migrate-error.ts";
 import { usual, type Computation } from "../../actions/model/computation.ts";
 import { formatType, isFloat, type Column, type DataType } from "../../schema/data-type.ts";
 import type { Clock } from "../../time/clock.ts";
-import { codeFailed } from "./fill-failed.ts";
+import { codeFailed, FillFailed } from "../calls/fill-failed.ts";
 import { holdsFloat, problemOfValue, type RowValue, type RowValues } from "../../schema/row-values.ts";
 
 /** A call that got no answer after several tries, or none because the run was stopped. Its rows may be fine. */
 export class NoAnswer extends Error {}
 
-/** Calls code of the project: rows in, a value for each out. Throws NoAnswer. */
+/** What a call has returned. `cost`: what it has cost, if the code reports that. */
+export interface Answered {
+  readonly values: readonly unknown[];
+  readonly cost?: (() => unknown) | undefined;
+}
+
+/** Calls code of the project: rows in, a value for each out. Throws NoAnswer, and FillFailed if the run may make no call. */
 export type Compute = (rows: readonly RowValues[]) => Promise<readonly unknown[]>;
 
 export type RowResult =
@@ -90,14 +96,14 @@ export async function computeAll(
       try {
         return await settle(await call(given));
       } catch (error) {
-        if (error instanceof NoAnswer) throw error;
+        if (error instanceof NoAnswer || error instanceof FillFailed) throw error;
         if (given.length === 1) return await settle([{ row: given[0]!, problem: firstLine(error) }]);
       }
       for (const row of given) if (problem === undefined) await attempt([row]);
     };
     while (hasMore())
       await attempt(rows.slice(next, (next += batch))).catch(
-        (error: unknown) => (problem ??= errorOf(firstLine(error))),
+        (error: unknown) => (problem ??= error instanceof FillFailed ? error : errorOf(firstLine(error))),
       );
   };
   const errorOf = (words: string, row?: RowValues) =>

@@ -21,7 +21,7 @@ import { castSql } from "../../wire/arrow/arrow-cast.ts";
 import { editedProblem } from "../check/edited-code.ts";
 import { computeAll, type RowResult, type Tally } from "./compute-all.ts";
 import type { ComputeContext } from "./fill-context.ts";
-import { codeFailed } from "./fill-failed.ts";
+import { codeFailed } from "../calls/fill-failed.ts";
 import { requireUnique, rowsOfPage } from "./found-rows.ts";
 import { valuePart } from "./value-mark.ts";
 import { addressColumn } from "./results.ts";

@@ -7,7 +7,7 @@ import type { RowValue, RowValues } from "../../schema/row-values.ts";
 import { sqlPath, sqlText } from "../../schema/sql.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { FillContext } from "./fill-context.ts";
-import { FillFailed } from "./fill-failed.ts";
+import { FillFailed } from "../calls/fill-failed.ts";
 import { inShard } from "./shard.ts";
 
 /** About how many bytes of values and of sources, and at most how many rows, a page has. All are in memory. */

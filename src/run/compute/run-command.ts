@@ -1,25 +1,26 @@
 /**
  * Computes values with a command, such as a Python script. It gets a JSON object on a line of its standard input for each
  * call, `{"id": 1, "rows": [{…}]}`, and answers with a line on its standard output: `{"id": 1, "values": [[…]]}`, or
- * `{"id": 1, "error": "…", "retryAfter": 5}`. It may answer in any order. Its standard error is shown, and so are
+ * `{"id": 1, "error": "…", "retryAfter": 5}`. An answer may have the `cost` of the call. It may answer in any order. Its standard error is shown, and so are
  * other lines of its standard output: packages print there too.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { firstLine } from "../../errors/migrate-error.ts";
 import type { RowValues } from "../../schema/row-values.ts";
-import { NoAnswer } from "./compute-all.ts";
+import { NoAnswer, type Answered } from "./compute-all.ts";
 
 interface Answer {
   readonly id?: unknown;
   readonly values?: unknown;
+  readonly cost?: unknown;
   readonly error?: unknown;
   readonly retryAfter?: unknown;
   readonly status?: unknown;
 }
 
 interface Waiting {
-  readonly resolve: (values: readonly unknown[]) => void;
+  readonly resolve: (answered: Answered) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -58,10 +59,10 @@ export function startCommand(command: readonly string[], folder: string, printed
     }
     if (rest.length > longestLine) end("it wrote a line that has no end");
   });
-  const raw = async (rows: readonly RowValues[], signal: AbortSignal): Promise<readonly unknown[]> => {
+  const raw = async (rows: readonly RowValues[], signal: AbortSignal): Promise<Answered> => {
     if (ended !== undefined) throw ended;
     const id = ++last;
-    const answer = new Promise<readonly unknown[]>((resolve, reject) => waiting.set(id, { resolve, reject }));
+    const answer = new Promise<Answered>((resolve, reject) => waiting.set(id, { resolve, reject }));
     signal.addEventListener("abort", () => waiting.delete(id), { once: true });
     child.stdin.write(`${JSON.stringify({ id, rows })}\n`);
     return await answer;
@@ -85,12 +86,12 @@ function unstartable(error: unknown): string {
   return isMissing ? "this command is not installed, or not in the PATH" : firstLine(error);
 }
 
-function settle({ id, values, error, retryAfter, status }: Identified, waiting: Map<number, Waiting>): void {
+function settle({ id, values, cost, error, retryAfter, status }: Identified, waiting: Map<number, Waiting>): void {
   const one = waiting.get(id);
   waiting.delete(id);
   // Nobody waits for a call that took too long.
   if (one === undefined) return;
-  if (Array.isArray(values)) one.resolve(values);
+  if (Array.isArray(values)) one.resolve({ values, cost: () => cost });
   else one.reject(Object.assign(new Error(String(error ?? "it answered without values")), { retryAfter, status }));
 }
 

@@ -5,7 +5,7 @@ import type { Column } from "../../schema/data-type.ts";
 import type { RowValues } from "../../schema/row-values.ts";
 import { openCode, type Code, type CodeContext } from "./call-code.ts";
 import { computeAll, type RowResult, type Tally } from "./compute-all.ts";
-import { codeFailed, FillFailed } from "./fill-failed.ts";
+import { codeFailed, FillFailed } from "../calls/fill-failed.ts";
 
 export interface CodeSample {
   /** How many rows got a value that fits the column. */

@@ -1,5 +1,5 @@
 /** How far a run has got in a migration, what it records of that, and how it ends when it is stopped. */
-import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { count, isInterruption, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
 import type { OwnVersions, PartialAction, TableVersions } from "../../ledger/state/record.ts";
 import { formatMigration, type MigrationName } from "../../migrations/file-name.ts";
@@ -118,7 +118,7 @@ export async function stopped(
     ? { error: cause, detail: cause.message }
     : stepFailed(progress, action, { error: cause, inDoubt, left });
   // If this can't be written either, the lease is not released: the next run takes it over and checks the tables.
-  const record = isMigrateError(error, "ERR_INTERRUPTED")
+  const record = isInterruption(error)
     ? ({ event: "interrupted", ...factsNow(progress) } as const)
     : ({ event: "failed", ...factsNow(progress), detail } as const);
   await lease.release([record], inDoubt ? version : undefined).catch(() => {});

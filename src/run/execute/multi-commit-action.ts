@@ -3,7 +3,7 @@
  * run records the step and what the action would lose. A run that resumes after a crash can then do the same and put
  * that back.
  */
-import { isMigrateError } from "../../errors/migrate-error.ts";
+import { isInterruption } from "../../errors/migrate-error.ts";
 import type { Preserved, PartialAction } from "../../ledger/state/record.ts";
 import { leadsBack, planCommits, type PlannedCommit } from "../../plan/commits/commits.ts";
 import type { PlannedAction } from "../../plan/make-plan.ts";
@@ -257,7 +257,7 @@ async function endAfter(
   if (ending.inDoubt || isUntouched(progress) || !isOurs) return ending;
   const { before, commits = 0 } = run.versions!;
   const part = ending.part && { ...ending.part, before, commits: commits + ending.part.commits! };
-  if (isMigrateError(ending.error, "ERR_INTERRUPTED")) return { ...ending, part, inDoubt: true };
+  if (isInterruption(ending.error)) return { ...ending, part, inDoubt: true };
   return await rollBackCommits(commit, { ...ending, part }, planned, context);
 }
 

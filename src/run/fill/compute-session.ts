@@ -13,6 +13,7 @@ import type { Clock } from "../../time/clock.ts";
 import type { Code } from "../compute/call-code.ts";
 import type { KnownResults } from "../compute/compute-ahead.ts";
 import { stagedColumns } from "../compute/computing.ts";
+import { LimitReached } from "../calls/fill-failed.ts";
 import { fragmentsBefore } from "../compute/results.ts";
 import type { ComputeContext, FillContext, Filled } from "../compute/fill-context.ts";
 import { areSiblings, resultsName, resultsOf, stagingName, stagingsOf } from "../compute/staging-name.ts";
@@ -21,7 +22,7 @@ import type { LoadedFiles } from "./load-files.ts";
 
 export interface FillProject extends Pick<
   RunContext,
-  "clock" | "emit" | "folder" | "ledger" | "python" | "runsCode" | "signal"
+  "budget" | "clock" | "emit" | "folder" | "ledger" | "python" | "runsCode" | "signal"
 > {
   /** Throws if this run may not write any more. */
   readonly mayWrite: () => Promise<void>;
@@ -67,6 +68,7 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
     shard,
     python,
     loaders,
+    budget,
   } = project;
   const { rows, listTables, count } = target;
   let code: Code | undefined;
@@ -82,12 +84,15 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
     const progress = seldom(clock, (done: number, total?: number) =>
       emit({ event: "computed", table, path, rows: done, total }),
     );
+    let computed: readonly [rows: number, total: number | undefined] = [0, undefined];
     try {
       return await work({
         rows,
         clock,
         start: async () => {
-          code ??= runsCode ? await openCode(action, { folder, clock, signal, printed }) : sampleCode(action, columns);
+          code ??= runsCode
+            ? await openCode(action, { folder, clock, signal, budget, printed })
+            : sampleCode(action, columns);
           return code.compute;
         },
         codeHash: runsCode ? codeHash(action.with, folder) : undefined,
@@ -96,9 +101,17 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
         mayWrite,
         // Only those who watch need it.
         count: count && (async (where) => await count(table, where).catch(() => undefined)),
-        progress: progress.see,
+        progress: (...now) => {
+          computed = now;
+          progress.see(...now);
+        },
       });
     } catch (cause) {
+      if (cause instanceof LimitReached) {
+        const [done, total] = computed;
+        const column = `${reported.table}.${reported.path}`;
+        throw new MigrateError("ERR_LIMIT_REACHED", { limit: cause.message, column, done, total }, { cause });
+      }
       // What the target or the lease reports is stated, also by a run that was interrupted.
       if (signal?.aborted !== true || isMigrateError(cause)) throw cause;
       const done = `${reported.table}.${reported.path} is computed in part; run the same command to continue`;

@@ -13,7 +13,7 @@ import type { Table } from "../../schema/table.ts";
 import { rowsOfOtherCode } from "../check/edited-code.ts";
 import { Computing } from "../compute/computing.ts";
 import type { FillContext, Filled } from "../compute/fill-context.ts";
-import { FillFailed } from "../compute/fill-failed.ts";
+import { FillFailed } from "../calls/fill-failed.ts";
 import {
   addressesOf,
   clearLeft,

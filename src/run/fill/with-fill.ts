@@ -1,12 +1,12 @@
 /** Gives a target the actions for which code of the project computes values. Each consists of many calls of the target and of the code. */
-import { isMigrateError } from "../../errors/migrate-error.ts";
+import { isInterruption } from "../../errors/migrate-error.ts";
 import type { Action, ActionFor } from "../../actions/model/action.ts";
 import { preparedName } from "../../actions/rewrite/prepared-columns.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
 import { openSession, type FillProject } from "./compute-session.ts";
-import { FillFailed } from "../compute/fill-failed.ts";
+import { FillFailed } from "../calls/fill-failed.ts";
 import { RecallTooLow } from "../recall/describe-recall.ts";
 import { checkRecall } from "../recall/with-recall.ts";
 import type { Prepared } from "./prepare-column.ts";
@@ -37,7 +37,7 @@ export function withFill(target: Target, project: FillProject): Target {
         commits.set(action, await compute(action, { ...target, rows }, project));
       } catch (error) {
         // What else prepares a column makes versions too.
-        const failed = isMigrateError(error, "ERR_INTERRUPTED") ? error.cause : error;
+        const failed = isInterruption(error) ? error.cause : error;
         const made = action.kind === "fillColumn" && failed instanceof FillFailed ? failed.merges : undefined;
         if (made !== undefined) commits.set(action, made);
         throw error;
@@ -133,5 +133,5 @@ async function computed(action: ComputingAction, context: PrepareContext): Promi
 
 /** Whether the run may end because of an error, and resume later: what was computed is kept. */
 function isOurs(error: unknown): error is Error {
-  return error instanceof FillFailed || isMigrateError(error, "ERR_INTERRUPTED");
+  return error instanceof FillFailed || isInterruption(error);
 }

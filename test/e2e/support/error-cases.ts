@@ -28,6 +28,7 @@ export const errorCases: Readonly<Record<ErrorCode, Case | Elsewhere>> = {
   ERR_TEMPLATE_INVALID: { args: ["new", "bad"] },
   ERR_FORMAT: { args: ["new", "create", "--create-table", "t(id int32)"] },
   ERR_FILE_EXISTS: { args: ["new", "create"] },
+  ERR_LIMIT_REACHED: { args: ["up", "--max-calls", "1"] },
   ERR_TIMEOUT: { args: ["up", "--timeout", "0.5"] },
   ERR_BUNDLE_FILE: { args: ["build", "--out", "package.json/b.json"] },
   ERR_REPORT_FILE: { args: ["report", "--out", "package.json/report.html"] },

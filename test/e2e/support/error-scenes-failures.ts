@@ -28,13 +28,18 @@ function twoBranches(project: Project, theirs: string, ours: string): void {
   git("merge", "-q", "main");
 }
 
-/** A pending migration that computes vectors with code that fails. */
-async function withModel(project: Project): Promise<void> {
-  project.write("code/model.ts", `export default () => { throw new Error("no luck"); };\n`);
+const failing = `export default () => { throw new Error("no luck"); };\n`;
+
+/** A pending migration that computes vectors with code, which fails unless another one is given. */
+async function withModel(project: Project, code = failing): Promise<void> {
+  project.write("code/model.ts", code);
   const columns = "{ id: m.int32().notNull(), text: m.utf8(), v: m.vector(2) }";
-  const options = `{ type: m.vector(3), from: ["text"], key: "id", with: "./code/model.ts", version: "2" }`;
+  const options = `{ type: m.vector(3), from: ["text"], key: "id", with: "./code/model.ts", version: "2", batch: 1 }`;
   await pending(project, `m.createTable("docs", ${columns})`, `m.reembedColumn("docs", "v", ${options})`);
-  await addRows(project.database, "docs", [{ id: 1, text: "a", v: [1, 2] }]);
+  await addRows(project.database, "docs", [
+    { id: 1, text: "a", v: [1, 2] },
+    { id: 2, text: "b", v: [1, 2] },
+  ]);
 }
 
 export const scenesOfFailures: ErrorScenes = {
@@ -88,7 +93,9 @@ export const scenesOfFailures: ErrorScenes = {
     config(project, "hooks: { afterMigration() {} }", "Promise.allSettled = () => new Promise(() => {});\n");
     await pending(project, people);
   },
-  ERR_PREPARE_FAILED: withModel,
+  ERR_PREPARE_FAILED: async (project) => await withModel(project),
+  ERR_LIMIT_REACHED: async (project) =>
+    await withModel(project, "export default (rows) => rows.map(() => [1, 2, 3]);\n"),
   ERR_RAY_FAILED: async (project) => {
     await withModel(project);
     const python = join(project.folder, "python");

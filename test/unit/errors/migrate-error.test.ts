@@ -210,6 +210,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_SERVICE_ADDRESS: { host: "127.0.0.1", port: 2333, problem: "something listens there already" },
   ERR_REQUEST: { status: 400, code: 13, problem },
   ERR_ARROW_INVALID: { problem: "ends in the middle of a message" },
+  ERR_LIMIT_REACHED: { limit: "3 calls (--max-calls)", column: "documents.embedding", done: 192, total: 900 },
   ERR_TIMEOUT: { seconds: 5, done: "no table was changed" },
   ERR_UNCAUGHT: { problem: "out of reach" },
   ERR_INTERRUPTED: { done: "nothing was changed" },

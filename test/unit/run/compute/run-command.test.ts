@@ -13,7 +13,7 @@ process.stdin.on("end", () => setTimeout(() => require("node:fs").writeFileSync(
 test("a command has time to end by itself when all is computed", async () => {
   const folder = temporaryFolder();
   const { raw, close } = startCommand([process.execPath, "-e", tidy], folder);
-  expect(await raw([{ id: 1 }], new AbortController().signal)).toEqual([7]);
+  expect(await raw([{ id: 1 }], new AbortController().signal)).toMatchObject({ values: [7] });
   await close();
   expect(existsSync(join(folder, "tidied"))).toBe(true);
 });
@@ -32,7 +32,8 @@ test("lines that are no answers are passed on, and an answer may follow on the s
   const printed: string[] = [];
   const command = [process.execPath, "-e", talkative];
   const { raw, close } = startCommand(command, temporaryFolder(), (line) => printed.push(line));
-  for (const call of [1, 2]) expect(await raw([{ id: 1 }], new AbortController().signal)).toEqual([call]);
+  for (const call of [1, 2])
+    expect(await raw([{ id: 1 }], new AbortController().signal)).toMatchObject({ values: [call] });
   await close();
   expect(printed).toEqual(["loading", '{"progress": 1}', "loading", '{"progress": 1}']);
 });

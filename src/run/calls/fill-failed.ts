@@ -6,6 +6,9 @@ export class FillFailed extends Error {
   merges: number | undefined;
 }
 
+/** The next call of the code would exceed a limit of the run. */
+export class LimitReached extends FillFailed {}
+
 /** The failure of code, or of what it returned. `problem`: with what follows the name of the code. */
 export function codeFailed(code: Computation["with"], problem: string): FillFailed {
   return new FillFailed(`${nameOfCode(code)}${problem}`);

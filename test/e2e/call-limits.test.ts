@@ -1,0 +1,141 @@
+/** --max-calls and --max-cost: a run stops before the call that would exceed them, and the next one resumes. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { aProject, type Project } from "../support/project.ts";
+import { addRows, rowsOf } from "../support/tables.ts";
+
+const rows = 1_000;
+
+/** Vectors of texts' lengths. A line of log.txt for each call, with the texts. */
+const module = (more = "") => `import { appendFileSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+export default async function embed(rows: { text: string }[]) {
+  appendFileSync("log.txt", rows.map(({ text }) => text).join() + "\\n");
+  await setTimeout(1);
+  return rows.map(({ text }) => [text.length, 1]);
+}
+${more}`;
+
+const script = `import { appendFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, rows } = JSON.parse(line);
+  appendFileSync("log.txt", rows.map(({ text }) => text).join() + "\\n");
+  console.log(JSON.stringify({ id, values: rows.map(({ text }) => [text.length, 1]), cost: rows.length * 2 }));
+});
+`;
+
+async function aScene(step: "backfillColumn" | "reembedColumn", options: object = {}, more = ""): Promise<Project> {
+  const project = aProject();
+  project.write("code/embed.ts", module(more));
+  project.write("code/embed.mjs", script);
+  const docs = `m.createTable("docs", { id: m.int64().notNull(), text: m.utf8(), embedding: m.vector(2) }),`;
+  project.migration("0001_docs.ts", docs);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const texts = Array.from({ length: rows }, (_, id) => ({ id, text: `text ${id}` }));
+  await addRows(project.database, "docs", texts);
+  const how = { from: ["text"], key: "id", with: "./code/embed.ts", version: "2", batch: 50, ...options };
+  const type = step === "reembedColumn" ? "type: m.vector(2), " : "";
+  const given = JSON.stringify(how).slice(1);
+  project.migration("0002_embed.ts", `m.${step}("docs", "embedding", { ${type}${given}),`);
+  return project;
+}
+
+/** The texts of each call. */
+function callsOf({ folder }: Project): readonly (readonly string[])[] {
+  const file = join(folder, "log.txt");
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  return lines.map((line) => line.split(","));
+}
+
+/** Runs until all is computed. Returns how many calls each run made. No row is computed twice. */
+async function untilDone(project: Project, args: readonly string[]): Promise<readonly number[]> {
+  const made: number[] = [];
+  for (let before = 0, code: number | null = 130; code === 130; before = callsOf(project).length) {
+    const run = await project.migrate(args);
+    code = run.code;
+    made.push(callsOf(project).length - before);
+    if (code !== 0) {
+      expect(run).toMatchObject({ code: 130 });
+      expect(run.stderr).toMatch(
+        /^the next call of code would exceed .*; this run has computed \d+ of [\d,]+ rows of docs.embedding and keeps them: run the same command again to resume$/m,
+      );
+    }
+  }
+  const computed = callsOf(project).flat();
+  expect(computed).toHaveLength(rows);
+  expect(new Set(computed).size).toBe(rows);
+  return made;
+}
+
+async function vectorsIn({ database }: Project): Promise<number> {
+  const found = (await rowsOf(database, "docs")) as unknown as readonly { text: string; embedding: number[] | null }[];
+  return found.filter(({ text, embedding }) => embedding?.[0] === text.length).length;
+}
+
+test.for(["backfillColumn", "reembedColumn"] as const)(
+  "up with %s makes no more calls than --max-calls, and resumes",
+  async (step) => {
+    const project = await aScene(step);
+    expect(await untilDone(project, ["up", "--max-calls", "9"])).toEqual([9, 9, 2]);
+    expect(await vectorsIn(project)).toBe(rows);
+  },
+);
+
+test("prepare stops before the call that would exceed --max-cost, with calls under way, and resumes", async () => {
+  const project = await aScene("reembedColumn", { pricePer1000Rows: 2, concurrency: 8 });
+  // A call of 50 rows costs 0.1.
+  const limited = ["prepare", "--max-cost", "0.75"];
+  const stopped = await project.migrate(limited);
+  expect(stopped).toMatchObject({ code: 130 });
+  expect(stopped.stderr).toContain("a cost of 0.75 (--max-cost), of which 0.7 is spent; this run has computed 350 of");
+  expect((await project.migrate(["status"])).stdout).toContain("350 of 1,000 rows");
+  expect(callsOf(project)).toHaveLength(7);
+  expect(await untilDone(project, limited)).toEqual([14, 6]);
+  expect(await project.migrate(["up", "--max-calls", "1"])).toMatchObject({ code: 0 });
+  expect(callsOf(project)).toHaveLength(20);
+  expect(await vectorsIn(project)).toBe(rows);
+});
+
+test("what a module or a command reports counts, in place of the price", async () => {
+  // A call of 50 rows costs 100.
+  const command = { with: { command: [process.execPath, "code/embed.mjs"] } };
+  for (const project of [
+    await aScene(
+      "backfillColumn",
+      { pricePer1000Rows: 1 },
+      "export const cost = (rows, values) => rows.length + values.length;",
+    ),
+    await aScene("backfillColumn", command),
+  ])
+    expect(await untilDone(project, ["up", "--max-cost", "850"])).toEqual([8, 8, 4]);
+});
+
+test("--max-cost is refused if what calls cost is unknown: for a module before the first one, for a command after it", async () => {
+  const silent = await aScene("backfillColumn");
+  const refused = await silent.migrate(["up", "--max-cost", "5"]);
+  expect(refused).toMatchObject({ code: 1 });
+  const problem = "the cost of a call is unknown, so --max-cost can't be applied; state pricePer1000Rows in the step";
+  expect(refused.stderr).toContain(`./code/embed.ts: ${problem}`);
+  expect(callsOf(silent)).toEqual([]);
+  const project = await aScene("backfillColumn", { with: { command: [process.execPath, "code/embed.mjs"] } });
+  project.write("code/embed.mjs", script.replace(", cost: rows.length * 2", ""));
+  expect((await project.migrate(["up", "--max-cost", "5"])).stderr).toContain(problem);
+  expect(callsOf(project)).toHaveLength(1);
+  expect(await untilDone(project, ["up"])).toEqual([20]);
+});
+
+test("a run that has reached a limit is recorded as interrupted, and --json states the limit", async () => {
+  const project = await aScene("backfillColumn");
+  const { code, stdout } = await project.migrate(["up", "--max-calls", "3", "--json"]);
+  expect(code).toBe(130);
+  const last = JSON.parse(stdout.trimEnd().split("\n").at(-1)!) as object;
+  expect(last).toMatchObject({ event: "error", code: "ERR_LIMIT_REACHED" });
+  expect((await project.migrate(["status"])).stdout).toContain("to continue, migrate up");
+  expect(await project.migrate(["prepare", "--on", "ray", "--shards", "2", "--max-calls", "3"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--on and --max-calls can't be used together"),
+  });
+});
