@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, type Project } from "../support/project.ts";
 import { addRows, rowsOf } from "../support/tables.ts";
+import { openTable } from "./support/scene-project.ts";
 
 const rows = 1_000;
 
@@ -139,3 +140,17 @@ test("a run that has reached a limit is recorded as interrupted, and --json stat
     stderr: expect.stringContaining("--on and --max-calls can't be used together"),
   });
 });
+
+test.for(["backfillColumn", "reembedColumn"] as const)(
+  "%s computes equal texts once, and makes a call less for each batch of them",
+  async (step) => {
+    const project = await aScene(step);
+    await (await openTable(project, "docs")).update({ valuesSql: { text: "concat('text ', id % 120)" } });
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    const computed = callsOf(project).flat();
+    expect(new Set(computed).size).toBe(120);
+    expect(computed).toHaveLength(120);
+    expect(callsOf(project).length).toBeLessThanOrEqual(6);
+    expect(await vectorsIn(project)).toBe(rows);
+  },
+);

@@ -20,6 +20,8 @@ export interface Computation {
   readonly callSeconds?: number | undefined;
   /** Whether a row whose value can't be computed stops the run, as it does when absent, or stays null. */
   readonly failedRows?: "stop" | "leave" | undefined;
+  /** Whether rows with equal sources are computed once, as they are when absent, or each. */
+  readonly equalRows?: "once" | "each" | undefined;
   /** What 1,000 rows cost, in any currency, for plans. */
   readonly pricePer1000Rows?: number | undefined;
 }

@@ -4,6 +4,7 @@ import { usual, type Computation } from "../../actions/model/computation.ts";
 import { formatType, isFloat, type Column, type DataType } from "../../schema/data-type.ts";
 import type { Clock } from "../../time/clock.ts";
 import { codeFailed, FillFailed } from "../calls/fill-failed.ts";
+import type { KnownValues, RepeatedRows } from "../calls/known-values.ts";
 import { holdsFloat, problemOfValue, type RowValue, type RowValues } from "../../schema/row-values.ts";
 
 /** A call that got no answer after several tries, or none because the run was stopped. Its rows may be fine. */
@@ -18,14 +19,23 @@ export interface Answered {
 /** Calls code of the project: rows in, a value for each out. Throws NoAnswer, and FillFailed if the run may make no call. */
 export type Compute = (rows: readonly RowValues[]) => Promise<readonly unknown[]>;
 
-export type RowResult =
-  | { readonly row: RowValues; readonly value: RowValue }
-  | { readonly row: RowValues; readonly problem: string };
+type Outcome = { readonly value: RowValue } | { readonly problem: string };
 
-/** How many rows were computed, and for how many that failed. */
+export type RowResult = { readonly row: RowValues } & Outcome;
+
+/** What the code has computed for rows with equal sources. */
+interface Computed {
+  readonly group: RepeatedRows;
+  readonly outcome: Outcome;
+}
+
 export interface Tally {
+  /** How many rows have a value. */
   good: number;
+  /** For how many rows the code failed. */
   bad: number;
+  /** How many different sources these rows have. */
+  badSources: number;
 }
 
 interface Calls {
@@ -33,6 +43,8 @@ interface Calls {
   readonly compute: Compute;
   /** Keeps results. Called again only when it has ended, with what has been computed meanwhile. */
   readonly stage: (results: readonly RowResult[]) => Promise<void>;
+  /** Rows with equal sources are computed once. Without it, each row is computed. */
+  readonly known?: KnownValues | undefined;
   /** Tells which calls are so short that their results may be kept together. Without it, none is. */
   readonly clock?: Pick<Clock, "steady"> | undefined;
 }
@@ -40,7 +52,7 @@ interface Calls {
 /** Milliseconds for which results of short calls are collected before they are kept. */
 const moment = 25;
 
-/** If this many rows fail and none succeeds, rows are not the cause. */
+/** If rows with this many different sources fail and none succeeds, rows are not the cause. */
 const mostFailed = 20;
 
 /** Throws FillFailed when the calls that were under way have ended and their results are kept. */
@@ -48,9 +60,12 @@ export async function computeAll(
   rows: readonly RowValues[],
   { batch = usual.batch, concurrency = usual.concurrency, failedRows = "stop", from, key, with: code }: Computation,
   column: Column,
-  { compute, stage, tally, clock }: Calls,
+  { compute, stage, tally, known, clock }: Calls,
 ): Promise<void> {
-  const waiting: RowResult[] = [];
+  const groups = known?.grouped(rows) ?? rows.map((row) => ({ rows: [row], value: undefined, sources: "" }));
+  const wanted = groups.filter(({ value }) => value === undefined);
+  const waiting: RowResult[] = groups.flatMap((group) => resultsOf(group, group));
+  tally.good += waiting.length;
   let next = 0;
   let problem: unknown;
   let staged = Promise.resolve();
@@ -66,22 +81,28 @@ export async function computeAll(
     const all = waiting.splice(0);
     if (all.length > 0) await stage(all).catch((error: unknown) => (problem ??= error));
   };
-  const call = async (given: readonly RowValues[]): Promise<readonly RowResult[]> => {
-    const values = await compute(given.map((row) => sourcesOf(row, from)));
+  const call = async (given: readonly RepeatedRows[]): Promise<readonly Computed[]> => {
+    const values = await compute(given.map(({ rows: [row] }) => sourcesOf(row!, from)));
     if (values.length !== given.length)
       throw new Error(`it returned ${count(values.length, "value")} for ${count(given.length, "row")}`);
-    return given.map((row, index) => checked(row, values[index], column));
+    return given.map((group, index) => {
+      const outcome = checked(values[index], column);
+      if ("value" in outcome) known?.add(group, outcome.value);
+      return { group, outcome };
+    });
   };
-  const hasMore = () => next < rows.length && problem === undefined;
+  const hasMore = () => next < wanted.length && problem === undefined;
   const work = async () => {
     let kept = Promise.resolve();
     let begun = 0;
-    const settle = async (results: readonly RowResult[]) => {
+    const settle = async (computed: readonly Computed[]) => {
+      const results = computed.flatMap(({ group, outcome }) => resultsOf(group, outcome));
       const wrong = results.find((result) => "problem" in result);
       const right = results.filter((result) => "value" in result);
       tally.good += right.length;
       tally.bad += results.length - right.length;
-      const stops = failedRows === "stop" || (tally.good === 0 && tally.bad >= mostFailed);
+      tally.badSources += computed.filter(({ outcome }) => "problem" in outcome).length;
+      const stops = failedRows === "stop" || (tally.good === 0 && tally.badSources >= mostFailed);
       if (wrong !== undefined && stops) problem ??= errorOf(wrong.problem, wrong.row);
       since ??= begun;
       const isShort = clock !== undefined && clock.steady() - since < moment;
@@ -91,18 +112,18 @@ export async function computeAll(
       if (!isShort) kept = keep();
     };
     /** If a call fails, its rows are tried alone, so that one of them does not fail the others. */
-    const attempt = async (given: readonly RowValues[]): Promise<void> => {
+    const attempt = async (given: readonly RepeatedRows[]): Promise<void> => {
       begun = clock?.steady() ?? 0;
       try {
         return await settle(await call(given));
       } catch (error) {
         if (error instanceof NoAnswer || error instanceof FillFailed) throw error;
-        if (given.length === 1) return await settle([{ row: given[0]!, problem: firstLine(error) }]);
+        if (given.length === 1) return await settle([{ group: given[0]!, outcome: { problem: firstLine(error) } }]);
       }
-      for (const row of given) if (problem === undefined) await attempt([row]);
+      for (const one of given) if (problem === undefined) await attempt([one]);
     };
     while (hasMore())
-      await attempt(rows.slice(next, (next += batch))).catch(
+      await attempt(wanted.slice(next, (next += batch))).catch(
         (error: unknown) => (problem ??= error instanceof FillFailed ? error : errorOf(firstLine(error))),
       );
   };
@@ -116,14 +137,21 @@ export async function computeAll(
   if (problem !== undefined) throw problem;
 }
 
+/** The same for each of the rows; none if there is no value yet. */
+function resultsOf({ rows }: RepeatedRows, outcome: Outcome | { readonly value: undefined }): readonly RowResult[] {
+  if ("problem" in outcome) return rows.map((row) => ({ row, problem: outcome.problem }));
+  const { value } = outcome;
+  return value === undefined ? [] : rows.map((row) => ({ row, value }));
+}
+
 function sourcesOf(row: RowValues, from: readonly string[]): RowValues {
   return Object.fromEntries(from.map((name) => [name, row[name] ?? null]));
 }
 
-function checked(row: RowValues, returned: unknown, column: Column): RowResult {
+function checked(returned: unknown, column: Column): Outcome {
   const value = isVector(column.type) ? returned : withoutBigInts(returned);
   const problem = problemIn(value, column);
-  return problem === undefined ? { row, value: value as RowValue } : { row, problem };
+  return problem === undefined ? { value: value as RowValue } : { problem };
 }
 
 function isVector(type: DataType): type is Extract<DataType, { kind: "fixedSizeList" }> {

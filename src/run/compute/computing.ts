@@ -22,6 +22,7 @@ import { editedProblem } from "../check/edited-code.ts";
 import { computeAll, type RowResult, type Tally } from "./compute-all.ts";
 import type { ComputeContext } from "./fill-context.ts";
 import { codeFailed } from "../calls/fill-failed.ts";
+import { KnownValues } from "../calls/known-values.ts";
 import { requireUnique, rowsOfPage } from "./found-rows.ts";
 import { valuePart } from "./value-mark.ts";
 import { addressColumn } from "./results.ts";
@@ -45,7 +46,7 @@ export class Computing {
   readonly key: Column;
   readonly column: Column;
   readonly mark: string;
-  readonly tally: Tally = { good: 0, bad: 0 };
+  readonly tally: Tally = { good: 0, bad: 0, badSources: 0 };
   /** How many rows are computed in all, if that is known. */
   total: number | undefined;
   /** Why the first row failed for which the code did. */
@@ -53,6 +54,7 @@ export class Computing {
   readonly #action: FillColumnAction;
   readonly #context: ComputeContext;
   readonly #ofOtherCode: OfOtherCode;
+  readonly #known: KnownValues | undefined;
   #computed = 0;
   #limit = firstPageRows;
   #rowBytes: number | undefined;
@@ -61,6 +63,7 @@ export class Computing {
     this.#action = action;
     this.#context = context;
     this.#ofOtherCode = ofOtherCode;
+    this.#known = action.equalRows === "each" ? undefined : new KnownValues(action.from);
     this.column = requireColumn(action.table, columns, parsePath(action.path));
     this.key = requireColumn(action.table, columns, [action.key]);
     this.mark = action.mark ?? markName;
@@ -134,7 +137,13 @@ export class Computing {
     const edited = await editedProblem(this.#action, this.column, known, compute);
     if (edited !== undefined) throw codeFailed(this.#action.with, edited);
     const stage = async (results: readonly RowResult[]) => await this.#keep(results, keep);
-    await computeAll(wanted, this.#action, this.column, { compute, stage, tally: this.tally, clock });
+    await computeAll(wanted, this.#action, this.column, {
+      compute,
+      stage,
+      tally: this.tally,
+      known: this.#known,
+      clock,
+    });
   }
 
   async #keep(results: readonly RowResult[], keep: Keep): Promise<void> {

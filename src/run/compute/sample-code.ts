@@ -42,7 +42,7 @@ export async function sampleCode(
   progress: (done: number) => void,
 ): Promise<CodeSample> {
   const { clock } = context;
-  const tally: Tally = { good: 0, bad: 0 };
+  const tally: Tally = { good: 0, bad: 0, badSources: 0 };
   const problems: string[] = [];
   const times: number[] = [];
   const calls: Call[] = [];

@@ -15,6 +15,7 @@ export const computation = {
   callsPerMinute: (schemas: Schemas) => schemas.computation.callsPerMinute,
   callSeconds: (schemas: Schemas) => schemas.computation.callSeconds,
   failedRows: (schemas: Schemas) => schemas.computation.failedRows,
+  equalRows: (schemas: Schemas) => schemas.computation.equalRows,
   pricePer1000Rows: (schemas: Schemas) => schemas.computation.pricePer1000Rows,
 };
 

@@ -61,6 +61,7 @@ export const computation = {
   callsPerMinute: wholeFrom1.optional(),
   callSeconds: wholeFrom1.max(86_400, "must be at most a day").optional(),
   failedRows: union([literal("stop"), literal("leave")], 'must be "stop" or "leave"').optional(),
+  equalRows: union([literal("once"), literal("each")], 'must be "once" or "each"').optional(),
   pricePer1000Rows: number("must be a number from 0").min(0, "must be a number from 0").optional(),
 };
 

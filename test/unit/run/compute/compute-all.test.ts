@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Computation } from "../../../../src/actions/model/computation.ts";
 import { computeAll, NoAnswer, type Compute, type RowResult } from "../../../../src/run/compute/compute-all.ts";
+import { KnownValues } from "../../../../src/run/calls/known-values.ts";
 import { float32, utf8, vector } from "../../../../src/schema/declare/type-builders.ts";
 import type { ColumnType } from "../../../../src/schema/typed/shape.ts";
 
@@ -22,7 +23,7 @@ async function computed(
   };
   const column = { name: "c", type: type.type, nullable: true };
   try {
-    await computeAll(rows, computation, column, { compute, stage, tally: { good: 0, bad: 0 } });
+    await computeAll(rows, computation, column, { compute, stage, tally: { good: 0, bad: 0, badSources: 0 } });
     return { results, appends, problem: undefined };
   } catch (error) {
     return { results, appends, problem: (error as Error).message };
@@ -70,7 +71,7 @@ test("results that are not stored yet are those of two calls at most for each th
     stored += some.length;
   };
   const column = { name: "c", type: utf8().type, nullable: true };
-  await computeAll(rows, computation, column, { compute: counted, stage, tally: { good: 0, bad: 0 } });
+  await computeAll(rows, computation, column, { compute: counted, stage, tally: { good: 0, bad: 0, badSources: 0 } });
   expect({ made, stored, most }).toEqual({ made: 100, stored: 100, most: 32 });
 });
 
@@ -98,7 +99,7 @@ test.each([
     {
       compute: timed,
       stage: async (results) => void sizes.push(results.length / 7),
-      tally: { good: 0, bad: 0 },
+      tally: { good: 0, bad: 0, badSources: 0 },
       clock: { steady: () => time },
     },
   );
@@ -189,6 +190,75 @@ test("the results of rows that are computed alone are kept one by one", async ()
   };
   const computation = { from: ["text"], key: "id", with: "./c.ts", version: "1", batch: 8, concurrency: 1 };
   const column = { name: "c", type: utf8().type, nullable: true };
-  await computeAll(rows.slice(0, 8), computation, column, { compute: slow, stage, tally: { good: 0, bad: 0 } });
+  await computeAll(rows.slice(0, 8), computation, column, {
+    compute: slow,
+    stage,
+    tally: { good: 0, bad: 0, badSources: 0 },
+  });
   expect(sizes.reduce((sum, size) => sum + size)).toBe(8);
+});
+
+/** Computes the rows of texts, 2 in a call, page by page. */
+async function repeatedly(pages: readonly (readonly string[])[], compute: Compute, options: Partial<Computation> = {}) {
+  const results: RowResult[] = [];
+  const tally = { good: 0, bad: 0, badSources: 0 };
+  const known = new KnownValues(["text"]);
+  const how = { from: ["text"], key: "id", with: "./c.ts", version: "1", batch: 2, concurrency: 1, ...options };
+  const calls: string[][] = [];
+  let id = 0;
+  for (const texts of pages)
+    await computeAll(
+      texts.map((text) => ({ id: id++, text })),
+      how,
+      { name: "c", type: utf8().type, nullable: true },
+      {
+        tally,
+        known,
+        stage: async (some) => void results.push(...some),
+        compute: async (some) => {
+          calls.push(some.map(({ text }) => String(text)));
+          return await compute(some);
+        },
+      },
+    );
+  const values = new Map(results.map((result) => [result.row["id"], "value" in result ? result.value : "failed"]));
+  return { calls, tally, kept: results.length, values: Array.from({ length: id }, (_, at) => values.get(at)) };
+}
+
+test("equal rows are computed once, also on later pages, and each gets its value", async () => {
+  const pages = [
+    ["a", "b", "a", "c", "a"],
+    ["c", "d", "a", "d"],
+    ["d", "a"],
+  ];
+  const { calls, tally, kept, values } = await repeatedly(pages, upper);
+  expect(calls).toEqual([["a", "b"], ["c"], ["d"]]);
+  expect(values).toEqual(["A", "B", "A", "C", "A", "C", "D", "A", "D", "D", "A"]);
+  expect(kept).toBe(11);
+  expect(tally).toEqual({ good: 11, bad: 0, badSources: 0 });
+});
+
+test("rows for which the code fails are computed once on a page, and again on the next one", async () => {
+  const failing: Compute = async (some) => {
+    if (some.some(({ text }) => text === "bad")) throw new Error("no");
+    return await upper(some);
+  };
+  const pages = [
+    ["bad", "a", "bad", "bad"],
+    ["bad", "a"],
+  ];
+  const { calls, tally, values } = await repeatedly(pages, failing, { failedRows: "leave" });
+  expect(calls).toEqual([["bad", "a"], ["bad"], ["a"], ["bad"]]);
+  expect(values).toEqual(["failed", "A", "failed", "failed", "failed", "A"]);
+  expect(tally).toEqual({ good: 2, bad: 4, badSources: 2 });
+});
+
+test("many equal rows that fail are one cause, and do not stop the run", async () => {
+  const failing: Compute = async ([row]) => {
+    if (row!["text"] === "bad") throw new Error("no");
+    return await upper([row!]);
+  };
+  const same = [[...Array.from({ length: 100 }, () => "bad"), "a"]];
+  const { tally } = await repeatedly(same, failing, { failedRows: "leave", batch: 1 });
+  expect(tally).toEqual({ good: 1, bad: 100, badSources: 1 });
 });

@@ -179,7 +179,7 @@ test("with `overwrite`, values of others are computed again, once", async () => 
 
 test("each row belongs to one shard", async () => {
   const ids = [0, 2 ** 53 - 1, ...many.map(({ id }) => id + 1)];
-  const scene = await aScene(ids.map((id) => ({ id, text: "text" })));
+  const scene = await aScene(ids.map((id) => ({ id, text: String(id).padEnd(20) })));
   const sizes = [];
   for (const index of [1, 2, 3]) {
     const before = scene.computed.length;
@@ -188,7 +188,7 @@ test("each row belongs to one shard", async () => {
   }
   expect(sizes.reduce((sum, size) => sum + size)).toBe(ids.length);
   expect(Math.min(...sizes)).toBeGreaterThan(0);
-  expect(await scene.lengths()).toEqual(ids.map(() => 4));
+  expect(await scene.lengths()).toEqual(ids.map(() => 20));
 });
 
 test("a shard computes only its own failed rows again", async () => {
@@ -546,7 +546,7 @@ test("rows that others keep changing are counted", async () => {
   const scene = await aScene(many);
   const docs = await scene.docs();
   const compute: Compute = async (rows) => {
-    await docs.update({ where: "id < 3", valuesSql: { text: "concat(text, 'x')" } });
+    await docs.update({ where: "id < 3", valuesSql: { text: "concat(text, 'y')" } });
     return await lengths(rows);
   };
   const { problem } = await scene.run({}, { compute });
@@ -613,4 +613,26 @@ test("pages grow slowly, because the rows of the next one may be larger", async 
   };
   await scene.run({}, { rows: { ...scene.access, read } });
   expect(limits).toEqual([500, 2_000, 8_000]);
+});
+
+test("equal rows are computed once, also on later pages, and progress counts all of them", async () => {
+  const ids = Array.from({ length: 1_200 }, (_, id) => id);
+  const textOf = (id: number) => "x".repeat(id < 600 ? id % 50 : id % 60);
+  const scene = await aScene(ids.map((id) => ({ id, text: textOf(id) })));
+  const seen: (readonly [number, number | undefined])[] = [];
+  const count = async () => 1_200;
+  const progress = (computed: number, total: number | undefined) => void seen.push([computed, total]);
+  expect((await scene.run({}, { count, progress })).problem).toBeUndefined();
+  expect(scene.computed.toSorted()).toEqual(Array.from({ length: 60 }, (_, length) => "x".repeat(length)));
+  expect(seen.at(-1)).toEqual([1_200, 1_200]);
+  expect(await scene.lengths()).toEqual(ids.map((id) => textOf(id).length));
+});
+
+test("each of equal rows gets a value of its own if the step states that", async () => {
+  const scene = await aScene(Array.from({ length: 20 }, (_, id) => ({ id, text: "same" })));
+  let next = 0;
+  await scene.run({ equalRows: "each" }, { compute: async (rows) => rows.map(() => next++) });
+  expect((await scene.lengths()).toSorted((one, other) => one! - other!)).toEqual(
+    Array.from({ length: 20 }, (_, at) => at),
+  );
 });

@@ -25,6 +25,7 @@ test.each<[object, string]>([
   [{ version: 1 }, 'version must be a text, such as "1"'],
   [{ batch: 0 }, "batch must be a whole number from 1"],
   [{ failedRows: "skip" }, 'failedRows must be "stop" or "leave"'],
+  [{ equalRows: "twice" }, 'equalRows must be "once" or "each"'],
   [{ pricePer1000Rows: -1 }, "pricePer1000Rows must be a number from 0"],
   [{ where: "a; b" }, "where must be one expression, without a semicolon"],
   [{ retries: 3 }, "holds an unknown key retries"],

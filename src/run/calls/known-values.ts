@@ -1,0 +1,99 @@
+/** The values that code has computed for equal sources, so that it computes them once. */
+import { hash } from "node:crypto";
+import type { RowValue, RowValues } from "../../schema/row-values.ts";
+
+/** How much memory the values may take. Those that were not used for longest are dropped first. */
+const usualBytes = 32 * 2 ** 20;
+/** What a value takes besides its content. */
+const besides = 256;
+
+interface Known {
+  readonly value: RowValue;
+  readonly bytes: number;
+}
+
+export class KnownValues {
+  readonly #from: readonly string[];
+  readonly #mostBytes: number;
+  /** In the order in which they were last used. */
+  readonly #values = new Map<string, Known>();
+  #bytes = 0;
+
+  /** `from`: the columns that the code reads. */
+  constructor(from: readonly string[], mostBytes = usualBytes) {
+    this.#from = from;
+    this.#mostBytes = mostBytes;
+  }
+
+  /** The rows with equal sources together, each with its value if that is known. In order of the first row of each. */
+  grouped(rows: readonly RowValues[]): readonly RepeatedRows[] {
+    const found = new Map<
+      string,
+      { rows: RowValues[]; readonly value: RowValue | undefined; readonly sources: string }
+    >();
+    for (const row of rows) {
+      const sources = this.#sourcesOf(row);
+      const group = found.get(sources);
+      if (group === undefined) found.set(sources, { rows: [row], value: this.#use(sources), sources });
+      else group.rows.push(row);
+    }
+    return [...found.values()];
+  }
+
+  add({ sources }: RepeatedRows, value: RowValue): void {
+    // Code may return a part of a buffer that holds the values of a whole call.
+    const own = ArrayBuffer.isView(value) ? ((value as unknown as Float32Array).slice() as unknown as RowValue) : value;
+    const bytes = bytesOf(own) + besides;
+    if (bytes > this.#mostBytes) return;
+    this.#drop(sources);
+    this.#values.set(sources, { value: own, bytes });
+    this.#bytes += bytes;
+    for (const oldest of this.#values.keys()) {
+      if (this.#bytes <= this.#mostBytes) return;
+      this.#drop(oldest);
+    }
+  }
+
+  #use(sources: string): RowValue | undefined {
+    const known = this.#values.get(sources);
+    if (known === undefined) return undefined;
+    this.#values.delete(sources);
+    this.#values.set(sources, known);
+    return known.value;
+  }
+
+  #drop(sources: string): void {
+    this.#bytes -= this.#values.get(sources)?.bytes ?? 0;
+    this.#values.delete(sources);
+  }
+
+  /** Of the values that the code gets, and not of the mark of the row, which depends on casts to text. */
+  #sourcesOf(row: RowValues): string {
+    const values = this.#from.map((name) => row[name] ?? null);
+    return hash("sha256", JSON.stringify(values, distinct), "base64url");
+  }
+}
+
+/** Rows with equal sources. */
+export interface RepeatedRows {
+  readonly rows: readonly RowValues[];
+  /** Undefined if it must be computed. */
+  readonly value: RowValue | undefined;
+  /** The same for all of them, and for no others. */
+  readonly sources: string;
+}
+
+/** JSON has neither infinite numbers nor a negative zero, and no large integers. */
+function distinct(_key: string, value: unknown): unknown {
+  const isOdd = typeof value === "number" && (!Number.isFinite(value) || Object.is(value, -0));
+  if (isOdd || typeof value === "bigint") return { number: Object.is(value, -0) ? "-0" : String(value) };
+  return value;
+}
+
+function bytesOf(value: unknown): number {
+  if (typeof value === "string") return 2 * value.length;
+  if (ArrayBuffer.isView(value)) return value.byteLength;
+  if (typeof value !== "object" || value === null) return 8;
+  const items: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  return items.reduce((sum: number, item) => sum + bytesOf(item), 8);
+}
