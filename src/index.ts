@@ -56,6 +56,7 @@ export { createMigrator, openMigrator } from "./session/open-migrator.ts";
 export type { Migrator } from "./session/migrator.ts";
 export type { Baseline, BaselineChoice } from "./commands/adopt/baseline.ts";
 export type { DownChoice, DownResult } from "./commands/down.ts";
+export type { EvaluationQuery } from "./run/evaluate/load-queries.ts";
 export type { CodeSample } from "./run/compute/sample-code.ts";
 export type { StepSample } from "./commands/rehearse/sample-steps.ts";
 export type { Rehearsal, RehearsalChoice, RehearsedMigration, RehearsedStep } from "./commands/rehearse/rehearse.ts";

@@ -129,7 +129,7 @@ async function prepareColumn(one: Preparable, choice: PrepareChoice, context: Ru
     };
     emit({ event: "preparing", table, path });
     try {
-      await compute(action, withRows(target), { ...context, ...choice, mayWrite });
+      await compute(action, withRows(target), { ...context, ...choice, mayWrite, onlyReports: true });
     } catch (cause) {
       if (isMigrateError(cause)) throw cause;
       throw new MigrateError("ERR_PREPARE_FAILED", { ...place, problem: explainFill(cause, target) }, { cause });

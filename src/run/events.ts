@@ -82,6 +82,15 @@ export type RunEvent =
     }
   /** The recall of a new index, and medians of the time of searches with the index and without it. */
   | ({ readonly event: "recall"; readonly table: string; readonly index: string; readonly k: number } & MeasuredRecall)
+  /** The queries of the application were evaluated on the new values of a column. */
+  | ({
+      readonly event: "evaluated";
+      readonly table: string;
+      readonly path: string;
+      /** The least share that is accepted, if the step states it, and whether it is reached. */
+      readonly least?: number | undefined;
+      readonly isEnough: boolean;
+    } & Evaluated)
   /** A vector index is deferred: its table holds too few vectors. */
   | ({ readonly event: "deferred" } & Deferral)
   /** An index that was deferred is built. */
@@ -156,6 +165,26 @@ export function plannedEvent({ migrations, newDatabase }: Plan, direction: Direc
     ),
     ...(newDatabase !== undefined && { newDatabase }),
   };
+}
+
+/** What queries find in the old and in the new values of a column. */
+export interface Evaluated {
+  readonly k: number;
+  readonly queries: number;
+  /** The mean share of the expected rows that were found, of the queries that state them. `old`: if it is known for all of these. */
+  readonly recall?: { readonly queries: number; readonly old?: number; readonly new: number } | undefined;
+  /** The mean share of the rows that both find, of the queries that have vectors of both models. */
+  readonly overlap?: { readonly queries: number; readonly shared: number } | undefined;
+  /** The queries with the worst results. */
+  readonly samples: readonly EvaluatedQuery[];
+}
+
+/** Keys of rows, the nearest first. */
+export interface EvaluatedQuery {
+  readonly query: string;
+  readonly expected?: readonly string[] | undefined;
+  readonly old?: readonly string[] | undefined;
+  readonly new: readonly string[];
 }
 
 export interface MeasuredRecall {

@@ -72,6 +72,21 @@ export interface CatchUpColumnAction extends ActionOf<"catchUpColumn">, Computat
   readonly isLater?: true | undefined;
 }
 
+/** With which queries of the application the new values of a column are evaluated before it is switched. */
+export interface Evaluation {
+  /** The path of a module of the project. */
+  readonly file: string;
+  /** How many rows each query looks for; 10 when absent. */
+  readonly k?: number | undefined;
+  /** The least share, from 0 to 1, of the rows that are expected, or else of those that the old values give. */
+  readonly least?: number | undefined;
+}
+
+/** `old`: the code that computes old vectors of queries, if there is any. */
+export interface EvaluateWith extends Evaluation {
+  readonly old?: Pick<Computation, "with" | "version"> | undefined;
+}
+
 export interface RecallCondition {
   /** The least share of the k nearest neighbours that the index must find, from 0 to 1. */
   readonly minRecall: number;
@@ -159,6 +174,7 @@ export interface PrepareColumnAction extends ActionOf<"prepareColumn">, Computat
   readonly index?: PreparedIndex | undefined;
   /** What the index must fulfil. */
   readonly condition?: RecallCondition | undefined;
+  readonly evaluate?: EvaluateWith | undefined;
 }
 
 /** The index on a prepared column, which stays on the column whose place it takes. */

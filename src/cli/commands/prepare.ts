@@ -5,6 +5,8 @@ import { prepareOnRay } from "../../commands/prepare-on-ray.ts";
 import { prepare, type PreparedColumn } from "../../commands/prepare.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
+import { evaluationWords } from "../../run/evaluate/judge.ts";
+import type { RunEvent } from "../../run/events.ts";
 import type { Shard } from "../../run/compute/shard.ts";
 import { packageFolder } from "../../engine/package/package-folder.ts";
 import { budgetOf, defineCommand, withTarget, type Context } from "../command/command.ts";
@@ -70,7 +72,11 @@ export const prepareCommand = defineCommand({
     yieldProcessor();
     const { flags, output } = context;
     const onRay = rayChoice(flags);
-    const emit = runEvents(context, (event) => output.data<"prepare">(event));
+    const evaluations = new Map<string, Evaluation>();
+    const emit = runEvents(context, (event) => {
+      output.data<"prepare">(event);
+      if (event.event === "evaluated") evaluations.set(`${event.table}.${event.path}`, event);
+    });
     if (flags.discard === true) {
       const [{ tables, values }] = await withTarget(context, discardPrepared, emit);
       output.data<"prepare">({ event: "discarded", tables, values });
@@ -86,7 +92,8 @@ export const prepareCommand = defineCommand({
       return await prepare({ ...options, budget: budgetOf(flags) }, { shard: flags.shard, loaders });
     };
     const [prepared] = await withTarget(context, run, emit);
-    for (const one of prepared) output.result(lineOf(one));
+    for (const one of prepared)
+      output.result(`${lineOf(one)}${evaluatedWords(evaluations.get(`${one.table}.${one.path}`))}`);
     if (prepared.length === 0) output.result("nothing to prepare");
     output.data<"prepare">({ event: "prepared", columns: prepared });
   },
@@ -116,6 +123,14 @@ function neighbourWords(neighbours: PreparedColumn["neighbours"]): string {
   if (neighbours === undefined) return "";
   const { k, sampled, shared } = neighbours;
   return `; for ${count(sampled, "row")}, ${shared.toFixed(1)} of the ${k} nearest rows are the same as with the old values, on average`;
+}
+
+type Evaluation = Extract<RunEvent, { readonly event: "evaluated" }>;
+
+function evaluatedWords(evaluation: Evaluation | undefined): string {
+  if (evaluation === undefined) return "";
+  const { least, isEnough } = evaluation;
+  return `; ${evaluationWords(evaluation)}${isEnough ? "" : `; migrate up will not switch the column, because \`least\` is ${least}`}`;
 }
 
 type RayFlags = FlagValues<typeof rayFlags>;

@@ -13,6 +13,7 @@ import {
   text,
   texts,
   whole,
+  yes,
 } from "./shared.ts";
 
 const event = <Name extends string, Shape extends z.ZodRawShape>(name: Name, meaning: string, members: Shape) =>
@@ -150,6 +151,28 @@ const most = z.discriminatedUnion("event", [
       index: text,
       k: whole,
       ...measuredRecall,
+    },
+  ),
+  event(
+    "evaluated",
+    "What the queries of the application find in the new values of a column, and in the old ones. Shares are means, from 0 to 1.",
+    {
+      ...column,
+      least: z.number().optional().describe("The least share that the step accepts."),
+      isEnough: yes.describe("If not, `migrate up` does not switch the column."),
+      k: whole.describe("How many rows each query looks for."),
+      queries: whole,
+      recall: z
+        .strictObject({ queries: whole, old: z.number().optional(), new: z.number() })
+        .optional()
+        .describe("The share of the expected rows that were found; absent if no query states what it expects."),
+      overlap: z
+        .strictObject({ queries: whole, shared: z.number() })
+        .optional()
+        .describe("The share of the rows that the old values give too; absent if no query has an old vector."),
+      samples: z
+        .array(z.strictObject({ query: text, expected: texts.optional(), old: texts.optional(), new: texts }))
+        .describe("The worst queries, with the keys of the rows that they find."),
     },
   ),
   event("detour", "Others append without pause, so columns are hidden for a moment.", action),

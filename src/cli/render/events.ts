@@ -4,6 +4,7 @@ import { formatMigration } from "../../migrations/file-name.ts";
 import type { CheckedRelease } from "../../plan/checked-contracts.ts";
 import type { Emit, RunEvent } from "../../run/events.ts";
 import { deferralText } from "../../run/deferral-text.ts";
+import { evaluationWords, sampleWords } from "../../run/evaluate/judge.ts";
 import { describeRecall } from "../../run/recall/describe-recall.ts";
 import type { Context, Events } from "../command/command.ts";
 import type { Output } from "../command/output.ts";
@@ -119,6 +120,11 @@ function progressLines(event: RunEvent): readonly string[] {
     case "notIndexed":
       return [
         `note: index ${event.index} of ${event.table} could not be built: ${event.problem}; migrate up tries again when the table has changed`,
+      ];
+    case "evaluated":
+      return [
+        `  ${event.table}.${event.path}: ${evaluationWords(event)}`,
+        ...event.samples.map((sample) => `    ${sampleWords(sample)}`),
       ];
     case "recall":
       return [`  ${event.index} of ${event.table}: ${describeRecall(event.k, event)}`];

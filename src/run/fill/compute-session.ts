@@ -11,6 +11,7 @@ import type { Target } from "../../targets/contract/target.ts";
 import type { Shard } from "../compute/shard.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { Code } from "../compute/call-code.ts";
+import type { Compute } from "../compute/compute-all.ts";
 import type { KnownResults } from "../compute/compute-ahead.ts";
 import { stagedColumns } from "../compute/computing.ts";
 import { LimitReached } from "../calls/fill-failed.ts";
@@ -30,6 +31,8 @@ export interface FillProject extends Pick<
   readonly shard?: Shard | undefined;
   /** Loads values with this number of tasks on Ray, to which this Python talks. On this machine when absent. */
   readonly loaders?: { readonly python: string; readonly workers: number } | undefined;
+  /** Whether new values that are not good enough for the queries of the application are only reported. */
+  readonly onlyReports?: boolean | undefined;
   /** Whether rows for which the code failed are not computed again, nor reported again. */
   readonly keepsFailed?: boolean | undefined;
 }
@@ -45,6 +48,12 @@ export interface ComputeSession {
     columns: readonly Column[],
     how: FillOptions,
   ): Promise<Filled & { readonly loads: number }>;
+  /** Starts the code, and passes it on for what are no rows of the table. */
+  withCode<Result>(
+    action: FillColumnAction,
+    columns: readonly Column[],
+    work: (compute: Compute) => Promise<Result>,
+  ): Promise<Result>;
   close(): Promise<void>;
 }
 
@@ -71,7 +80,9 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
     budget,
   } = project;
   const { rows, listTables, count } = target;
-  let code: Code | undefined;
+  /** By what the step names: an evaluation needs that of the old model too. */
+  const codes = new Map<string, Code>();
+  let computed: readonly [rows: number, total: number | undefined] = [0, undefined];
   const printed = (line: string) => emit({ event: "printed", ...reported, line });
   const computing = async <Result>(
     action: FillColumnAction,
@@ -84,15 +95,15 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
     const progress = seldom(clock, (done: number, total?: number) =>
       emit({ event: "computed", table, path, rows: done, total }),
     );
-    let computed: readonly [rows: number, total: number | undefined] = [0, undefined];
     try {
       return await work({
         rows,
         clock,
         start: async () => {
-          code ??= runsCode
-            ? await openCode(action, { folder, clock, signal, budget, printed })
-            : sampleCode(action, columns);
+          const name = JSON.stringify(action.with);
+          const context = { folder, clock, signal, budget, printed };
+          const code = codes.get(name) ?? (runsCode ? await openCode(action, context) : sampleCode(action, columns));
+          codes.set(name, code);
           return code.compute;
         },
         codeHash: runsCode ? codeHash(action.with, folder) : undefined,
@@ -183,7 +194,8 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
         const filled = await fillColumn(action, { columns }, { ...context, ...how, results, staged });
         return { ...filled, loads: loaded?.commits ?? 0 };
       }),
-    close: async () => await code?.close(),
+    withCode: (action, columns, work) => computing(action, columns, async ({ start }) => await work(await start())),
+    close: async () => void (await Promise.all(Array.from(codes.values(), (code) => code.close()))),
   };
 }
 

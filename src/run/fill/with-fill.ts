@@ -1,11 +1,11 @@
 /** Gives a target the actions for which code of the project computes values. Each consists of many calls of the target and of the code. */
 import { isInterruption } from "../../errors/migrate-error.ts";
-import type { Action, ActionFor } from "../../actions/model/action.ts";
+import type { Action, ActionFor, EvaluateWith, PrepareColumnAction } from "../../actions/model/action.ts";
 import { preparedName } from "../../actions/rewrite/prepared-columns.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
-import { openSession, type FillProject } from "./compute-session.ts";
+import { openSession, type ComputeSession, type FillProject } from "./compute-session.ts";
 import { FillFailed } from "../calls/fill-failed.ts";
 import { RecallTooLow } from "../recall/describe-recall.ts";
 import { checkRecall } from "../recall/with-recall.ts";
@@ -89,13 +89,44 @@ export async function compute(
       });
     },
   };
-  const { problem, commits } = await computed(action, context).finally(() => session.close());
+  const work = async () => {
+    const done = await computed(action, context);
+    if (action.kind === "prepareColumn" && action.evaluate !== undefined && context.isWhole && runsCode)
+      await evaluate(action, action.evaluate, { rows: target.rows, session, project });
+    return done;
+  };
+  const { problem, commits } = await work().finally(() => session.close());
   // Everything is computed, so no lease is needed any more.
   if (action.kind === "catchUpColumn")
     for (const name of preparingsOf(await target.listTables(), project.ledger, action)) await target.rows.drop(name);
   if (problem !== undefined && project.keepsFailed !== true)
     emit({ event: "notComputed", table, path, rows: problem.rows, problem: problem.text });
   return commits;
+}
+
+interface EvaluationContext {
+  readonly rows: RowAccess;
+  readonly session: ComputeSession;
+  readonly project: FillProject;
+}
+
+/** Throws EvaluationTooLow, unless that is only reported. */
+async function evaluate(action: PrepareColumnAction, how: EvaluateWith, context: EvaluationContext): Promise<void> {
+  const { rows, session, project } = context;
+  const { table, path } = action;
+  const [{ evaluateQueries }, { decisive, EvaluationTooLow }] = await Promise.all([
+    import("../evaluate/evaluate-queries.ts"),
+    import("../evaluate/judge.ts"),
+  ]);
+  const evaluated = await evaluateQueries(action, how, {
+    rows,
+    folder: project.folder ?? process.cwd(),
+    withCode: async (code, column, work) =>
+      await session.withCode({ ...code, kind: "fillColumn", table, path }, [column], work),
+  });
+  const isEnough = how.least === undefined || decisive(evaluated) >= how.least;
+  project.emit({ event: "evaluated", table, path, least: how.least, isEnough, ...evaluated });
+  if (!isEnough && project.onlyReports !== true) throw new EvaluationTooLow(action, evaluated);
 }
 
 /**

@@ -32,6 +32,8 @@ export async function withMissingCode(
   return { ...plan, migrations };
 }
 
-function modulesOf({ commits }: PlannedAction): readonly string[] {
-  return commits.flatMap(({ action }) => computedBy(action)?.how.with ?? []).filter((code) => typeof code === "string");
+function modulesOf({ action, commits }: PlannedAction): readonly string[] {
+  const codes = commits.flatMap((commit) => computedBy(commit.action)?.how.with ?? []);
+  const queries = action.kind === "prepareColumn" && action.evaluate !== undefined ? [action.evaluate.file] : [];
+  return [...codes.filter((code) => typeof code === "string"), ...queries];
 }

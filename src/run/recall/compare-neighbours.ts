@@ -53,7 +53,7 @@ function hashOf(key: string): readonly [name: string, sql: string] {
 }
 
 /** The distance of the index on each column. */
-async function distancesIn(
+export async function distancesIn(
   table: string,
   names: readonly string[],
   rows: RowAccess,
@@ -64,6 +64,34 @@ async function distancesIn(
   );
 }
 
+interface Near {
+  readonly table: string;
+  readonly key: string;
+  /** The name of the column of vectors. */
+  readonly column: string;
+  readonly distance: string;
+  /** Whether to compare with every vector. Otherwise the search uses an index if there is one, as those of applications do. */
+  readonly exact?: boolean;
+  readonly limit: number;
+}
+
+/** The keys of the rows that are nearest to a vector, the nearest first. */
+export async function keysNear(
+  { table, key, column, exact = false, ...wanted }: Near,
+  vector: readonly number[],
+  rows: RowAccess,
+): Promise<readonly string[]> {
+  const select = [["key", sqlPath([key])]] as const;
+  const found = await rows.nearest(table, {
+    ...wanted,
+    select,
+    exact,
+    column: formatPath([column]),
+    vectors: [[...vector]],
+  });
+  return found.map((one) => String(one["key"]));
+}
+
 /** Finds the keys of the rows that are nearest to a row, without its own. */
 function searchIn(
   distances: ReadonlyMap<string, string>,
@@ -71,15 +99,8 @@ function searchIn(
   rows: RowAccess,
 ) {
   return async (name: string, row: RowValues): Promise<readonly string[]> => {
-    const found = await rows.nearest(table, {
-      select: [["key", sqlPath([key])]],
-      column: formatPath([name]),
-      vectors: [[...(row[name] as readonly number[])]],
-      distance: distances.get(name)!,
-      exact: true,
-      limit: k + 1,
-    });
-    const keys = found.map((one) => String(one["key"]));
+    const wanted = { table, key, column: name, distance: distances.get(name)!, exact: true, limit: k + 1 };
+    const keys = await keysNear(wanted, row[name] as readonly number[], rows);
     return keys.filter((one) => one !== String(row["key"])).slice(0, k);
   };
 }

@@ -67,6 +67,19 @@ export const computation = {
 
 const share = "must be a number greater than 0, and at most 1";
 
+/** With which queries a new embedding model is evaluated. */
+export const evaluation = union(
+  [
+    string().min(1, "must be the path of a module"),
+    strictObject({
+      file: string().min(1, "must be the path of a module"),
+      k: wholeFrom1.max(1_000, "must be at most 1000").optional(),
+      least: number(share).gt(0, share).max(1, share).optional(),
+    }),
+  ],
+  "must be the path of a module, or { file, k, least }",
+);
+
 /** What recall a vector index must have. The limits are those of memory. */
 export const recall = {
   minRecall: number(share).gt(0, share).max(1, share).optional(),

@@ -53,12 +53,14 @@ export const prepareColumn: ActionModel<PrepareColumnAction> = {
     };
   },
   describe: (action) => {
-    const { table, path, type, index, condition, into, where } = action;
+    const { table, path, type, index, condition, into, where, evaluate } = action;
     if (into !== undefined)
       return `compute ${table}.${into} ${describeComputation(action)}, in rows whose old value is not known to be current${where === undefined ? "" : `, with ${where}`}`;
     const recall = condition && `, if the recall@${condition.k} is at least ${condition.minRecall}`;
     const indexed = index === undefined ? "" : `, and index them: ${formatIndex(index)}${recall ?? ""}`;
-    return `compute new values of ${table}.${path} as ${formatType(type)} ${describeComputation(action)}${indexed}`;
+    const least = evaluate?.least === undefined ? "" : `, if at least ${evaluate.least} of the rows are found`;
+    const evaluated = evaluate === undefined ? "" : `, and evaluate them with ${evaluate.file}${least}`;
+    return `compute new values of ${table}.${path} as ${formatType(type)} ${describeComputation(action)}${indexed}${evaluated}`;
   },
   risks: ({ table, path, key, index }, before, able) => {
     const risk = keyRisk({ table, key });

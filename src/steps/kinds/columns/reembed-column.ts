@@ -1,3 +1,4 @@
+import type { Evaluation } from "../../../actions/model/action.ts";
 import type { Computation } from "../../../actions/model/computation.ts";
 import { parsePath } from "../../../schema/path.ts";
 import type { IndexType } from "../../../schema/table-index.ts";
@@ -37,6 +38,7 @@ const fields = {
   indexName: optional(nameOfIndex),
   ...recall,
   keep: optional(ownName("the column that holds the old values")),
+  evaluate: optional(({ evaluation }: Schemas) => evaluation),
   down: optional(({ z, computation: { with: code, version } }: Schemas) => z.strictObject({ with: code, version })),
 };
 
@@ -62,6 +64,7 @@ interface ReembedColumn extends StepDefinition<"reembedColumn", StepFields> {
       readonly minRecall?: number;
       readonly k?: number;
       readonly sample?: number;
+      readonly evaluate?: string | Evaluation;
       readonly keep?: Keep;
       readonly down?: Pick<Computation, "with" | "version">;
     },
@@ -83,11 +86,24 @@ interface ReembedColumn extends StepDefinition<"reembedColumn", StepFields> {
 export const reembedColumn: ReembedColumn = defineStep({
   kind: "reembedColumn",
   fields,
-  options: ["type", ...computationOptions, "index", "indexName", "minRecall", "k", "sample", "keep", "down"],
-  check: ({ index, indexName: name, minRecall, k, sample }) =>
+  options: [
+    "type",
+    ...computationOptions,
+    "index",
+    "indexName",
+    "minRecall",
+    "k",
+    "sample",
+    "evaluate",
+    "keep",
+    "down",
+  ],
+  check: ({ type, index, indexName: name, minRecall, k, sample, evaluate }) =>
     index === undefined && (name ?? minRecall ?? k ?? sample) !== undefined
       ? "indexName, minRecall, k and sample are for index; give it too"
-      : recallProblem({ type: index, minRecall, k, sample }),
+      : evaluate !== undefined && type.kind !== "fixedSizeList"
+        ? "evaluate is for a column of vectors; leave it out"
+        : recallProblem({ type: index, minRecall, k, sample }),
   arguments: { type: typeArgument, index: { source: indexSource } },
   compile(step) {
     const { table, path, type } = step;
@@ -96,7 +112,7 @@ export const reembedColumn: ReembedColumn = defineStep({
     const down = step.down && { ...computing, ...step.down };
     const switched = { ...computing, table, path, type, index, condition: conditionOf(step) };
     return [
-      { ...switched, kind: "prepareColumn" },
+      { ...switched, kind: "prepareColumn", evaluate: evaluationOf(step) },
       { ...switched, kind: "switchColumn", keep: keptName(step), down },
       { ...computing, kind: "catchUpColumn", table, path, keep: keptName(step), marked: down?.version },
     ];
@@ -124,6 +140,11 @@ type Named = Pick<StepFields, "path" | "version" | "keep" | "indexName">;
 
 function keptName({ path, keep = `${parsePath(path)[0]!}_old` }: Named): string {
   return keep;
+}
+
+function evaluationOf({ evaluate, down }: Pick<StepFields, "evaluate" | "down">) {
+  if (evaluate === undefined) return undefined;
+  return { ...(typeof evaluate === "string" ? { file: evaluate } : evaluate), ...(down && { old: down }) };
 }
 
 /** The index of the old column keeps its name. */

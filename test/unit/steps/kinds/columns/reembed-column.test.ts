@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { applyActions, invert, risksOf } from "../../../../../src/actions/apply-action.ts";
+import { applyActions, describeAction, invert, risksOf } from "../../../../../src/actions/apply-action.ts";
 import { createIndex, createTable, reembedColumn } from "../../../../../src/steps/index.ts";
 import { int64, utf8, vector } from "../../../../../src/schema/declare/type-builders.ts";
 import { btree, ivfPq } from "../../../../../src/schema/declare/index-builders.ts";
@@ -120,4 +120,29 @@ test("an embedding function in the schema's metadata keeps the old model, which 
     { kind: "embedding", text: expect.stringContaining('"openai" of t refers to embedding') },
     { kind: "writers", text: expect.stringContaining("the step has no `down`") },
   ]);
+});
+
+test("what it is evaluated with is part of the first action, with the code of the old model", () => {
+  const down = { with: "./old.ts", version: "1" } as const;
+  const [prepare, change] = compileStep(
+    reembedColumn("t", "embedding", { ...options, evaluate: "./queries.ts", down }),
+  );
+  expect(prepare).toMatchObject({ evaluate: { file: "./queries.ts", old: down } });
+  expect(change).not.toHaveProperty("evaluate");
+  const evaluate = { file: "./queries.ts", k: 5, least: 0.8 };
+  const [other] = compileStep(reembedColumn("t", "embedding", { ...options, evaluate }));
+  expect(other).toMatchObject({ evaluate });
+  expect(describeAction(other!)).toContain(
+    ", and evaluate them with ./queries.ts, if at least 0.8 of the rows are found",
+  );
+});
+
+test.each([
+  [{ evaluate: "" }, "must be the path of a module"],
+  [{ evaluate: { file: "a.ts", least: 1.5 } }, "must be a number greater than 0, and at most 1"],
+  [{ evaluate: { file: "a.ts", k: 0 } }, "must be a whole number from 1"],
+  [{ evaluate: { k: 3 } }, "must be the path of a module"],
+  [{ evaluate: "a.ts", type: { kind: "utf8" }, index: undefined }, "evaluate is for a column of vectors; leave it out"],
+])("%j is refused", (given, problem) => {
+  expect(parseStep({ ...whole, ...given })).toMatchObject({ problem: expect.stringContaining(problem) });
 });
