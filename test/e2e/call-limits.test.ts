@@ -154,3 +154,43 @@ test.for(["backfillColumn", "reembedColumn"] as const)(
     expect(await vectorsIn(project)).toBe(rows);
   },
 );
+
+test("several databases share the limits of a command", async () => {
+  const project = aProject();
+  project.write("code/embed.ts", module());
+  project.write(
+    "migrate.config.ts",
+    `export default { targets: { all: { kind: "lance", uri: "data/{database}", databases: ["a", "b", "c"] } } };\n`,
+  );
+  project.migration("0001_docs.ts", `m.createTable("docs", { id: m.int64().notNull(), text: m.utf8() }),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  for (const database of ["a", "b", "c"])
+    await addRows(
+      join(project.folder, "data", database),
+      "docs",
+      Array.from({ length: 100 }, (_, id) => ({ id, text: `${database} ${id}` })),
+    );
+  const how = `{ from: ["text"], key: "id", with: "./code/embed.ts", version: "1", batch: 50 }`;
+  project.migration("0002_embed.ts", `m.addColumn("docs", "v", m.vector(2)), m.backfillColumn("docs", "v", ${how}),`);
+  expect(await project.migrate(["up", "--max-calls", "3"])).toMatchObject({ code: 130 });
+  expect(callsOf(project)).toHaveLength(3);
+  expect(await project.migrate(["up", "--max-calls", "3"])).toMatchObject({ code: 0 });
+  const computed = callsOf(project).flat();
+  expect(computed).toHaveLength(300);
+  expect(new Set(computed).size).toBe(300);
+});
+
+test("rows that applications have left without a right vector count, and are left to the next up", async () => {
+  const project = await aScene("reembedColumn");
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const docs = await openTable(project, "docs");
+  await docs.update({ where: "id < 100", valuesSql: { text: "concat('later ', id)" } });
+  const before = callsOf(project).length;
+  const stopped = await project.migrate(["up", "--max-calls", "1"]);
+  // As any other problem with these rows, it is reported, and does not make `up` fail.
+  expect(stopped).toMatchObject({ code: 0, stderr: expect.stringContaining("would exceed 1 call (--max-calls)") });
+  expect(callsOf(project)).toHaveLength(before + 1);
+  expect(await project.migrate(["up", "--max-calls", "1"])).toMatchObject({ code: 0 });
+  expect(callsOf(project)).toHaveLength(before + 2);
+  expect(await vectorsIn(project)).toBe(rows);
+});

@@ -182,3 +182,13 @@ test("a shard and a rehearsal evaluate nothing, and queries that are missing are
   for (const command of ["plan", "prepare", "up"])
     expect(await project.migrate([command])).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
 });
+
+test("the calls for queries count for --max-calls, and what the run has computed is stated", async () => {
+  const project = await aScene({ queries: `export default [{ query: "text 1.1", expected: [1] }];\n` });
+  const stopped = await project.migrate(["prepare", "--max-calls", "5"]);
+  expect(stopped).toMatchObject({ code: 130 });
+  expect(stopped.stderr).toContain(
+    "would exceed 5 calls (--max-calls); this run has computed 300 of 300 rows of docs.v and keeps them",
+  );
+  expect(await project.migrate(["prepare", "--max-calls", "1"])).toMatchObject({ code: 0 });
+});
