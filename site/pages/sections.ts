@@ -16,6 +16,7 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
     "docs/rollback.md",
     "docs/backfill.md",
     "docs/embedding-model.md",
+    "docs/populate.md",
     "docs/types.md",
     "docs/testing.md",
     "docs/lint.md",

@@ -5,6 +5,7 @@
 import type { Action, ActionFor, ActionKind } from "./model/action.ts";
 import * as models from "./registry.ts";
 import type { ActionModel, ColumnRef, Commit, ComputedValues, GivenValues, WrittenData } from "./model/action-model.ts";
+import type { Computation } from "./model/computation.ts";
 import type { Risk } from "./model/risk.ts";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { tableNameProblem } from "../schema/names.ts";
@@ -31,6 +32,11 @@ export function tablesAfter(database: Database, action: Action): Tables {
     ...(name === table ? [] : [[table, undefined] as const]),
     ...(name === undefined ? [] : [[name, after] as const]),
   ]);
+}
+
+/** Throws a MigrateError if an action reads another table that is not there, or not as it must be. */
+export function checkReads(database: Database, action: Action): void {
+  modelOf(action).checkReads?.(database, action);
 }
 
 const noTable: Table = { columns: [] };
@@ -65,7 +71,11 @@ function nameAfter(action: Action): string | undefined {
 
 /** Applies actions in order to the database itself. Throws a MigrateError with the reason if one can't work. */
 export function applyActions(database: Map<string, Table>, actions: readonly Action[]): Map<string, Table> {
-  for (const action of actions) change(database, tablesAfter(database, action));
+  for (const action of actions) {
+    const tables = tablesAfter(database, action);
+    checkReads(database, action);
+    change(database, tables);
+  }
   return database;
 }
 
@@ -143,6 +153,11 @@ export function givenBy(action: Action): readonly GivenValues[] {
 /** What code of the project computes in an action of one commit. */
 export function computedBy(action: Action): ComputedValues | undefined {
   return modelOf(action).computes?.(action);
+}
+
+/** How code of the project computes values or rows in an action of one commit. */
+export function codeIn(action: Action): Computation | undefined {
+  return computedBy(action)?.how ?? modelOf(action).populates?.(action);
 }
 
 /** The values that an action gives to this column, or to the column around this field. */

@@ -13,6 +13,7 @@ export { dropIndex } from "./kinds/tables/drop-index.ts";
 export { dropTable } from "./kinds/tables/drop-table.ts";
 export { insertRows } from "./kinds/rows/insert-rows.ts";
 export { optimizeTable } from "./kinds/tables/optimize-table.ts";
+export { populateTable } from "./kinds/rows/populate-table.ts";
 export { prepareColumn } from "./kinds/columns/prepare-column.ts";
 export { putBackRows } from "./kinds/rows/reinsert-rows.ts";
 export { rebuildIndex } from "./kinds/tables/rebuild-index.ts";

@@ -4,7 +4,14 @@ import type { LedgerState } from "../ledger/state/ledger-state.ts";
 import type { PartialAction, TableVersions } from "../ledger/state/record.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { Action } from "../actions/model/action.ts";
-import { changesRows, describeAction, risksOf, tablesAfter, tablesOfAction } from "../actions/apply-action.ts";
+import {
+  changesRows,
+  checkReads,
+  describeAction,
+  risksOf,
+  tablesAfter,
+  tablesOfAction,
+} from "../actions/apply-action.ts";
 import { isReserved } from "../actions/rewrite/append-guard.ts";
 import { isDeferralMark } from "../schema/deferred-index.ts";
 import { parsePath } from "../schema/path.ts";
@@ -204,6 +211,7 @@ function planActions(
     const state = look();
     const before = look(own);
     const tables = withPlace(place, () => tablesAfter(database, action));
+    withPlace(place, () => checkReads(database, action));
     change(database, tables);
     const commits = withPlace(place, () => planCommits(action, before, capabilities));
     const after = look(own);

@@ -62,16 +62,17 @@ export type RunEvent =
   | ({ readonly event: "outrun"; readonly table: string; readonly path: string } & Outrun)
   /** A hook of the configuration has failed at the end of a run that had failed before, for another reason. */
   | { readonly event: "hookFailed"; readonly problem: string }
-  /** How many rows code of the project has computed so far, and of how many, if they could be counted. */
+  /** For how many rows code of the project has computed so far, and of how many, if they could be counted. */
   | {
       readonly event: "computed";
       readonly table: string;
-      readonly path: string;
+      /** Absent if it computes rows of the table. */
+      readonly path?: string | undefined;
       readonly rows: number;
       readonly total?: number | undefined;
     }
-  /** A command that computes values has printed this besides its answers. */
-  | { readonly event: "printed"; readonly table: string; readonly path: string; readonly line: string }
+  /** A command that computes values, or rows if there is no path, has printed this besides its answers. */
+  | { readonly event: "printed"; readonly table: string; readonly path?: string | undefined; readonly line: string }
   /** How many values were loaded with files of the column. `problem`: why others are merged instead. */
   | {
       readonly event: "loaded";
@@ -103,7 +104,8 @@ export type RunEvent =
   | {
       readonly event: "notComputed";
       readonly table: string;
-      readonly path: string;
+      /** Absent if it is the rows of a table that are computed from these rows. */
+      readonly path?: string | undefined;
       /** Undefined if it is unknown whether there are any. */
       readonly rows: number | undefined;
       readonly problem: string;

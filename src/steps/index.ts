@@ -11,6 +11,7 @@ export { dropTable } from "./kinds/tables/drop-table.ts";
 export { execute } from "./kinds/rows/execute.ts";
 export { insertRows } from "./kinds/rows/insert-rows.ts";
 export { optimizeTable } from "./kinds/tables/optimize-table.ts";
+export { populateTable } from "./kinds/rows/populate-table.ts";
 export { rebuildIndex } from "./kinds/tables/rebuild-index.ts";
 export { reembedColumn } from "./kinds/columns/reembed-column.ts";
 export { refreshColumn } from "./kinds/columns/refresh-column.ts";

@@ -29,6 +29,17 @@ const steps: Readonly<Record<Exclude<StepName, "createTable">, readonly Step[]>>
   execute: [m.execute("t", { update: { id: "1" } }), m.execute("t", { delete: "id = 1" })],
   insertRows: [m.insertRows("t", [{ id: 1 }], { key: "id" })],
   optimizeTable: [m.optimizeTable("t")],
+  populateTable: [
+    m.populateTable("t", {
+      from: "u",
+      columns: ["name"],
+      key: "id",
+      source: "id",
+      mark: "note",
+      with: "./rows.ts",
+      version: "1",
+    }),
+  ],
   rebuildIndex: [],
   reembedColumn: [
     m.reembedColumn("t", "name", { type: utf8(), from: ["note"], key: "id", with: "./names.ts", version: "1" }),
@@ -91,7 +102,8 @@ test("the embedded engine can do everything but rename a table", async () => {
   const folder = temporaryFolder();
   const target = await openLance({ kind: "lance", uri: folder }, { name: "local", folder });
   const { renameTable, ...others } = steps;
-  for (const step of Object.values(others).flat()) await plan(options(target, create, step));
+  const other = m.createTable("u", { id: int32(), name: utf8() });
+  for (const step of Object.values(others).flat()) await plan(options(target, create, other, step));
   await expect(plan(options(target, create, renameTable[0]!))).rejects.toMatchObject({
     code: "ERR_UNSUPPORTED",
     message: expect.stringContaining("target local can't do this: the open-source engine can't rename a table"),

@@ -228,6 +228,21 @@ const inputs: readonly Input[] = [
       where: "code = 'none'",
     }),
   ],
+  ["create-table", "copies(of utf8, made_from utf8)", m.createTable("copies", { of: m.utf8(), made_from: m.utf8() })],
+  [
+    "populate-table",
+    'copies:{"from": "seeded", "columns": ["n"], "key": "code", "source": "of", "mark": "made_from", "with": "./rows.ts", "version": "1", "where": "code = \'none\'"}',
+    m.populateTable("copies", {
+      from: "seeded",
+      columns: ["n"],
+      key: "code",
+      source: "of",
+      mark: "made_from",
+      with: "./rows.ts",
+      version: "1",
+      where: "code = 'none'",
+    }),
+  ],
   [
     "execute",
     `seeded:{"update": {"name": "'it''s'"}, "where": "code = 'fr'"}`,

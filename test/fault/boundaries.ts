@@ -47,6 +47,7 @@ export function atBoundaries(target: Target, meet: Meet): Target {
       setNull: met("rows.setNull", rows.setNull),
       update: met("rows.update", rows.update),
       append: met("rows.append", rows.append),
+      delete: met("rows.delete", rows.delete),
       drop: met("rows.drop", rows.drop),
     },
     versions: versions && {

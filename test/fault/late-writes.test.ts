@@ -221,6 +221,7 @@ const steps = {
     { name: "inserted rows", change: [insertRows("t", [{ id: 7, body: "g" }], { key: "id" })], ...restored },
   ],
   optimizeTable: [{ name: "a compacted table", change: [optimizeTable("t")], loses: [], isNoCall: true }],
+  populateTable: "`down` restores the version before, as it does for insertRows",
   rebuildIndex: [
     { name: "a rebuilt index", before: indexed, change: [rebuildIndex("t", "n0_idx")], loses: [], isNoCall: true },
   ],

@@ -25,6 +25,7 @@ import {
   execute,
   insertRows,
   optimizeTable,
+  populateTable,
   rebuildIndex,
   reembedColumn,
   refreshColumn,
@@ -328,6 +329,38 @@ export const matrixCases: Readonly<Record<StepName, readonly MatrixCase[]>> = {
           from: ["first"],
           key: "id",
           with: fileURLToPath(new URL("../fixtures/upper.ts", import.meta.url)),
+          version: "1",
+          batch: 4,
+          concurrency: 2,
+        }),
+      ],
+    },
+  ],
+  populateTable: [
+    {
+      name: "of rows that were computed before, and new ones",
+      before: [
+        ...before,
+        createTable(
+          "words",
+          { person: int32(), word: utf8(), made_from: utf8() },
+          {
+            rows: [
+              { person: 1, word: "old", made_from: "other" },
+              { person: 99, word: "gone", made_from: "other" },
+              { person: null, word: "own", made_from: null },
+            ],
+          },
+        ),
+      ],
+      pending: [
+        populateTable("words", {
+          from: table,
+          columns: ["first"],
+          key: "id",
+          source: "person",
+          mark: "made_from",
+          with: fileURLToPath(new URL("../fixtures/words.ts", import.meta.url)),
           version: "1",
           batch: 4,
           concurrency: 2,

@@ -201,6 +201,17 @@ const steps: { readonly [Name in StepName]: (draft: Draft, at: Somewhere) => Ext
     with: "./no-such-module.ts",
     version: "1",
   }),
+  populateTable: (_, { table, own }) => ({
+    kind: "populateTable",
+    table,
+    from: table,
+    columns: [own.name],
+    key: own.name,
+    source: own.name,
+    mark: own.name,
+    with: "./no-such-module.ts",
+    version: "1",
+  }),
   createIndex: ({ seed, usual, column }, { table, path, type }) => ({
     kind: "createIndex",
     table,

@@ -116,6 +116,7 @@ const draws: { readonly [Name in StepName]: Draw<Name> } = {
   optimizeTable: (chance, database) => ({ kind: "optimizeTable", table: aTable(chance, database) }),
   // The simulated target has no rows that code could compute.
   backfillColumn: () => undefined,
+  populateTable: () => undefined,
   reembedColumn: () => undefined,
   dropColumn: (chance, database) => {
     const { table, path } = somewhere(chance, database);
@@ -167,7 +168,7 @@ const draws: { readonly [Name in StepName]: Draw<Name> } = {
 };
 
 const kinds = (Object.keys(draws) as readonly StepName[]).filter(
-  (kind) => kind !== "backfillColumn" && kind !== "reembedColumn",
+  (kind) => kind !== "backfillColumn" && kind !== "populateTable" && kind !== "reembedColumn",
 );
 
 /** `isReversible`: of steps that can be rolled back. */

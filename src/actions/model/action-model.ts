@@ -4,7 +4,7 @@ import type { Computation } from "./computation.ts";
 import type { Column } from "../../schema/data-type.ts";
 import type { Path } from "../../schema/path.ts";
 import type { Risk } from "./risk.ts";
-import type { Table } from "../../schema/table.ts";
+import type { Database, Table } from "../../schema/table.ts";
 import type { Inverse } from "./inverse.ts";
 
 /** One atomic commit of an action that takes several. */
@@ -64,6 +64,8 @@ export interface ActionModel<Own extends ActionOf<string>> {
    * or would accept it and break the table.
    */
   readonly after: (before: Table, action: Own) => Table;
+  /** Throws a MigrateError if it reads another table that is not there, or not as it must be. */
+  readonly checkReads?: (database: Database, action: Own) => void;
   /** Whether it creates its table, so that there is none before it. */
   readonly creates?: true;
   /** What its table is called after it; undefined if the table is gone. The same when absent. */
@@ -88,6 +90,8 @@ export interface ActionModel<Own extends ActionOf<string>> {
   readonly writes?: (action: Own, before: Table) => WrittenData | undefined;
   /** The values that it gives to columns, null included; none when absent. */
   readonly gives?: (action: Own) => readonly GivenValues[];
+  /** How code of the project computes rows of its table; it computes none when absent. */
+  readonly populates?: (action: Own) => Computation;
   /** What code of the project computes if it is one commit; nothing when absent. */
   readonly computes?: (action: Own) => ComputedValues;
   /** Its inverse. `before`: its table before it. */

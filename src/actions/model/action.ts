@@ -160,6 +160,21 @@ export interface InsertRowsAction extends ActionOf<"insertRows"> {
 export type OptimizeTableAction = ActionOf<"optimizeTable">;
 
 /**
+ * Appends rows that code of the project computes from those of another table, and deletes the ones that it computed from
+ * rows that have changed or are gone. Takes many commits, each of which can be repeated.
+ */
+export interface PopulateTableAction extends ActionOf<"populateTable">, Omit<Computation, "from"> {
+  /** The table whose rows the code gets. */
+  readonly from: string;
+  /** The columns of it that the code reads besides the key. */
+  readonly columns: readonly string[];
+  /** The column of the populated table with the key of the row that a row was computed from. */
+  readonly source: string;
+  /** The column of the populated table with what a row was computed from, as a hash. */
+  readonly mark: string;
+}
+
+/**
  * Computes new values of a column in another one, a prepared column (`rewrite/prepared-columns.ts`), and indexes them.
  * Their marks stay. Takes many commits, each of which can be repeated.
  */
@@ -283,6 +298,7 @@ export type Action =
   | FillColumnAction
   | InsertRowsAction
   | OptimizeTableAction
+  | PopulateTableAction
   | PrepareColumnAction
   | PutBackRowsAction
   | RebuildIndexAction

@@ -28,6 +28,11 @@ export function checkComputation({ columns }: Table, { table, path, type, from, 
   if (key === at[0]!) throw conflict(table, `${path} is computed, so it can't identify rows`);
   if (from.includes(key))
     throw conflict(table, `${key} identifies rows, so it can't be one of \`from\`; copy it to another column`);
+  checkSources({ columns }, { table, from, key });
+}
+
+/** Whether the values of these columns can be marked, and this key identifies rows. Throws as `checkComputation`. */
+export function checkSources({ columns }: Table, { table, from, key }: Omit<Computed, "path" | "type">): void {
   for (const source of from) checkSource(table, source, requireColumn(table, columns, [source]));
   const { type: keyType } = requireColumn(table, columns, [key]);
   if (!isInteger(keyType) && !isText(keyType))

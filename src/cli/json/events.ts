@@ -29,6 +29,7 @@ const named = migration.shape;
 const action = { ...named, action: z.int().min(1).describe("Counted from 1."), total: whole, text };
 const direction = z.enum(["up", "down"]);
 const column = { table: text, path: text };
+const computed = { table: text, path: text.optional().describe("Absent if rows of the table are computed.") };
 const risks = z.array(
   z.strictObject({ kind: z.enum(["loss", "failure", "deferral", "writers", "readers", "embedding"]), text }),
 );
@@ -102,12 +103,12 @@ const most = z.discriminatedUnion("event", [
     },
   ),
   event("computed", "Code of the project has computed this many rows so far; at most once a second.", {
-    ...column,
+    ...computed,
     rows: whole,
     total: whole.optional().describe("If the rows could be counted."),
   }),
   event("printed", "A command that computes values has printed this line besides its answers.", {
-    ...column,
+    ...computed,
     line: text,
   }),
   event("loaded", "This many computed values were loaded with files of the column, without moving a row.", {
@@ -124,7 +125,7 @@ const most = z.discriminatedUnion("event", [
     },
   ),
   event("notComputed", "This many rows have no value of their present sources; the problem is that of the first.", {
-    ...column,
+    ...computed,
     rows: whole.optional().describe("Absent if it is unknown whether there are such rows."),
     problem: text,
   }),

@@ -93,13 +93,17 @@ function progressLines(event: RunEvent): readonly string[] {
         `computed ${event.table}.${event.path} for ${count(event.rows, "row")} that applications had left without a right value`,
       ];
     case "notComputed":
+      if (event.path === undefined)
+        return [
+          `note: ${event.rows === undefined ? "rows" : count(event.rows, "row")} got no rows of ${event.table}, which keeps the former ones; the first: ${event.problem}`,
+        ];
       return [
         event.rows === undefined
           ? `note: it is unknown whether rows of ${event.table} lack a right value of ${event.path}: ${event.problem}`
           : `note: ${count(event.rows, "row")} of ${event.table} got no value of ${event.path}; the first: ${event.problem}`,
       ];
     case "printed":
-      return [`  ${event.table}.${event.path}: ${event.line}`];
+      return [`  ${placeOf(event)}: ${event.line}`];
     case "loaded": {
       const { rows, problem } = event;
       const column = `  ${event.table}.${event.path}: `;
@@ -163,4 +167,9 @@ function progressLines(event: RunEvent): readonly string[] {
     case "indexed":
       return [];
   }
+}
+
+/** The column that is computed, or the table whose rows are. */
+function placeOf({ table, path }: { readonly table: string; readonly path?: string | undefined }): string {
+  return path === undefined ? table : `${table}.${path}`;
 }

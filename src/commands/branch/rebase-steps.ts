@@ -178,15 +178,19 @@ function workOn(side: readonly Migration[], capabilities: Describing): readonly 
   const all = side.flatMap((migration) => compileMigration(migration, capabilities));
   const lineages = lineagesOf(all.map(({ action }) => action));
   return all.flatMap(({ place, action }, index) => {
-    const table = lineages[index]!.origin;
-    if (table === undefined) return [];
-    const at = { table, place: `${place.file}, step ${place.step}` };
-    return kindsOfWork(action).map((kind): Work => {
-      const none: Work = { ...at, kind, keys: [], cast: [] };
-      if (action.kind === "insertRows")
-        return { ...none, key: action.key, keys: action.rows.map((row) => JSON.stringify(row[action.key] ?? null)) };
-      return { ...none, cast: action.kind === "alterColumns" ? columnsCast(action.alterations) : [] };
-    });
+    const { origin } = lineages[index]!;
+    const tables = [origin, action.kind === "populateTable" ? action.from : undefined].filter(
+      (one) => one !== undefined,
+    );
+    return tables.flatMap((table) =>
+      kindsOfWork(action).map((kind): Work => {
+        const at = { table, place: `${place.file}, step ${place.step}` };
+        const none: Work = { ...at, kind, keys: [], cast: [] };
+        if (action.kind === "insertRows")
+          return { ...none, key: action.key, keys: action.rows.map((row) => JSON.stringify(row[action.key] ?? null)) };
+        return { ...none, cast: action.kind === "alterColumns" ? columnsCast(action.alterations) : [] };
+      }),
+    );
   });
 }
 

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Action } from "../../actions/model/action.ts";
 import { sqlOf, usual, type Computation } from "../../actions/model/computation.ts";
-import { computedBy, tablesAfter, writtenBy } from "../../actions/apply-action.ts";
+import { codeIn, tablesAfter, writtenBy } from "../../actions/apply-action.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { change, databaseOf, type Table, type Tables } from "../../schema/table.ts";
 import { widthOf } from "../../schema/type-width.ts";
@@ -162,8 +162,9 @@ function costOfCommit(
   const written = writtenBy(action, before);
   if (written === undefined) return one;
   if ("index" in written) return { ...one, indexes: [written.index] };
+  const how = codeIn(action);
+  if (action.kind === "populateTable") return { ...one, added: null, computed: computedCost(how!, where ?? null) };
   if ("rows" in written) return { ...one, added: written.rows ?? where ?? null };
-  const how = computedBy(action)?.how;
   const all = written.where === undefined && how === undefined;
   const rows = (all || where === undefined ? size?.rows : where) ?? null;
   // An update writes the rows that it changes, and every other rewrite whole files.

@@ -76,12 +76,13 @@ export function sourceNow(at: ColumnRef, before: readonly Action[], now: Databas
   )?.path;
 }
 
-/** Whether the table has now the keys by which these commits identify rows: before them, a cast may make two the same. */
-export function keepsKeys(commits: readonly Commit[], before: readonly Action[], now: Database): boolean {
-  const values = computedIn(commits);
-  if (values === undefined) return false;
-  const { table } = commits[0]!.action;
-  return uncastNow({ table, path: [values.how.key] }, before, now) !== undefined;
+/** Whether the table has now the keys by which code identifies rows: before that, a cast may make two the same. */
+export function keepsKeys(
+  { table, key }: { readonly table: string; readonly key: string },
+  before: readonly Action[],
+  now: Database,
+): boolean {
+  return uncastNow({ table, path: [key] }, before, now) !== undefined;
 }
 
 /**

@@ -93,7 +93,12 @@ function valuesOf(is: PlacedColumn, before: Path, action: Action): readonly Chan
   const given = givenTo({ table: action.table, path: before }, action);
   if (given === undefined) return [];
   if (given.sql !== undefined) return [{ change: "filled", after: given.sql }];
-  return [{ change: "computed", after: "with" in action ? describeComputation(action) : columnAt(is).computed }];
+  return [
+    {
+      change: "computed",
+      after: "path" in action && "with" in action ? describeComputation(action) : columnAt(is).computed,
+    },
+  ];
 }
 
 function indexChanges(was: PlacedColumn | undefined, is: PlacedColumn): readonly ChangeText[] {

@@ -2,7 +2,7 @@
 import { catchMigrateError, MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { Migration } from "../../migrations/load.ts";
-import { tablesAfter } from "../../actions/apply-action.ts";
+import { checkReads, tablesAfter } from "../../actions/apply-action.ts";
 import { change, type Database, type Table, type Tables } from "../../schema/table.ts";
 import { compileMigration, type Able, type Describing, type Direction, type PlacedAction } from "../compile/compile.ts";
 import { actionsRun, reversalOf } from "./migration-run.ts";
@@ -62,6 +62,7 @@ export function replayNext(
   const changed = new Map<string, Table | undefined>();
   for (const { place, action } of compileMigration(migration, describing)) {
     const tables = withPlace(place, () => tablesAfter(database, action));
+    withPlace(place, () => checkReads(database, action));
     change(database, tables);
     for (const [name, table] of tables) changed.set(name, table);
   }

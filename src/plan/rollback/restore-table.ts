@@ -149,7 +149,9 @@ export function withOwnRows(
   const [before, after, others] = ownValue(tables, own[0]!.table) ?? [];
   // If there is a version from before the migration, the name belonged to another table then.
   const version = before == null && others !== true ? (after ?? null) : null;
-  const rows = { own: ownRows(own), ...(able && isGiven && { version }) };
+  // How many rows code computes is unknown; with versions, those that were written since are.
+  const isComputed = able && own.some(({ kind }) => kind === "populateTable");
+  const rows = { own: isComputed ? Infinity : ownRows(own), ...(able && isGiven && { version }) };
   const end = others === true ? null : (after ?? null);
   return {
     actions,

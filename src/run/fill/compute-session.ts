@@ -9,13 +9,13 @@ import { requireColumn } from "../../schema/table.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { Shard } from "../compute/shard.ts";
-import type { Clock } from "../../time/clock.ts";
 import type { Code } from "../compute/call-code.ts";
 import type { Compute } from "../compute/compute-all.ts";
 import type { KnownResults } from "../compute/compute-ahead.ts";
 import { stagedColumns } from "../compute/computing.ts";
 import { LimitReached } from "../calls/fill-failed.ts";
 import { fragmentsBefore } from "../compute/results.ts";
+import { seldom } from "../compute/seldom.ts";
 import type { ComputeContext, FillContext, Filled } from "../compute/fill-context.ts";
 import { areSiblings, resultsName, resultsOf, stagingName, stagingsOf } from "../compute/staging-name.ts";
 import type { RunContext } from "../run-context.ts";
@@ -196,23 +196,5 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
       }),
     withCode: (action, columns, work) => computing(action, columns, async ({ start }) => await work(await start())),
     close: async () => void (await Promise.all(Array.from(codes.values(), (code) => code.close()))),
-  };
-}
-
-/** Passes something on at most once a second, and at the end the last. */
-function seldom<Given extends readonly unknown[]>(clock: Clock, emit: (...given: Given) => void) {
-  let next = 0;
-  let last: Given | undefined;
-  return {
-    see(...given: Given) {
-      last = given;
-      if (clock.steady() < next) return;
-      next = clock.steady() + 1_000;
-      last = undefined;
-      emit(...given);
-    },
-    end() {
-      if (last !== undefined) emit(...last);
-    },
   };
 }

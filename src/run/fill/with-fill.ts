@@ -32,13 +32,17 @@ export function withFill(target: Target, project: FillProject): Target {
         commits.set(action, made + 1);
         return await target.execute(action, made === 0 ? seen : await target.describeTable(action.table));
       }
-      if (!isComputing(action)) return await target.execute(action, seen);
+      if (!isComputing(action) && action.kind !== "populateTable") return await target.execute(action, seen);
       try {
-        commits.set(action, await compute(action, { ...target, rows }, project));
+        const made =
+          action.kind === "populateTable"
+            ? await (await import("../populate/with-populate.ts")).populate(action, { ...target, rows }, project)
+            : await compute(action, { ...target, rows }, project);
+        commits.set(action, made);
       } catch (error) {
         // What else prepares a column makes versions too.
         const failed = isInterruption(error) ? error.cause : error;
-        const made = action.kind === "fillColumn" && failed instanceof FillFailed ? failed.merges : undefined;
+        const made = isOneStep(action) && failed instanceof FillFailed ? failed.merges : undefined;
         if (made !== undefined) commits.set(action, made);
         throw error;
       }
@@ -54,6 +58,11 @@ export function withFill(target: Target, project: FillProject): Target {
 export function explainFill(error: unknown, target: Pick<Target, "explain">): string {
   if (error instanceof FillFailed) return `${error.message}; what was computed before is kept`;
   return isOurs(error) || error instanceof RecallTooLow ? error.message : target.explain(error);
+}
+
+/** Whether nothing but the computing itself makes versions. */
+function isOneStep({ kind }: Action): boolean {
+  return kind === "fillColumn" || kind === "populateTable";
 }
 
 function isComputing(action: Action): action is ComputingAction {

@@ -7,6 +7,7 @@ import { sqlPath } from "../../schema/sql.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { repeated } from "../compute/found-rows.ts";
 import { findRowsToCompute } from "./estimate.ts";
+import { sourcesNow } from "../populate/count-sources.ts";
 import { findRepeated } from "../check/find-repeated.ts";
 
 /** Why actions can't use their keys, and the actions whose keys are known to be usable. The others are unknown. */
@@ -21,28 +22,43 @@ export async function checkKeys({ migrations, now }: Plan, target: Target): Prom
   const usable = new Set<PlannedAction>();
   const before: Action[] = [];
   for (const planned of migrations.flatMap(({ actions }) => actions)) {
-    const found = await keyProblem(planned, before, now, target).catch(() => undefined);
+    const keyed = keyedBy(planned);
+    const found = keyed && (await keyProblem(planned, keyed, before, now, target).catch(() => undefined));
     if (found?.problem !== undefined) problems.set(planned, found.problem);
     // A cast before it can make two keys the same.
-    else if (found !== undefined && keepsKeys(planned.commits, before, now)) usable.add(planned);
+    else if (found !== undefined && keepsKeys(keyed!, before, now)) usable.add(planned);
     before.push(planned.action);
   }
   return { problems, usable };
 }
 
+interface Keyed {
+  readonly table: string;
+  readonly key: string;
+}
+
+/** The table and the column by which code identifies rows; undefined if no code computes anything. */
+function keyedBy({ action, commits }: PlannedAction): Keyed | undefined {
+  if (action.kind === "populateTable") return { table: action.from, key: action.key };
+  const values = computedIn(commits);
+  return values && { table: action.table, key: values.how.key };
+}
+
 /** Undefined if it is unknown. */
 async function keyProblem(
-  { action: { table }, commits }: PlannedAction,
+  { action, commits }: PlannedAction,
+  { table, key }: Keyed,
   before: readonly Action[],
   now: Plan["now"],
   target: Target,
 ): Promise<{ readonly problem: string | undefined } | undefined> {
-  const values = computedIn(commits);
   const { rows, count: countRows } = target;
-  if (values === undefined || rows === undefined || countRows === undefined) return undefined;
-  const wanted = await findRowsToCompute(commits, before, now, target);
+  if (rows === undefined || countRows === undefined) return undefined;
+  const wanted =
+    action.kind === "populateTable"
+      ? sourcesNow(action, before, now)
+      : await findRowsToCompute(commits, before, now, target);
   if (wanted === undefined) return undefined;
-  const { key } = values.how;
   const path = sourceNow({ table, path: [key] }, before, now);
   if (path === undefined) return undefined;
   const isNull = `${sqlPath(path)} is null`;

@@ -26,6 +26,7 @@ import {
 } from "../../plan/assess/rows-to-compute.ts";
 import { countLost } from "../check/count-lost.ts";
 import { fragmentsBefore, hasSucceeded } from "../compute/results.ts";
+import { countSources } from "../populate/count-sources.ts";
 import { resultsOf } from "../compute/staging-name.ts";
 import { putBackKey } from "../../plan/assess/blocking-rows.ts";
 import { isWrittenBefore } from "../../plan/assess/known-failures.ts";
@@ -103,9 +104,11 @@ export async function costs({ now, migrations, putBack }: Plan, target: Target):
     const where =
       action.kind === "putBackRows"
         ? putBack?.get(putBackKey(action.table, action.version))
-        : computedIn(commits) === undefined
-          ? await countCondition(action, before, now, target)
-          : await rowsComputed(one, before, { now, sizes, target });
+        : action.kind === "populateTable"
+          ? await countSources(action, before, now, target)
+          : computedIn(commits) === undefined
+            ? await countCondition(action, before, now, target)
+            : await rowsComputed(one, before, { now, sizes, target });
     const cost = costOf(commits, sizes, await sample(commits, before), where);
     carrySizes(sizes, action);
     before.push(action);

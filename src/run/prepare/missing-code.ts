@@ -1,7 +1,7 @@
 /** Marks the actions of a plan whose code is not there. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { computedBy } from "../../actions/apply-action.ts";
+import { codeIn } from "../../actions/apply-action.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import type { RunContext } from "../run-context.ts";
 import { costs } from "./estimate.ts";
@@ -33,7 +33,7 @@ export async function withMissingCode(
 }
 
 function modulesOf({ action, commits }: PlannedAction): readonly string[] {
-  const codes = commits.flatMap((commit) => computedBy(commit.action)?.how.with ?? []);
+  const codes = commits.flatMap((commit) => codeIn(commit.action)?.with ?? []);
   const queries = action.kind === "prepareColumn" && action.evaluate !== undefined ? [action.evaluate.file] : [];
   return [...codes.filter((code) => typeof code === "string"), ...queries];
 }

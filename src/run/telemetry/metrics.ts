@@ -38,7 +38,7 @@ export function runMetrics({ metrics }: TelemetryApi, attributes: Attributes): R
         // The duration of a group is that of all its migrations.
         migrations.record(event.duration / 1_000 / (("group" in event ? event.group : undefined) ?? 1), attributes);
       if (event.event === "computed") {
-        const column = `${event.table}.${event.path}`;
+        const column = `${event.table}.${event.path ?? ""}`;
         // Counted from the beginning of the column. If it begins again, so does the count.
         const before = computed.get(column) ?? 0;
         rows.add(event.rows < before ? event.rows : event.rows - before, {

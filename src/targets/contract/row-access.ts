@@ -33,6 +33,8 @@ export interface RowAccess {
   setNull(table: string, columns: readonly string[], where: string): Promise<void>;
   /** Appends rows. Creates the table if there is none. */
   append(table: string, values: NewValues): Promise<void>;
+  /** Deletes the rows for which a predicate holds, in one commit. */
+  delete(table: string, where: string): Promise<void>;
   /** Drops the table if there is one. */
   drop(table: string): Promise<void>;
   /** Where the files of a table are; absent if other programs can't read and write them. */

@@ -165,6 +165,10 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
     },
     describe: (action) => written(action, "optimize", keepAll),
   },
+  populateTable: {
+    execute: byRun,
+    describe: (action) => `${action.table}.add(<rows computed from ${action.from}>)`,
+  },
   prepareColumn: { execute: byRun, describe: (action) => describeMerge(action, preparedName(action.path)) },
   putBackRows: {
     execute: async (action, _, { oldVersions }) => await putBack(oldVersions(action.table), action),

@@ -5,7 +5,7 @@ import { writeReadably } from "../../engine/checked-writes.ts";
 import { readColumns, type AnyTable } from "../../engine/engine.ts";
 import type { DatabaseLocation } from "../../engine/location.ts";
 import { readIndexes } from "../../engine/read-indexes.ts";
-import { addRows, mergeRows, updateRows } from "../../engine/write-rows.ts";
+import { addRows, deleteRows, mergeRows, updateRows } from "../../engine/write-rows.ts";
 import type { NewValues, RowAccess } from "../contract/row-access.ts";
 
 interface Database {
@@ -86,6 +86,7 @@ export function lanceRows({ location, open, create, drop, calling }: Database): 
         else await addRows(handle, file, "append");
         free(file);
       }),
+    delete: (table, where) => calling(async () => void (await deleteRows(await existing(table), where))),
     drop: (table) =>
       calling(async () => {
         if ((await open(table)) !== undefined) await drop(table);

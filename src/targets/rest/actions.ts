@@ -74,6 +74,14 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
   },
   backfillColumn: "it takes several calls",
   catchUpColumn: mergedByRun(),
+  populateTable: {
+    operation: "insert",
+    // A target gives access to rows if it can merge them.
+    needs: ["query", "insert", "delete", "merge"],
+    request: () => ({ body: undefined }),
+    execute: () => Promise.reject(new TypeError("a run computes rows itself")),
+    note: ({ from }) => ` <rows computed from ${from}>`,
+  },
   prepareColumn: mergedByRun(({ path }) => preparedName(path)),
   fillColumn: mergedByRun(),
   checkRecall: {

@@ -89,6 +89,9 @@ export function restRows(client: Client, described: Pick<RowAccess, "columns" | 
       const create = () => client.write("create", table, { body });
       await repeated(() => orMissing(table, add, create));
     },
+    async delete(table, where) {
+      await repeated(() => client.write("delete", table, { body: jsonBody({ predicate: where }) }));
+    },
     async drop(table) {
       const drop = () => client.write("drop", table, { body: jsonBody({}) });
       await repeated(() => orMissing<unknown>(table, drop, async () => undefined));

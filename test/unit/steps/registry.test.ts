@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { int8, int64 } from "../../../src/schema/declare/type-builders.ts";
+import { int8, int64, utf8 } from "../../../src/schema/declare/type-builders.ts";
 import { tablesAfter } from "../../../src/actions/apply-action.ts";
 import { btree } from "../../../src/schema/declare/index-builders.ts";
 import { change, type Table } from "../../../src/schema/table.ts";
@@ -106,7 +106,16 @@ test("every kind compiles to actions that the fold knows", () => {
       keep: "g",
       index: btree(),
     }),
-    kinds.createTable("u", { a: int8() }),
+    kinds.createTable("u", { a: int8(), of: int64(), from: utf8() }),
+    kinds.populateTable("u", {
+      from: "t",
+      columns: ["d"],
+      key: "c",
+      source: "of",
+      mark: "from",
+      with: "./u.ts",
+      version: "1",
+    }),
     kinds.dropTable("u"),
     kinds.renameTable("t", "v"),
   ];

@@ -16,6 +16,7 @@ import * as fc from "../../../support/fast-check.ts";
 import { rounds } from "../../../support/rounds.ts";
 
 const capabilities = { describes: true };
+const populating = { source: "of", mark: "mark", with: "./rows.ts", version: "1" };
 
 function migration(version: number, name: string, steps: readonly Step[]): Migration {
   const file = `000${version}_${name}.ts`;
@@ -230,6 +231,18 @@ describe("what a branch is told", () => {
       [
         m.addColumn("d", "v", m.int32()),
         m.backfillColumn("d", "v", { from: ["b"], key: "c", with: "./b.ts", version: "1" }),
+      ],
+    ],
+    [
+      "rows that a module computes",
+      [m.renameColumn("d", "a", "c"), m.renameTable("d", "e")],
+      [
+        m.createTable("n", { of: m.int32(), mark: m.utf8() }),
+        m.populateTable("n", { ...populating, from: "d", columns: ["b"], key: "a", where: "b > 1" }),
+      ],
+      [
+        m.createTable("n", { of: m.int32(), mark: m.utf8() }),
+        m.populateTable("n", { ...populating, from: "e", columns: ["b"], key: "c", where: "b > 1" }),
       ],
     ],
   ])("%s", (_, theirs, ours, there) => {
