@@ -347,7 +347,6 @@ export const matrixCases: Readonly<Record<StepName, readonly MatrixCase[]>> = {
           {
             rows: [
               { person: 1, word: "old", made_from: "other" },
-              { person: 99, word: "gone", made_from: "other" },
               { person: null, word: "own", made_from: null },
             ],
           },

@@ -72,7 +72,10 @@ class Populating {
   #problem: string | undefined;
   /** What is computed and not appended yet. */
   #waiting: { readonly key: RowValue; readonly now: string; readonly rows: readonly RowValues[] }[] = [];
+  /** When something was appended last, or the page began. */
   #since = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #appended = Promise.resolve();
   #computed = 0;
   #total: number | undefined;
   #limit = firstPageRows;
@@ -191,12 +194,22 @@ class Populating {
     }
     this.#computed += results.length;
     const waiting = this.#waiting.reduce((sum, { rows }) => sum + rows.length, 0);
-    if (waiting >= mostWaiting || clock.steady() - this.#since >= longestWait) await this.#append();
+    const left = longestWait - (clock.steady() - this.#since);
+    if (waiting >= mostWaiting || left <= 0) await this.#append();
+    // The calls that are under way may take long. If it fails, so does the next append.
+    else this.#timer ??= setTimeout(() => void this.#append().catch(() => {}), left);
     progress(this.#computed, this.#total);
   }
 
+  /** Appends what is waiting, when the append before has ended. */
+  #append(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    return (this.#appended = this.#appended.then(() => this.#appendWaiting()));
+  }
+
   /** In one commit, so that the rows of a source are there all or none. */
-  async #append(): Promise<void> {
+  async #appendWaiting(): Promise<void> {
     const { rows, mayWrite, clock } = this.#context;
     const { table, source, mark } = this.#action;
     const all = this.#waiting.splice(0);
