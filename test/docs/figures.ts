@@ -94,6 +94,9 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
     `a page of about ${mebibytes(numberIn(pages, "pageBytes"))} at a time`,
     `On tables of up to ${number(numberIn("src/run/recall/compare-neighbours.ts", "mostRows"))} rows, \`prepare\` also reports`,
   ],
+  "docs/populate.md": [
+    `at most ${number(numberIn("src/run/populate/find-sources.ts", "mostKnown"))} sources in memory`,
+  ],
   "docs/engine.md": [
     `limits each of the two caches to ${mebibytes(numberIn("src/engine/engine.ts", "mostCacheBytes"))}`,
   ],

@@ -50,6 +50,26 @@ const wrong: readonly (readonly [step: string, says: string])[] = [
   ['m.setMetadata("documents", «"tags.x"», { a: "b" })', '"tags.item"'],
   ['m.insertRows("documents", [{ id: 1 }], { «key»: "idd" })', '"id"'],
   ['m.insertRows("documents", [{ id: 1, «titel»: "x" }], { key: "id" })', "'titel' does not exist"],
+  [
+    'm.populateTable(«"nobody"», { from: "documents", columns: ["title"], key: "id", source: "body", mark: "body", with: "./rows.ts", version: "1" })',
+    '"documents" | "notes"',
+  ],
+  [
+    'm.populateTable("notes", { «from»: "nobody", columns: ["title"], key: "id", source: "body", mark: "body", with: "./rows.ts", version: "1" })',
+    '"documents" | "notes"',
+  ],
+  [
+    'm.populateTable("notes", { from: "documents", columns: [«"titel"»], key: "id", source: "body", mark: "body", with: "./rows.ts", version: "1" })',
+    '"title"',
+  ],
+  [
+    'm.populateTable("notes", { from: "documents", columns: ["title"], «key»: "idd", source: "body", mark: "body", with: "./rows.ts", version: "1" })',
+    '"id"',
+  ],
+  [
+    'm.populateTable("notes", { from: "documents", columns: ["title"], key: "id", «source»: "bodi", mark: "body", with: "./rows.ts", version: "1" })',
+    '"body"',
+  ],
   ['m.execute("documents", { update: { «titel»: "null" } })', "'titel' does not exist"],
 ];
 
@@ -150,6 +170,18 @@ const right = {
     m.insertRows("persons", [{ id: 1, home: 2 }, { id: 3 }], { key: "id" }),
     m.execute("persons", { update: { home: "3", "\`id\`": "4" }, where: "id = 1" }),
     m.execute("persons", { delete: "id = 1" }),
+    m.createTable("parts", { of: m.int32(), made_from: m.utf8() }),
+    m.populateTable("parts", {
+      from: "documents",
+      columns: ["title"],
+      key: "id",
+      source: "of",
+      mark: "made_from",
+      with: { command: ["python3", "parts.py"] },
+      version: "1",
+      batch: 4,
+    }),
+    m.dropTable("parts"),
     m.dropTable("persons"),
     m.createTable("persons", [["1", m.int8()], ["b", m.int8()]]),
     m.renameColumn("persons", "1", "a"),`,

@@ -3,9 +3,9 @@ import type { Action, PopulateTableAction } from "../../actions/model/action.ts"
 import { tablesOfAction } from "../../actions/apply-action.ts";
 import { rowsOfCondition, type RowsToCompute } from "../../plan/assess/rows-to-compute.ts";
 import { sqlPath } from "../../schema/sql.ts";
-import type { Database } from "../../schema/table.ts";
+import { requireColumn, type Database } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { findSources } from "./find-sources.ts";
+import { canBeBlocks, findSources } from "./find-sources.ts";
 
 /** The rows of the source table; undefined if they do not follow from the current tables. */
 export function sourcesNow(
@@ -25,7 +25,7 @@ export async function countSources(
 ): Promise<number | null> {
   const wanted = sourcesNow(action, before, now);
   if (wanted === undefined || rows === undefined || count === undefined) return null;
-  const { table, from, source } = action;
+  const { table, from, key, source } = action;
   try {
     const sources = await count(wanted.table, wanted.where);
     const earlier = before.filter((one) =>
@@ -36,8 +36,12 @@ export async function countSources(
     if (earlier.length > 0 || !now.has(table)) return sources;
     if ((await count(table, `${sqlPath([source])} is not null`, undefined, 1)) === 0) return sources;
     let lacking = 0;
-    for await (const { lacks } of findSources({ action, rows, hasAddresses: false, isEmpty: false, sources }))
-      if (lacks !== undefined) lacking++;
+    const columns = [
+      requireColumn(from, now.get(from)!.columns, [key]),
+      requireColumn(table, now.get(table)!.columns, [source]),
+    ];
+    const context = { action, rows, hasAddresses: false, isEmpty: false, byBlocks: canBeBlocks(...columns), sources };
+    for await (const { lacks } of findSources(context)) if (lacks !== undefined) lacking++;
     return lacking;
   } catch {
     // What can't be queried is unknown.

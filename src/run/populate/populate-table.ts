@@ -17,7 +17,7 @@ import { computeAll, type Compute, type RowResult, type Tally } from "../compute
 import type { Filled } from "../compute/fill-context.ts";
 import { FillFailed } from "../calls/fill-failed.ts";
 import { keysIn, mostKeys, requireUnique, rowsOfPage } from "../compute/found-rows.ts";
-import { findSources, outdatedRows, pagesOf, type FoundSource } from "./find-sources.ts";
+import { canBeBlocks, findSources, outdatedRows, pagesOf, type FoundSource } from "./find-sources.ts";
 
 export interface PopulateContext {
   readonly rows: RowAccess;
@@ -103,8 +103,16 @@ class Populating {
     if (!isEmpty) this.#tally.good++;
     const sources = await this.#context.count?.();
     if (isEmpty) this.#total = sources;
-    const version = await this.#context.rows.version(this.#action.from);
-    const context = { ...this.#context, action: this.#action, hasAddresses: version !== undefined, sources };
+    const { table, from } = this.#action;
+    const versions = [await this.#context.rows.version(table), await this.#context.rows.version(from)];
+    const hasAddresses = !versions.includes(undefined);
+    const context = {
+      ...this.#context,
+      action: this.#action,
+      hasAddresses,
+      byBlocks: canBeBlocks(this.#key, this.#source),
+      sources,
+    };
     let isComplete = false;
     for (let pass = 1; pass <= mostPasses && !isComplete; pass++)
       isComplete = !(await this.#pass(findSources({ ...context, isEmpty: isEmpty && pass === 1 })));

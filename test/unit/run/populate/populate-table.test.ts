@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { PopulateTableAction } from "../../../../src/actions/model/action.ts";
 import { NoAnswer } from "../../../../src/run/compute/compute-all.ts";
-import { findSources } from "../../../../src/run/populate/find-sources.ts";
+import { findSources, outdatedRows } from "../../../../src/run/populate/find-sources.ts";
 import { populateTable, type PopulateContext } from "../../../../src/run/populate/populate-table.ts";
 import type { RowValue, RowValues } from "../../../../src/schema/row-values.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
@@ -38,11 +38,12 @@ type Row = RowValues & { readonly id: number; readonly text: string | null };
 const split = (rows: readonly RowValues[]): readonly unknown[] =>
   (rows as readonly Row[]).map(({ text }) => (text ?? "").split(" ").flatMap((word) => (word === "" ? [] : { word })));
 
-async function aScene(texts: readonly (string | null)[]) {
+/** `gap`: between the keys of two documents. */
+async function aScene(texts: readonly (string | null)[], gap = 1) {
   const folder = temporaryFolder();
   const target = await open({ kind: "lance", uri: folder }, { name: "test", folder });
   const rows = target.rows!;
-  await rows.append("documents", { columns: documents, rows: texts.map((text, id) => ({ id, text })) });
+  await rows.append("documents", { columns: documents, rows: texts.map((text, at) => ({ id: at * gap, text })) });
   await rows.append("words", { columns: words, rows: [{ document: null, word: "own", made_from: null }] });
   const database = await lancedb.connect(folder);
   const calls: string[] = [];
@@ -224,17 +225,59 @@ test.each([null, 0])("a key that is %s in a row more is refused", async (id) => 
   await expect(run()).rejects.toThrow(/documents.id is (null in a row|0 in 2 rows or more), so it can't identify rows/);
 });
 
-test("a table that is larger than what is in memory is compared in parts", async () => {
-  const { run, rows, documents: table, add } = await aScene(Array.from({ length: 50 }, (_, id) => `a${id}`));
+test("another version replaces the rows of all sources, by their addresses where these are in few ranges", async () => {
+  const { run, words_ } = await aScene(Array.from({ length: 50 }, (_, id) => `a${id} b`));
   await run();
-  await table.update({ where: "id in (3, 30)", values: { text: "changed" } });
-  await table.delete("id = 7");
-  await add("documents", { id: 99, text: "new" });
-  const found: string[] = [];
-  const context = { action: step, rows, hasAddresses: true, isEmpty: false };
-  for (const sources of [undefined, 50])
-    for await (const { key, lacks, outdated } of findSources({ ...context, sources }, 4))
-      found.push(`${String(key)} ${lacks === undefined ? "has" : "lacks"} ${outdated.length}`);
-  const once = ["3 lacks 1", "30 lacks 1", "7 has 1", "99 lacks 0"];
-  expect(found.toSorted()).toEqual([...once, ...once].toSorted());
+  const all = await words_();
+  const upper = (rows: readonly RowValues[]) => (rows as readonly Row[]).map(({ text }) => [{ word: `v2 ${text}` }]);
+  await run({ version: "2" }, upper);
+  expect(await words_()).toHaveLength(51);
+  await run();
+  expect(await words_()).toEqual(all);
 });
+
+test("rows are found by their addresses if these are in few ranges, and otherwise by their marks", () => {
+  const same = (mark: string, first: number, last: number, rows = last - first + 1) => ({ mark, rows, first, last });
+  const of = (...outdated: readonly ReturnType<typeof same>[]) =>
+    outdatedRows(
+      outdated.map((one, key) => ({ key, outdated: [one] })),
+      step,
+      int64,
+    );
+  const five = ["a", "b", "c", "d", "e"].map((mark, at) => same(mark, 2 * at, 2 * at + 1));
+  expect(of(...five.toReversed())).toEqual(["(_rowaddr >= 0 and _rowaddr <= 9)"]);
+  const byMark = (...marks: readonly string[]) => [
+    `\`document\` is not null and \`made_from\` in (${marks.map((mark) => `'${mark}'`).join(", ")})`,
+  ];
+  expect(of(...five.slice(1))).toEqual(byMark("b", "c", "d", "e"));
+  // A row of another source is between them, or there are no addresses.
+  expect(of(...five.slice(1), same("f", 20, 23, 3))).toEqual(byMark("b", "c", "d", "e", "f"));
+  expect(of(...five.map(({ mark }) => same(mark, Number.NaN, Number.NaN, 2)))).toEqual(byMark("a", "b", "c", "d", "e"));
+});
+
+test.each([true, false])(
+  "a table that is larger than what is in memory is compared in parts, by blocks: %s",
+  async (byBlocks) => {
+    const gap = byBlocks ? 10_000 : 1;
+    const {
+      run,
+      rows,
+      documents: table,
+      add,
+    } = await aScene(
+      Array.from({ length: 50 }, (_, id) => `a${id}`),
+      gap,
+    );
+    await run();
+    await table.update({ where: `id in (${3 * gap}, ${30 * gap})`, values: { text: "changed" } });
+    await table.delete(`id = ${7 * gap}`);
+    await add("documents", { id: 99 * gap, text: "new" });
+    const found: string[] = [];
+    const context = { action: step, rows, hasAddresses: true, isEmpty: false, byBlocks };
+    for (const sources of [undefined, 50])
+      for await (const { key, lacks, outdated } of findSources({ ...context, sources }, 4))
+        found.push(`${Number(key) / gap} ${lacks === undefined ? "has" : "lacks"} ${outdated.length}`);
+    const once = ["3 lacks 1", "30 lacks 1", "7 has 1", "99 lacks 0"];
+    expect(found.toSorted()).toEqual([...once, ...once].toSorted());
+  },
+);
