@@ -4,7 +4,7 @@ import type { RowValues } from "../../schema/row-values.ts";
 import type { IndexType, TableIndex } from "../../schema/table-index.ts";
 import type { Table } from "../../schema/table.ts";
 import type { Alteration } from "./alteration.ts";
-import type { Computation } from "./computation.ts";
+import type { Computation, EvaluateWith } from "./computation.ts";
 
 export interface ActionOf<Kind extends string> {
   readonly kind: Kind;
@@ -70,21 +70,6 @@ export interface CatchUpColumnAction extends ActionOf<"catchUpColumn">, Computat
   readonly marked?: string | undefined;
   /** Whether this is a later run, after the migration: another migration may have prepared the column meanwhile. */
   readonly isLater?: true | undefined;
-}
-
-/** With which queries of the application the new values of a column are evaluated before it is switched. */
-export interface Evaluation {
-  /** The path of a module of the project. */
-  readonly file: string;
-  /** How many rows each query looks for; 10 when absent. */
-  readonly k?: number | undefined;
-  /** The least share, from 0 to 1, of the rows that are expected, or else of those that the old values give. */
-  readonly least?: number | undefined;
-}
-
-/** `old`: the code that computes old vectors of queries, if there is any. */
-export interface EvaluateWith extends Evaluation {
-  readonly old?: Pick<Computation, "with" | "version"> | undefined;
 }
 
 export interface RecallCondition {

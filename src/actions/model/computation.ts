@@ -42,3 +42,18 @@ export const firstPageRows = 500;
 
 /** What applies if an option is absent. */
 export const usual = { batch: 64, concurrency: 4 };
+
+/** With which queries of the application the new values of a column are evaluated before it is switched. */
+export interface Evaluation {
+  /** The path of a module of the project. */
+  readonly file: string;
+  /** How many rows each query looks for; 10 when absent. */
+  readonly k?: number | undefined;
+  /** The least share, from 0 to 1, of the rows that are expected, or else of those that the old values give. */
+  readonly least?: number | undefined;
+}
+
+/** `old`: the code that computes old vectors of queries, if there is any. */
+export interface EvaluateWith extends Evaluation {
+  readonly old?: Pick<Computation, "with" | "version"> | undefined;
+}

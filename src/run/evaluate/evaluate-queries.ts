@@ -1,6 +1,6 @@
 /** Searches for the queries of an application in the old and in the new values of a column. */
-import type { EvaluateWith, PrepareColumnAction } from "../../actions/model/action.ts";
-import { sqlOf, type Computation } from "../../actions/model/computation.ts";
+import type { PrepareColumnAction } from "../../actions/model/action.ts";
+import { sqlOf, type Computation, type EvaluateWith } from "../../actions/model/computation.ts";
 import { preparedName } from "../../actions/rewrite/prepared-columns.ts";
 import { formatType, type Column } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";

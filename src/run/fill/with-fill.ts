@@ -1,6 +1,7 @@
 /** Gives a target the actions for which code of the project computes values. Each consists of many calls of the target and of the code. */
+import type { EvaluateWith } from "../../actions/model/computation.ts";
 import { isInterruption } from "../../errors/migrate-error.ts";
-import type { Action, ActionFor, EvaluateWith, PrepareColumnAction } from "../../actions/model/action.ts";
+import type { Action, ActionFor, PrepareColumnAction } from "../../actions/model/action.ts";
 import { preparedName } from "../../actions/rewrite/prepared-columns.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";

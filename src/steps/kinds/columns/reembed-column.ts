@@ -1,5 +1,4 @@
-import type { Evaluation } from "../../../actions/model/action.ts";
-import type { Computation } from "../../../actions/model/computation.ts";
+import type { Computation, Evaluation } from "../../../actions/model/computation.ts";
 import { parsePath } from "../../../schema/path.ts";
 import type { IndexType } from "../../../schema/table-index.ts";
 import { indexSource } from "../../../schema/text/typescript-source.ts";
