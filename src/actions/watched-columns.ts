@@ -22,12 +22,21 @@ export function watchedColumns(actions: readonly Action[]): readonly WatchedColu
   }, []);
 }
 
-/** The columns that a rollback of these actions has put back and that it can compute. */
+/**
+ * The columns that a rollback of these actions has put back and that it can compute. Of several switches of one column, the
+ * first one was rolled back last.
+ */
 export function columnsPutBack(actions: readonly Action[], upTo: string): readonly WatchedColumn[] {
+  const seen = new Set<string>();
   return actions.flatMap((action) => {
-    if (action.kind !== "switchColumn" || action.down === undefined) return [];
+    if (action.kind !== "switchColumn") return [];
     const { table, path, down } = action;
-    return { ...down, kind: "catchUpColumn", table, path, keep: parsePath(path)[0]!, isLater: true, upTo } as const;
+    const place = JSON.stringify([table, path]);
+    if (seen.has(place)) return [];
+    seen.add(place);
+    const own = parsePath(path)[0]!;
+    const how = { kind: "catchUpColumn", table, path, was: own, keep: own, isLater: true, upTo } as const;
+    return down === undefined ? [] : [{ ...down, ...how }];
   });
 }
 

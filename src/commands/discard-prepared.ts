@@ -6,7 +6,7 @@ import { formatMigration } from "../migrations/file-name.ts";
 import { isPreparing, isStaging } from "../run/compute/staging-name.ts";
 import { underLease } from "../run/lease/under-lease.ts";
 import { withLease } from "../run/lease/with-lease.ts";
-import { findWatched, watchedElsewhere } from "../run/watch/find-stale.ts";
+import { findSwitchedBack } from "../run/watch/find-stale.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import { formatPath } from "../schema/path.ts";
 import { patience, retry } from "../targets/contract/retry.ts";
@@ -39,12 +39,10 @@ export async function discardPrepared(options: MigratorOptions): Promise<Discard
 
 type IsNeeded = (table: string, mark: string) => boolean;
 
-/** The kept marks that applied migrations need, and not those that a rollback has left. */
+/** All kept marks but those that a rollback has left, of a column that a pending migration would switch again. */
 async function neededMarks(context: RunContext, state: LedgerState): Promise<IsNeeded> {
-  const watched = (await findWatched(context, state)).filter(({ upTo }) => upTo === undefined);
-  const elsewhere = await watchedElsewhere(context, state, watched);
-  return (table, mark) =>
-    elsewhere.length > 0 || watched.some((one) => one.table === table && keptMark(one.keep) === mark);
+  const left = await findSwitchedBack(context, state);
+  return (table, mark) => !left.some((one) => one.table === table && keptMark(one.keep) === mark);
 }
 
 /** Drops the prepared columns of a table. Whether there were any. */

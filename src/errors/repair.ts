@@ -71,13 +71,13 @@ function ifRestored({ tables, choices: kept, version }: Restored, choices: reado
   const only = `if only ${tables.join(" and ")} ${was} brought back from a copy`;
   const others = toAnyOf(choices.filter((choice) => !kept.includes(choice)));
   if (kept.length > 0)
-    return `${only}, choose with ${toAnyOf(kept)}, as the ledger records of the other tables; otherwise choose with ${others}`;
+    return `${only}, choose with ${toAnyOf(kept)}, which agrees with the ledger about the other tables; otherwise choose with ${others}`;
   const instead =
     version === undefined
       ? `bring back a newer copy of ${it}`
       : `restore ${version}, if nothing that was written since is needed`;
   return (
-    `the ledger records other changes of rows in the other tables: ${only}, ${instead}, then run migrate repair again; ` +
+    `the ledger disagrees about rows of the other tables: ${only}, ${instead}, then run migrate repair again; ` +
     `if all tables, or the ledger alone, were brought back, choose with ${others}`
   );
 }

@@ -61,9 +61,10 @@ export interface Config {
    */
   readonly waitSeconds?: number;
   /**
-   * The Python that loads computed columns: a program, or its path from the folder of the configuration.
+   * The Python that loads computed columns: a program, or its path from the folder of the configuration. `MIGRATE_PYTHON`
+   * overrides it.
    *
-   * @default `MIGRATE_PYTHON`, or that of the virtual environment `.venv` beside the configuration
+   * @default that of the virtual environment `.venv` beside the configuration
    */
   readonly python?: string;
   /**

@@ -185,8 +185,9 @@ export async function openSession(wanted: SessionOptions, given?: Config, anyTar
 
 /** The Python that the user names, or that of a virtual environment in the folder of the configuration. */
 function pythonOf({ folder, python }: LoadedConfig): string | undefined {
-  const named = process.env["MIGRATE_PYTHON"] || python;
-  if (named !== undefined) return /[/\\]/.test(named) ? resolve(folder, named) : named;
+  const named = process.env["MIGRATE_PYTHON"];
+  if (named !== undefined && named !== "") return named;
+  if (python !== undefined) return /[/\\]/.test(python) ? resolve(folder, python) : python;
   return [".venv/bin/python", ".venv/Scripts/python.exe"]
     .map((path) => resolve(folder, path))
     .find((path) => existsSync(path));

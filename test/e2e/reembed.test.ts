@@ -318,6 +318,49 @@ test("verify and status find what is written with the old model after the switch
   expect(await project.migrate(["up"])).toMatchObject({ code: 0, stderr: expect.not.stringContaining("computed") });
 });
 
+test("old vectors stay if the step was changed after its rollback, and is applied then", async () => {
+  const project = await aScene('down: { with: "./code/old.ts", version: "1" }');
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  reembed(project, 'down: { with: "./code/old.ts", version: "another" }');
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await vectorsIn(project, "embedding_old")).toEqual(old);
+  expect(await namesIn(project)).not.toContain(marksBack);
+});
+
+test("a release without the migration that was rolled back does not end the watch", async () => {
+  const project = await aScene('down: { with: "./code/old.ts", version: "1" }');
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  const file = join(project.folder, "migrations/0002_model.ts");
+  const text = readFileSync(file, "utf8");
+  rmSync(file);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  writeFileSync(file, text);
+  await (await openDocs(project)).update({ where: "id = 3", values: { text: "text 33" } });
+  expect(JSON.parse((await project.migrate(["verify", "--json"])).stdout)).toMatchObject({ stale: [{ keys: [3] }] });
+});
+
+test("a row for which a rollback has failed is reported, and computed later", async () => {
+  const project = await aScene('failedRows: "leave", down: { with: "./code/old.ts", version: "1" }');
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await (await openDocs(project)).update({ where: "id = 3", values: { text: "text 33" } });
+  project.write(
+    "code/old.ts",
+    `export default () => { throw new Error("not today"); };
+`,
+  );
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  const { "text 3": former, ...others } = old;
+  expect(await vectorsIn(project)).toEqual({ ...others, "text 33": former });
+  expect(JSON.parse((await project.migrate(["verify", "--json"])).stdout)).toMatchObject({
+    stale: [{ keys: [3], rows: { missing: 0, outdated: 0, failed: 1 } }],
+  });
+  project.write("code/old.ts", embedderOf(2));
+  expect(await project.migrate(["up", "--to", "1"])).toMatchObject({ code: 0 });
+  expect(await vectorsIn(project)).toEqual({ ...others, "text 33": [33, 34] });
+});
+
 test("a vector that was too short for the new column, so that the client has filled it up with nulls, is computed", async () => {
   const project = await aScene();
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });

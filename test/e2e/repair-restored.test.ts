@@ -82,7 +82,7 @@ test("a step that is rolled back is not taken for done because one table was bro
   expect({ code, stderr }).toEqual({
     code: 4,
     stderr: expect.stringContaining(
-      "if only docs was brought back from a copy, choose with --to 0003.1, as the ledger records of the other tables; otherwise choose with --to 0003",
+      "if only docs was brought back from a copy, choose with --to 0003.1, which agrees with the ledger about the other tables; otherwise choose with --to 0003",
     ),
   });
   await must(project, "repair", "--to", "0003.1", "--yes");

@@ -199,12 +199,7 @@ test("the marks of a column of old values go with it", async () => {
   const { options, toFile, open } = await aScene();
   toFile("0003_drop.mjs", dropColumn("docs", "embedding_old"));
   await up(options);
-  expect((await (await open()).schema()).fields.map(({ name }) => name)).toEqual([
-    "id",
-    "text",
-    "embedding",
-    "_lance_migrate_kept_embedding",
-  ]);
+  expect((await (await open()).schema()).fields.map(({ name }) => name)).toEqual(["id", "text", "embedding"]);
   await options.target.close();
 });
 

@@ -71,7 +71,7 @@ test("doctor and plan state which Python loads values, or why none does", async 
   const named = `${usable} has pylance 14.0.2`;
   const doctor = async (...args: string[]) => await project.migrate(["doctor", ...args]);
   expect((await doctor()).stdout).toContain(
-    "no   loads computed columns with Python: no Python is configured (python, MIGRATE_PYTHON), and there is no .venv beside the configuration; values are merged into the table instead, which writes whole rows",
+    "no   loads computed columns with Python: no Python is configured (--python, MIGRATE_PYTHON, python), and there is no .venv with pylance beside the configuration, so values are merged into the table, which writes whole rows",
   );
   expect((await doctor("--python", usable)).stdout).toContain(`yes  loads computed columns with Python: ${named}`);
   const { stdout } = await project.migrate(["doctor", "--python", "no-python", "--json"]);
@@ -85,12 +85,12 @@ test("doctor and plan state which Python loads values, or why none does", async 
       }),
     ]),
   });
-  expect((await project.migrate(["plan"])).stdout).toContain("values are merged into the table instead");
+  expect((await project.migrate(["plan"])).stdout).toContain("values are merged into the table");
   // A setting, which the variable overrides.
   const local = `targets: { local: { kind: "lance", uri: ".lancedb" } }`;
   project.write("migrate.config.ts", `export default { python: ${JSON.stringify(usable)}, ${local} };`);
   expect((await project.migrate(["plan"])).stdout).toContain(
-    `new columns are loaded with files of their own: ${named}`,
+    `values are loaded as separate files of the column: ${named}`,
   );
   expect((await project.migrate(["plan"], { MIGRATE_PYTHON: "another" })).stdout).toContain("another can't be started");
   expect(await project.migrate(["up"])).toMatchObject({

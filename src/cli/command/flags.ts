@@ -148,9 +148,12 @@ export const leaseFlags = {
 
 /** The flag of a command that loads computed columns. */
 export const pythonFlag = {
-  python: textFlag("the Python that loads computed columns (MIGRATE_PYTHON, python in the configuration, or .venv)", {
-    value: "PROGRAM",
-  }),
+  python: textFlag(
+    "the Python that loads computed columns, and runs Ray (MIGRATE_PYTHON, python in the configuration, or .venv)",
+    {
+      value: "PROGRAM",
+    },
+  ),
 };
 
 /** The flags of a command that calls code of the project, which may cost something. */

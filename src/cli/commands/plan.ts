@@ -146,7 +146,7 @@ async function loadingOf({ migrations }: Plan, { python, target }: MigratorOptio
   if (!migrations.some(({ actions }) => actions.some(isLoading))) return undefined;
   const { findLoader, loaderText } = await import("../../run/fill/load-files.ts");
   const loader = await findLoader(python, target);
-  return loader && `${loader.usable ? "new columns are loaded with files of their own: " : ""}${loaderText(loader)}`;
+  return loader && `${loader.usable ? "values are loaded as separate files of the column: " : ""}${loaderText(loader)}`;
 }
 
 function choicesOf({ to, steps, accept, ...flags }: PlanFlags): readonly [Choice, DownChoice] {

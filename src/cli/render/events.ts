@@ -95,7 +95,9 @@ function progressLines(event: RunEvent): readonly string[] {
     case "notComputed":
       if (event.path === undefined)
         return [
-          `note: ${event.rows === undefined ? "rows" : count(event.rows, "row")} got no rows of ${event.table}, which keeps the former ones; the first: ${event.problem}`,
+          event.rows === 0
+            ? `note: rows of ${event.table} may be outdated: ${event.problem}; another populateTable computes them`
+            : `note: the rows of ${event.table} from ${event.rows === undefined ? "rows" : count(event.rows, "source row")} could not be computed, and stay as they were; the first: ${event.problem}`,
         ];
       return [
         event.rows === undefined

@@ -48,7 +48,7 @@ export async function diagnose(input: RepairInput): Promise<Diagnosis> {
   const hasRecords = records.some(({ version, event }) => version !== undefined || event === "rebuilt");
   if (impossible !== undefined && !damaged) sees.push(impossible.message);
   sees.push(...(hasRecords ? differences.map(differenceText) : [lostText(input.ledger, described)]));
-  const remedy = await remedyFor({ ...restored, hasRecords, described, differences, impossible }, input);
+  const remedy = await remedyFor({ ...restored, hasRecords, damaged, described, differences, impossible }, input);
   return { state, sees, remedy };
 }
 

@@ -51,6 +51,8 @@ export interface RepairInput extends Omit<RunContext, "migrations"> {
 interface Evidence extends RestoredLedger, Compared {
   /** Whether any record is about a migration, or a rebuild. */
   readonly hasRecords: boolean;
+  /** Whether something else has changed its records. */
+  readonly damaged: boolean;
   /** Why the history in the ledger is impossible; undefined if it is not. */
   readonly impossible: MigrateError | undefined;
 }
@@ -60,7 +62,7 @@ export async function remedyFor(evidence: Evidence, input: RepairInput): Promise
 }
 
 async function fromTables(
-  { state, agrees, hasRecords, impossible, described, differences }: Evidence,
+  { state, agrees, hasRecords, damaged, impossible, described, differences }: Evidence,
   input: RepairInput,
 ): Promise<Remedy> {
   const { row, fits, possible } = placesIn(input.migrations, state, described, input.target.capabilities);
@@ -121,7 +123,7 @@ async function fromTables(
       }),
     );
   }
-  const isTrusted = hasRecords && agrees && impossible === undefined;
+  const isTrusted = hasRecords && agrees && !damaged && impossible === undefined && differences.length > 0;
   if (choice !== undefined) {
     const fitting = possible.find(({ done }) => done === chosen?.done);
     if (fitting !== undefined) return rebuilt(fitting);

@@ -54,8 +54,10 @@ export async function computeAhead(
   context: AheadContext,
 ): Promise<Filled["problem"]> {
   const ahead = new Ahead(action, columns, context);
-  await ahead.resume();
+  const failed = await ahead.resume();
   await ahead.computeAll();
+  // At the end: a run with a limit of calls would get no further than to these.
+  await ahead.computeAgain(failed);
   return ahead.problem;
 }
 
@@ -82,19 +84,20 @@ class Ahead {
     return problem === undefined ? undefined : { rows: tally.bad, text: problem };
   }
 
-  /** Finds out what earlier runs have computed. Computes again what failed then: the code may have been at fault. */
-  async resume(): Promise<void> {
+  /** Finds out what earlier runs have computed. Returns the keys of the rows that failed then. */
+  async resume(): Promise<readonly RowValues[]> {
     const { rows, results } = this.#context;
     this.#before = await fragmentsBefore(results, this.#computing.columns, this.#action, rows);
     if (this.#before === undefined) {
       if ((await rows.columns(results)) !== undefined) await this.#drop(results);
-      return;
+      return [];
     }
     await this.#findReached();
-    const { mark, tally } = this.#computing;
+    const { key, mark, tally } = this.#computing;
     const select = [["mark", sqlPath([mark])]] as const;
     tally.good += (await rows.read(results, { select, where: hasSucceeded(mark), limit: 1 })).length;
-    await this.#retryFailed();
+    const where = `starts_with(${sqlPath([mark])}, '${failedMark}')`;
+    return await rows.read(results, { select: [[key.name, sqlPath([key.name])]], where });
   }
 
   async computeAll(): Promise<void> {
@@ -201,13 +204,12 @@ class Ahead {
     return found.filter((row) => !known.has(this.#identity(row)));
   }
 
-  async #retryFailed(): Promise<void> {
+  /** Computes rows again that failed in an earlier run: the code may have been at fault. */
+  async computeAgain(failed: readonly RowValues[]): Promise<void> {
     const { rows, results } = this.#context;
-    const { key, mark } = this.#computing;
+    const { key } = this.#computing;
     const keep = async (values: readonly RowValues[]) =>
       void (await rows.update(results, key.name, this.#computing.values(values), "true"));
-    const where = `starts_with(${sqlPath([mark])}, '${failedMark}')`;
-    const failed = await rows.read(results, { select: [[key.name, sqlPath([key.name])]], where });
     for (const keys of this.#byKeys(failed)) {
       const found = await this.#computing.read(this.#wanted(keys), undefined, false);
       if (found.length > 0) await this.#computing.computeEach(found, keep);

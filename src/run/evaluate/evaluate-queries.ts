@@ -8,6 +8,9 @@ import type { RowAccess } from "../../targets/contract/row-access.ts";
 import { codeFailed } from "../calls/fill-failed.ts";
 import { computeAll, type Compute } from "../compute/compute-all.ts";
 import type { Evaluated } from "../events.ts";
+import { keysIn, mostKeys } from "../compute/found-rows.ts";
+import { sqlPath } from "../../schema/sql.ts";
+import { requireColumn } from "../../schema/table.ts";
 import { distancesIn, keysNear } from "../recall/compare-neighbours.ts";
 import { loadQueries, type LoadedQuery } from "./load-queries.ts";
 import { judged, type QueryResult } from "./judge.ts";
@@ -26,12 +29,12 @@ export interface Evaluating {
 /** How many rows are looked for, unless the step states it. */
 const usualK = 10;
 
-/** Throws FillFailed if the queries can't be used, or have no vectors. */
+/** `hasExpected`: whether the table has any of the rows that queries should find. Throws FillFailed if the queries can't be used, or have no vectors. */
 export async function evaluateQueries(
   action: PrepareColumnAction,
   { file, k = usualK, old: oldCode }: EvaluateWith,
   context: Evaluating,
-): Promise<Evaluated> {
+): Promise<{ readonly evaluated: Evaluated; readonly hasExpected: boolean }> {
   const { table, path, type, key, from } = action;
   const { rows, folder } = context;
   const queries = await loadQueries(file, folder, from);
@@ -57,7 +60,14 @@ export async function evaluateQueries(
       );
     found.push({ query: text, expected, old: was, new: now });
   }
-  return judged(found, k);
+  const expected = [...new Set(queries.flatMap((query) => query.expected ?? []))].slice(0, mostKeys);
+  const keys = keysIn(
+    expected.map((one) => ({ [key]: one })),
+    requireColumn(table, columns, [key]),
+  );
+  const select = [[key, sqlPath([key])]] as const;
+  const hasExpected = expected.length > 0 && (await rows.read(table, { select, where: keys, limit: 1 })).length > 0;
+  return { evaluated: judged(found, k), hasExpected };
 }
 
 class Vectors {

@@ -50,9 +50,12 @@ function mean(numbers: readonly number[]): number {
   return numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
 }
 
-/** What `least` is compared with: the recall if a query states what it expects, or else the overlap. */
-export function decisive({ recall, overlap }: Evaluated): number {
-  return recall?.new ?? overlap!.shared;
+/**
+ * What `least` is compared with: the recall if a query states what it expects, or else the overlap. In a database that has
+ * none of these rows, such as a new one, there is nothing to judge.
+ */
+export function decisive({ recall, overlap }: Evaluated, hasExpected: boolean): number {
+  return hasExpected || recall === undefined ? (recall?.new ?? overlap!.shared) : 1;
 }
 
 export function evaluationWords({ k, recall, overlap }: Evaluated): string {

@@ -135,22 +135,28 @@ export async function findLoader(
   if (python === undefined)
     return {
       usable: false,
-      detail: "no Python is configured (python, MIGRATE_PYTHON), and there is no .venv beside the configuration",
+      detail:
+        "no Python is configured (--python, MIGRATE_PYTHON, python), and there is no .venv with pylance beside the configuration",
     };
-  const ended = await run(python, [scriptIn("load_column.py"), "--check"]).catch((error: unknown) => fileReason(error));
-  if (typeof ended === "string") return { usable: false, detail: `${python} can't be started (${ended})` };
-  const [{ version, missing } = {}] = ended.stdout.split("\n").flatMap(parse);
+  const ended = await run(python, [scriptIn("load_column.py"), "--check"], { timeout: longestCheck }).catch(
+    (error: Error & { readonly stdout?: string; readonly stderr?: string }) => error,
+  );
+  if (ended instanceof Error && !ended.stderr)
+    return { usable: false, detail: `${python} can't be started (${fileReason(ended)})` };
+  const [{ version, missing } = {}] = (ended.stdout ?? "").split("\n").flatMap(parse);
   return version === undefined
-    ? { usable: false, detail: `${python}: ${missing ?? lastLine(ended.stderr)[0] ?? "it gave no answer"}` }
+    ? { usable: false, detail: `${python}: ${missing ?? lastLine(ended.stderr ?? "")[0] ?? "it gave no answer"}` }
     : { usable: true, detail: `${python} has pylance ${version}` };
 }
 
 /** What it means that values are loaded, or are not. */
 export function loaderText({ usable, detail }: Loader): string {
-  return usable ? detail : `${detail}; values are merged into the table instead, which writes whole rows`;
+  return usable ? detail : `${detail}, so values are merged into the table, which writes whole rows`;
 }
 
 const run = promisify(execFile);
+/** Milliseconds. Loading its packages takes a few seconds at most. */
+const longestCheck = 60_000;
 
 function scriptIn(name: string): string {
   return join(packageFolder(), "python", name);

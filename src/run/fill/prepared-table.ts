@@ -20,7 +20,7 @@ import type { Clock } from "../../time/clock.ts";
 import type { Outrun } from "../events.ts";
 import type { FillContext, Filled } from "../compute/fill-context.ts";
 import { keysIn, mostKeys } from "../compute/found-rows.ts";
-import { staleRows } from "./stale-rows.ts";
+import { areItsMarks, staleRows } from "./stale-rows.ts";
 
 export interface PrepareContext {
   readonly target: Pick<Target, "capabilities" | "commitsOf" | "describeTable" | "execute" | "verdict">;
@@ -164,7 +164,10 @@ export class PreparedTable {
     if (!has(columns, mark) || !has(columns, keep)) return;
     const { table, key } = this.#action;
     const keyColumn = requireColumn(table, columns, [key]);
-    for await (const batch of staleRows({ ...this.#action, path: formatPath([keep]), mark, version }, columns, rows)) {
+    const former = { ...this.#action, path: formatPath([keep]), mark, version };
+    // The step may have been changed since.
+    if (!(await areItsMarks(former, columns, rows))) return await this.drop([mark]);
+    for await (const batch of staleRows(former, columns, rows)) {
       const outdated = batch.filter(({ why }) => why === "outdated").map((row) => ({ [key]: row.key }));
       for (let next = 0; next < outdated.length; next += mostKeys) {
         await mayWrite();

@@ -84,6 +84,21 @@ export function mayBeStale(action: Watched): string {
   return action.where === undefined ? predicate : `(${predicate}) and (${action.where})`;
 }
 
+/**
+ * Whether a row has a mark of this computation: with marks of another one, all rows would look outdated. False if a column
+ * is missing that it reads.
+ */
+export async function areItsMarks(
+  action: Watched,
+  columns: readonly Column[],
+  rows: Pick<RowAccess, "read">,
+): Promise<boolean> {
+  const { table, key, from, mark = markName } = action;
+  if (![key, mark, ...from].every((name) => columns.some((one) => one.name === name))) return false;
+  const select = [["mark", sqlPath([mark])]] as const;
+  return (await rows.read(table, { select, where: isComputed(action), limit: 1 })).length > 0;
+}
+
 /** `columns`: those of the table, including those that migrations don't see. */
 export async function* staleRows(
   action: Watched,

@@ -128,13 +128,13 @@ async function evaluate(action: PrepareColumnAction, how: EvaluateWith, context:
     import("../evaluate/evaluate-queries.ts"),
     import("../evaluate/judge.ts"),
   ]);
-  const evaluated = await evaluateQueries(action, how, {
+  const { evaluated, hasExpected } = await evaluateQueries(action, how, {
     rows,
     folder: project.folder ?? process.cwd(),
     withCode: async (code, column, work) =>
       await session.withCode({ ...code, kind: "fillColumn", table, path }, [column], work),
   });
-  const isEnough = how.least === undefined || decisive(evaluated) >= how.least;
+  const isEnough = how.least === undefined || decisive(evaluated, hasExpected) >= how.least;
   project.emit({ event: "evaluated", table, path, least: how.least, isEnough, ...evaluated });
   if (!isEnough && project.onlyReports !== true) throw new EvaluationTooLow(action, evaluated);
 }

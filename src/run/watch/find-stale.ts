@@ -5,17 +5,15 @@ import { partsOfDeferral, saysDeferred } from "../../ledger/state/record.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { keptMark } from "../../actions/rewrite/prepared-columns.ts";
 import type { Action } from "../../actions/model/action.ts";
-import { isComputed } from "../../actions/rewrite/source-marks.ts";
 import { formatVersion } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
-import { sqlPath } from "../../schema/sql.ts";
 import { columnsPutBack, watchedColumns, type WatchedColumn } from "../../actions/watched-columns.ts";
 import { compileMigration } from "../../plan/compile/compile.ts";
 import { inOrder } from "../../plan/history/replay.ts";
 import { withStepsThatRan } from "../../plan/history/renumbered.ts";
 import { parsePath } from "../../schema/path.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { staleRows } from "../fill/stale-rows.ts";
+import { areItsMarks, staleRows } from "../fill/stale-rows.ts";
 import type { RunContext } from "../run-context.ts";
 import { placeIn, watchedWords, type StaleColumn } from "./stale-text.ts";
 
@@ -32,7 +30,26 @@ export async function findWatched(context: RunContext, state: LedgerState): Prom
 }
 
 /** Those that a rollback has put back, unless their step was changed since. */
-async function findPutBack(
+async function findPutBack(context: RunContext, state: LedgerState): Promise<readonly WatchedColumn[]> {
+  const { rows } = context.target;
+  const isOfStep = async ({ table, ...column }: WatchedColumn) => {
+    try {
+      const columns = (await rows?.columns(table)) ?? [];
+      return (
+        rows !== undefined && (await areItsMarks({ ...column, table, mark: keptMark(column.keep) }, columns, rows))
+      );
+    } catch (error) {
+      if (isMigrateError(error, "ERR_INTERRUPTED")) throw error;
+      // What is unknown is reported.
+      return true;
+    }
+  };
+  const found = await findSwitchedBack(context, state);
+  return (await Promise.all(found.map(async (one) => ((await isOfStep(one)) ? [one] : [])))).flat();
+}
+
+/** Those that pending migrations would switch, and that a rollback may have put back. */
+export async function findSwitchedBack(
   { migrations: source, target }: RunContext,
   { migrations: known }: LedgerState,
 ): Promise<readonly WatchedColumn[]> {
@@ -42,8 +59,7 @@ async function findPutBack(
   if (upTo === undefined) return [];
   try {
     const actions = actionsOf(await loadMigrations(source, pending), target);
-    const putBack = columnsPutBack(actions, formatVersion(upTo.version));
-    return (await Promise.all(putBack.map(async (one) => ((await isMarked(one, target)) ? [one] : [])))).flat();
+    return columnsPutBack(actions, formatVersion(upTo.version));
   } catch (error) {
     // The command that runs a pending migration reports what is wrong with its file.
     if (!isMigrateError(error) || isMigrateError(error, "ERR_INTERRUPTED")) throw error;
@@ -53,16 +69,6 @@ async function findPutBack(
 
 function actionsOf(migrations: readonly Migration[], { capabilities }: Target): readonly Action[] {
   return migrations.flatMap((one) => compileMigration(one, capabilities)).map(({ action }) => action);
-}
-
-/** Whether a row has a mark of this computation: with another one, all rows would look outdated. */
-async function isMarked(column: WatchedColumn, target: Target): Promise<boolean> {
-  if (!(await hasMarks(column, target))) return false;
-  const mark = keptMark(column.keep);
-  const where = isComputed({ ...column, mark });
-  return (
-    ((await target.rows?.read(column.table, { select: [["mark", sqlPath([mark])]], where, limit: 1 })) ?? []).length > 0
-  );
 }
 
 /** Whether the marks of a column are there. A table that can't be read may have them. */
@@ -77,16 +83,14 @@ async function hasMarks({ table, keep }: Pick<WatchedColumn, "keep" | "table">, 
 }
 
 /**
- * Watched columns that the ledger states, if this release lacks files of applied migrations, which may be those that have
- * switched these columns: another release still watches them.
+ * Watched columns that the ledger states, whose marks are there, and of which this release does not know how they are
+ * computed: it may lack the files of their migrations, or have others. Another release still watches them.
  */
 export async function watchedElsewhere(
-  { migrations, target }: RunContext,
-  { migrations: known, deferral = "" }: LedgerState,
+  { target }: RunContext,
+  { deferral = "" }: LedgerState,
   watched: readonly WatchedColumn[],
 ): Promise<readonly string[]> {
-  const files = new Set(migrations.list().map(({ version }) => version));
-  if ([...known].every(([version, { status }]) => status !== "applied" || files.has(version))) return [];
   const own = new Set(watched.map(watchedWords));
   const others = partsOfDeferral(deferral).indexes.filter((words) => !own.has(words));
   const found = await Promise.all(
@@ -114,7 +118,8 @@ export async function findStale(columns: readonly WatchedColumn[], target: Targe
 async function look(column: WatchedColumn, target: Target): Promise<StaleColumn> {
   const rows = { missing: 0, outdated: 0, failed: 0 };
   const keys: (number | string)[] = [];
-  const action = { ...column, mark: keptMark(column.keep) };
+  // A row for which a rollback has failed keeps the value that it had.
+  const action = { ...column, mark: keptMark(column.keep), keepsFailed: column.upTo !== undefined };
   try {
     const columns = (await target.rows!.columns(column.table)) ?? [];
     const gone = [column.key, ...column.from, parsePath(column.path)[0]!].find(
