@@ -95,7 +95,7 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
     `On tables of up to ${number(numberIn("src/run/recall/compare-neighbours.ts", "mostRows"))} rows, \`prepare\` also reports`,
   ],
   "docs/populate.md": [
-    `at most ${number(numberIn("src/run/populate/find-sources.ts", "mostKnown"))} sources in memory`,
+    `at most ${number(numberIn("src/run/populate/find-sources.ts", "mostKnown"))} rows of \`from\` at a time`,
   ],
   "docs/engine.md": [
     `limits each of the two caches to ${mebibytes(numberIn("src/engine/engine.ts", "mostCacheBytes"))}`,
