@@ -111,7 +111,7 @@ test.skipIf(lacks("ray") || lacks("python"))(
 );
 
 /** In place of Ray: a task runs here when its result is asked for, and then an application may write. */
-const ray = `import os, time
+const ray = `import os, threading
 class Task:
     def __init__(self, function): self.function = function
     def options(self, **options): return self
@@ -126,7 +126,7 @@ def get(task):
     if os.environ.get("FAILS"): raise RuntimeError("the node is gone")
     written = task()
     open("written", "a").close()
-    while not os.path.exists("go"): time.sleep(0.05)
+    while not os.path.exists("go"): threading.Event().wait(0.05)
     return written
 `;
 
