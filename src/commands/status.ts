@@ -94,7 +94,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
   const inDoubt = migrationsInDoubt(state, runner.run);
   const pending = pendingFiles(files, state);
   const preparing = await preparingColumns(context, pending);
-  const stopped = await ifLoaded(() => stoppedMigrations(context, pending, state));
+  const stopped = await ifLoaded(() => stoppedMigrations(context, files, state));
   const begun = begunElsewhere(files, state).filter((version) => !atWork.includes(version));
   return {
     applied: appliedIn(state),

@@ -13,13 +13,14 @@ export interface State {
 
 export const states = {
   "half done": {
-    means: "Some actions of a migration are done, and the next one has failed or has not begun.",
+    means:
+      "Some actions of a migration are done, and the next one has failed or has not begun. An action that stopped between two of its commits counts too, if `migrate down` restores or drops its table as a whole.",
     on: "migrate up",
     back: "migrate down",
   },
   "between two commits": {
     means:
-      "An action that takes several commits has failed or was interrupted between two of them, and what it had done was not undone, for example because the disk is full.",
+      "An action that takes several commits has failed or was interrupted between two of them, and what it had done was not undone, for example because the disk is full. `migrate down` would not restore or drop its table as a whole.",
     on: "migrate up",
     back: "migrate up --to N, then migrate down",
   },

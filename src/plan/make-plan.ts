@@ -117,10 +117,12 @@ export interface PlanInput {
   readonly target: { readonly name: string; readonly capabilities: Capabilities };
   /** The ledger's table, which no migration may touch. */
   readonly ledger: string;
+  /** Of a rollback: the tables as an action left them that stopped between its commits. */
+  readonly found?: Tables | undefined;
 }
 
 export function makePlan(input: PlanInput): Plan {
-  const { migrations, pending, direction = "up", putsBack, state } = input;
+  const { migrations, pending, direction = "up", putsBack, state, found } = input;
   const { capabilities } = input.target;
   const back = new Map<Migration, () => MigrationRun>();
   const now = replayEach(
@@ -133,6 +135,7 @@ export function makePlan(input: PlanInput): Plan {
         back.set(migration, downRun(migration, before, state, capabilities, putsBack));
     },
     direction,
+    found,
   );
   const database = new Map(now);
   const plan = (migration: Migration) => {

@@ -3,12 +3,14 @@ import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration, Reversal } from "../../ledger/state/fold-migration.ts";
 import type { PartialAction, TableVersions } from "../../ledger/state/record.ts";
-import { commitsOf } from "../../actions/apply-action.ts";
+import { commitsOf, tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
 import { begunHash, checksumOf, matchesHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
-import type { Database } from "../../schema/table.ts";
+import { change, type Database, type Tables } from "../../schema/table.ts";
+import { statesBetween } from "../commits/commits.ts";
+import { commitsOfBegun } from "../commits/commit-progress.ts";
 import { compileMigration, type Able, type Describing, type PlacedAction, type Direction } from "../compile/compile.ts";
-import { rollbackOf, type PlacedObstacle, type Rollback } from "../rollback/rollback.ts";
+import { replacesLastTable, rollbackOf, type PlacedObstacle, type Rollback } from "../rollback/rollback.ts";
 
 export interface MigrationRun {
   readonly migration: Migration;
@@ -27,6 +29,8 @@ export interface MigrationRun {
   readonly attempt: number;
   /** Of a rollback that has begun: the version that each table to be restored had when it began. */
   readonly startedAt?: TableVersions | undefined;
+  /** Of a rollback: the states in which an action that stopped between its commits may have left its table. */
+  readonly between?: readonly Tables[] | undefined;
 }
 
 export function upRun(
@@ -53,7 +57,8 @@ export function downRun(
   return () => {
     const known = migrations.get(migration.version)!;
     const back = reversalOf(migration, known, was, able, putsBack);
-    return { ...runOf(migration, "down", back, known.reversal), startedAt: known.reversal?.tables };
+    const between = statesOfStopped(migration, known, was, able);
+    return { ...runOf(migration, "down", back, known.reversal), startedAt: known.reversal?.tables, between };
   };
 }
 
@@ -85,7 +90,7 @@ export function reversalOf(
   able: Able,
   putsBack = true,
 ): Rollback {
-  const { step, stopped } = actionsRun(migration, known, able);
+  const { step, stopped } = actionsRun(migration, known, before, able);
   const restoring = { able: able.actions.restoreTable === true, tables: known.tables };
   const derive = (options: { readonly putsBack: boolean }) =>
     rollbackOf(migration, step, before, able, { ...restoring, ...options }, stopped);
@@ -154,20 +159,42 @@ function resumed(
 
 /**
  * How many actions of the migration have run, and those of the next one that a rollback undoes too. A backfill that
- * stopped at a row keeps the values that it has computed, and the column of their marks.
+ * stopped at a row keeps the values that it has computed, and the column of their marks. Another action that stopped
+ * between its commits is undone if its table is restored or dropped as a whole. `before`: the database before the
+ * migration.
  */
 export function actionsRun(
   migration: Migration,
   known: LedgerMigration,
+  before: Database,
   able: Able,
 ): { readonly step: number; readonly stopped: readonly PlacedAction[] } {
   const actions = compileMigration(migration, able);
-  const { status, step, midway, isStopped = false } = known;
+  const { status, step, midway, isStopped = false, tables } = known;
   if (status === "applied") return { step: actions.length, stopped: [] };
   const next = actions[step];
-  const undoesNext = next?.action.kind === "backfillColumn" && midway?.commit === 1 && isStopped;
-  if (!undoesNext) return { step, stopped: [] };
+  if (next === undefined || midway === undefined || !isStopped) return { step, stopped: [] };
   const { place, action } = next;
-  const [marking] = commitsOf(action, { columns: [] }, () => true);
-  return { step, stopped: [{ place, action: marking!.action }, next] };
+  if (action.kind === "backfillColumn") {
+    const [marking] = commitsOf(action, { columns: [] }, () => true);
+    return { step, stopped: midway.commit === 1 ? [{ place, action: marking!.action }, next] : [] };
+  }
+  const restoring = { able: able.actions.restoreTable === true, tables };
+  return { step, stopped: replacesLastTable(actions.slice(0, step + 1), before, restoring) ? [next] : [] };
+}
+
+function statesOfStopped(
+  migration: Migration,
+  known: LedgerMigration,
+  before: Database,
+  able: Able,
+): readonly Tables[] | undefined {
+  const { step, stopped } = actionsRun(migration, known, before, able);
+  const action = stopped.at(-1)?.action;
+  if (action === undefined || action.kind === "backfillColumn") return undefined;
+  const database = new Map(before);
+  for (const one of compileMigration(migration, able).slice(0, step))
+    change(database, tablesAfter(database, one.action));
+  const own = new Map(tablesOfAction(action).map((name) => [name, database.get(name)]));
+  return statesBetween(commitsOfBegun(action, own, known.midway!, able).commits);
 }

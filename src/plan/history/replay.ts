@@ -16,7 +16,8 @@ export function replayHistory(migrations: readonly Migration[], state: Ran, able
 
 /**
  * The same. Calls `visit` with the database before each migration that has run; that database changes later. With the
- * direction `down`, what a rollback undoes of a failed action is done too.
+ * direction `down`, what a rollback undoes of a failed action is done too. `found`: the tables that such an action left
+ * between its commits.
  */
 export function replayEach(
   migrations: readonly Migration[],
@@ -24,6 +25,7 @@ export function replayEach(
   able: Able,
   visit: (migration: Migration, before: Database) => void,
   direction: Direction = "up",
+  found: Tables = new Map(),
 ): Database {
   const database = new Map<string, Table>();
   const carryOut = ({ place, action }: PlacedAction) =>
@@ -32,12 +34,14 @@ export function replayEach(
     visit(migration, database);
     const known = state.migrations.get(migration.version)!;
     const { reversal } = known;
-    const { step, stopped } = actionsRun(migration, known, able);
+    const { step, stopped } = actionsRun(migration, known, database, able);
     const isBack = direction === "down" || reversal !== undefined;
     const ran = [...compileMigration(migration, able).slice(0, step), ...(isBack ? stopped : [])];
     // Derived before the migration is replayed: the rollback leads back to the database as it is here.
     const back = reversal === undefined ? [] : reversalOf(migration, known, database, able).actions;
-    for (const action of [...ran, ...back.slice(0, reversal?.step)]) carryOut(action);
+    ran.forEach(carryOut);
+    if (isBack && stopped.length > 0) change(database, found);
+    back.slice(0, reversal?.step).forEach(carryOut);
   }
   return database;
 }

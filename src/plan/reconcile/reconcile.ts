@@ -29,6 +29,13 @@ export function indexedTables({ now, migrations }: Plan): ReadonlySet<string> {
   return indexed;
 }
 
+/** Of a rollback: the tables that are as an action left them that stopped between its commits. */
+export function foundBetween({ migrations }: Plan, snapshots: Tables): Tables {
+  const found = migrations.flatMap(({ between = [] }) => between.filter((tables) => sameTables(tables, snapshots)));
+  const names = new Set(found.flatMap((tables) => [...tables.keys()]));
+  return new Map([...names].map((name) => [name, snapshots.get(name)]));
+}
+
 /**
  * The plan without the actions that turn out to be done. `group`: the versions of the group in doubt. Throws ERR_DRIFT
  * if a table matches no expected state.

@@ -21,6 +21,8 @@ export interface RestoreOptions {
   readonly tables: TableVersions;
   /** Whether rows written since are put back, if possible. */
   readonly putsBack: boolean;
+  /** The actions that stopped: the table may be as they left it, or as before them. */
+  readonly stopped?: readonly PlacedAction[] | undefined;
 }
 
 /** An action that ran, and its inverse. */
@@ -115,12 +117,13 @@ function restoration(
   actions: readonly Action[],
   before: Table,
   after: Table,
-  { tables, putsBack }: RestoreOptions,
+  { tables, putsBack, stopped = [] }: RestoreOptions,
 ): Way {
   const [found, end, others, times] = ownValue(tables, table)!;
   const version = found!;
   const own = { table, version, after: end ?? version };
-  const isSilent = sameColumns(before.columns, after.columns);
+  const hasStopped = stopped.some(({ action }) => actions.includes(action));
+  const isSilent = hasStopped || sameColumns(before.columns, after.columns);
   // If the migration itself wrote rows, only rows after its end are known to be those of others.
   const writes = actions.some(changesRows);
   const since = end !== null && others !== true ? end : writes ? undefined : version;

@@ -51,11 +51,26 @@ export function rollbackOf(
   // The `down` of a file applies only to a migration that is completely done.
   const written = done === forward.length ? writtenBack(migration, describing) : undefined;
   const database = new Map(before);
-  const { actions, obstacles } = written ?? derived(ran, before, database, describing, restoring);
+  const { actions, obstacles } = written ?? derived(ran, before, database, describing, { ...restoring, stopped });
   if (written !== undefined) for (const { action } of ran) change(database, tablesAfter(database, action));
   const touched = [...ran, ...actions].flatMap(({ action }) => tablesOfAction(action));
   checkLeadsBack(actions, database, before, [...new Set(touched)]);
   return { actions, obstacles };
+}
+
+/**
+ * Whether the rollback of these actions restores or drops the table of the last one as a whole, so that it makes no
+ * difference which of its commits are done.
+ */
+export function replacesLastTable(
+  ran: readonly PlacedAction[],
+  before: Database,
+  restoring: Pick<RestoreOptions, "able" | "tables">,
+): boolean {
+  const all = waysBack(ran, lineagesOf(ran.map(({ action }) => action)), new Map(before));
+  const { lineage } = all.at(-1)!;
+  const own = all.filter((one) => one.lineage === lineage);
+  return lostIn(all).has(lineage) && own.every((one) => unrestorable(one, restoring) === undefined);
 }
 
 /** The `down` of the file. No rows block it: its author decides what happens to them. */

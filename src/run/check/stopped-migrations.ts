@@ -1,24 +1,30 @@
 /** Which migrations that stopped in the middle of an action can be rolled back from there. */
 import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
-import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { actionsRun } from "../../plan/history/migration-run.ts";
+import { withStepsThatRan } from "../../plan/history/renumbered.ts";
+import { replayEach } from "../../plan/history/replay.ts";
 import type { RunContext } from "../run-context.ts";
 
-/** Their versions. Evaluates only files of migrations that stopped in the middle of an action. */
+/** Their versions. Evaluates files only if one has stopped in the middle of an action: those of all that have run. */
 export async function stoppedMigrations(
   { migrations: source, target: { capabilities } }: Pick<RunContext, "migrations" | "target">,
   files: readonly MigrationFile[],
   state: LedgerState,
 ): Promise<ReadonlySet<number>> {
-  const isOver = ({ version }: MigrationFile) =>
+  const isOver = (version: number) =>
     state.holder?.next !== version && !state.late.some((call) => call.version === version);
-  const failed = files.filter((file) => {
-    const known = state.migrations.get(file.version);
-    return known?.midway !== undefined && isOver(file);
+  const failed = [...state.migrations.values()].filter(
+    ({ version, midway, reversal }) => midway !== undefined && reversal === undefined && isOver(version),
+  );
+  const stopped = new Set<number>();
+  if (failed.length === 0) return stopped;
+  const ran = files.filter(({ version }) => state.migrations.has(version));
+  replayEach(withStepsThatRan(await loadMigrations(source, ran), state), state, capabilities, (migration, before) => {
+    const known = failed.find((one) => one.version === migration.version);
+    if (known !== undefined && actionsRun(migration, known, before, capabilities).stopped.length > 0)
+      stopped.add(known.version);
   });
-  const isStopped = (migration: Migration) =>
-    actionsRun(migration, state.migrations.get(migration.version)!, capabilities).stopped.length > 0;
-  return new Set((await loadMigrations(source, failed)).filter(isStopped).map(({ version }) => version));
+  return stopped;
 }

@@ -255,8 +255,8 @@ async function endAfter(
   // What others did before it stays, such as an index of that name.
   const isOurs = run.versions!.commits !== undefined || context.midway !== undefined;
   if (ending.inDoubt || isUntouched(progress) || !isOurs) return ending;
-  const { before, commits = 0 } = run.versions!;
-  const part = ending.part && { ...ending.part, before, commits: commits + ending.part.commits! };
+  const { before, after, commits = 0 } = run.versions!;
+  const part = { after, ...ending.part, before, commits: commits + (ending.part?.commits ?? 0) };
   if (isInterruption(ending.error)) return { ...ending, part, inDoubt: true };
   return await rollBackCommits(commit, { ...ending, part }, planned, context);
 }

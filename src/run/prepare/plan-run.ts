@@ -21,7 +21,13 @@ import {
 import { groupMigrations, isGroup, migrationsOfUnit, type Unit } from "../../plan/group/group-migrations.ts";
 import { makePlan, type Plan, type PlanInput, type PlannedAction } from "../../plan/make-plan.ts";
 import { planSeen } from "../../plan/reconcile/live-commits.ts";
-import { checkPresence, indexedTables, reconcile, touchedTables } from "../../plan/reconcile/reconcile.ts";
+import {
+  checkPresence,
+  foundBetween,
+  indexedTables,
+  reconcile,
+  touchedTables,
+} from "../../plan/reconcile/reconcile.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { checkConsistent } from "../lease/audited-ledger.ts";
 import type { WriteGuard } from "../execute/write-guard.ts";
@@ -163,7 +169,8 @@ async function planForTables(input: PlanInput, { context, state, besideAnother }
     const settle = async (areStill: boolean): Promise<Plan> => {
       const { looking, requireFound } = seeingDrops(plan, target);
       const seen = await describeForPlan(looking, touchedTables(plan), indexed, areStill, signal);
-      const settled = reconcile(plan, seen, group);
+      const found = foundBetween(plan, seen);
+      const settled = reconcile(found.size === 0 ? plan : makePlan({ ...input, found }), seen, group);
       requireFound(settled);
       await requireOwn(plan, settled, target);
       return indexed.size === 0 ? settled : planSeen(settled, seen, target.capabilities);
