@@ -39,6 +39,7 @@ describe("the package", () => {
       "action/comment.mjs",
       "action/run.sh",
       "package.json",
+      "python/embed.py",
       "python/lance_migrate_app.py",
       "python/load_column.py",
       "python/load_on_ray.py",
