@@ -105,8 +105,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
       partial: state.migrations.get(file.version),
       inDoubt: inDoubt.has(file.version),
       underWay: atWork.includes(file.version),
-      isBetweenCommits:
-        state.migrations.get(file.version)?.midway !== undefined && stopped?.has(file.version) === false,
+      isBetweenCommits: state.migrations.get(file.version)?.midway !== undefined && stopped?.has(file.version) !== true,
     })),
     missing: missingFiles(files, state).filter(
       ({ status: is, version }) => is === "applied" || begun.includes(version),

@@ -1,5 +1,5 @@
 /** An action that stops between its commits each time, as its index can never be trained: it can be rolled back. */
-import { cpSync, rmSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, leaping, temporaryFolder, type Project } from "../support/project.ts";
@@ -73,6 +73,7 @@ test("rows that were written meanwhile block the rollback", async () => {
   await addRows(project.database, "t", [{ id: 3, v: [1, 2, 3, 4, 5, 6, 7, 8] }]);
   const refused = await project.migrate(["down", "--to", "1"]);
   expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining("1 row of t was written since") });
+  expect(await project.migrate(["down", "--to", "1", "--keep-appended"])).toMatchObject({ code: 4 });
   expect(await rowsOf(project.database, "t")).toHaveLength(3);
   expect(await project.migrate(["down", "--to", "1", "--accept-loss"])).toMatchObject({ code: 0 });
   expect(await seen(project.database)).toEqual(before);
@@ -92,4 +93,58 @@ test("a table that something else has changed meanwhile is left as it is", async
   const found = await seen(project.database);
   expect(await project.migrate(["down", "--to", "1"])).toMatchObject({ code: 4 });
   expect(await seen(project.database)).toEqual(found);
+});
+
+test("indexes and metadata that others have given the table meanwhile are put back", async () => {
+  const project = aProject();
+  project.migration("0001_create.ts", create);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const open = async () => await (await lancedb.connect(project.database)).openTable("t");
+  await (await open()).updateFieldMetadata([{ path: "v", metadata: { before: "theirs" } }]);
+  project.migration("0002_retype.ts", retype);
+  await upFails(project);
+  const table = await open();
+  await table.createIndex("id", { config: lancedb.Index.btree() });
+  await table.updateFieldMetadata([
+    { path: "id", metadata: { since: "theirs" } },
+    { path: "v", metadata: { since: "theirs" } },
+  ]);
+  expect(await project.migrate(["down", "--to", "1"])).toMatchObject({ code: 0 });
+  expect((await seen(project.database)).indexes?.toSorted()).toEqual(["id_idx", "v_idx"]);
+  expect((await (await open()).schema()).fields.map((field) => Object.fromEntries(field.metadata))).toEqual([
+    { since: "theirs" },
+    { before: "theirs", since: "theirs" },
+  ]);
+});
+
+/** What is not known for certain to be undone as a whole stays for `up`. */
+test.each([
+  { what: "its file exports a `down`, so no version is kept for it", more: `${retype}`, down: true },
+  { what: "a later step drops the table", more: `${retype} m.dropTable("t"),`, down: false },
+])("it is left alone if $what", async ({ more, down }) => {
+  const project = aProject();
+  project.migration("0001_create.ts", create);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  project.migration("0002_retype.ts", more);
+  if (down) {
+    const file = join(project.folder, "migrations/0002_retype.ts");
+    const back = retype.replace("float16", "float32");
+    writeFileSync(file, `${readFileSync(file, "utf8")}\nexport const down = [${back}];\n`);
+  }
+  const { code } = await project.migrate(["up", "--step-by-step", "--accept", "lossy,irreversible"]);
+  expect(code).toBe(1);
+  const found = await seen(project.database);
+  expect(await project.migrate(["down", "--to", "1"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("may have run further than is recorded"),
+  });
+  expect((await project.migrate(["status"])).stdout).toContain("to go back, migrate up --to 2, then migrate down");
+  expect(await seen(project.database)).toEqual(found);
+});
+
+test("a file that was edited since is named", async () => {
+  const { project } = await stopped();
+  project.migration("0001_create.ts", create.replace("m.int32()", "m.int64()"));
+  const refused = await project.migrate(["down", "--to", "1"]);
+  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining("0001_create.ts was changed") });
 });

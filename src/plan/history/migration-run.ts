@@ -3,14 +3,13 @@ import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration, Reversal } from "../../ledger/state/fold-migration.ts";
 import type { PartialAction, TableVersions } from "../../ledger/state/record.ts";
-import { commitsOf, tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
+import { commitsOf } from "../../actions/apply-action.ts";
 import { begunHash, checksumOf, matchesHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
-import { change, type Database, type Tables } from "../../schema/table.ts";
-import { statesBetween } from "../commits/commits.ts";
-import { commitsOfBegun } from "../commits/commit-progress.ts";
+import type { Database } from "../../schema/table.ts";
 import { compileMigration, type Able, type Describing, type PlacedAction, type Direction } from "../compile/compile.ts";
-import { replacesLastTable, rollbackOf, type PlacedObstacle, type Rollback } from "../rollback/rollback.ts";
+import { isUndoneAsWhole, leftTable, type LeftTable } from "../rollback/stopped-action.ts";
+import { rollbackOf, type PlacedObstacle, type Rollback } from "../rollback/rollback.ts";
 
 export interface MigrationRun {
   readonly migration: Migration;
@@ -29,8 +28,8 @@ export interface MigrationRun {
   readonly attempt: number;
   /** Of a rollback that has begun: the version that each table to be restored had when it began. */
   readonly startedAt?: TableVersions | undefined;
-  /** Of a rollback: the states in which an action that stopped between its commits may have left its table. */
-  readonly between?: readonly Tables[] | undefined;
+  /** Of a rollback: what is left of the table of an action that stopped between its commits. */
+  readonly left?: LeftTable | undefined;
 }
 
 export function upRun(
@@ -38,8 +37,9 @@ export function upRun(
   { migrations }: Pick<LedgerState, "migrations">,
   describing: Describing,
 ): MigrationRun {
-  const forward = { actions: compileMigration(migration, describing), obstacles: [] };
-  return runOf(migration, "up", forward, migrations.get(migration.version));
+  const actions = compileMigration(migration, describing);
+  const begun = actions.map(({ begins }) => begins);
+  return runOf(migration, "up", { actions, obstacles: [] }, begun, migrations.get(migration.version));
 }
 
 /**
@@ -57,8 +57,9 @@ export function downRun(
   return () => {
     const known = migrations.get(migration.version)!;
     const back = reversalOf(migration, known, was, able, putsBack);
-    const between = statesOfStopped(migration, known, was, able);
-    return { ...runOf(migration, "down", back, known.reversal), startedAt: known.reversal?.tables, between };
+    const left = leftByStopped(migration, known, was, able);
+    const begun = back.actions.map((_, index) => index + 1);
+    return { ...runOf(migration, "down", back, begun, known.reversal), startedAt: known.reversal?.tables, left };
   };
 }
 
@@ -67,6 +68,7 @@ function runOf(
   migration: Migration,
   direction: Direction,
   { actions, obstacles }: Rollback,
+  begun: MigrationRun["begun"],
   known: Pick<LedgerMigration, "step" | "midway" | "attempt"> | undefined,
 ): MigrationRun {
   return {
@@ -74,7 +76,7 @@ function runOf(
     direction,
     actions,
     units: direction === "up" ? migration.steps : actions.map(({ action }) => action),
-    begun: actions.map(({ place }, index) => (direction === "up" ? place.step : index + 1)),
+    begun,
     obstacles,
     done: known?.step ?? 0,
     midway: known?.midway,
@@ -170,31 +172,25 @@ export function actionsRun(
   able: Able,
 ): { readonly step: number; readonly stopped: readonly PlacedAction[] } {
   const actions = compileMigration(migration, able);
-  const { status, step, midway, isStopped = false, tables } = known;
+  const { status, step, midway, isStopped = false } = known;
   if (status === "applied") return { step: actions.length, stopped: [] };
   const next = actions[step];
   if (next === undefined || midway === undefined || !isStopped) return { step, stopped: [] };
   const { place, action } = next;
-  if (action.kind === "backfillColumn") {
-    const [marking] = commitsOf(action, { columns: [] }, () => true);
-    return { step, stopped: midway.commit === 1 ? [{ place, action: marking!.action }, next] : [] };
-  }
-  const restoring = { able: able.actions.restoreTable === true, tables };
-  return { step, stopped: replacesLastTable(actions.slice(0, step + 1), before, restoring) ? [next] : [] };
+  if (action.kind !== "backfillColumn")
+    return { step, stopped: isUndoneAsWhole(migration, known, actions, before, able) ? [next] : [] };
+  const [marking] = commitsOf(action, { columns: [] }, () => true);
+  return { step, stopped: midway.commit === 1 ? [{ place, action: marking!.action }, next] : [] };
 }
 
-function statesOfStopped(
+function leftByStopped(
   migration: Migration,
   known: LedgerMigration,
   before: Database,
   able: Able,
-): readonly Tables[] | undefined {
+): LeftTable | undefined {
   const { step, stopped } = actionsRun(migration, known, before, able);
-  const action = stopped.at(-1)?.action;
-  if (action === undefined || action.kind === "backfillColumn") return undefined;
-  const database = new Map(before);
-  for (const one of compileMigration(migration, able).slice(0, step))
-    change(database, tablesAfter(database, one.action));
-  const own = new Map(tablesOfAction(action).map((name) => [name, database.get(name)]));
-  return statesBetween(commitsOfBegun(action, own, known.midway!, able).commits);
+  const [one] = stopped;
+  if (one === undefined || stopped.length > 1) return undefined;
+  return leftTable(one, known.midway!, compileMigration(migration, able).slice(0, step), before, able);
 }

@@ -29,11 +29,14 @@ export function indexedTables({ now, migrations }: Plan): ReadonlySet<string> {
   return indexed;
 }
 
-/** Of a rollback: the tables that are as an action left them that stopped between its commits. */
+/** Of a rollback: the tables as an action left them that stopped between its commits. */
 export function foundBetween({ migrations }: Plan, snapshots: Tables): Tables {
-  const found = migrations.flatMap(({ between = [] }) => between.filter((tables) => sameTables(tables, snapshots)));
-  const names = new Set(found.flatMap((tables) => [...tables.keys()]));
-  return new Map([...names].map((name) => [name, snapshots.get(name)]));
+  const found = migrations.flatMap(({ left }) => {
+    const snapshot = left && snapshots.get(left.table);
+    const table = snapshot && left.as(snapshot);
+    return table === undefined ? [] : [[left!.table, table] as const];
+  });
+  return new Map(found);
 }
 
 /**

@@ -21,7 +21,7 @@ export interface RestoreOptions {
   readonly tables: TableVersions;
   /** Whether rows written since are put back, if possible. */
   readonly putsBack: boolean;
-  /** The actions that stopped: the table may be as they left it, or as before them. */
+  /** What stopped, of which it is unknown how much is done. */
   readonly stopped?: readonly PlacedAction[] | undefined;
 }
 
@@ -128,7 +128,8 @@ function restoration(
   const writes = actions.some(changesRows);
   const since = end !== null && others !== true ? end : writes ? undefined : version;
   const checks = putsBack && since !== undefined;
-  const columns = checks ? putBackColumns(before, after, actions) : undefined;
+  // The columns of rows may be those before the stopped action, or those after it.
+  const columns = checks && !hasStopped ? putBackColumns(before, after, actions) : undefined;
   const leaves = columns === undefined ? [] : leftBehind(before, after, actions);
   return {
     actions: [

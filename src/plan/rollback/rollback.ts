@@ -58,21 +58,6 @@ export function rollbackOf(
   return { actions, obstacles };
 }
 
-/**
- * Whether the rollback of these actions restores or drops the table of the last one as a whole, so that it makes no
- * difference which of its commits are done.
- */
-export function replacesLastTable(
-  ran: readonly PlacedAction[],
-  before: Database,
-  restoring: Pick<RestoreOptions, "able" | "tables">,
-): boolean {
-  const all = waysBack(ran, lineagesOf(ran.map(({ action }) => action)), new Map(before));
-  const { lineage } = all.at(-1)!;
-  const own = all.filter((one) => one.lineage === lineage);
-  return lostIn(all).has(lineage) && own.every((one) => unrestorable(one, restoring) === undefined);
-}
-
 /** The `down` of the file. No rows block it: its author decides what happens to them. */
 function writtenBack({ file, down }: Migration, describing: Describing): Rollback | undefined {
   const actions = down?.flatMap((step, index) =>

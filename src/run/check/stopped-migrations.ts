@@ -3,6 +3,7 @@ import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { actionsRun } from "../../plan/history/migration-run.ts";
+import { checkUnchanged } from "../../plan/history/pending.ts";
 import { withStepsThatRan } from "../../plan/history/renumbered.ts";
 import { replayEach } from "../../plan/history/replay.ts";
 import type { RunContext } from "../run-context.ts";
@@ -21,7 +22,9 @@ export async function stoppedMigrations(
   const stopped = new Set<number>();
   if (failed.length === 0) return stopped;
   const ran = files.filter(({ version }) => state.migrations.has(version));
-  replayEach(withStepsThatRan(await loadMigrations(source, ran), state), state, capabilities, (migration, before) => {
+  const migrations = withStepsThatRan(await loadMigrations(source, ran), state);
+  checkUnchanged(migrations, state, capabilities);
+  replayEach(migrations, state, capabilities, (migration, before) => {
     const known = failed.find((one) => one.version === migration.version);
     if (known !== undefined && actionsRun(migration, known, before, capabilities).stopped.length > 0)
       stopped.add(known.version);
