@@ -361,6 +361,111 @@ test("a row for which a rollback has failed is reported, and computed later", as
   expect(await vectorsIn(project)).toEqual({ ...others, "text 33": [33, 34] });
 });
 
+test("a column that values are computed from, and that is gone from the table, is reported, and ends no command", async () => {
+  const project = await aScene('down: { with: "./code/old.ts", version: "1" }');
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const unknown =
+    "it is unknown whether rows of docs lack a right value of embedding: the column text of docs was renamed";
+  const drift = expect.objectContaining({ code: 4, stdout: expect.stringContaining("text") });
+  const rename = async (from: string, to: string) =>
+    await (await openDocs(project)).alterColumns([{ path: from, rename: to }]);
+  await rename("text", "body");
+  expect(await project.migrate(["status"])).toMatchObject({ code: 0, stdout: expect.stringContaining(unknown) });
+  expect(await project.migrate(["verify"])).toEqual(drift);
+  await rename("body", "text");
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  await rename("text", "body");
+  expect(await project.migrate(["status"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["verify"])).toEqual(drift);
+  expect(await project.migrate(["up", "--to", "1"])).toMatchObject({ code: 0 });
+  // Then it is watched as before.
+  await rename("body", "text");
+  await (await openDocs(project)).update({ where: "id = 3", values: { text: "text 33" } });
+  expect(JSON.parse((await project.migrate(["status", "--json"])).stdout)).toMatchObject({ stale: [{ keys: [3] }] });
+});
+
+/** A table of which two migrations have changed the model: from vectors of 2 numbers to 3, and to 4. */
+async function aSceneOfTwo(): Promise<Project> {
+  const project = await aScene('down: { with: "./code/old.ts", version: "1" }');
+  project.write("code/newer.ts", embedderOf(4));
+  const options = `type: m.vector(4), from: ["text"], key: "id", with: "./code/newer.ts", version: "3", keep: "embedding_older"`;
+  // The version is the same as that of the other rollback, whose code is another one.
+  const down = `down: { with: "./code/new.ts", version: "1" }`;
+  project.migration("0003_model.ts", `m.reembedColumn("docs", "embedding", { ${options}, ${down} }),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  return project;
+}
+
+test("of two changes of the model that are rolled back, the marks are those of the first one", async () => {
+  const project = await aSceneOfTwo();
+  expect(await namesIn(project)).toContain("_lance_migrate_kept_embedding_older");
+  const docs = await openDocs(project);
+  const staleIn = async () =>
+    (JSON.parse((await project.migrate(["status", "--json"])).stdout) as { stale: object[] }).stale;
+  // The second one alone: the column is also one that the first one has switched.
+  await docs.add([{ id: 12, text: "text 12", embedding_older: null, embedding: [12, 13, 14, 15] }]);
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  expect(await vectorsIn(project)).toEqual({ ...complete, "text 12": [12, 13, 14] });
+  await docs.update({ where: "id in (2, 12)", valuesSql: { text: "concat('text 2', id)" } });
+  expect(await staleIn()).toMatchObject([{ path: "embedding", upTo: "0002", keys: [2, 12] }]);
+  expect(await project.migrate(["up", "--to", "2"])).toMatchObject({ code: 0 });
+  const { "text 2": _, ...others } = complete;
+  expect(await vectorsIn(project)).toEqual({ ...others, "text 22": [22, 23, 24], "text 212": [212, 213, 214] });
+  expect(await staleIn()).toEqual([]);
+  expect(logOf(project).filter((line) => line === "3 text 22")).toHaveLength(1);
+  await docs.delete("id = 12");
+
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  const { "text 2": __, ...rest } = old;
+  expect(await vectorsIn(project)).toEqual({ ...rest, "text 22": [22, 23] });
+  expect(await namesIn(project)).toEqual(["id", "text", "embedding", marksBack]);
+  expect(await staleIn()).toEqual([]);
+  await docs.update({ where: "id = 3", values: { text: "text 33" } });
+  expect(await staleIn()).toMatchObject([{ path: "embedding", upTo: "0001", keys: [3] }]);
+  expect(await project.migrate(["up", "--to", "1"])).toMatchObject({ code: 0 });
+  const { "text 3": ___, ...untouched } = rest;
+  expect(await vectorsIn(project)).toEqual({ ...untouched, "text 22": [22, 23], "text 33": [33, 34] });
+  expect(await staleIn()).toEqual([]);
+
+  // Both again, and back at once.
+  await docs.update({ where: "id = 4", values: { text: "text 44" } });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await staleIn()).toEqual([]);
+  expect(await project.migrate(["down", "--to", "1"])).toMatchObject({ code: 0 });
+  const { "text 4": ____, ...same } = untouched;
+  const written = { "text 22": [22, 23], "text 33": [33, 34], "text 44": [44, 45] };
+  expect(await vectorsIn(project)).toEqual({ ...same, ...written });
+  expect(await staleIn()).toEqual([]);
+});
+
+test("prepare --discard drops the marks that only a rollback has left, and no others", async () => {
+  const project = await aSceneOfTwo();
+  const marksIn = async () => (await namesIn(project)).filter((name) => name.startsWith("_lance_migrate"));
+  const discard = async () => await project.migrate(["prepare", "--discard"]);
+  expect(await discard()).toMatchObject({ code: 0, stdout: "nothing to discard\n" });
+  const before = await marksIn();
+  expect(before).toEqual(["_lance_migrate_kept_embedding_old", "_lance_migrate_kept_embedding_older"]);
+  // A release that lacks the files must leave them to those that have them.
+  const files = ["0002_model.ts", "0003_model.ts"].map((name) => join(project.folder, "migrations", name));
+  const texts = files.map((file) => readFileSync(file, "utf8"));
+  for (const file of files) rmSync(file);
+  expect(await discard()).toMatchObject({ code: 0, stdout: "nothing to discard\n" });
+  for (const [at, file] of files.entries()) writeFileSync(file, texts[at]!);
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  expect(await marksIn()).toEqual(["_lance_migrate_kept_embedding_old", marksBack]);
+  expect(await discard()).toMatchObject({ code: 0, stdout: "dropped the prepared columns of docs\n" });
+  expect(await marksIn()).toEqual(["_lance_migrate_kept_embedding_old"]);
+  // With these, the rollback computes only what was written since.
+  await (await openDocs(project)).update({ where: "id = 3", values: { text: "text 33" } });
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  expect(logOf(project).filter((line) => line.startsWith("2 "))).toEqual(["2 text 33"]);
+  expect(await marksIn()).toEqual([marksBack]);
+  expect(await discard()).toMatchObject({ code: 0, stdout: "dropped the prepared columns of docs\n" });
+  expect(await marksIn()).toEqual([]);
+  const { "text 3": _, ...others } = old;
+  expect(await vectorsIn(project)).toEqual({ ...others, "text 33": [33, 34] });
+});
+
 test("a vector that was too short for the new column, so that the client has filled it up with nulls, is computed", async () => {
   const project = await aScene();
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });

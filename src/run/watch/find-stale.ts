@@ -25,7 +25,10 @@ export async function findWatched(context: RunContext, state: LedgerState): Prom
   const files = source.list().filter(({ version }) => state.migrations.get(version)?.status === "applied");
   const migrations = withStepsThatRan(await loadMigrations(source, files), state);
   const watched = watchedColumns(actionsOf(inOrder(migrations, state), target));
-  const found = [...watched, ...(await findPutBack(context, state))];
+  const putBack = await findPutBack(context, state);
+  // The marks of the rollback are of all rows, and those from before it lack the rows that were added meanwhile.
+  const isPutBack = ({ table, path }: WatchedColumn) => putBack.some((one) => one.table === table && one.path === path);
+  const found = [...watched.filter((one) => !isPutBack(one)), ...putBack];
   return (await Promise.all(found.map(async (one) => ((await hasMarks(one, target)) ? [one] : [])))).flat();
 }
 

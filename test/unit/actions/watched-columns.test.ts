@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Action } from "../../../src/actions/model/action.ts";
-import { watchedColumns } from "../../../src/actions/watched-columns.ts";
+import { columnsPutBack, watchedColumns } from "../../../src/actions/watched-columns.ts";
 
 const how = { table: "docs", path: "embedding", from: ["text"], key: "id", with: "./embed.ts", version: "2" };
 const switched: readonly Action[] = [
@@ -46,4 +46,20 @@ test.each<readonly [string, Action]>([
   ["another column takes its place", { ...how, kind: "switchColumn", type: { kind: "int32" }, keep: "embedding_2" }],
 ])("it is not watched any more when %s", (_, action) => {
   expect(placesAfter(action)).toEqual([]);
+});
+
+test("of several switches of a column that are rolled back, the first one has put it back", () => {
+  const down = (version: string) => ({ with: "./old.ts", version });
+  const [first] = switched;
+  const one = { ...first, down: down("1") } as Action;
+  const two = { ...first, keep: "embedding_2", down: down("2") } as Action;
+  const other = { ...two, path: "title" } as Action;
+  const found = (...actions: readonly Action[]) =>
+    columnsPutBack(actions, "0001").map(({ path, keep, version }) => [path, keep, version]);
+  expect(found(one, two, other)).toEqual([
+    ["embedding", "embedding", "1"],
+    ["title", "title", "2"],
+  ]);
+  // Without code for the old values, nothing can compute them.
+  expect(found(first!, two)).toEqual([]);
 });
