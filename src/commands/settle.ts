@@ -2,7 +2,7 @@
  * Does what waits after the migrations: builds the deferred indexes of tables that hold enough vectors now, and computes
  * the rows of watched columns that applications have left without a right value. Reports what is left.
  */
-import { isMigrateError } from "../errors/migrate-error.ts";
+import { isMigrateError, type MigrateError } from "../errors/migrate-error.ts";
 import { sameRecord, type LedgerHead } from "../ledger/journal/journal.ts";
 import { migrationsBegun } from "../ledger/state/ledger-state.ts";
 import type { WatchedColumn } from "../actions/watched-columns.ts";
@@ -29,22 +29,29 @@ interface Waiting {
   readonly stale: readonly StaleColumn[];
 }
 
+interface Settled {
+  readonly left: readonly Deferral[];
+  /** If a limit of calls was reached before all rows were computed. */
+  readonly limit?: MigrateError | undefined;
+}
+
 /**
  * Returns the indexes that stay deferred. Takes the lease only if there is something to do or to record. If this run is
  * killed, the index is deferred or exists, and the ledger still states that something waits: the next run looks again. An
- * interruption is no error: what was asked for is done. `hasRun`: whether this run has applied migrations. Then rows for
- * which the code has just failed are not computed again.
+ * interruption is no error: what was asked for is done. A limit of calls is one, as a pipeline runs `up` until all rows are
+ * computed. `hasRun`: whether this run has applied migrations. Then rows for which the code has just failed are not
+ * computed again.
  */
 export async function settle(context: RunContext, hasRun: boolean): Promise<readonly Deferral[]> {
   const { runner, emit, target } = context;
   let waiting: Waiting = { deferred: { found: [], unread: [] }, watched: [], elsewhere: [], stale: [] };
   let stated: string | undefined;
   let first: LedgerHead | undefined;
-  const settling = withLease<readonly Deferral[]>(context, {
+  const settling = withLease<Settled>(context, {
     async resultIfDone({ state }) {
       const { deferral, head, holder } = state;
       stated = deferral;
-      if (saysDeferred(deferral) !== true || migrationsBegun(state, runner.run).length > 0) return [];
+      if (saysDeferred(deferral) !== true || migrationsBegun(state, runner.run).length > 0) return { left: [] };
       const deferred = await findDeferred(context, state);
       const watched = await findWatched(context, state);
       const elsewhere = await watchedElsewhere(context, state, watched);
@@ -52,23 +59,24 @@ export async function settle(context: RunContext, hasRun: boolean): Promise<read
       const isEmpty = [deferred.found, deferred.unread, watched, elsewhere].every(({ length }) => length === 0);
       const mayHelp =
         deferred.found.some((one) => mayBuild(one, deferral)) || waiting.stale.some((one) => mayCompute(one, hasRun));
-      if (!isEmpty && !mayHelp) return reported(deferred);
+      if (!isEmpty && !mayHelp) return { left: reported(deferred) };
       // The holder may be dead. If one more record shows that it is not, what waits is left to the next run.
       first ??= head;
       const isAlive = holder !== undefined && holder.run !== runner.run && !sameRecord(first, head);
-      return isAlive ? reported(deferred) : undefined;
+      return isAlive ? { left: reported(deferred) } : undefined;
     },
     until: () => () => true,
     prepare: async () => ({ first: undefined, act: (lease) => settleAll(waiting, stated, lease, context, hasRun) }),
   });
-  const left = await settling.catch((error: unknown) => {
+  const { left, limit } = await settling.catch((error: unknown): Settled => {
     if (isMigrateError(error, "ERR_INTERRUPTED") || isMigrateError(error, "ERR_LEASE_HELD"))
-      return reported(waiting.deferred);
+      return { left: reported(waiting.deferred) };
     throw error;
   });
   emitDeferred(left, emit);
   for (const { column, problem } of waiting.stale)
     if (problem !== undefined) emit({ event: "notComputed", ...placeOf(column), rows: undefined, problem });
+  if (limit !== undefined) throw limit;
   return left;
 }
 
@@ -78,26 +86,30 @@ async function settleAll(
   lease: Lease,
   context: RunContext,
   hasRun: boolean,
-): Promise<readonly Deferral[]> {
+): Promise<Settled> {
   const { left, failures } = await buildAll(deferred, stated, lease, context);
+  let limit: MigrateError | undefined;
   for (const one of stale)
-    if (mayCompute(one, hasRun)) await computeStale(one, lease, { ...context, keepsFailed: hasRun });
+    if (mayCompute(one, hasRun)) limit ??= await computeStale(one, lease, { ...context, keepsFailed: hasRun });
   const names = [...left.map(indexWords), ...watched.map(watchedWords), ...elsewhere];
   const detail = deferralDetail([...new Set(names)], failures.map(failureWords));
   await lease.release(detail === stated ? [] : [{ event: "renewed", detail }]);
-  return left;
+  return { left, limit };
 }
 
 function mayCompute(stale: StaleColumn, hasRun: boolean): boolean {
   return stale.problem === undefined && (staleCount(stale) > 0 || (!hasRun && stale.rows.failed > 0));
 }
 
-/** The migration is applied, so what can't be computed now is reported, and is no error of the run. */
+/**
+ * The migration is applied, so what can't be computed now is reported, and is no error of the run. Returns the limit of
+ * calls if it is reached.
+ */
 async function computeStale(
   stale: StaleColumn,
   lease: Lease,
   context: RunContext & Pick<FillProject, "keepsFailed">,
-): Promise<void> {
+): Promise<MigrateError | undefined> {
   const { target, emit } = context;
   const { column, rows } = stale;
   const mayWrite = async () => {
@@ -109,9 +121,11 @@ async function computeStale(
     if (staleCount(stale) > 0) emit({ event: "caughtUp", ...placeOf(column), rows: staleCount(stale) });
   } catch (error) {
     if (isHeld(error) || isMigrateError(error, "ERR_INTERRUPTED")) throw error;
+    if (isMigrateError(error, "ERR_LIMIT_REACHED")) return error;
     const all = staleCount(stale) + rows.failed;
     emit({ event: "notComputed", ...placeOf(column), rows: all, problem: explainFill(error, target) });
   }
+  return undefined;
 }
 
 function placeOf({ table, path }: WatchedColumn) {

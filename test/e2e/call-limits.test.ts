@@ -180,17 +180,67 @@ test("several databases share the limits of a command", async () => {
   expect(new Set(computed).size).toBe(300);
 });
 
-test("rows that applications have left without a right vector count, and are left to the next up", async () => {
+test("rows that applications have left without a right vector count, and the next up computes the rest", async () => {
   const project = await aScene("reembedColumn");
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   const docs = await openTable(project, "docs");
   await docs.update({ where: "id < 100", valuesSql: { text: "concat('later ', id)" } });
   const before = callsOf(project).length;
   const stopped = await project.migrate(["up", "--max-calls", "1"]);
-  // As any other problem with these rows, it is reported, and does not make `up` fail.
-  expect(stopped).toMatchObject({ code: 0, stderr: expect.stringContaining("would exceed 1 call (--max-calls)") });
+  expect(stopped).toMatchObject({
+    code: 130,
+    stderr:
+      "the next call of code would exceed 1 call (--max-calls); this run has computed 50 of 100 rows of docs.embedding and keeps them: run the same command again to resume\n",
+  });
   expect(callsOf(project)).toHaveLength(before + 1);
+  // Nothing is left that blocks others, and what is left is known.
+  expect((await project.migrate(["status"])).stdout).toContain("50 rows of docs lack a right embedding");
   expect(await project.migrate(["up", "--max-calls", "1"])).toMatchObject({ code: 0 });
   expect(callsOf(project)).toHaveLength(before + 2);
+  expect(await vectorsIn(project)).toBe(rows);
+  expect(await project.migrate(["up", "--max-calls", "1"])).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+});
+
+test("a limit that is reached after the migrations leaves them applied", async () => {
+  const project = await aScene("reembedColumn");
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const docs = await openTable(project, "docs");
+  await docs.update({ where: "id < 100", valuesSql: { text: "concat('later ', id)" } });
+  project.migration("0003_words.ts", `m.addColumn("docs", "words", m.int32()),`);
+  const stopped = await project.migrate(["up", "--max-calls", "1", "--json"]);
+  expect(stopped.code).toBe(130);
+  const events = stopped.stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as object);
+  expect(events).toContainEqual(expect.objectContaining({ event: "applied", version: 3 }));
+  expect(events.at(-1)).toMatchObject({ event: "error", code: "ERR_LIMIT_REACHED" });
+  expect(await project.migrate(["up", "--max-calls", "1"])).toMatchObject({ code: 0 });
+  expect(await vectorsIn(project)).toBe(rows);
+});
+
+test("a run with a limit gets further than to the rows for which the code has failed before", async () => {
+  const project = await aScene("reembedColumn", { failedRows: "leave", concurrency: 1 });
+  const fails = `if (rows.some(({ text }) => text === "text 3")) throw new Error("no three");`;
+  project.write("code/embed.ts", module().replace("await setTimeout(1);", fails));
+  // The calls that find out which row it is, and some more.
+  const limited = async (calls: number) => await project.migrate(["prepare", "--max-calls", String(calls)]);
+  expect(await limited(60)).toMatchObject({ code: 130 });
+  const made = callsOf(project).length;
+  const seen = new Set(callsOf(project).flat());
+  expect(seen).toContain("text 3");
+  // Each of these runs computes rows that no run has seen.
+  for (let run = 0; run < 3; run++) {
+    expect(await limited(1)).toMatchObject({ code: 130 });
+    const texts = callsOf(project).at(-1)!;
+    expect(texts.filter((text) => seen.has(text))).toEqual([]);
+    for (const text of texts) seen.add(text);
+  }
+  expect(callsOf(project)).toHaveLength(made + 3);
+  // In the end it is tried again, once the code is right.
+  project.write("code/embed.ts", module());
+  expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
+  expect(callsOf(project).at(-1)).toEqual(["text 3"]);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await vectorsIn(project)).toBe(rows);
 });
