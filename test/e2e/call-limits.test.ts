@@ -193,8 +193,8 @@ test("rows that applications have left without a right vector count, and the nex
       "the next call of code would exceed 1 call (--max-calls); this run has computed 50 of 100 rows of docs.embedding and keeps them: run the same command again to resume\n",
   });
   expect(callsOf(project)).toHaveLength(before + 1);
-  // Nothing is left that blocks others, and what is left is known.
-  expect((await project.migrate(["status"])).stdout).toContain("50 rows of docs lack a right embedding");
+  // What is computed is merged by the next run.
+  expect((await project.migrate(["status"])).stdout).toContain("100 rows of docs lack a right embedding");
   expect(await project.migrate(["up", "--max-calls", "1"])).toMatchObject({ code: 0 });
   expect(callsOf(project)).toHaveLength(before + 2);
   expect(await vectorsIn(project)).toBe(rows);
@@ -219,28 +219,41 @@ test("a limit that is reached after the migrations leaves them applied", async (
   expect(await vectorsIn(project)).toBe(rows);
 });
 
-test("a run with a limit gets further than to the rows for which the code has failed before", async () => {
-  const project = await aScene("reembedColumn", { failedRows: "leave", concurrency: 1 });
-  const fails = `if (rows.some(({ text }) => text === "text 3")) throw new Error("no three");`;
-  project.write("code/embed.ts", module().replace("await setTimeout(1);", fails));
-  // The calls that find out which row it is, and some more.
-  const limited = async (calls: number) => await project.migrate(["prepare", "--max-calls", String(calls)]);
-  expect(await limited(60)).toMatchObject({ code: 130 });
-  const made = callsOf(project).length;
-  const seen = new Set(callsOf(project).flat());
-  expect(seen).toContain("text 3");
-  // Each of these runs computes rows that no run has seen.
-  for (let run = 0; run < 3; run++) {
-    expect(await limited(1)).toMatchObject({ code: 130 });
-    const texts = callsOf(project).at(-1)!;
-    expect(texts.filter((text) => seen.has(text))).toEqual([]);
-    for (const text of texts) seen.add(text);
-  }
-  expect(callsOf(project)).toHaveLength(made + 3);
-  // In the end it is tried again, once the code is right.
-  project.write("code/embed.ts", module());
-  expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
-  expect(callsOf(project).at(-1)).toEqual(["text 3"]);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await vectorsIn(project)).toBe(rows);
-});
+test.for(["prepare", "up", "later rows"] as const)(
+  "a run with a limit gets further than to the rows for which the code has failed before (%s)",
+  async (kind) => {
+    const step = kind === "up" ? "backfillColumn" : "reembedColumn";
+    const project = await aScene(step, { failedRows: "leave", concurrency: 1 });
+    if (kind === "later rows") {
+      expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+      const docs = await openTable(project, "docs");
+      await docs.update({ valuesSql: { text: "concat('text ', id, '!')" } });
+    }
+    const third = kind === "later rows" ? "text 3!" : "text 3";
+    const earlier = callsOf(project).length;
+    const calls = () => callsOf(project).slice(earlier);
+    const fails = `if (rows.some(({ text }) => text === "${third}")) throw new Error("no three");`;
+    project.write("code/embed.ts", module().replace("await setTimeout(1);", fails));
+    const command = kind === "prepare" ? "prepare" : "up";
+    const limited = async (most: number) => await project.migrate([command, "--max-calls", String(most)]);
+    // The calls that find out which row it is, and some more.
+    expect(await limited(60)).toMatchObject({ code: 130 });
+    const made = calls().length;
+    const seen = new Set(calls().flat());
+    expect(seen).toContain(third);
+    // Each of these runs computes rows that no run has seen.
+    for (let run = 0; run < 3; run++) {
+      expect(await limited(1)).toMatchObject({ code: 130 });
+      const texts = calls().at(-1)!;
+      expect(texts.filter((text) => seen.has(text))).toEqual([]);
+      for (const text of texts) seen.add(text);
+    }
+    expect(calls()).toHaveLength(made + 3);
+    // In the end it is tried again, once the code is right.
+    project.write("code/embed.ts", module());
+    expect(await project.migrate([command])).toMatchObject({ code: 0 });
+    expect(calls().at(-1)).toEqual([third]);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    expect(await vectorsIn(project)).toBe(rows);
+  },
+);
