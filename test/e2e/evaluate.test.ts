@@ -1,4 +1,5 @@
 /** Queries of the application that are evaluated before a column is switched to another embedding model. */
+import { mkdirSync, rmSync } from "node:fs";
 import { expect, test } from "vitest";
 import { aProject, type Project } from "../support/project.ts";
 import { addRows, rowsOf } from "../support/tables.ts";
@@ -114,6 +115,23 @@ test("a model that finds too little is reported by prepare, and up does not swit
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await namesIn(project)).toContain("v_old");
   expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+});
+
+test("a new database has nothing to evaluate: up builds it, whatever the queries expect", async () => {
+  for (const queries of [expecting, `export default [{ query: "text 10.1" }];\n`]) {
+    const down = `down: { with: "./code/old.ts", version: "1" }`;
+    const evaluate = `{ file: "./code/queries.ts", k: 4, least: 0.8 }`;
+    const project = await aScene({ code: worse, queries, evaluate, more: down });
+    rmSync(project.database, { recursive: true });
+    mkdirSync(project.database);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: expect.stringContaining("2 migrations") });
+    expect(await namesIn(project)).toContain("v_old");
+    // With rows, the same model is refused.
+    expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+    const rows = numbers.map((id) => ({ id, text: `text ${id}`, v: [id, 0] }));
+    await addRows(project.database, "docs", rows);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 1, stderr: expect.stringContaining("`least` is 0.8") });
+  }
 });
 
 test("the code of the step and that of `down` compute the vectors of queries that state none", async () => {

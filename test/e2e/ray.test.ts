@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { pythonWith } from "../clients/client.ts";
 import { lacks } from "../support/needs.ts";
-import { aProject, type Project } from "../support/project.ts";
+import { aProject, root, startNode, type Project } from "../support/project.ts";
 import { addRows, lancedb, rowsOf } from "../support/tables.ts";
 
 const texts = Array.from({ length: 40 }, (_, id) => `text ${id}`);
@@ -62,6 +62,29 @@ test.each([
 });
 
 const onRay = ["prepare", "--on", "ray", "--shards", "4"];
+
+test("a relative path of Python starts at the current directory, and at the configuration if that names it", async () => {
+  const project = await aScene();
+  for (const folder of [".", "inside"]) {
+    project.write(`${folder}/python`, `#!/bin/sh\necho '{ "missing": "the one in ${folder}" }'\n`);
+    chmodSync(join(project.folder, folder, "python"), 0o755);
+  }
+  const local = `targets: { local: { kind: "lance", uri: ".lancedb" } }`;
+  project.write("migrate.config.ts", `export default { python: "./python", ${local} };\n`);
+  const run = async (args: readonly string[], env: Record<string, string> = {}) => {
+    const config = ["--config", "../migrate.config.ts"];
+    return await startNode([join(root, "dist/bin.js"), ...args, ...config], join(project.folder, "inside"), env)
+      .finished;
+  };
+  for (const [args, env, found] of [
+    [[], {}, "the one in ."],
+    [[], { MIGRATE_PYTHON: "./python" }, "the one in inside"],
+    [["--python", "./python"], { MIGRATE_PYTHON: "none" }, "the one in inside"],
+  ] as const) {
+    expect((await run(["doctor", ...args], env)).stdout).toContain(found);
+    expect((await run([...onRay, ...args], env)).stderr).toContain(`has no package ray (${found})`);
+  }
+});
 
 test("without Python or without Ray, prepare names what is missing", async () => {
   const project = await aScene();

@@ -70,6 +70,22 @@ test("where all tables were restored, the choice that the message names is taken
   expect(await labelOf(project)).toBe("1?");
 });
 
+test("where no table differs from a ledger that was changed by hand, nothing needs to be restored", async () => {
+  const project = await aProjectAt(3);
+  const ledger = await (await lancedb.connect(project.database)).openTable("_migrations");
+  await ledger.update({ where: "version = 3", values: { detail: "by hand" } });
+  const { code, stdout, stderr } = await project.migrate(["repair"]);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 4,
+    stdout: expect.stringContaining("the ledger was changed by something else than this tool"),
+    stderr: expect.stringMatching(/after 0003_labels.*choose.*--to 0003/),
+  });
+  expect(stderr).not.toMatch(/copy|restore|bring back/);
+  await must(project, "repair", "--to", "0003", "--yes");
+  await must(project, "verify", "--ledger");
+  expect(await labelOf(project)).toBe("1?");
+});
+
 test("a step that is rolled back is not taken for done because one table was brought back", async () => {
   const project = await aProjectAt(3);
   const [here, aside] = [join(project.database, "docs.lance"), join(project.folder, "docs.lance")];
