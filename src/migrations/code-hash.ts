@@ -1,4 +1,6 @@
 /** A hash of code of the project that computes values: of a module and what it imports from the project, or of a command's files. */
+import { isUtf8 } from "node:buffer";
+import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, isAbsolute, resolve, sep } from "node:path";
@@ -22,12 +24,15 @@ export function codeHash(code: Computation["with"], folder: string): string | un
 
 function addFile(path: string, files: Map<string, string>): void {
   if (files.has(path) || path.split(sep).includes("node_modules")) return;
-  let text: string;
+  let bytes: Buffer;
   try {
-    text = readFileSync(path, "utf8");
+    bytes = readFileSync(path);
   } catch {
     return; // it names no file
   }
+  // The weights of a model, say, which take long to read as text.
+  if (!isUtf8(bytes)) return void files.set(path, hash("sha256", bytes));
+  const text = bytes.toString();
   files.set(path, textHash(text));
   if (/\.[cm]?[jt]sx?$/.test(path))
     for (const [, name] of text.matchAll(importedNames)) addFile(pathOf(name!, path), files);

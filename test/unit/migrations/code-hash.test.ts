@@ -18,3 +18,13 @@ test.each(["code/near.mjs", "lib/named.mjs", "code/model.mjs"])("an edit of %s c
   write(edited, "// edited\n");
   expect(codeHash("./code/model.mjs", folder)).not.toBe(before);
 });
+
+test("an edit of any byte of a file that is no text changes the hash", () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "model.mjs"), `new URL("./weights.bin", import.meta.url)`);
+  const hashWith = (...bytes: readonly number[]) => {
+    writeFileSync(join(folder, "weights.bin"), Uint8Array.from(bytes));
+    return codeHash("./model.mjs", folder);
+  };
+  expect(new Set([hashWith(1, 0xff), hashWith(1, 0xfe), hashWith(2, 0xfe)]).size).toBe(3);
+});
