@@ -10,18 +10,24 @@ const besides = 256;
 interface Known {
   readonly value: RowValue;
   readonly bytes: number;
+  /** Whether rows have the value, so that its memory can't be used for another one. */
+  readonly isUsed?: boolean;
 }
 
 export class KnownValues {
   readonly #from: readonly string[];
+  readonly #mark: string | undefined;
   readonly #mostBytes: number;
   /** In the order in which they were last used. */
   readonly #values = new Map<string, Known>();
+  /** One iterator for all drops: a new one would pass everything that was dropped before. */
+  readonly #oldest = this.#values.keys();
   #bytes = 0;
 
-  /** `from`: the columns that the code reads. */
-  constructor(from: readonly string[], mostBytes = usualBytes) {
+  /** `from`: the columns that the code reads. `mark`: one that is equal if they are, and only then, if there is one. */
+  constructor(from: readonly string[], mark?: string, mostBytes = usualBytes) {
     this.#from = from;
+    this.#mark = mark;
     this.#mostBytes = mostBytes;
   }
 
@@ -41,34 +47,32 @@ export class KnownValues {
   }
 
   add({ sources }: RepeatedRows, value: RowValue): void {
-    // Code may return a part of a buffer that holds the values of a whole call.
-    const own = ArrayBuffer.isView(value) ? ((value as unknown as Float32Array).slice() as unknown as RowValue) : value;
-    const bytes = bytesOf(own) + besides;
+    const bytes = bytesOf(value) + besides;
     if (bytes > this.#mostBytes) return;
     this.#drop(sources);
-    this.#values.set(sources, { value: own, bytes });
     this.#bytes += bytes;
-    for (const oldest of this.#values.keys()) {
-      if (this.#bytes <= this.#mostBytes) return;
-      this.#drop(oldest);
-    }
+    let dropped: Known | undefined;
+    while (this.#bytes > this.#mostBytes) dropped = this.#drop(this.#oldest.next().value!);
+    this.#values.set(sources, { value: ownValue(value, dropped), bytes });
   }
 
   #use(sources: string): RowValue | undefined {
     const known = this.#values.get(sources);
     if (known === undefined) return undefined;
     this.#values.delete(sources);
-    this.#values.set(sources, known);
+    this.#values.set(sources, { ...known, isUsed: true });
     return known.value;
   }
 
-  #drop(sources: string): void {
-    this.#bytes -= this.#values.get(sources)?.bytes ?? 0;
+  #drop(sources: string): Known | undefined {
+    const known = this.#values.get(sources);
+    this.#bytes -= known?.bytes ?? 0;
     this.#values.delete(sources);
+    return known;
   }
 
-  /** Of the values that the code gets, and not of the mark of the row, which depends on casts to text. */
   #sourcesOf(row: RowValues): string {
+    if (this.#mark !== undefined) return row[this.#mark] as string;
     const values = this.#from.map((name) => row[name] ?? null);
     return hash("sha256", JSON.stringify(values, distinct), "base64url");
   }
@@ -81,6 +85,21 @@ export interface RepeatedRows {
   readonly value: RowValue | undefined;
   /** The same for all of them, and for no others. */
   readonly sources: string;
+}
+
+/**
+ * Code may return a part of a buffer that holds the values of a whole call, so vectors are copied: if possible into the
+ * memory of a value that was dropped. There may be millions, which would keep the garbage collector busy.
+ */
+function ownValue(value: RowValue, dropped: Known | undefined): RowValue {
+  if (!ArrayBuffer.isView(value)) return value;
+  const vector = value as unknown as Float32Array;
+  const free = (dropped?.isUsed === true ? undefined : dropped?.value) as unknown as Float32Array | undefined;
+  if (free?.constructor !== vector.constructor || free.length !== vector.length)
+    // A Buffer has a `slice` of its own, which copies nothing.
+    return Uint8Array.prototype.slice.call(vector) as unknown as RowValue;
+  free.set(vector);
+  return free as unknown as RowValue;
 }
 
 /** JSON has neither infinite numbers nor a negative zero, and no large integers. */

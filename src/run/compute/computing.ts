@@ -11,7 +11,7 @@ import {
   nullMark,
   rowAddress,
 } from "../../actions/rewrite/source-marks.ts";
-import type { Column } from "../../schema/data-type.ts";
+import { isText, type Column } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import type { RowValues } from "../../schema/row-values.ts";
 import { sqlPath } from "../../schema/sql.ts";
@@ -63,10 +63,12 @@ export class Computing {
     this.#action = action;
     this.#context = context;
     this.#ofOtherCode = ofOtherCode;
-    this.#known = action.equalRows === "each" ? undefined : new KnownValues(action.from);
     this.column = requireColumn(action.table, columns, parsePath(action.path));
     this.key = requireColumn(action.table, columns, [action.key]);
     this.mark = action.mark ?? markName;
+    // Those of other types depend on casts to text.
+    const isExact = action.from.every((name) => columns.some((one) => one.name === name && isText(one.type)));
+    if (action.equalRows !== "each") this.#known = new KnownValues(action.from, isExact ? this.mark : undefined);
   }
 
   /** The mark of a row's present sources. */

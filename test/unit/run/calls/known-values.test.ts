@@ -4,7 +4,7 @@ import type { RowValue, RowValues } from "../../../../src/schema/row-values.ts";
 
 /** Adds a value for each text, and returns for which of the texts a value is known. */
 function aScene(mostBytes?: number) {
-  const known = new KnownValues(["text"], mostBytes);
+  const known = new KnownValues(["text"], undefined, mostBytes);
   const groupOf = (text: RowValue) => known.grouped([{ text }])[0]!;
   return {
     known,
@@ -17,6 +17,12 @@ test("rows with equal sources are together, whatever else they have", () => {
   const { known } = aScene();
   const rows = ["a", "b", "a", null, "a", null].map((text, id) => ({ id, text }));
   expect(known.grouped(rows).map((group) => group.rows.map(({ id }) => id))).toEqual([[0, 2, 4], [1], [3, 5]]);
+});
+
+test("rows with one mark are together, and their sources are not compared", () => {
+  const known = new KnownValues(["text"], "mark");
+  const rows = ["a", "b", "a"].map((mark, text) => ({ mark, text }));
+  expect(known.grouped(rows).map((group) => group.rows.map(({ text }) => text))).toEqual([[0, 2], [1]]);
 });
 
 test("values that look alike are different sources", () => {
@@ -79,12 +85,30 @@ test.for<[string, RowValue, number]>([
   expect([valueOf("small"), valueOf("large"), valueOf("larger")]).toEqual([1, value, undefined]);
 });
 
-test("a value does not keep the buffer of its whole call, nor change with it", () => {
+test.each<{ what: string; call: Float32Array | Buffer; size: number }>([
+  { what: "numbers", call: new Float32Array(1_000), size: 8 },
+  { what: "bytes", call: Buffer.alloc(100_000), size: 2 },
+])("a value of $what does not keep the buffer of its whole call, nor change with it", ({ call, size }) => {
   const { add, valueOf } = aScene();
-  const call = new Float32Array(1_000).fill(1);
+  call.fill(1);
   add("a", call.subarray(0, 2) as unknown as RowValue);
   call.fill(2);
   const value = valueOf("a") as unknown as Float32Array;
   expect([...value]).toEqual([1, 1]);
-  expect(value.buffer.byteLength).toBe(8);
+  expect(value.buffer.byteLength).toBe(size);
+});
+
+test("a vector takes the memory of one that was dropped, unless rows have that", () => {
+  const vector = (item: number, length = 100) => new Float64Array(length).fill(item) as unknown as RowValue;
+  const { add, valueOf } = aScene(2 * 1_100);
+  add("a", vector(1));
+  const used = valueOf("a");
+  add("b", vector(2));
+  for (const [item, text] of [...Array.from({ length: 10 }, (_, at) => `c${at}`), "d"].entries())
+    add(text, vector(item));
+  add("e", vector(20, 99));
+  add("f", vector(30, 100));
+  expect(used).toEqual(vector(1));
+  expect([valueOf("a"), valueOf("b"), valueOf("d")]).toEqual([undefined, undefined, undefined]);
+  expect([valueOf("e"), valueOf("f")]).toEqual([vector(20, 99), vector(30, 100)]);
 });
