@@ -183,7 +183,10 @@ class Ahead {
     const placed = values.map((value) => ({ ...value, [originColumn.name]: origin }));
     // Read in this order, few of them are needed at a time.
     const sorted = placed.toSorted((one, other) => addressOf(one) - addressOf(other));
-    await rows.append(results, { columns: resultColumns(this.#computing.columns), rows: sorted });
+    const { columns, mark } = this.#computing;
+    // To compress hashes takes longer than to write them, and the table is soon dropped.
+    const fields = { [mark]: { "lance-encoding:compression": "none" } };
+    await rows.append(results, { columns: resultColumns(columns), rows: sorted, fields });
   }
 
   async #drop(table: string): Promise<void> {

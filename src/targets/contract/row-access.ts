@@ -68,4 +68,6 @@ export interface WantedNeighbours extends WantedValues {
 export interface NewValues {
   readonly columns: readonly Column[];
   readonly rows: readonly RowValues[];
+  /** Metadata of columns by their names, if the table is created. A service may ignore it. */
+  readonly fields?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined;
 }

@@ -95,9 +95,9 @@ export function lanceRows({ location, open, create, drop, calling }: Database): 
   };
 }
 
-async function encode({ columns, rows }: NewValues): Promise<Buffer> {
+async function encode({ columns, rows, fields }: NewValues): Promise<Buffer> {
   const { rowsToIpcFile } = await import("../../wire/rows/write-rows.ts");
-  return rowsToIpcFile(columns, rows);
+  return rowsToIpcFile(columns, rows, { fields });
 }
 
 async function decode({ first, others }: Found): Promise<readonly RowValues[]> {

@@ -13,6 +13,8 @@ export interface RowsFormat {
   readonly metadata?: Metadata | undefined;
   /** The column whose values are unique. */
   readonly key?: string | undefined;
+  /** Of columns, by name. */
+  readonly fields?: Readonly<Record<string, Metadata>> | undefined;
 }
 
 /** Marks a column as the engine's primary key: a merge then inserts a row only if its key does not exist yet. */
@@ -55,9 +57,10 @@ export function givenColumns(columns: readonly Column[], rows: readonly RowValue
 /** The messages of schemas by key. A ledger's is needed for each of its records. */
 const schemas = new WeakMap<readonly Column[], Map<string | undefined, Buffer>>();
 
-function schemaOf(columns: readonly Column[], { metadata, key }: RowsFormat): Buffer {
+function schemaOf(columns: readonly Column[], { metadata, key, fields }: RowsFormat): Buffer {
   const marks = key === undefined ? {} : { [key]: keyMark };
-  if (metadata !== undefined) return schemaMessage(columns, metadata, marks);
+  if (metadata !== undefined || fields !== undefined)
+    return schemaMessage(columns, metadata ?? {}, { ...fields, ...marks });
   const known = schemas.get(columns) ?? new Map<string | undefined, Buffer>();
   schemas.set(columns, known);
   const message = known.get(key) ?? schemaMessage(columns, {}, marks);

@@ -62,3 +62,13 @@ test("an exact search finds what the index of a table misses", async () => {
   expect(await found(false)).not.toEqual(asked);
   await target.close();
 });
+
+test("a table that is created by an append has the metadata of its columns that is given", async () => {
+  const target = await aTarget();
+  const rows = target.rows!;
+  const fields = { id: { "lance-encoding:compression": "none" } };
+  for (const id of [1, 2]) await rows.append("t", { columns, rows: [{ id, at: [1, 2], parts: [] }], fields });
+  const found = (await rows.columns("t"))!.map(({ name, metadata }) => [name, metadata ?? {}]);
+  expect(Object.fromEntries(found)).toEqual({ id: fields.id, at: {}, parts: {} });
+  await target.close();
+});
