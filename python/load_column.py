@@ -55,6 +55,8 @@ if "--check" in sys.argv:
 ROWS = 1024
 KEYS = 1000
 TRIES = 5
+# How often a file is committed whose fragment has only lost rows since.
+COMMITS = 100
 PASSES = 3
 ADDRESS = "_lance_migrate_address"
 
@@ -313,11 +315,40 @@ def write(number, results, task):
     column.close()
     if loaded == 0:
         return None
-    return {"number": number, "loaded": loaded, "version": table.version, "file": column.file}
+    written = {"number": number, "loaded": loaded, "version": table.version, "file": column.file}
+    return {**written, "place": place_of(table, fragment, task)}
+
+
+def place_of(table, fragment, task):
+    """What a file depends on: the files beside it, and the ids and types of its columns."""
+    names = (task["column"], task["mark"])
+    ids = [[field.name(), field.id()] for field in table.lance_schema.fields() if field.name() in names]
+    types = [str(field.type) for field in table.schema if field.name in names]
+    return [[file.path for file in fragment.data_files()], ids, types]
 
 
 def commit(written, task):
-    """Makes a file part of the table. Refused if the rows of its fragment have changed since they were read."""
+    """Makes a file part of the table. Refused if values of its fragment have changed since they were read."""
+    for tried in range(1, COMMITS + 1):
+        try:
+            return commit_once(written, task)
+        except Exception as error:
+            if tried == COMMITS or not is_conflict(error):
+                raise
+            # Rows that applications update or delete are only marked as deleted, and the file has values for these too.
+            table = lance.dataset(task["table"], storage_options=task["options"])
+            fragment = table.get_fragment(written["number"])
+            if fragment is None or place_of(table, fragment, task) != written["place"]:
+                raise
+            loaded = min(written["loaded"], fragment.count_rows())
+            written = {**written, "version": table.version, "loaded": loaded}
+
+
+def is_conflict(error):
+    return any(words in str(error).lower() for words in ("conflict", "incompatible transaction", "too many concurrent"))
+
+
+def commit_once(written, task):
     if not may_commit():
         raise Stopped()
     file = DataFile(**written["file"])
@@ -338,7 +369,7 @@ def load_again(number, results, task):
                 commit(written, task)
             return
         except Exception as error:
-            if tried == TRIES or "conflict" not in str(error).lower():
+            if tried == TRIES or not is_conflict(error):
                 raise
 
 

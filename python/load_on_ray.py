@@ -98,7 +98,7 @@ def commit_all(task, done):
                 raise
             except Exception as error:
                 # An application has changed rows of the fragment.
-                if "conflict" not in str(error).lower():
+                if not loading.is_conflict(error):
                     raise
 
 

@@ -13,6 +13,9 @@ import { canonicalJson, shortHash, sha256, textHash } from "./checksum.ts";
  */
 const importedNames = /["']((?:\.{1,2}\/|#)[^"'\n]+)["']/g;
 
+/** In bytes. A script is shorter. */
+const longestText = 2 ** 24;
+
 /** Undefined for SQL, whose text is in the step. Packages are not among it, nor what a command's files import. */
 export function codeHash(code: Computation["with"], folder: string): string | undefined {
   if (typeof code !== "string" && "sql" in code) return undefined;
@@ -30,12 +33,13 @@ function addFile(path: string, files: Map<string, string>): void {
   } catch {
     return; // it names no file
   }
-  // The weights of a model, say, which take long to read as text.
-  if (!isUtf8(bytes)) return void files.set(path, hash("sha256", bytes));
+  const isModule = /\.[cm]?[jt]sx?$/.test(path);
+  // The weights of a model, say, which take long to read as text, or are too long for one.
+  const isText = isModule || (bytes.length < longestText && isUtf8(bytes));
+  if (!isText) return void files.set(path, hash("sha256", bytes));
   const text = bytes.toString();
   files.set(path, textHash(text));
-  if (/\.[cm]?[jt]sx?$/.test(path))
-    for (const [, name] of text.matchAll(importedNames)) addFile(pathOf(name!, path), files);
+  if (isModule) for (const [, name] of text.matchAll(importedNames)) addFile(pathOf(name!, path), files);
 }
 
 /** `from`: the file that imports it. */

@@ -177,6 +177,35 @@ for line in child.stdout:
         sys.exit(1)
 `;
 
+/** In the moment before each of the first commits, an application changes another row of the fragment. */
+const busy = `import lance
+commit = lance.LanceDataset.commit
+turns = iter(range(9))
+def late(uri, *given, **options):
+    turn = next(turns, None)
+    if turn is not None:
+        lance.dataset(uri).update({"text": f"'text {900 + turn}'"}, where=f"id = {turn}")
+    return commit(uri, *given, **options)
+lance.LanceDataset.commit = staticmethod(late)
+`;
+
+test.skipIf(lacks("python"))("a fragment whose rows an application changes again and again is loaded", async () => {
+  const project = await aScene();
+  project.write("packages/sitecustomize.py", busy);
+  const environment = { ...withPython(), PYTHONPATH: join(project.folder, "packages") };
+  const { code, stderr } = await project.migrate(["prepare"], environment);
+  const all = fragments * size;
+  expect({ code, stderr }).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(`docs.embedding: ${all - 9} values loaded with files of the column\n`),
+  });
+  expect(await project.migrate(["up"], withPython())).toMatchObject({ code: 0 });
+  await expectRight(
+    project,
+    rowsFrom(0, all).map((row) => (row.id < 9 ? { ...row, text: `text ${900 + row.id}` } : row)),
+  );
+});
+
 test.skipIf(lacks("python"))("what Python can't load is merged, and the run states why", async () => {
   const project = await aScene();
   project.write("killing.py", killing(pythonWith(...officialPackages)));
