@@ -132,6 +132,24 @@ test("what is written just before and after the switch back, with the schema fro
   await options.target.close();
 });
 
+test("a run that is interrupted while writes of others come first each time ends, and the next one continues", async () => {
+  const { folder, options } = await aScene();
+  const { target } = options;
+  const interruption = new AbortController();
+  let tries = 0;
+  const execute: Target["execute"] = async (action, seen) => {
+    if (action.kind !== "addColumns") return await target.execute(action, seen);
+    if (++tries === 3) interruption.abort();
+    throw new Error("Retryable commit conflict for version 7: preempted by concurrent transaction Append");
+  };
+  const run = down({ ...options, signal: interruption.signal, target: { ...target, execute } });
+  await expect(run).rejects.toThrow("docs.embedding is prepared in part; run the same command to continue");
+  expect(tries).toBe(3);
+  await down(options);
+  expect(await vectorsIn(folder)).toEqual(vectorsOf([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]));
+  await options.target.close();
+});
+
 test("rows that get no old value after the switch back are reported", async () => {
   const { folder, options, open } = await aScene();
   const change = async () => await (await open()).update({ where: "id = 1", values: { text: "text 13" } });

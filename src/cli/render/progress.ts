@@ -19,9 +19,25 @@ interface Work {
   /** After which time it is reported, where there is no terminal. */
   reported: number;
   pause: number;
-  /** The rows that code computes: as they were at the first report, and at the last one. */
-  rows?: { readonly since: number; readonly first: number; at: number; computed: number; total: number | undefined };
+  /** The rows that code computes, as they were at the last report, and at two earlier ones. */
+  rows?: ComputedRows;
 }
+
+interface Report {
+  readonly at: number;
+  readonly computed: number;
+}
+
+interface ComputedRows extends Report {
+  readonly total: number | undefined;
+  /** The rate is that since then: rows are not computed at the same rate all the time. */
+  readonly since: Report;
+  /** What takes its place after a while. */
+  readonly next: Report;
+}
+
+/** Milliseconds of which the rate is the mean, at least, and twice as many at most. */
+const ratePeriod = 30_000;
 
 export interface ShownProgress {
   see(event: RunEvent): void;
@@ -91,16 +107,19 @@ function keyOf({ version, action }: Extract<RunEvent, { event: "action" | "done"
 }
 
 function noteRows(work: Work, { rows, total }: Extract<RunEvent, { event: "computed" }>, now: number): void {
+  const report: Report = { at: now, computed: rows };
   // Rows that were written meanwhile are counted from the first.
-  const before = work.rows !== undefined && rows >= work.rows.computed ? work.rows : { since: now, first: rows };
-  work.rows = { ...before, at: now, computed: rows, total };
+  const { since, next } =
+    work.rows !== undefined && rows >= work.rows.computed ? work.rows : { since: report, next: report };
+  const isOver = now - next.at >= ratePeriod;
+  work.rows = { ...report, total, since: isOver ? next : since, next: isOver ? report : next };
 }
 
 function rowsWords({ rows }: Work): string | undefined {
   if (rows === undefined) return undefined;
-  const { since, first, at, computed, total } = rows;
-  const seconds = (at - since) / 1_000;
-  const perSecond = seconds < 1 || computed === first ? undefined : (computed - first) / seconds;
+  const { since, at, computed, total } = rows;
+  const seconds = (at - since.at) / 1_000;
+  const perSecond = seconds < 1 || computed === since.computed ? undefined : (computed - since.computed) / seconds;
   // Others may have added rows since they were counted.
   if (total !== undefined && computed <= total) return preparedWords({ rows: total, computed, failed: 0, perSecond });
   const speed = perSecond === undefined ? "" : `, ${speedWords(perSecond)}`;

@@ -9,6 +9,7 @@ import type {
 import { describeAction } from "../../actions/apply-action.ts";
 import { copyName, isPrepared, keptMark, preparedAs } from "../../actions/rewrite/prepared-columns.ts";
 import { isIntact, markColumn, markSql, printMark, printSql, valueMark } from "../../actions/rewrite/source-marks.ts";
+import { isInterruption, MigrateError } from "../../errors/migrate-error.ts";
 import { sameType, type Column } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { sqlPath } from "../../schema/sql.ts";
@@ -26,6 +27,8 @@ export interface PrepareContext {
   readonly target: Pick<Target, "capabilities" | "commitsOf" | "describeTable" | "execute" | "verdict">;
   readonly rows: RowAccess;
   readonly clock: Clock;
+  /** Aborted if the run is interrupted. */
+  readonly signal: AbortSignal | undefined;
   /** Whether this run computes all rows, and not a shard. */
   readonly isWhole: boolean;
   /** Throws if this run may not write any more. Called before each write. */
@@ -238,13 +241,16 @@ export class PreparedTable {
     pending: (columns: readonly Column[]) => Action | undefined | Promise<Action | undefined>,
     allowed: Patience = patience.conflict,
   ): Promise<void> {
-    const { target, clock, mayWrite } = this.#context;
+    const { target, clock, mayWrite, signal } = this.#context;
+    const verdict = (error: unknown) =>
+      isInterruption(error) ? ({ kind: "refused" } as const) : target.verdict(error);
     let tries = 0;
     const began = clock.steady();
     let reported = began;
     const work = async () => {
       const action = await pending(await this.columns());
       if (action === undefined) return;
+      if (signal?.aborted === true) throw this.#interrupted();
       await mayWrite();
       try {
         await target.execute(action, await target.describeTable(this.#action.table));
@@ -260,7 +266,12 @@ export class PreparedTable {
         throw error;
       }
     };
-    await retry(work, (error) => target.verdict(error), clock, allowed);
+    await retry(work, verdict, clock, allowed);
+  }
+
+  #interrupted(): MigrateError {
+    const done = `${this.#action.table}.${this.#action.path} is prepared in part; run the same command to continue`;
+    return new MigrateError("ERR_INTERRUPTED", { done });
   }
 }
 

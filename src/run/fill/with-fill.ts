@@ -84,6 +84,7 @@ export async function compute(
     target,
     rows: target.rows,
     clock,
+    signal,
     isWhole: project.shard === undefined,
     mayWrite,
     checkRecall: async (check, path) => await checkRecall(check, path, target, project),

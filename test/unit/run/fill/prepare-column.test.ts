@@ -37,6 +37,7 @@ async function aTable() {
     target,
     rows,
     clock: systemClock,
+    signal: undefined,
     isWhole: false,
     mayWrite: async () => {},
     outrun: ({ tries }) => outrun.push(tries),
