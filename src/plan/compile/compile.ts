@@ -13,7 +13,7 @@ export type Direction = "up" | "down";
 export type Describing = Pick<Capabilities, "describes">;
 
 /** The capabilities that decide how a migration is applied and rolled back. */
-export type Able = Pick<Capabilities, "describes" | "actions">;
+export type Able = Pick<Capabilities, "describes" | "actions"> & Partial<Pick<Capabilities, "fences">>;
 
 /** An action and the step that it belongs to. */
 export interface PlacedAction {

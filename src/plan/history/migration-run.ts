@@ -37,9 +37,8 @@ export function upRun(
   { migrations }: Pick<LedgerState, "migrations">,
   describing: Describing,
 ): MigrationRun {
-  const actions = compileMigration(migration, describing);
-  const begun = actions.map(({ begins }) => begins);
-  return runOf(migration, "up", { actions, obstacles: [] }, begun, migrations.get(migration.version));
+  const forward = { actions: compileMigration(migration, describing), obstacles: [] };
+  return runOf(migration, "up", forward, migrations.get(migration.version));
 }
 
 /**
@@ -58,8 +57,7 @@ export function downRun(
     const known = migrations.get(migration.version)!;
     const back = reversalOf(migration, known, was, able, putsBack);
     const left = leftByStopped(migration, known, was, able);
-    const begun = back.actions.map((_, index) => index + 1);
-    return { ...runOf(migration, "down", back, begun, known.reversal), startedAt: known.reversal?.tables, left };
+    return { ...runOf(migration, "down", back, known.reversal), startedAt: known.reversal?.tables, left };
   };
 }
 
@@ -68,7 +66,6 @@ function runOf(
   migration: Migration,
   direction: Direction,
   { actions, obstacles }: Rollback,
-  begun: MigrationRun["begun"],
   known: Pick<LedgerMigration, "step" | "midway" | "attempt"> | undefined,
 ): MigrationRun {
   return {
@@ -76,7 +73,7 @@ function runOf(
     direction,
     actions,
     units: direction === "up" ? migration.steps : actions.map(({ action }) => action),
-    begun,
+    begun: actions.map(({ place }, index) => (direction === "up" ? place.step : index + 1)),
     obstacles,
     done: known?.step ?? 0,
     midway: known?.midway,
@@ -190,7 +187,6 @@ function leftByStopped(
   able: Able,
 ): LeftTable | undefined {
   const { step, stopped } = actionsRun(migration, known, before, able);
-  const [one] = stopped;
-  if (one === undefined || stopped.length > 1) return undefined;
-  return leftTable(one, known.midway!, compileMigration(migration, able).slice(0, step), before, able);
+  if (stopped.length !== 1) return undefined;
+  return leftTable(compileMigration(migration, able), step, known.midway!, before, able);
 }

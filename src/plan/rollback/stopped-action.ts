@@ -5,9 +5,9 @@ import type { Action } from "../../actions/model/action.ts";
 import { tablesAfter } from "../../actions/apply-action.ts";
 import { lineagesOf } from "../../actions/follow.ts";
 import type { Migration } from "../../migrations/load.ts";
-import { ownValue, type Column } from "../../schema/data-type.ts";
+import { ownValue } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
-import { change, findColumn, replaceColumn, sameTable, type Database, type Table } from "../../schema/table.ts";
+import { change, findColumn, sameTable, type Database, type Table } from "../../schema/table.ts";
 import { inTheMiddle } from "../commits/after-late-call.ts";
 import { commitsOfBegun } from "../commits/commit-progress.ts";
 import { statesBetween } from "../commits/commits.ts";
@@ -18,11 +18,12 @@ import { classify } from "./rollback-class.ts";
 /**
  * Whether the rollback restores or drops the table of the action as a whole, so that it makes no difference which of its
  * commits are done. `actions`: all of the migration; `step`: how many are done. Only a version that was kept before the
- * migration is restored, and only if no call can take effect later.
+ * migration is restored, and only if no call can take effect later, and if others have given the columns that are
+ * rewritten nothing that this version may lack.
  */
 export function isUndoneAsWhole(
   { down }: Pick<Migration, "down">,
-  { step, tables }: Pick<LedgerMigration, "step" | "tables">,
+  { step, tables, midway }: Pick<LedgerMigration, "step" | "tables" | "midway">,
   actions: readonly PlacedAction[],
   before: Database,
   able: Able,
@@ -32,6 +33,7 @@ export function isUndoneAsWhole(
   const lineage = lineages[step]!;
   const own = actions.slice(0, step + 1).filter((_, index) => lineages[index] === lineage);
   if (own.some(({ action }) => action.kind === "renameTable") || renames(own.at(-1)!.action)) return false;
+  if (!areKnown(midway!, tableBefore(actions, step, before))) return false;
   const ran = waysBack(actions.slice(0, step + 1), lineages, new Map(before));
   if (!lostIn(ran).has(lineage)) return false;
   const { origin } = lineage;
@@ -41,6 +43,24 @@ export function isUndoneAsWhole(
 
 function renames(action: Action): boolean {
   return action.kind === "alterColumns" && action.alterations.some(({ rename }) => rename !== undefined);
+}
+
+/** The table of the action with that number before it, as migrations know it. */
+function tableBefore(actions: readonly PlacedAction[], step: number, before: Database): Table {
+  const database = new Map(before);
+  for (const { action } of actions.slice(0, step)) change(database, tablesAfter(database, action));
+  return database.get(actions[step]!.action.table)!;
+}
+
+/** Whether migrations have made all of these indexes and metadata. */
+function areKnown({ indexes, metadata }: PartialAction, { columns, indexes: known = {} }: Table): boolean {
+  const keys = Object.entries(metadata).flatMap(([path, values]) =>
+    Object.keys(values).map((key) => [path, key] as const),
+  );
+  return (
+    Object.keys(indexes).every((name) => ownValue(known, name) != null) &&
+    keys.every(([path, key]) => ownValue(findColumn(columns, parsePath(path))?.metadata, key) != null)
+  );
 }
 
 /** What a run finds of the table. */
@@ -53,42 +73,21 @@ export interface LeftTable {
   readonly as: (found: Table) => Table | undefined;
 }
 
-/** `ran`: the actions of the migration that are done; `before`: the database before them. */
+/** `step`: the number of the action in the migration. `before`: the database before the migration. */
 export function leftTable(
-  { action }: PlacedAction,
+  actions: readonly PlacedAction[],
+  step: number,
   midway: PartialAction,
-  ran: readonly PlacedAction[],
   before: Database,
   able: Able,
 ): LeftTable {
+  const { action } = actions[step]!;
   const { table } = action;
-  const database = new Map(before);
-  for (const one of ran) change(database, tablesAfter(database, one.action));
-  const expected = database.get(table)!;
+  const expected = tableBefore(actions, step, before);
   const { commits, after } = commitsOfBegun(action, new Map([[table, expected]]), midway, able);
-  const states = statesBetween(commits).flatMap((tables) => {
+  const states = [commits[0]!.before, ...statesBetween(commits)].flatMap((tables) => {
     const state = tables.get(table);
     return state === undefined ? [] : [inTheMiddle(state, expected, action, after.get(table))];
   });
-  return {
-    table,
-    as(found) {
-      const state = states.find((one) => sameTable(one, found));
-      return state && { ...state, columns: Object.entries(midway.metadata).reduce(withKeys(found), state.columns) };
-    },
-  };
-}
-
-/** Metadata that a rewrite has removed, or put back, was not changed by others. */
-function withKeys({ columns: found }: Table) {
-  return (columns: readonly Column[], [path, kept]: readonly [string, object]): readonly Column[] => {
-    const at = parsePath(path);
-    const there = findColumn(found, at);
-    if (there === undefined) return columns;
-    const keys = Object.keys(kept).map((key) => [key, ownValue(there.metadata, key) ?? null] as const);
-    return replaceColumn(columns, at, (one) => ({
-      ...one,
-      metadata: { ...one.metadata, ...Object.fromEntries(keys) },
-    }));
-  };
+  return { table, as: (found) => states.find((state) => sameTable(state, found)) };
 }
