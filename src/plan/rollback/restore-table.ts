@@ -21,8 +21,8 @@ export interface RestoreOptions {
   readonly tables: TableVersions;
   /** Whether rows written since are put back, if possible. */
   readonly putsBack: boolean;
-  /** What stopped, of which it is unknown how much is done. */
-  readonly stopped?: readonly PlacedAction[] | undefined;
+  /** An action that stopped between its commits, of which it is unknown how much is done. */
+  readonly unsure?: Action | undefined;
 }
 
 /** An action that ran, and its inverse. */
@@ -117,19 +117,19 @@ function restoration(
   actions: readonly Action[],
   before: Table,
   after: Table,
-  { tables, putsBack, stopped = [] }: RestoreOptions,
+  { tables, putsBack, unsure }: RestoreOptions,
 ): Way {
   const [found, end, others, times] = ownValue(tables, table)!;
   const version = found!;
   const own = { table, version, after: end ?? version };
-  const hasStopped = stopped.some(({ action }) => actions.includes(action));
-  const isSilent = hasStopped || sameColumns(before.columns, after.columns);
+  const isUnsure = unsure !== undefined && actions.includes(unsure);
+  const isSilent = isUnsure || sameColumns(before.columns, after.columns);
   // If the migration itself wrote rows, only rows after its end are known to be those of others.
   const writes = actions.some(changesRows);
   const since = end !== null && others !== true ? end : writes ? undefined : version;
   const checks = putsBack && since !== undefined;
   // The columns of rows may be those before the stopped action, or those after it.
-  const columns = checks && !hasStopped ? putBackColumns(before, after, actions) : undefined;
+  const columns = checks && !isUnsure ? putBackColumns(before, after, actions) : undefined;
   const leaves = columns === undefined ? [] : leftBehind(before, after, actions);
   return {
     actions: [

@@ -48,10 +48,12 @@ export function rollbackOf(
 ): Rollback {
   const forward = compileMigration(migration, describing);
   const ran = [...forward.slice(0, done), ...stopped];
+  // What a backfill has done is known.
+  const unsure = stopped.length === 1 ? stopped[0]!.action : undefined;
   // The `down` of a file applies only to a migration that is completely done.
   const written = done === forward.length ? writtenBack(migration, describing) : undefined;
   const database = new Map(before);
-  const { actions, obstacles } = written ?? derived(ran, before, database, describing, { ...restoring, stopped });
+  const { actions, obstacles } = written ?? derived(ran, before, database, describing, { ...restoring, unsure });
   if (written !== undefined) for (const { action } of ran) change(database, tablesAfter(database, action));
   const touched = [...ran, ...actions].flatMap(({ action }) => tablesOfAction(action));
   checkLeadsBack(actions, database, before, [...new Set(touched)]);
