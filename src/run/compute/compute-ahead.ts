@@ -44,6 +44,9 @@ export interface KnownResults {
 /** How often fragments are looked for that came while others were computed. */
 const mostPasses = 10;
 
+/** After how many appends results are indexed by their keys: each append makes a part, and a search would read all. */
+const manyAppends = 200;
+
 /** How many rows are read at a time by their addresses, all of which are in the predicate. */
 const mostAddresses = 5_000;
 
@@ -72,6 +75,8 @@ class Ahead {
   #others: readonly KnownResults[] = [];
   /** How many results there are. */
   #known = 0;
+  /** How many appends the index of the results does not cover, earlier runs included. */
+  #unindexed = manyAppends;
 
   constructor(action: FillColumnAction, columns: readonly Column[], context: AheadContext) {
     this.#action = action;
@@ -187,6 +192,7 @@ class Ahead {
     // To compress hashes takes longer than to write them, and the table is soon dropped.
     const fields = { [mark]: { "lance-encoding:compression": "none" } };
     await rows.append(results, { columns: resultColumns(columns), rows: sorted, fields });
+    this.#unindexed++;
   }
 
   async #drop(table: string): Promise<void> {
@@ -197,7 +203,8 @@ class Ahead {
   /** Those of the rows without a result in these tables. */
   async #lacking(found: readonly RowValues[], tables: readonly string[]): Promise<readonly RowValues[]> {
     if (tables.length === 0) return found;
-    const { rows } = this.#context;
+    const { rows, results } = this.#context;
+    if (tables.includes(results)) await this.#indexResults();
     const { key, mark } = this.#computing;
     const select = [key.name, mark].map((name) => [name, sqlPath([name])] as const);
     const known = new Set<string>();
@@ -205,6 +212,15 @@ class Ahead {
       for (const where of this.#byKeys(found))
         for (const result of await rows.read(table, { select, where })) known.add(this.#identity(result));
     return found.filter((row) => !known.has(this.#identity(row)));
+  }
+
+  async #indexResults(): Promise<void> {
+    const { rows, results, mayWrite } = this.#context;
+    if (this.#unindexed < manyAppends || rows.indexColumn === undefined) return;
+    this.#unindexed = 0;
+    await mayWrite();
+    // Without an index, the search only takes longer.
+    await rows.indexColumn(results, this.#computing.key.name).catch(() => {});
   }
 
   /** Computes rows again that failed in an earlier run: the code may have been at fault. */

@@ -33,6 +33,8 @@ export interface RowAccess {
   setNull(table: string, columns: readonly string[], where: string): Promise<void>;
   /** Appends rows. Creates the table if there is none. */
   append(table: string, values: NewValues): Promise<void>;
+  /** Makes searches for values of a column faster; absent if the target does that itself, or can't. */
+  readonly indexColumn?: ((table: string, column: string) => Promise<void>) | undefined;
   /** Deletes the rows for which a predicate holds, in one commit. */
   delete(table: string, where: string): Promise<void>;
   /** Drops the table if there is one. */

@@ -1,8 +1,9 @@
 /** Rows of tables on the embedded engine. */
 import type { RowValues } from "../../schema/row-values.ts";
+import { createIndex } from "../../engine/indexes.ts";
 import { search, type Found } from "../../engine/query.ts";
 import { writeReadably } from "../../engine/checked-writes.ts";
-import { readColumns, type AnyTable } from "../../engine/engine.ts";
+import { nativeTable, packageTable, readColumns, type AnyTable } from "../../engine/engine.ts";
 import type { DatabaseLocation } from "../../engine/location.ts";
 import { readIndexes } from "../../engine/read-indexes.ts";
 import { addRows, deleteRows, mergeRows, updateRows } from "../../engine/write-rows.ts";
@@ -85,6 +86,10 @@ export function lanceRows({ location, open, create, drop, calling }: Database): 
         if (handle === undefined) await create(table, file);
         else await addRows(handle, file, "append");
         free(file);
+      }),
+    indexColumn: (table, column) =>
+      calling(async () => {
+        await createIndex(packageTable(nativeTable(await existing(table))), { column, kind: "btree", options: {} });
       }),
     delete: (table, where) => calling(async () => void (await deleteRows(await existing(table), where))),
     drop: (table) =>

@@ -72,3 +72,22 @@ test("a table that is created by an append has the metadata of its columns that 
   expect(Object.fromEntries(found)).toEqual({ id: fields.id, at: {}, parts: {} });
   await target.close();
 });
+
+test("a column is indexed once more when there are more rows, and searches by it find all", async () => {
+  const target = await aTarget();
+  const rows = target.rows!;
+  const append = async (first: number) =>
+    await rows.append("t", {
+      columns: columns.slice(0, 2),
+      rows: [0, 1].map((at) => ({ id: first + at, at: [at, at] })),
+    });
+  await append(0);
+  await rows.indexColumn!("t", "id");
+  await append(2);
+  await rows.indexColumn!("t", "id");
+  await append(4);
+  expect(Object.values(await rows.indexes("t"))).toMatchObject([{ path: "id", kind: "btree" }]);
+  const found = await rows.read("t", { select: [["id", "id"]], where: "id in (1, 3, 5, 7)" });
+  expect(found.map(({ id }) => Number(id)).toSorted((one, other) => one - other)).toEqual([1, 3, 5]);
+  await target.close();
+});
