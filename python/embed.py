@@ -18,7 +18,7 @@ from lancedb.embeddings import get_registry
 def option(text):
     name, separator, value = text.partition("=")
     if separator == "":
-        raise argparse.ArgumentTypeError(f"{text} is no option such as name=value")
+        raise argparse.ArgumentTypeError(f'"{text}" is no option: write NAME=VALUE, such as name=BAAI/bge-small-en-v1.5')
     try:
         return name, json.loads(value)
     except ValueError:
@@ -29,7 +29,7 @@ def vectors_of(function, rows):
     """One vector, or None, for each row."""
     values = [value for row in rows for value in row.values()]
     if len(values) != len(rows):
-        raise ValueError(f"an embedding function gets one column, so state one in `from` instead of {', '.join(rows[0])}")
+        raise ValueError(f"`from` names several columns ({', '.join(rows[0])}), but an embedding function takes one: name one column in `from`")
     texts = [value for value in values if value is not None]
     found = iter(function.compute_source_embeddings(texts) if texts else [])
     vectors = [None if value is None else next(found) for value in values]
@@ -38,7 +38,7 @@ def vectors_of(function, rows):
 
 def answer_to(function, rows):
     try:
-        # NaN is no JSON.
+        # JSON has no NaN.
         return json.dumps({"values": vectors_of(function, rows)}, allow_nan=False)
     except Exception as error:  # A provider raises errors of its own classes.
         status = getattr(error, "status_code", None)

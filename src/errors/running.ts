@@ -193,7 +193,7 @@ export const runningErrors = {
   ERR_LIMIT_REACHED: interrupted((d: { limit: string; column: string; done: number; total?: number | undefined }) => {
     const rows = d.total === undefined ? count(d.done, "row") : `${formatNumber(d.done)} of ${count(d.total, "row")}`;
     if (d.done === 0)
-      return `a call of code would exceed ${d.limit}; this run has computed nothing of ${d.column}: run the same command again and, if it stops here again, use a higher limit, or a smaller \`batch\` in the step`;
+      return `a call of code would exceed ${d.limit}; this run has computed nothing of ${d.column}: run the same command again, as the next run has the whole limit; if it stops here again, raise the limit`;
     return `the next call of code would exceed ${d.limit}; this run has computed ${rows} of ${d.column} and keeps them: run the same command again to resume`;
   }),
 } as const;

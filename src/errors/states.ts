@@ -14,13 +14,13 @@ export interface State {
 export const states = {
   "half done": {
     means:
-      "Some actions of a migration are done, and the next one has failed or has not begun. An action that stopped between two of its commits counts too, if `migrate down` restores or drops its table as a whole.",
+      "Some actions of a migration are done, and the next one has failed or has not begun. Or an action has stopped between two of its commits, and `migrate down` can undo it, because it restores an earlier version of the table or drops the table.",
     on: "migrate up",
     back: "migrate down",
   },
   "between two commits": {
     means:
-      "An action that takes several commits has failed or was interrupted between two of them, and what it had done was not undone, for example because the disk is full. `migrate down` would not restore or drop its table as a whole.",
+      "An action that takes several commits has failed or was interrupted between two of them, and what it had done was not undone, for example because the disk is full. `migrate down` can't undo such an action, because it restores no earlier version of its table.",
     on: "migrate up",
     back: "migrate up --to N, then migrate down",
   },

@@ -69,7 +69,7 @@ test.skipIf(lacks("python")).each([
     why: "there are two columns",
     options: ["--import", "embedders", "letters"],
     from: '["text", "other"]',
-    words: "so state one in `from` instead of text, other",
+    words: "`from` names several columns (text, other)",
   },
   { why: "no such function is registered", options: ["lettres"], words: "lettres" },
 ])("the run states that $why", async ({ options, from, words }) => {

@@ -30,13 +30,13 @@ interface Report {
 
 interface ComputedRows extends Report {
   readonly total: number | undefined;
-  /** The rate is that since then: rows are not computed at the same rate all the time. */
+  /** The rate is measured from this report on. An old one would hide that the rate has changed. */
   readonly since: Report;
-  /** What takes its place after a while. */
+  /** Replaces `since` once it is old enough. */
   readonly next: Report;
 }
 
-/** Milliseconds of which the rate is the mean, at least, and twice as many at most. */
+/** In milliseconds. After the first such period, the rate is the mean of at least this time, and about twice as much at most. */
 const ratePeriod = 30_000;
 
 export interface ShownProgress {

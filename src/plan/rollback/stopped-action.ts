@@ -2,7 +2,7 @@
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import type { PartialAction } from "../../ledger/state/record.ts";
 import type { Action } from "../../actions/model/action.ts";
-import { tablesAfter } from "../../actions/apply-action.ts";
+import { rewrites, tablesAfter } from "../../actions/apply-action.ts";
 import { lineagesOf } from "../../actions/follow.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { ownValue } from "../../schema/data-type.ts";
@@ -87,7 +87,9 @@ export function leftTable(
   const { commits, after } = commitsOfBegun(action, new Map([[table, expected]]), midway, able);
   const states = [commits[0]!.before, ...statesBetween(commits)].flatMap((tables) => {
     const state = tables.get(table);
-    return state === undefined ? [] : [inTheMiddle(state, expected, action, after.get(table))];
+    // While a column has a hidden name, what others give it could not be found again.
+    const isNamed = state && [...rewrites(action)].every((name) => findColumn(state.columns, [name]) !== undefined);
+    return isNamed === true ? [inTheMiddle(state!, expected, action, after.get(table))] : [];
   });
   return { table, as: (found) => states.find((state) => sameTable(state, found)) };
 }
