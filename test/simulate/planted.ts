@@ -267,8 +267,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     "a run goes on where its own way back would have been",
     10,
     "plan/history/migration-run.ts",
-    "startedAt: known.reversal?.tables };",
-    "startedAt: known.reversal?.tables, done: 0 };",
+    "startedAt: known.reversal?.tables, left };",
+    "startedAt: known.reversal?.tables, left, done: 0 };",
   ),
   bug(
     "metadata that others set during a rename is not set again",
