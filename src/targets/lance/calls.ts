@@ -8,8 +8,8 @@ import { assignments } from "../contract/assignments.ts";
 import { putBack, restoreVersion } from "../contract/restore-versions.ts";
 import type { Capabilities } from "../contract/target.ts";
 import type { VersionedTable } from "../contract/versioned-table.ts";
-import type { Action, ActionFor, ActionKind } from "../../actions/model/action.ts";
-import { formatColumn, type Column, type DataType } from "../../schema/data-type.ts";
+import type { Action, ActionFor, ActionKind, AddedColumn } from "../../actions/model/action.ts";
+import { formatColumn, typesWithin, type Column, type DataType } from "../../schema/data-type.ts";
 import { extensionIn } from "../../schema/reserved-metadata.ts";
 import { preparedName, switching } from "../../actions/rewrite/prepared-columns.ts";
 import { parsePath, type Path } from "../../schema/path.ts";
@@ -70,7 +70,13 @@ function written({ table }: Action, name: string, ...given: readonly unknown[]):
 const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
   addColumns: {
     execute: async ({ columns }, { handle }) =>
-      isBySchema(columns) ? await addBySchema(handle, columns) : await addColumns(handle, columns),
+      isBySchema(columns)
+        ? await addBySchema(handle, columns).catch(async (error: unknown) => {
+            // The format of tables before Lance 0.16.
+            if (!String(error).includes("legacy dataset version")) throw error;
+            return await addColumns(handle, columns);
+          })
+        : await addColumns(handle, columns),
     describe: async (action, before) =>
       isBySchema(action.columns)
         ? `${action.table}.addColumns(<${count(action.columns.length, "field")}: ${action.columns.map(formatColumn).join(", ")}>)`
@@ -236,9 +242,14 @@ function callFor({ kind }: Action): EngineCall<ActionKind> {
   return call as EngineCall<ActionKind>;
 }
 
-/** SQL makes no column of an extension. Such columns have no values, nor have those that are added with them. */
-function isBySchema(columns: readonly Column[]): boolean {
-  return columns.some(({ type }) => extensionIn(type) !== undefined);
+/**
+ * Whether the columns are only named, which takes as long in a table of any size. Of SQL, the engine writes the nulls of
+ * each row. It makes no column of an extension of SQL, and structs of a schema are merged into those that are there.
+ */
+function isBySchema(columns: readonly AddedColumn[]): boolean {
+  const isOfNulls = ({ type, nullable, as, computed }: AddedColumn) =>
+    nullable && as === undefined && computed === undefined && typesWithin(type).every(({ kind }) => kind !== "struct");
+  return columns.some(({ type }) => extensionIn(type) !== undefined) || columns.every(isOfNulls);
 }
 
 async function addBySchema(handle: NativeTable, columns: readonly Column[]): Promise<number> {
