@@ -12,10 +12,12 @@ import { mostCompared } from "../check/edited-code.ts";
 import { Computing } from "./computing.ts";
 import type { ComputeContext, Filled } from "./fill-context.ts";
 import { keysIn, mostKeys } from "./found-rows.ts";
+import { Reached } from "./reached.ts";
 import {
   addressColumn,
   addressOf,
   areIn,
+  cutFragments,
   fragmentOf,
   fragmentsBefore,
   fragmentsIn,
@@ -25,7 +27,6 @@ import {
   resultColumns,
   type Fragment,
 } from "./results.ts";
-import { cut } from "./shard.ts";
 
 export interface AheadContext extends ComputeContext {
   /** The name of the table of results. */
@@ -68,8 +69,7 @@ class Ahead {
   readonly #action: FillColumnAction;
   readonly #context: AheadContext;
   readonly #computing: Computing;
-  /** The last fragment of which rows were computed, and the addresses of these if there may be others. */
-  #reached = { fragment: -1, rows: new Set<number>() };
+  readonly #reached = new Reached();
   /** Rows of later fragments may have been computed before they moved there. */
   #before: number | undefined;
   #others: readonly KnownResults[] = [];
@@ -112,14 +112,9 @@ class Ahead {
       // Those that begin only now see the same fragments, or later ones.
       this.#others = (await this.#context.others?.()) ?? [];
       if (pass === 1) await this.#countAll(fragments);
-      let computed = 0;
-      for (const fragment of fragments) {
-        // Another run may have begun to load what is computed; then the fill that follows computes the rest.
-        if (await this.#isThere()) return;
-        computed += await this.#computeFragment(fragment);
-      }
-      // The fill that follows computes the last few.
-      if (computed < firstPageRows) return;
+      const computed = await this.#computeFragments(fragments);
+      // The fill that follows computes the last few, and the rest if another run has begun to load what is computed.
+      if (computed === undefined || computed < firstPageRows) return;
     }
   }
 
@@ -132,14 +127,10 @@ class Ahead {
     const { rows, results } = this.#context;
     const address = [addressColumn.name, sqlPath([addressColumn.name])] as const;
     for await (const batch of rows.batches(results, { select: [address] }))
-      for (const result of batch) this.#reach(addressOf(result));
-  }
-
-  #reach(address: number): void {
-    this.#known++;
-    const fragment = fragmentOf(address);
-    if (fragment > this.#reached.fragment) this.#reached = { fragment, rows: new Set() };
-    if (fragment === this.#reached.fragment) this.#reached.rows.add(address);
+      for (const result of batch) {
+        this.#known++;
+        this.#reached.add(addressOf(result));
+      }
   }
 
   /** The same for two rows if their values are. */
@@ -148,37 +139,32 @@ class Ahead {
     return `${String(row[key.name])} ${markIn(row[mark] as string)}`;
   }
 
-  /** Those that were not computed yet. */
+  /** Those of which rows may not be computed yet. */
   async #fragments(): Promise<readonly Fragment[]> {
-    const { table } = this.#action;
     const { rows, shard } = this.#context;
-    const { fragment, rows: done } = this.#reached;
-    return await fragmentsIn(table, rows, done.size > 0 ? fragment : fragment + 1, shard);
+    return await fragmentsIn(this.#action.table, rows, this.#reached.next, shard);
   }
 
-  /** Returns how many rows were computed. */
-  async #computeFragment({ number, ranges }: Fragment): Promise<number> {
-    const done = number === this.#reached.fragment ? this.#reached.rows : new Set<number>();
-    const isWanted = (row: RowValues) => !done.has(Number(row[rowAddress]));
-    const known = [{ name: this.#context.results, before: this.#before! }, ...this.#others]
-      .filter(({ before }) => number > before)
-      .map(({ name }) => name);
+  /** A page may have rows of several fragments. Returns how many rows were computed; undefined if another run has begun to load. */
+  async #computeFragments(fragments: readonly Fragment[]): Promise<number | undefined> {
     let computed = 0;
     let page: RowValues[] = [];
-    for (let left = ranges; left.length > 0;) {
+    for (let left = fragments; left.length > 0;) {
       const limit = this.#computing.pageRows;
       // Only some of the rows there may be wanted.
       const size = Math.max(limit - page.length, Math.ceil(limit / 4));
-      const [some, others] = cut(left, Math.min(size, mostAddresses));
-      page.push(...(await this.#computing.read(this.#wanted(areIn(number, some)), undefined, true)).filter(isWanted));
+      const [some, others] = cutFragments(left, Math.min(size, mostAddresses));
+      page.push(...(await this.#computing.read(this.#wanted(areIn(some)), undefined, true)));
       left = others;
       if (page.length < limit && left.length > 0) continue;
-      const lacking = await this.#lacking(page, known);
+      if (await this.#isThere()) return undefined;
+      const lacking = await this.#lacking(page.filter((row) => !this.#reached.has(Number(row[rowAddress]))));
       page = [];
       if (lacking.length > 0) await this.#computing.computeEach(lacking, async (values) => await this.#append(values));
       computed += lacking.length;
     }
-    this.#reached = { fragment: number, rows: new Set() };
+    const last = fragments.at(-1);
+    if (last !== undefined) this.#reached.complete(last.number);
     return computed;
   }
 
@@ -200,17 +186,18 @@ class Ahead {
     await this.#context.rows.drop(table);
   }
 
-  /** Those of the rows without a result in these tables. */
-  async #lacking(found: readonly RowValues[], tables: readonly string[]): Promise<readonly RowValues[]> {
-    if (tables.length === 0) return found;
+  /** Those of the rows without a result, of this run or of others. */
+  async #lacking(found: readonly RowValues[]): Promise<readonly RowValues[]> {
     const { rows, results } = this.#context;
-    if (tables.includes(results)) await this.#indexResults();
     const { key, mark } = this.#computing;
     const select = [key.name, mark].map((name) => [name, sqlPath([name])] as const);
     const known = new Set<string>();
-    for (const table of tables)
-      for (const where of this.#byKeys(found))
-        for (const result of await rows.read(table, { select, where })) known.add(this.#identity(result));
+    for (const { name, before } of [{ name: results, before: this.#before! }, ...this.#others]) {
+      const moved = found.filter((row) => fragmentOf(Number(row[rowAddress])) > before);
+      if (moved.length > 0 && name === results) await this.#indexResults();
+      for (const where of this.#byKeys(moved))
+        for (const result of await rows.read(name, { select, where })) known.add(this.#identity(result));
+    }
     return found.filter((row) => !known.has(this.#identity(row)));
   }
 
@@ -275,7 +262,7 @@ class Ahead {
     if (where === undefined) {
       const ranges = fragments.flatMap((fragment) => fragment.ranges);
       const rows = ranges.reduce((sum, [first, end]) => sum + end - first, 0);
-      this.#computing.total = Math.max(0, rows - this.#reached.rows.size);
+      this.#computing.total = Math.max(0, rows - this.#reached.size);
     } else if (shard === undefined) {
       const all = await count?.(where);
       this.#computing.total = all && Math.max(0, all - this.#known);

@@ -12,7 +12,7 @@ import { inShard } from "./shard.ts";
 
 /** About how many bytes of values and of sources, and at most how many rows, a page has. All are in memory. */
 const pageBytes = 32 * 2 ** 20;
-const mostPageRows = 50_000;
+export const mostPageRows = 50_000;
 
 /** How many rows a page of a column of this type may have. `rowBytes`: the size of what was read for a row. */
 export function rowsOfPage(type: DataType, rowBytes: number): number {

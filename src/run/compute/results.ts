@@ -6,7 +6,7 @@ import { sameType, type Column } from "../../schema/data-type.ts";
 import type { RowValues } from "../../schema/row-values.ts";
 import { sqlPath } from "../../schema/sql.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
-import { memberOf, type RowRange, type Shard } from "./shard.ts";
+import { cut, memberOf, type RowRange, type Shard } from "./shard.ts";
 
 /** Where the row was when its value was computed. */
 export const addressColumn: Column = { name: "_lance_migrate_address", type: { kind: "int64" }, nullable: true };
@@ -56,12 +56,34 @@ export async function fragmentsIn(
     .toSorted((one, other) => one.number - other.number);
 }
 
-/** An SQL predicate for these rows of a fragment, by which the engine reads no others: of a range, it would read more. */
-export function areIn(fragment: number, ranges: readonly RowRange[]): string {
-  const addresses = ranges.flatMap(([first, end]) =>
-    Array.from({ length: end - first }, (_, at) => addressIn(fragment, first + at)),
+/** The first of the rows of these fragments, and the others. */
+export function cutFragments(
+  fragments: readonly Fragment[],
+  rows: number,
+): readonly [taken: readonly Fragment[], left: readonly Fragment[]] {
+  const taken: Fragment[] = [];
+  let wanted = rows;
+  for (const [at, { number, ranges }] of fragments.entries()) {
+    const [some, others] = cut(ranges, wanted);
+    if (some.length > 0) taken.push({ number, ranges: some });
+    wanted -= some.reduce((sum, [first, end]) => sum + end - first, 0);
+    if (others.length > 0) return [taken, [{ number, ranges: others }, ...fragments.slice(at + 1)]];
+  }
+  return [taken, []];
+}
+
+/** The address of the first of these rows, and the one behind the last. */
+export function spanOf(fragments: readonly Fragment[]): readonly [first: number, end: number] {
+  const [first, last] = [fragments[0]!, fragments.at(-1)!];
+  return [addressIn(first.number, first.ranges[0]![0]), addressIn(last.number, last.ranges.at(-1)![1])];
+}
+
+/** An SQL predicate for these rows, by which the engine reads no others: of a range, it would read more. */
+export function areIn(fragments: readonly Fragment[]): string {
+  const addresses = fragments.flatMap(({ number, ranges }) =>
+    ranges.flatMap(([first, end]) => Array.from({ length: end - first }, (_, at) => addressIn(number, first + at))),
   );
-  return `${rowAddress} in (${addresses.join(", ")})`;
+  return addresses.length === 0 ? "false" : `${rowAddress} in (${addresses.join(", ")})`;
 }
 
 /** An SQL predicate for the rows at these addresses. */

@@ -23,7 +23,7 @@ import {
   stillPending,
   type Seen,
 } from "../compute/found-rows.ts";
-import { addressColumn, addressIn, addressOf, fragmentsIn, inRange } from "../compute/results.ts";
+import { addressColumn, addressOf, cutFragments, fragmentsIn, inRange, spanOf } from "../compute/results.ts";
 import { inShard } from "../compute/shard.ts";
 import { mayBeStale, StaleKeys } from "./stale-rows.ts";
 
@@ -107,8 +107,7 @@ class Fill {
     const { rows } = this.#context;
     const { key, column, columns } = this.#computing;
     const select = [...columns, addressColumn].map(({ name }) => [name, sqlPath([name])] as const);
-    const mergePage = async (where: string) => {
-      const page = await rows.read(results, { select, where });
+    const mergeAll = async (page: readonly RowValues[]) => {
       // Of two results for a row, the one that was computed later is merged.
       await this.#mergeOnce(page.toSorted((one, other) => addressOf(one) - addressOf(other)));
     };
@@ -117,11 +116,14 @@ class Fill {
     // Most of them may have been loaded, and each merge reads the whole table.
     if (pending.length <= mostSought)
       for (let next = 0; next < pending.length; next += mostKeys)
-        await mergePage(keysIn(pending.slice(next, next + mostKeys), key));
+        await mergeAll(await rows.read(results, { select, where: keysIn(pending.slice(next, next + mostKeys), key) }));
     else
-      for (const { number, ranges } of await fragmentsIn(results, rows))
-        for (let next = 0; next < ranges.at(-1)![1]; next += rowsOfPage(column.type, 0))
-          await mergePage(inRange(addressIn(number, next), addressIn(number, next + rowsOfPage(column.type, 0))));
+      for (let left = await fragmentsIn(results, rows); left.length > 0;) {
+        const [some, others] = cutFragments(left, rowsOfPage(column.type, 0));
+        // Each append has made a fragment, so a page has many of them.
+        await mergeAll(await rows.read(results, { select, where: inRange(...spanOf(some)) }));
+        left = others;
+      }
     await this.#drop(results);
   }
 

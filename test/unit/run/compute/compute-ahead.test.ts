@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { FillColumnAction } from "../../../../src/actions/model/action.ts";
 import { preparedMark, preparedName } from "../../../../src/actions/rewrite/prepared-columns.ts";
 import { markColumn } from "../../../../src/actions/rewrite/source-marks.ts";
-import type { Compute } from "../../../../src/run/compute/compute-all.ts";
+import { NoAnswer, type Compute } from "../../../../src/run/compute/compute-all.ts";
 import { computeAhead, type AheadContext } from "../../../../src/run/compute/compute-ahead.ts";
 import { fragmentsBefore } from "../../../../src/run/compute/results.ts";
 import { fillColumn } from "../../../../src/run/fill/fill-column.ts";
@@ -196,8 +196,37 @@ test("code that fails for every row stops the next run too", async () => {
   await expectRight(scene);
 });
 
+test("rows of many small fragments are given to the code together", async () => {
+  const scene = await aScene(20, 3);
+  const calls: number[] = [];
+  await scene.ahead({
+    compute: async (some) => {
+      calls.push(some.length);
+      return await lengths(some);
+    },
+  });
+  expect(calls).toEqual([10, 10, 10, 10, 10, 10]);
+  expect(await scene.load()).toBe(0);
+  expect(await expectRight(scene)).toBe(60);
+});
+
+test("a run that is killed before the first rows were kept computes them first", async () => {
+  const scene = await aScene(20, 10);
+  const compute: Compute = async (some) => {
+    if (some.some(({ text }) => text === textOf(0))) throw new NoAnswer("killed");
+    return await lengths(some);
+  };
+  await expect(scene.ahead({ compute }, { concurrency: 4 })).rejects.toThrow("killed");
+  const kept = (await scene.rows.read(results, { select: [["id", "id"]] })).length;
+  expect(kept).toBeGreaterThan(0);
+  await scene.ahead();
+  expect(await scene.rows.read(results, { select: [["id", "id"]] })).toHaveLength(200);
+  expect(await scene.load()).toBe(0);
+  expect(await expectRight(scene)).toBe(200);
+});
+
 test("a run stops when another one has added the column, and the fill computes the rest", async () => {
-  const scene = await aScene();
+  const scene = await aScene(3, 400);
   const compute: Compute = async (some) => {
     if (scene.computed.length === 30)
       await scene.target.execute(
@@ -207,9 +236,9 @@ test("a run stops when another one has added the column, and the fill computes t
     return await lengths(some);
   };
   await scene.ahead({ compute });
-  expect(scene.computed).toHaveLength(40);
-  expect(await scene.load({}, true)).toBe(80);
-  expect(await expectRight(scene)).toBe(120);
+  expect(scene.computed).toHaveLength(500);
+  expect(await scene.load({}, true)).toBe(700);
+  expect(await expectRight(scene)).toBe(1_200);
 });
 
 test("what is loaded already is not merged again", async () => {

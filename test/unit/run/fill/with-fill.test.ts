@@ -122,8 +122,9 @@ test("rows that can't be computed are reported when the column is prepared, and 
 
 test("progress is reported at most once a second, and at the end", async () => {
   const { execute, docs, events } = await aScene();
-  await docs.add(Array.from({ length: 20 }, (_, index) => ({ id: 10 + index, text: "text" })));
-  const clock = { ...systemClock, steady: () => 0 };
+  await docs.add(Array.from({ length: 20 }, (_, index) => ({ id: 10 + index, text: `text ${index}` })));
+  let now = 0;
+  const clock = { ...systemClock, steady: () => now++ };
   await execute(prepare({ ...sql, with: "./code.mjs", batch: 1, concurrency: 1 }), { clock });
   const seen = events.flatMap((event) => (event.event === "computed" ? [event.rows] : []));
   expect(seen).toHaveLength(2);
