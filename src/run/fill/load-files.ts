@@ -3,16 +3,14 @@
  * row moves and nothing else of the table is read or written. The client for Node can't commit files, so a script in
  * Python does it.
  */
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
+import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { count, fileReason, firstLine } from "../../errors/migrate-error.ts";
-import { packageFolder } from "../../engine/package/package-folder.ts";
 import { withoutModel } from "../../actions/rewrite/prepared-columns.ts";
 import { isFloat, isInteger, type Column } from "../../schema/data-type.ts";
 import type { TableFiles } from "../../targets/contract/row-access.ts";
 import type { Target } from "../../targets/contract/target.ts";
+import { lastLine, parseMessage, runScript, scriptIn } from "../python/run-script.ts";
 
 export interface FileLoad {
   /** The program that has the package pylance. */
@@ -40,15 +38,14 @@ export interface LoadedFiles {
   readonly problem: string | undefined;
 }
 
-/** A line of the script. */
 interface Message {
-  readonly ask?: string;
-  readonly loaded?: number;
-  readonly left?: number;
-  readonly problem?: string | null;
-  readonly missing?: string;
-  readonly printed?: string;
-  readonly version?: string;
+  readonly ask: string;
+  readonly loaded: number;
+  readonly left: number;
+  readonly problem: string | null;
+  readonly missing: string;
+  readonly printed: string;
+  readonly version: string;
 }
 
 /** Whether a column of this type is one column of a file. Fields in it would have numbers of their own. */
@@ -59,9 +56,6 @@ export function isLoadable({ type, metadata }: Column): boolean {
     withoutModel(metadata) === undefined
   );
 }
-
-/** How much of what the script writes to its standard error is kept, in characters. */
-const longestError = 10_000;
 
 /**
  * `mayWrite`: throws if this run may not write any more; called before each commit. `printed`: called with each line for the
@@ -74,47 +68,24 @@ export async function loadFiles(
   printed: (line: string) => void = () => {},
 ): Promise<LoadedFiles> {
   const task = { ...columns, table: table.uri, results: results.map(({ uri }) => uri), options: table.options ?? null };
-  // In a session of its own, so that it does not get the Ctrl-C of a terminal.
-  const script = columns.workers === undefined ? "load_column.py" : "load_on_ray.py";
-  const child = spawn(python, [scriptIn(script)], {
-    detached: true,
-    // Else each thread of the engine keeps memory of its own.
-    env: { MALLOC_ARENA_MAX: "1", ...process.env },
-  });
-  const kill = () => child.kill("SIGKILL");
-  signal?.addEventListener("abort", kill);
-  child.stdin.on("error", () => {});
-  // Not an argument, which other users of the machine could read: it may hold keys.
-  child.stdin.write(`${JSON.stringify(task)}\n`);
-  let errors = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (errors = `${errors}${text}`.slice(-longestError)));
-  const ended = once(child, "close").then(
-    ([code]) => (code === 0 ? undefined : [`it ended with exit code ${String(code)}`, ...lastLine(errors)].join(": ")),
-    (error: unknown) => `it can't be started (${fileReason(error)})`,
-  );
+  const name = columns.workers === undefined ? "load_column.py" : "load_on_ray.py";
   let [rows, commits] = [0, 0];
   /** What the script reported at its end; null if all is well. */
   let report: string | null | undefined;
-  try {
-    for await (const { ask, loaded, left, problem: first, missing, printed: line } of messagesOf(child.stdout)) {
+  const failed = await runScript<Message>(
+    { python, name, task },
+    async ({ ask, loaded, left, problem: first, missing, printed: line }, answer) => {
       if (line !== undefined) printed(line);
       if (ask !== undefined) {
         await mayWrite();
-        child.stdin.write("yes\n");
+        answer("yes");
       }
       if (loaded !== undefined) [rows, commits] = [rows + loaded, commits + 1];
       if (left !== undefined) report = left === 0 ? null : `${leftWords(left)}: ${firstLine(first)}`;
       if (missing !== undefined) report = missing;
-    }
-  } catch (error) {
-    kill();
-    throw error;
-  } finally {
-    signal?.removeEventListener("abort", kill);
-    child.stdin.end();
-  }
-  const failed = await ended;
-  signal?.throwIfAborted();
+    },
+    signal,
+  );
   if (report !== undefined) return { rows, commits, problem: report ?? undefined };
   return { rows, commits, problem: failed ?? "it ended early" };
 }
@@ -143,7 +114,7 @@ export async function findLoader(
   );
   if (ended instanceof Error && !ended.stderr)
     return { usable: false, detail: `${python} can't be started (${fileReason(ended)})` };
-  const [{ version, missing } = {}] = (ended.stdout ?? "").split("\n").flatMap(parse);
+  const [{ version, missing } = {}] = (ended.stdout ?? "").split("\n").flatMap((line) => parseMessage<Message>(line));
   return version === undefined
     ? { usable: false, detail: `${python}: ${missing ?? lastLine(ended.stderr ?? "")[0] ?? "it gave no answer"}` }
     : { usable: true, detail: `${python} has pylance ${version}` };
@@ -158,38 +129,6 @@ const run = promisify(execFile);
 /** Milliseconds. Loading its packages takes a few seconds at most. */
 const longestCheck = 60_000;
 
-function scriptIn(name: string): string {
-  return join(packageFolder(), "python", name);
-}
-
 function leftWords(left: number): string {
   return `${count(left, "fragment")} of the table can't be loaded`;
-}
-
-async function* messagesOf(output: NodeJS.ReadableStream): AsyncIterable<Message> {
-  let rest = "";
-  for await (const text of output.setEncoding("utf8") as AsyncIterable<string>) {
-    const lines = `${rest}${text}`.split("\n");
-    rest = lines.pop()!;
-    for (const line of lines) yield* parse(line);
-  }
-}
-
-/** None if another program has printed the line, such as a package of Python. */
-function parse(line: string): readonly Message[] {
-  try {
-    const value = JSON.parse(line) as Message | null;
-    return typeof value === "object" && value !== null ? [value] : [];
-  } catch {
-    return [];
-  }
-}
-
-/** None if the text is empty. */
-function lastLine(text: string): readonly string[] {
-  return text
-    .trim()
-    .split("\n")
-    .slice(-1)
-    .filter((line) => line !== "");
 }

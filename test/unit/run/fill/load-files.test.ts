@@ -1,22 +1,12 @@
-import { chmodSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isLoadable, loadFiles } from "../../../../src/run/fill/load-files.ts";
 import { float32, int32, list, struct, timestamp, utf8, vector } from "../../../../src/schema/declare/type-builders.ts";
-import { temporaryFolder } from "../../../support/project.ts";
-
-/** A program in place of Python, which does this in the shell. */
-function program(does: string): string {
-  const file = join(temporaryFolder(), "python");
-  writeFileSync(file, `#!/bin/sh\nread -r task\n${does}\n`);
-  chmodSync(file, 0o755);
-  return file;
-}
+import { shellProgram } from "../../../support/shell-program.ts";
 
 async function load(does: string, mayWrite = async () => {}, signal?: AbortSignal) {
   const table = { uri: "t.lance" };
   const task = { table, results: [table], column: "v", mark: "m", key: "id", source: "''", plain: "" };
-  return await loadFiles({ python: program(does), ...task }, mayWrite, signal);
+  return await loadFiles({ python: shellProgram(does), ...task }, mayWrite, signal);
 }
 
 test("rows and commits are counted, and lines of other programs are ignored", async () => {
@@ -48,7 +38,7 @@ test.each([
 
 test("with workers, the script for Ray runs, and what it prints for the user is passed on", async () => {
   const task = { results: [], column: "v", mark: "m", key: "id", source: "''", plain: "" };
-  const python = program(`echo "{\\"printed\\": \\"$(basename "$1")\\"}"; echo '{"left": 0, "problem": null}'`);
+  const python = shellProgram(`echo "{\\"printed\\": \\"$(basename "$1")\\"}"; echo '{"left": 0, "problem": null}'`);
   for (const [workers, script] of [
     [4, "load_on_ray.py"],
     [undefined, "load_column.py"],
