@@ -21,6 +21,7 @@ import { execute } from "../run/execute/execute.ts";
 import type { Execution } from "../run/execute/migration-progress.ts";
 import { dropLateStaging, withFill } from "../run/fill/with-fill.ts";
 import { withRecall } from "../run/recall/with-recall.ts";
+import { withTrainedIndexes } from "../run/python/with-trained-indexes.ts";
 import { checkLateCalls } from "../run/execute/late-calls.ts";
 import { withLease, type Ledger, type LeasedWork } from "../run/lease/with-lease.ts";
 import { bindingOf, type Binding } from "../run/prepare/bind-saved-plan.ts";
@@ -155,7 +156,8 @@ async function executePlanned(
   const mayWrite = async () => {
     if (!lease.isSure()) await lease.check();
   };
-  const able = withRecall(withFill(target, { ...context, mayWrite }), context);
+  const project = { ...context, mayWrite };
+  const able = withRecall(withFill(withTrainedIndexes(target, project), project), context);
   const changed = await execute(units, {
     ...context,
     target: able,

@@ -18,6 +18,7 @@ import { compute, explainFill } from "../run/fill/with-fill.ts";
 import { compareNeighbours, type SharedNeighbours } from "../run/recall/compare-neighbours.ts";
 import { observed } from "../run/telemetry/observed.ts";
 import { underLease } from "../run/lease/under-lease.ts";
+import { withTrainedIndexes } from "../run/python/with-trained-indexes.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import type { RowAccess } from "../targets/contract/row-access.ts";
 import type { Target } from "../targets/contract/target.ts";
@@ -129,7 +130,8 @@ async function prepareColumn(one: Preparable, choice: PrepareChoice, context: Ru
     };
     emit({ event: "preparing", table, path });
     try {
-      await compute(action, withRows(target), { ...context, ...choice, mayWrite, onlyReports: true });
+      const able = withTrainedIndexes(target, { ...context, mayWrite });
+      await compute(action, withRows(able), { ...context, ...choice, mayWrite, onlyReports: true });
     } catch (cause) {
       if (isMigrateError(cause)) throw cause;
       throw new MigrateError("ERR_PREPARE_FAILED", { ...place, problem: explainFill(cause, target) }, { cause });

@@ -16,6 +16,7 @@ import { findDeferred, reported, type FoundDeferral } from "../run/deferred/find
 import type { FillProject } from "../run/fill/compute-session.ts";
 import { explainFill, withFill } from "../run/fill/with-fill.ts";
 import { withLease } from "../run/lease/with-lease.ts";
+import { withTrainedIndexes } from "../run/python/with-trained-indexes.ts";
 import { findStale, findWatched, watchedElsewhere } from "../run/watch/find-stale.ts";
 import { staleCount, watchedWords, type StaleColumn } from "../run/watch/stale-text.ts";
 import type { RunContext } from "../run/run-context.ts";
@@ -164,7 +165,8 @@ async function build(
   lease: Lease,
   context: RunContext,
 ): Promise<FailedBuild | undefined> {
-  const { target, clock, emit } = context;
+  const { clock, emit } = context;
+  const target = withTrainedIndexes(context.target, { ...context, mayWrite: () => lease.check() });
   const started = clock.steady();
   let version: number | undefined;
   const work = async () => {

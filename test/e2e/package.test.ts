@@ -40,6 +40,7 @@ describe("the package", () => {
       "action/run.sh",
       "package.json",
       "python/embed.py",
+      "python/index_column.py",
       "python/lance_migrate_app.py",
       "python/load_column.py",
       "python/load_on_ray.py",

@@ -1,0 +1,103 @@
+/** What is done with the answers of the script. What the script itself does is in test/oracle/index-column.test.ts. */
+import { expect, test } from "vitest";
+import type { CreateIndexAction } from "../../../../src/actions/model/action.ts";
+import type { RunEvent } from "../../../../src/run/events.ts";
+import { withTrainedIndexes } from "../../../../src/run/python/with-trained-indexes.ts";
+import { btree, ivfFlat, ivfPq } from "../../../../src/schema/declare/index-builders.ts";
+import { columnsOf, vector } from "../../../../src/schema/declare/type-builders.ts";
+import type { IndexType } from "../../../../src/schema/table-index.ts";
+import { open } from "../../../../src/targets/lance/lance.ts";
+import { temporaryFolder } from "../../../support/project.ts";
+import { shellProgram } from "../../../support/shell-program.ts";
+
+const preempted = "This CreateIndex transaction was preempted by concurrent transaction Rewrite";
+
+interface Scene {
+  /** What the client is refused with. */
+  readonly refused?: string;
+  readonly type?: IndexType;
+  readonly mayWrite?: () => Promise<void>;
+  readonly signal?: AbortSignal;
+}
+
+/** A target whose client is refused, and a program in place of Python, which does this in the shell. */
+async function aScene(does: string, { refused = preempted, type = ivfFlat(), mayWrite, signal }: Scene = {}) {
+  const folder = temporaryFolder();
+  const real = await open({ kind: "lance", uri: folder }, { name: "test", folder });
+  const columns = columnsOf({ v: vector(16) });
+  await real.execute({ kind: "createTable", table: "docs", columns }, undefined);
+  const printed: string[] = [];
+  const emit = (event: RunEvent) => void (event.event === "printed" && printed.push(event.line));
+  const execute = async () => Promise.reject(new Error(refused));
+  const project = { python: shellProgram(does), emit, signal, mayWrite: mayWrite ?? (async () => {}) };
+  const target = withTrainedIndexes({ ...real, execute }, project);
+  const action: CreateIndexAction = { kind: "createIndex", table: "docs", name: "by_v", index: { path: "v", ...type } };
+  return { target, printed, create: async () => await target.execute(action, undefined) };
+}
+
+const asking = (then: string) => `echo '{"ask": "commit"}'; read -r answer; ${then}`;
+
+test("each try is allowed first, and the version of the last one is returned", async () => {
+  let asked = 0;
+  const mayWrite = async () => void asked++;
+  const again = asking(`echo '{"preempted": true}'; ${asking(`echo '{"built": 7}'`)}`);
+  const { create, printed } = await aScene(again, { mayWrite });
+  expect(await create()).toBe(7);
+  expect([asked, printed]).toEqual([2, []]);
+});
+
+test.each([
+  [`echo '{"problem": "it can not be trained"}'`, "it can not be trained"],
+  [`echo '{"missing": "it lacks a package: x"}'`, "it lacks a package: x"],
+  ["exit 3", "it ended with exit code 3"],
+  ["exit 0", "it ended early"],
+  [asking(`echo '{"preempted": true}'; echo '{"problem": "too many tries"}'`), "too many tries"],
+])("what has not helped is printed once, and the client builds the index: %s", async (does, why) => {
+  const { create, printed, target } = await aScene(does);
+  const error: unknown = await create().catch((thrown: unknown) => thrown);
+  expect(target.verdict(error).kind).toBe("conflict");
+  await expect(create()).rejects.toThrow("preempted");
+  expect(printed).toEqual([`index by_v can't be built with Python (${why}), so LanceDB's client builds it`]);
+});
+
+test("a try without an answer may have built the index", async () => {
+  const { create, target } = await aScene(asking("echo killed >&2; exit 9"));
+  const error: unknown = await create().catch((thrown: unknown) => thrown);
+  expect(target.verdict(error).kind).toBe("unanswered");
+  expect(target.explain(error)).toMatch(/gave no answer: it ended with exit code 9: killed$/);
+});
+
+test.each<[string, Scene]>([
+  ["an error that is no conflict", { refused: "Not enough rows to train PQ" }],
+  ["an index that is not trained", { type: btree() }],
+])("%s starts no Python", async (_, how) => {
+  const { create, printed } = await aScene("exit 3", how);
+  await expect(create()).rejects.toThrow(how.refused ?? preempted);
+  expect(printed).toEqual([]);
+});
+
+test("a run that may not write any more makes no try", async () => {
+  const mayWrite = async () => Promise.reject(new Error("the lease is lost"));
+  const { create } = await aScene(asking(`echo '{"built": 7}'; sleep 600`), { mayWrite });
+  await expect(create()).rejects.toThrow("the lease is lost");
+});
+
+test("an interruption ends training, and what interrupts it sees the client's error", async () => {
+  const control = new AbortController();
+  const { create, printed } = await aScene("exec sleep 600", { signal: control.signal, type: ivfPq() });
+  setTimeout(() => control.abort(), 200);
+  await expect(create()).rejects.toThrow("preempted");
+  expect(printed).toEqual([]);
+});
+
+test.each([
+  [`echo '{"built": 7}'`, 7],
+  [`echo '{"preempted": true}'; exec sleep 600`, undefined],
+])("a try that has begun is awaited after an interruption: %s", async (ends, version) => {
+  const control = new AbortController();
+  const mayWrite = async () => void setTimeout(() => control.abort(), 200);
+  const { create } = await aScene(asking(`sleep 1; ${ends}`), { signal: control.signal, mayWrite });
+  const [done] = await Promise.allSettled([create()]);
+  expect(done).toMatchObject(version === undefined ? { status: "rejected" } : { status: "fulfilled", value: version });
+  expect(control.signal.aborted).toBe(true);
+});
