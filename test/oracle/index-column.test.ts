@@ -251,6 +251,20 @@ test.skipIf(lacks("python"))("without Python, the client is refused each time", 
   expect(target.calls()).toBe(30);
 });
 
+test.skipIf(lacks("python")).each([true, false])("Ctrl-C ends the tries (with Python: %s)", async (hasPython) => {
+  const { options, target } = await aScene([], step);
+  const control = new AbortController();
+  const execute: Target["execute"] = async (action, seen) => {
+    if (action.kind === "createIndex") control.abort();
+    return await target.execute(action, seen);
+  };
+  const stopped = { ...options, ...(!hasPython && { python: undefined }), target: { ...target, execute } };
+  await expect(up({ ...stopped, signal: control.signal })).rejects.toMatchObject({ code: "ERR_INTERRUPTED" });
+  expect(target.calls()).toBe(1);
+  await up(options);
+  expect(await verifyTables(options)).toMatchObject({ differences: [], doubts: [] });
+});
+
 test.skipIf(lacks("python"))("a script whose run has ended does so at once, and leaves nothing wrong", async () => {
   const { folder, target } = await aTable();
   const vectors = { column: "v", dimension: length, partitions: 2, partition_size: 1, sub_vectors: 2, bits: 8 };

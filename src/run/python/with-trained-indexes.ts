@@ -4,6 +4,7 @@
  * trains such an index only once.
  */
 import type { Action, CreateIndexAction } from "../../actions/model/action.ts";
+import { isInterruption, MigrateError } from "../../errors/migrate-error.ts";
 import { findColumn } from "../../schema/table.ts";
 import { parsePath } from "../../schema/path.ts";
 import { isVectorIndex } from "../../schema/table-index.ts";
@@ -18,16 +19,17 @@ type Project = Pick<RunContext, "emit" | "python" | "signal"> & {
 export function withTrainedIndexes(target: Target, project: Project): Target {
   const { python, signal, emit, mayWrite } = project;
   const { rows } = target;
-  if (python === undefined || rows?.files === undefined) return target;
   /** Those for which it has not helped. */
   const given = new Set<string>();
   const build = async (action: CreateIndexAction): Promise<number | undefined> => {
     const { table, name, index } = action;
+    if (python === undefined || rows?.files === undefined) return undefined;
+    if (signal?.aborted === true || given.has(JSON.stringify([table, name]))) return undefined;
     const { path } = index;
     const found = findColumn((await rows.columns(table)) ?? [], parsePath(path));
     if (found === undefined) return undefined;
     const { buildIndex } = await import("./build-index.ts");
-    const task = { python, action, type: found.type, table: rows.files!(table) };
+    const task = { python, action, type: found.type, table: rows.files(table) };
     const built = await buildIndex(task, mayWrite, signal);
     if ("version" in built) return built.version;
     given.add(JSON.stringify([table, name]));
@@ -36,26 +38,36 @@ export function withTrainedIndexes(target: Target, project: Project): Target {
     if (built.inDoubt) throw new NoAnswer(`${python} gave no answer: ${built.problem}`);
     return undefined;
   };
+  const unlessAborted = (error: unknown) => {
+    if (signal?.aborted !== true || error !== signal.reason) throw error;
+    return undefined;
+  };
   return {
     ...target,
     async execute(action: Action, seen: TableSnapshot | undefined) {
       try {
         return await target.execute(action, seen);
       } catch (error) {
-        const mayHelp =
-          action.kind === "createIndex" && isVectorIndex(action.index) && target.verdict(error).kind === "conflict";
-        if (!mayHelp || given.has(JSON.stringify([action.table, action.name]))) throw error;
-        const version = await build(action).catch((cause: unknown) => {
-          throw signal?.aborted === true ? error : cause;
-        });
-        if (version === undefined) throw error;
-        return version;
+        if (action.kind !== "createIndex" || !isVectorIndex(action.index)) throw error;
+        if (target.verdict(error).kind !== "conflict") throw error;
+        const version = await build(action).catch(unlessAborted);
+        if (version !== undefined) return version;
+        throw signal?.aborted === true ? interrupted(action, error) : error;
       }
     },
-    verdict: (error) => (error instanceof NoAnswer ? { kind: "unanswered" } : target.verdict(error)),
-    explain: (error) => (error instanceof NoAnswer ? error.message : target.explain(error)),
+    verdict: (error) => {
+      if (error instanceof NoAnswer) return { kind: "unanswered" };
+      return isInterruption(error) ? { kind: "refused" } : target.verdict(error);
+    },
+    explain: (error) => (error instanceof NoAnswer || isInterruption(error) ? error.message : target.explain(error)),
   };
 }
 
 /** The index may have been built. */
 class NoAnswer extends Error {}
+
+/** Else the client would try again, as long as others come first. */
+function interrupted({ table, name }: CreateIndexAction, cause: unknown): MigrateError {
+  const done = `index ${name} of ${table} is not built yet; run the command again to continue`;
+  return new MigrateError("ERR_INTERRUPTED", { done }, { cause });
+}

@@ -67,6 +67,14 @@ test("a try without an answer may have built the index", async () => {
   expect(target.explain(error)).toMatch(/gave no answer: it ended with exit code 9: killed$/);
 });
 
+test("an interruption does not hide that a try gave no answer", async () => {
+  const control = new AbortController();
+  const mayWrite = async () => void setTimeout(() => control.abort(), 200);
+  const { create, target } = await aScene(asking("sleep 1; exit 9"), { signal: control.signal, mayWrite });
+  const error: unknown = await create().catch((thrown: unknown) => thrown);
+  expect(target.verdict(error).kind).toBe("unanswered");
+});
+
 test.each<[string, Scene]>([
   ["an error that is no conflict", { refused: "Not enough rows to train PQ" }],
   ["an index that is not trained", { type: btree() }],
@@ -82,11 +90,13 @@ test("a run that may not write any more makes no try", async () => {
   await expect(create()).rejects.toThrow("the lease is lost");
 });
 
-test("an interruption ends training, and what interrupts it sees the client's error", async () => {
+test("an interruption ends training, and then no try is made", async () => {
   const control = new AbortController();
-  const { create, printed } = await aScene("exec sleep 600", { signal: control.signal, type: ivfPq() });
+  const { create, printed, target } = await aScene("exec sleep 600", { signal: control.signal, type: ivfPq() });
   setTimeout(() => control.abort(), 200);
-  await expect(create()).rejects.toThrow("preempted");
+  const error: unknown = await create().catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "ERR_INTERRUPTED" });
+  expect(target.verdict(error).kind).toBe("refused");
   expect(printed).toEqual([]);
 });
 
