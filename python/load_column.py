@@ -316,10 +316,10 @@ def write(number, results, task):
     if loaded == 0:
         return None
     written = {"number": number, "loaded": loaded, "version": table.version, "file": column.file}
-    return {**written, "place": place_of(table, fragment, task)}
+    return {**written, "basis": basis_of(table, fragment, task)}
 
 
-def place_of(table, fragment, task):
+def basis_of(table, fragment, task):
     """What a file depends on: the files beside it, and the ids and types of its columns."""
     names = (task["column"], task["mark"])
     ids = [[field.name(), field.id()] for field in table.lance_schema.fields() if field.name() in names]
@@ -338,7 +338,7 @@ def commit(written, task):
             # Rows that applications update or delete are only marked as deleted, and the file has values for these too.
             table = lance.dataset(task["table"], storage_options=task["options"])
             fragment = table.get_fragment(written["number"])
-            if fragment is None or place_of(table, fragment, task) != written["place"]:
+            if fragment is None or basis_of(table, fragment, task) != written["basis"]:
                 raise
             loaded = min(written["loaded"], fragment.count_rows())
             written = {**written, "version": table.version, "loaded": loaded}

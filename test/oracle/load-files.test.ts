@@ -178,31 +178,42 @@ for line in child.stdout:
 `;
 
 /** In the moment before each of the first commits, an application changes another row of the fragment. */
-const busy = `import lance
+const busy = (change: string) => `import lance, pyarrow
 commit = lance.LanceDataset.commit
 turns = iter(range(9))
 def late(uri, *given, **options):
     turn = next(turns, None)
     if turn is not None:
-        lance.dataset(uri).update({"text": f"'text {900 + turn}'"}, where=f"id = {turn}")
+        docs, text = lance.dataset(uri), f"text {900 + turn}"
+        ${change}
     return commit(uri, *given, **options)
 lance.LanceDataset.commit = staticmethod(late)
 `;
 
-test.skipIf(lacks("python"))("a fragment whose rows an application changes again and again is loaded", async () => {
+test.skipIf(lacks("python")).each([
+  // The rows move to another fragment.
+  ["updates", `docs.update({"text": f"'{text}'"}, where=f"id = {turn}")`, 9, 9],
+  // The fragment gets new files of the other columns, which does not disturb that of the new one.
+  [
+    "merges",
+    `docs.merge_insert("id").when_matched_update_all().execute(pyarrow.table({"id": [turn], "text": [text]}))`,
+    fragments,
+    0,
+  ],
+])("a fragment whose rows an application changes again and again is loaded: %s", async (_, change, changed, moved) => {
   const project = await aScene();
-  project.write("packages/sitecustomize.py", busy);
+  project.write("packages/sitecustomize.py", busy(change));
   const environment = { ...withPython(), PYTHONPATH: join(project.folder, "packages") };
   const { code, stderr } = await project.migrate(["prepare"], environment);
   const all = fragments * size;
   expect({ code, stderr }).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining(`docs.embedding: ${all - 9} values loaded with files of the column\n`),
+    stderr: expect.stringContaining(`docs.embedding: ${all - moved} values loaded with files of the column\n`),
   });
   expect(await project.migrate(["up"], withPython())).toMatchObject({ code: 0 });
   await expectRight(
     project,
-    rowsFrom(0, all).map((row) => (row.id < 9 ? { ...row, text: `text ${900 + row.id}` } : row)),
+    rowsFrom(0, all).map((row) => (row.id < changed ? { ...row, text: `text ${900 + row.id}` } : row)),
   );
 });
 
