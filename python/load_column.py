@@ -5,6 +5,7 @@
 - `table`, `options`: the address of the Lance table, and the options of its object store;
 - `results`: the addresses of the tables of results;
 - `column`, `mark`: the columns that are loaded; `key`: the column that identifies rows;
+- `sql`: an SQL expression for `mark`, which is then loaded alone, without results;
 - `source`: an SQL expression for what the mark of a row is now; `plain`: a regular expression for what a mark has besides;
 - `where`: an SQL predicate for the rows that were computed, if not all were;
 - `fragments`: only the files of these fragments are written, and not committed. Without it, those of all, each with a commit.
@@ -232,7 +233,7 @@ class Column:
     """Writes the file of a fragment: a value for each of its rows, deleted ones included."""
 
     def __init__(self, table, fragment, task):
-        names = (task["column"], task["mark"])
+        names = names_of(task)
         self.schema = pyarrow.schema([table.schema.field(name) for name in names])
         ids = {field.name(): field.id() for field in table.lance_schema.fields()}
         major, minor = (int(part) for part in table.data_storage_version.split("."))
@@ -241,7 +242,7 @@ class Column:
         self.file = {
             "path": name,
             "fields": [ids[own] for own in names],
-            "column_indices": [0, 1],
+            "column_indices": list(range(len(names))),
             "file_major_version": major,
             "file_minor_version": minor,
         }
@@ -279,6 +280,23 @@ def taken(values, place):
     return values.take(pyarrow.array(place, mask=place < 0))
 
 
+def names_of(task):
+    return (task["mark"],) if "sql" in task else (task["column"], task["mark"])
+
+
+def wanted_of(task):
+    if "sql" in task:
+        return {"value": f"coalesce(`{task['mark']}`, {task['sql']})"}
+    where = f"({task.get('where') or 'true'}) is true"
+    return {"key": f"`{task['key']}`", "source": task["source"], "wanted": where}
+
+
+def made(rows, task):
+    """As `results_of`, for values of SQL."""
+    has_value = rows["value"].is_valid().to_numpy()
+    return rows.select(["value"]).rename_columns([task["mark"]]), numpy.where(has_value, numpy.arange(len(rows)), -1)
+
+
 def write(number, results, task):
     """Writes the file of one fragment. None if there is nothing to commit."""
     table = lance.dataset(task["table"], storage_options=task["options"])
@@ -286,17 +304,13 @@ def write(number, results, task):
     if fragment is None:
         return None
     marked = fragment.count_rows(filter=f"`{task['mark']}` is not null")
-    if marked > 0:
-        if marked < fragment.count_rows():
-            raise Mixed("some rows of a fragment have values already")
+    if marked == fragment.count_rows():
         return None
+    if marked > 0 and "sql" not in task:
+        raise Mixed("some rows of a fragment have values already")
     column = Column(table, fragment, task)
     rows = table.scanner(
-        columns={
-            "key": f"`{task['key']}`",
-            "source": task["source"],
-            "wanted": f"({task.get('where') or 'true'}) is true",
-        },
+        columns=wanted_of(task),
         fragments=[fragment],
         with_row_address=True,
         scan_in_order=True,
@@ -306,7 +320,7 @@ def write(number, results, task):
     for batch in rows.to_batches():
         batch = pyarrow.table(batch).combine_chunks()
         offsets = batch["_rowaddr"].to_numpy().astype(numpy.uint64) & numpy.uint64(0xFFFFFFFF)
-        found, place = results_of(batch, results)
+        found, place = made(batch, task) if "sql" in task else results_of(batch, results)
         # Deleted rows have no result.
         wide = numpy.full(int(offsets[-1]) + 1 - column.written, -1, dtype=numpy.int64)
         wide[offsets.astype(numpy.int64) - column.written] = place
@@ -321,7 +335,7 @@ def write(number, results, task):
 
 def basis_of(table, fragment, task):
     """What a file depends on: the files beside it, and the ids and types of its columns."""
-    names = (task["column"], task["mark"])
+    names = names_of(task)
     ids = [[field.name(), field.id()] for field in table.lance_schema.fields() if field.name() in names]
     types = [str(field.type) for field in table.schema if field.name in names]
     return [[file.path for file in fragment.data_files()], ids, types]

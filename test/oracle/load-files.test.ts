@@ -1,7 +1,8 @@
 /** Computed columns that Python loads with files of their own: pylance and the clients read each value, and no row moves. */
-import { chmodSync } from "node:fs";
+import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { copyName, keptMark, preparedMark } from "../../src/actions/rewrite/prepared-columns.ts";
 import { officialPackages, pythonWith } from "../clients/client.ts";
 import { lacks } from "../support/needs.ts";
 import { aProject, type Project } from "../support/project.ts";
@@ -9,6 +10,8 @@ import { addRows, lancedb } from "../support/tables.ts";
 import { startJudge } from "./judge.ts";
 
 const [fragments, size] = [3, 150];
+const draft = copyName(preparedMark("embedding_old"));
+const ids = (count: number) => Array.from({ length: count }, (_, id) => id);
 const vectorOf = (text: string) => [text.length, Number(text.split(" ")[1] ?? -1), 0.5];
 
 const embedder = (fails = "") => `import { appendFileSync } from "node:fs";
@@ -33,7 +36,7 @@ const rowsFrom = (first: number, count: number): readonly Row[] =>
   }));
 
 /** A table of several fragments with two indexes, and a pending migration that changes its embedding model. */
-async function aScene(): Promise<Project> {
+async function aScene(options = ""): Promise<Project> {
   const project = aProject("shared");
   project.migration(
     "0001_docs.ts",
@@ -46,7 +49,7 @@ async function aScene(): Promise<Project> {
   await docs.createIndex("id", { config: lancedb.Index.btree() });
   await docs.createIndex("text", { config: lancedb.Index.fts() });
   project.write("code/new.ts", embedder());
-  const how = `from: ["text"], key: "id", with: "./code/new.ts", version: "2", batch: 50, concurrency: 1`;
+  const how = `from: ["text"], key: "id", with: "./code/new.ts", version: "2", batch: 50, concurrency: 1, ${options}`;
   project.migration("0002_model.ts", `m.reembedColumn("docs", "embedding", { type: m.vector(3), ${how} }),`);
   return project;
 }
@@ -190,9 +193,11 @@ def late(uri, *given, **options):
 lance.LanceDataset.commit = staticmethod(late)
 `;
 
+const update = `docs.update({"text": f"'{text}'"}, where=f"id = {turn}")`;
+
 test.skipIf(lacks("python")).each([
   // The rows move to another fragment.
-  ["updates", `docs.update({"text": f"'{text}'"}, where=f"id = {turn}")`, 9, 9],
+  ["updates", update, 9, 9],
   // The fragment gets new files of the other columns, which does not disturb that of the new one.
   [
     "merges",
@@ -216,6 +221,35 @@ test.skipIf(lacks("python")).each([
     rowsFrom(0, all).map((row) => (row.id < changed ? { ...row, text: `text ${900 + row.id}` } : row)),
   );
 });
+
+test.skipIf(lacks("python")).each([true, false])(
+  "a rollback beside an application computes only the rows that it has changed, with Python: %s",
+  async (hasPython) => {
+    const project = await aScene(`down: { with: "./code/old.ts", version: "1" }`);
+    project.write("code/old.ts", embedder().replace("log.txt", "old.txt").replace(", 0.5]", "]"));
+    expect(await project.migrate(["up"], withPython())).toMatchObject({ code: 0 });
+    const docs = await docsIn(project);
+    await docs.update({ where: "id = 300", values: { text: "text 3000" } });
+    // What a run has left that was killed while it loaded the marks.
+    await docs.addColumns([{ name: draft, valueSql: "cast(null as string)" }]);
+    project.write("packages/sitecustomize.py", busy(update));
+    const environment = { ...withPython(), PYTHONPATH: join(project.folder, "packages") };
+    expect(await project.migrate(["down", "--yes"], hasPython ? environment : {})).toMatchObject({ code: 0 });
+    const changed = hasPython ? ids(9) : [];
+    expect(new Set(readFileSync(join(project.folder, "old.txt"), "utf8").trim().split("\n"))).toEqual(
+      new Set(["text 3000", ...changed.map((id) => `text ${900 + id}`)]),
+    );
+    const rows = rowsFrom(0, fragments * size).map((row) => {
+      const text = row.id === 300 ? "text 3000" : changed.includes(row.id) ? `text ${900 + row.id}` : row.text;
+      return { ...row, text, ...(text !== row.text && { embedding: vectorOf(text).slice(0, 2) }) };
+    });
+    const found = await (await docsIn(project)).query().toArray();
+    const columns = Object.keys(found[0]!.toJSON());
+    expect(columns.filter((name) => name.startsWith("_lance_migrate"))).toEqual([keptMark("embedding")]);
+    const given = found.map(({ id, text, embedding }) => ({ id: Number(id), text, embedding: [...embedding] }));
+    expect(given.toSorted((one, other) => one.id - other.id)).toEqual(rows);
+  },
+);
 
 test.skipIf(lacks("python"))("what Python can't load is merged, and the run states why", async () => {
   const project = await aScene();

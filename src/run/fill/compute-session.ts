@@ -48,6 +48,8 @@ export interface ComputeSession {
     columns: readonly Column[],
     how: FillOptions,
   ): Promise<Filled & { readonly loads: number }>;
+  /** Loads marks that SQL makes into a column of nulls; absent if there is no Python for it. */
+  readonly loadMarks?: ((table: string, mark: string, sql: string) => Promise<LoadedFiles>) | undefined;
   /** Starts the code, and passes it on for what are no rows of the table. */
   withCode<Result>(
     action: FillColumnAction,
@@ -170,7 +172,13 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
     for (const name of results) await rows.drop(name);
     return loaded;
   };
+  const loadMarks = async (table: string, mark: string, sql: string) => {
+    const { loadFiles } = await import("./load-files.ts");
+    const task = { python: python!, table: rows.files!(table), results: [] as const, mark, sql };
+    return await loadFiles(task, mayWrite, signal, printed);
+  };
   return {
+    ...(python !== undefined && rows.files !== undefined && { loadMarks }),
     computeAhead: (action, columns) =>
       computing(action, columns, async (context) => {
         const results = resultsName(ledger, action, shard);

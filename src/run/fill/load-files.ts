@@ -1,7 +1,7 @@
 /**
- * Loads results into a column that has no values yet, with files of the column alone: one for each fragment, so that no
- * row moves and nothing else of the table is read or written. The client for Node can't commit files, so a script in
- * Python does it.
+ * Loads results, or values of SQL, into a column that has no values yet, with files of the column alone: one for each
+ * fragment, so that no row moves and nothing else of the table is written. The client for Node can't commit files, so a
+ * script in Python does it.
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -12,14 +12,27 @@ import type { TableFiles } from "../../targets/contract/row-access.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { lastLine, parseMessage, runScript, scriptIn } from "../python/run-script.ts";
 
-export interface FileLoad {
+export type FileLoad = ResultLoad | SqlLoad;
+
+interface Load {
   /** The program that has the package pylance. */
   readonly python: string;
   readonly table: TableFiles;
-  readonly results: readonly TableFiles[];
-  /** The columns that are loaded, and the one that identifies rows. */
-  readonly column: string;
+  /** The column of marks, which is loaded. */
   readonly mark: string;
+}
+
+/** Loads marks alone. */
+export interface SqlLoad extends Load {
+  /** An expression for them. */
+  readonly sql: string;
+  readonly results: readonly [];
+}
+
+export interface ResultLoad extends Load {
+  readonly results: readonly TableFiles[];
+  /** The column that is loaded too, and the one that identifies rows. */
+  readonly column: string;
   readonly key: string;
   /** An SQL expression for what the mark of a row is now, and a regular expression for what a mark has besides. */
   readonly source: string;
@@ -68,7 +81,8 @@ export async function loadFiles(
   printed: (line: string) => void = () => {},
 ): Promise<LoadedFiles> {
   const task = { ...columns, table: table.uri, results: results.map(({ uri }) => uri), options: table.options ?? null };
-  const name = columns.workers === undefined ? "load_column.py" : "load_on_ray.py";
+  const isOnRay = "workers" in columns && columns.workers !== undefined;
+  const name = isOnRay ? "load_on_ray.py" : "load_column.py";
   let [rows, commits] = [0, 0];
   /** What the script reported at its end; null if all is well. */
   let report: string | null | undefined;

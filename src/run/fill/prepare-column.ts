@@ -6,6 +6,7 @@ import type { CatchUpColumnAction, PrepareColumnAction } from "../../actions/mod
 import type { Filled } from "../compute/fill-context.ts";
 import { keptMark, modelMetadata } from "../../actions/rewrite/prepared-columns.ts";
 import { indexPrepared } from "./index-prepared.ts";
+import { addIntactMarks } from "./intact-marks.ts";
 import { has, PreparedTable, type PrepareContext } from "./prepared-table.ts";
 
 /** What has happened, and how many versions of the table it made. */
@@ -19,7 +20,7 @@ export async function prepareColumn(action: PrepareColumnAction, context: Prepar
   const ahead = action.into === undefined ? await table.computeAhead(action.type) : undefined;
   // The run that computes all rows loads what shards have computed.
   if (ahead !== undefined && !context.isWhole) return { problem: ahead.problem, commits: table.commits };
-  await (action.into === undefined ? table.addColumns(action.type) : table.addMarks(action));
+  await (action.into === undefined ? table.addColumns(action.type) : addIntactMarks(table, action, context));
   // An old column that a rollback prepares is named as applications know it.
   if (action.into === undefined && context.target.capabilities.actions.setMetadata === true)
     await table.note(table.next, modelMetadata(action));

@@ -8,7 +8,7 @@ import type {
 } from "../../actions/model/action.ts";
 import { describeAction } from "../../actions/apply-action.ts";
 import { copyName, isPrepared, keptMark, preparedAs } from "../../actions/rewrite/prepared-columns.ts";
-import { isIntact, markColumn, markSql, printMark, printSql, valueMark } from "../../actions/rewrite/source-marks.ts";
+import { markColumn } from "../../actions/rewrite/source-marks.ts";
 import { isInterruption, MigrateError } from "../../errors/migrate-error.ts";
 import { sameType, type Column } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
@@ -21,6 +21,7 @@ import type { Clock } from "../../time/clock.ts";
 import type { Outrun } from "../events.ts";
 import type { FillContext, Filled } from "../compute/fill-context.ts";
 import { keysIn, mostKeys } from "../compute/found-rows.ts";
+import type { ComputeSession } from "./compute-session.ts";
 import { areItsMarks, staleRows } from "./stale-rows.ts";
 
 export interface PrepareContext {
@@ -39,6 +40,7 @@ export interface PrepareContext {
   readonly checkRecall: (action: CheckRecallAction, path: string) => Promise<void>;
   /** Computes the values of a column that is not there yet, beside the table. Returns how many rows failed, and why. */
   readonly ahead: (action: FillColumnAction, columns: readonly Column[]) => Promise<Filled["problem"]>;
+  readonly loadMarks?: ComputeSession["loadMarks"];
   readonly fill: (
     action: FillColumnAction,
     columns: readonly Column[],
@@ -117,23 +119,6 @@ export class PreparedTable {
     const columns = await this.columns();
     const after = columns.slice(columns.findIndex(({ name }) => name === this.next));
     if (isWhole && after.some(({ name }) => !isPrepared(name))) await this.#move(type);
-  }
-
-  /**
-   * Adds the column of marks, unless it is there, with those of the rows whose old value is intact. Without the marks from
-   * before the switch, none is known to be.
-   */
-  async addMarks(action: PrepareColumnAction): Promise<void> {
-    const kept = keptMark(this.next);
-    await this.change((columns) => {
-      if (has(columns, this.mark)) return undefined;
-      const marked = has(columns, kept) ? action.marked : undefined;
-      const print = printSql(this.next, requireColumn(action.table, columns, [this.next]).type);
-      const own =
-        print === undefined ? markSql(action) : `concat(${markSql(action)}, '${valueMark}${printMark}', ${print})`;
-      const as = `case when ${isIntact(action, this.next, marked, kept)} then ${own} end`;
-      return { kind: "addColumns", table: action.table, columns: [{ ...markColumn(this.mark), as }] };
-    }, patience.ahead);
   }
 
   /** Sets metadata of a column, unless it is set. */

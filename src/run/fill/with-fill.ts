@@ -89,6 +89,7 @@ export async function compute(
     mayWrite,
     checkRecall: async (check, path) => await checkRecall(check, path, target, project),
     outrun: (how) => emit({ event: "outrun", table, path, ...how }),
+    loadMarks: session.loadMarks,
     ahead: async (filling, columns) => await session.computeAhead(filling, columns),
     fill: async (filling, columns, { failure, inUse, isNew = false }) => {
       const keeps = keepsFailed || isNew || failure !== undefined;
