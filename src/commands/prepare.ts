@@ -12,6 +12,7 @@ import type { MigrationName } from "../migrations/file-name.ts";
 import type { Plan, PlannedAction } from "../plan/make-plan.ts";
 import type { FillProject } from "../run/fill/compute-session.ts";
 import { preparedProgress, type PreparedProgress } from "../run/fill/prepared-progress.ts";
+import { preparedEntry } from "../run/fill/preparing-state.ts";
 import type { Shard } from "../run/compute/shard.ts";
 import { areSiblings, preparingName, preparingsOf } from "../run/compute/staging-name.ts";
 import { compute, explainFill } from "../run/fill/with-fill.ts";
@@ -80,7 +81,7 @@ async function prepareAll(options: MigratorOptions, choice: PrepareChoice): Prom
     }
     if (!(await prepareColumn(one, choice, context))) continue;
     const { target, ledger } = context;
-    const progress = await preparedProgress(action, target, ledger, shard);
+    const progress = await preparedProgress(action, target, ledger, { shard });
     const neighbours = shard === undefined ? await neighboursIn(action, target) : undefined;
     prepared.push({ ...column, progress, neighbours });
   }
@@ -136,6 +137,8 @@ async function prepareColumn(one: Preparable, choice: PrepareChoice, context: Ru
       if (isMigrateError(cause)) throw cause;
       throw new MigrateError("ERR_PREPARE_FAILED", { ...place, problem: explainFill(cause, target) }, { cause });
     }
+    // For those who look at the status.
+    await lease.record([preparedEntry]).catch(() => {});
     return true;
   };
   const leases = preparingsOf(await target.listTables(), ledger, action);

@@ -93,7 +93,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
   const atWork = underWay(state, clock);
   const inDoubt = migrationsInDoubt(state, runner.run);
   const pending = pendingFiles(files, state);
-  const preparing = await preparingColumns(context, pending);
+  const preparing = await preparingColumns(context, pending, atWork);
   const stopped = await ifLoaded(() => stoppedMigrations(context, files, state));
   const begun = begunElsewhere(files, state).filter((version) => !atWork.includes(version));
   return {

@@ -39,7 +39,7 @@ export const states = {
     on: "migrate down, then migrate up",
     back: "migrate down",
   },
-  prepared: {
+  "prepared in part": {
     means: "`migrate prepare` has failed, was stopped or was killed before its end.",
     on: "migrate prepare, then migrate up",
     back: "migrate prepare --discard",

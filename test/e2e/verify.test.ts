@@ -158,7 +158,7 @@ test.each(inTurn(everywhere))(
       expect(await project.runLater(command)).toMatchObject({
         code: 0,
         stdout: expect.stringMatching(
-          / holds the lease, last heard of \d+ minutes ago by this clock: its lease has run out, and the next run that has something to do takes over\n/,
+          / holds the lease, last heard of 3 hours ago by this clock: its lease has run out, and the next run that has something to do takes over\n/,
         ),
       });
   },

@@ -142,7 +142,7 @@ const reach: Readonly<Record<StateName, (context: TestContext) => Promise<Reache
     scene: await killed({ downTo: 1 }, ({ reverting }) => reverting.length > 0),
     before: 1,
   }),
-  prepared: async () => {
+  "prepared in part": async () => {
     const scene = await withVectors();
     scene.project.write("vector.mjs", failing);
     expect(await scene.migrate(["prepare"])).toMatchObject({ code: 1 });
@@ -187,7 +187,12 @@ const tried = ofThisCommit(
   2,
 );
 /** Those that `status` sees in the ledger as soon as they are there: a killed run seems to be at work at first. */
-const shown: ReadonlySet<StateName> = new Set(["half done", "between two commits", "being rolled back", "prepared"]);
+const shown: ReadonlySet<StateName> = new Set([
+  "half done",
+  "between two commits",
+  "being rolled back",
+  "prepared in part",
+]);
 const from = (way: "on" | "back") => names.filter((name) => tried.includes(`${way} ${name}`));
 
 /** Runs the commands, with the consent that a message asks for. */

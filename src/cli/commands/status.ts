@@ -17,12 +17,12 @@ import {
   checkedStatus,
   isUnknown,
   lastRanIn,
+  preparingWords,
   statusDocument,
   waysOut,
 } from "../render/status.ts";
 import { staleText } from "../../run/watch/stale-text.ts";
 import { deferralText } from "../../run/deferral-text.ts";
-import { preparedWords } from "../render/progress.ts";
 import { count } from "../../errors/migrate-error.ts";
 
 const flags = {
@@ -118,7 +118,7 @@ function pendingText(
   const doubt = underWay ? "under way" : isUnknown(one, isHeld) ? "in doubt" : "";
   const isNothingDone = partial !== undefined && !isHalfDone(partial) && doubt === "";
   const back = isNothingDone && lastRan !== undefined ? `migrate down would roll back ${formatMigration(lastRan)}` : "";
-  const prepared = preparing.map(({ table, path, progress }) => `${table}.${path}: ${preparedWords(progress)}`);
+  const prepared = preparing.map((column) => preparingWords(column, Date.now()));
   return [doubt, partText(partial, underWay), back, ...prepared].filter((words) => words !== "").join(", ");
 }
 

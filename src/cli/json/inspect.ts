@@ -59,7 +59,21 @@ export const statusDocumentShape = z
         inDoubt: yes.describe("A run may have begun it and did not record the outcome."),
         underWay: yes.describe("That run may still be working on it."),
         preparing: z
-          .array(z.strictObject({ table: text, path: text, progress }))
+          .array(
+            z.strictObject({
+              table: text,
+              path: text,
+              state: z
+                .enum(["running", "stopped", "ended", "unknown"])
+                .describe(
+                  "Whether a process works on it now, by the records of its lease. `ended`: the last one has prepared all it was to prepare.",
+                ),
+              by: text.optional().describe("The user, the machine and the process."),
+              since: time.optional().describe("When it began."),
+              at: time.optional().describe("When it was heard of last."),
+              progress,
+            }),
+          )
           .describe("The columns that `migrate prepare` has begun to prepare for it."),
       }),
     ),

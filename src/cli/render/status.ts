@@ -1,13 +1,15 @@
 /** What `migrate status` makes of a status. */
 import { basename } from "node:path";
 import { absentFrom } from "../../errors/migrate-error.ts";
-import { states, type StateName } from "../../errors/states.ts";
+import { states } from "../../errors/states.ts";
 import { isHalfDone } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { formatMigration, type MigrationName } from "../../migrations/file-name.ts";
-import { hasStoppedMidway } from "../../run/lease/describe-holder.ts";
+import type { PreparingColumn } from "../../run/fill/preparing-columns.ts";
+import { ago, hasStoppedMidway } from "../../run/lease/describe-holder.ts";
 import { staleDocument } from "../../run/watch/stale-text.ts";
 import type { StatusResult } from "../../commands/status.ts";
+import { preparedWords } from "./progress.ts";
 
 /**
  * Migrations that another release has begun and not finished. Those that are being rolled back are listed separately.
@@ -45,18 +47,23 @@ export function isUnknown({ partial, inDoubt }: StatusResult["pending"][number],
   return inDoubt && (isHeld || !hasStoppedMidway(partial));
 }
 
-function stateOf(one: StatusResult["pending"][number], isHeld: boolean): StateName | undefined {
+const ways = { ...states, prepared: { on: "migrate up", back: states["prepared in part"].back } };
+
+function stateOf(one: StatusResult["pending"][number], isHeld: boolean): keyof typeof ways | undefined {
   const { partial, underWay, isBetweenCommits, preparing } = one;
   // Its run continues by itself, or it is being rolled back. Both are listed.
   if (underWay || partial?.reversal !== undefined) return undefined;
   if (isUnknown(one, isHeld)) return "in doubt";
   if (isBetweenCommits) return "between two commits";
   if (partial !== undefined && isHalfDone(partial)) return "half done";
-  return preparing.length > 0 ? "prepared" : undefined;
+  const isIn = (...wanted: readonly PreparingColumn["state"][]) =>
+    preparing.some(({ state }) => wanted.includes(state));
+  if (preparing.length === 0 || isIn("running")) return undefined;
+  return isIn("stopped", "unknown") ? "prepared in part" : "prepared";
 }
 
-function wayOut(migration: MigrationName, state: StateName): string {
-  const { on, back } = states[state];
+function wayOut(migration: MigrationName, state: keyof typeof ways): string {
+  const { on, back } = ways[state];
   const commands = (text: string) => text.replace("--to N", `--to ${migration.version}`);
   return `${formatMigration(migration)} is ${state}: to continue, ${commands(on)}; to go back, ${commands(back)}`;
 }
@@ -66,6 +73,23 @@ export function checkedStatus(found: StatusResult): "refused" | "pending" | unde
   const { problem, reverting, changed, pending } = found;
   if (problem !== undefined || [begunIn(found), reverting, changed].some(({ length }) => length > 0)) return "refused";
   return pending.length > 0 ? "pending" : undefined;
+}
+
+function timeOf(at: number | undefined): string | undefined {
+  return at === undefined ? undefined : new Date(at).toISOString();
+}
+
+/** `documents.embedding: prepare stopped (last progress 3 minutes ago), 41,000 of 50,000 rows computed`. */
+export function preparingWords({ table, path, state, at, progress }: PreparingColumn, now: number): string {
+  const seen = at === undefined ? "" : ago(now - at);
+  const words = {
+    // The run that applies the migration computes the column.
+    running: seen === "" ? [] : [`prepare is running (last heard of ${seen})`],
+    stopped: [`prepare stopped (last progress ${seen})`],
+    ended: [],
+    unknown: ["it is unknown whether prepare is running"],
+  };
+  return `${table}.${path}: ${[...words[state], preparedWords(progress)].join(", ")}`;
 }
 
 function progressOf(partial: StatusResult["pending"][number]["partial"]) {
@@ -114,7 +138,7 @@ export function statusDocument(found: StatusResult, target: string) {
       ...progressOf(partial),
       inDoubt,
       underWay,
-      preparing,
+      preparing: preparing.map(({ since, at, ...one }) => ({ ...one, since: timeOf(since), at: timeOf(at) })),
     })),
     holder,
     lease,

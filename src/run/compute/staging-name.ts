@@ -49,8 +49,16 @@ function withShard(name: string, shard: Shard | undefined): string {
 
 /** Whether these tables are those of two shards of as many. */
 export function areSiblings(one: string, other: string): boolean {
-  const ofHowMany = (name: string) => /-of-\d+$/.exec(name)?.[0];
-  return ofHowMany(one) !== undefined && ofHowMany(one) === ofHowMany(other);
+  return isOfShard(one) && ofHowMany(one) === ofHowMany(other);
+}
+
+/** Whether a table is that of a shard. */
+export function isOfShard(name: string): boolean {
+  return ofHowMany(name) !== undefined;
+}
+
+function ofHowMany(name: string): string | undefined {
+  return /-of-\d+$/.exec(name)?.[0];
 }
 
 /** Whether a table holds values that are not merged yet, or a lease under which values are computed. */

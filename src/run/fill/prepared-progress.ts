@@ -23,12 +23,19 @@ export interface PreparedProgress {
   readonly perSecond: number | undefined;
 }
 
-/** Undefined if the target can't count rows, or if there is no such table. `shard`: which one has just ended. */
+interface ProgressOptions {
+  /** Which shard has just ended. */
+  readonly shard?: Shard | undefined;
+  /** Since when rows are computed, in milliseconds since 1970: what was computed before does not count for the rate. */
+  readonly since?: number | undefined;
+}
+
+/** Undefined if the target can't count rows, or if there is no such table. */
 export async function preparedProgress(
   action: PrepareColumnAction,
   target: Target,
   ledger: string,
-  shard?: Shard,
+  { shard, since = 0 }: ProgressOptions = {},
 ): Promise<PreparedProgress | undefined> {
   const { count, rows } = target;
   const { table, where } = action;
@@ -50,7 +57,7 @@ export async function preparedProgress(
       names.map(async (name) => {
         // To find failures, the marks are read, which each shard would do for all others.
         const isOther = shard !== undefined && name !== resultsName(ledger, hidden, shard);
-        return await waitingIn(name, target, isOther ? undefined : hasFailed(filling));
+        return await waitingIn(name, target, since, isOther ? undefined : hasFailed(filling));
       }),
     );
   const usable: string[] = [];
@@ -79,13 +86,19 @@ interface Waiting {
 }
 
 /** What a table of computed values holds. Each of its versions is one append. A table that has just been merged has nothing. */
-async function waitingIn(name: string, { count, versions }: Target, failed: string | undefined): Promise<Waiting> {
+async function waitingIn(
+  name: string,
+  { count, versions }: Target,
+  since: number,
+  failed: string | undefined,
+): Promise<Waiting> {
   try {
     const rows = await count!(name);
-    const times = (await versions?.list(name))?.flatMap(({ at = [] }) => at) ?? [];
+    const all = (await versions?.list(name))?.flatMap(({ at = [] }) => at) ?? [];
+    const times = all.filter((at) => at >= since);
     const seconds = (Math.max(...times) - Math.min(...times)) / 1_000;
     // The first append is of rows that were computed before its time.
-    const appended = (rows * (times.length - 1)) / times.length;
+    const appended = (rows * (times.length - 1)) / all.length;
     // That of a process that was killed is not computed any more.
     const isActive = Date.now() - Math.max(...times) < stillActive;
     return {

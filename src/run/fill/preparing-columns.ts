@@ -5,45 +5,58 @@ import { compileMigration } from "../../plan/compile/compile.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import type { PreparedProgress } from "./prepared-progress.ts";
+import { preparingState, type PreparingState } from "./preparing-state.ts";
 import { isStaging, preparingsOf } from "../compute/staging-name.ts";
 import type { RunContext } from "../run-context.ts";
 
-export interface PreparingColumn {
+export interface PreparingColumn extends PreparingState {
   readonly table: string;
   readonly path: string;
   readonly progress: PreparedProgress;
 }
 
-/** By the version of the pending migration. Evaluates the files only if something was prepared. */
+/**
+ * By the version of the pending migration. Evaluates the files only if something was prepared. `atWork`: the migrations that
+ * another run applies now, and so prepares itself.
+ */
 export async function preparingColumns(
   context: RunContext,
   pending: readonly MigrationFile[],
+  atWork: readonly number[],
 ): Promise<ReadonlyMap<number, readonly PreparingColumn[]>> {
   const { migrations, target, ledger } = context;
   if (pending.length === 0 || target.rows === undefined) return new Map();
   const tables = await target.listTables();
   if (!tables.some((name) => isStaging(name, ledger))) return new Map();
   const loaded = await loadMigrations(migrations, pending).catch(unlessRefused);
-  const isBegun = (action: PrepareColumnAction) => preparingsOf(tables, ledger, action).length > 0;
   const found = new Map<number, readonly PreparingColumn[]>();
   for (const migration of loaded) {
-    const actions = compileMigration(migration, target.capabilities).flatMap(({ action }) =>
-      action.kind === "prepareColumn" && isBegun(action) ? [action] : [],
-    );
-    const columns = await Promise.all(actions.map(async (action) => await columnOf(action, context)));
-    found.set(migration.version, columns.flat());
+    const isAtWork = atWork.includes(migration.version);
+    const columns = compileMigration(migration, target.capabilities).map(async ({ action }) => {
+      const leases = action.kind === "prepareColumn" ? preparingsOf(tables, ledger, action) : [];
+      return action.kind !== "prepareColumn" || leases.length === 0
+        ? []
+        : await columnOf(action, leases, isAtWork, context);
+    });
+    found.set(migration.version, (await Promise.all(columns)).flat());
   }
   return found;
 }
 
 async function columnOf(
   action: PrepareColumnAction,
-  { target, ledger }: RunContext,
+  leases: readonly string[],
+  isAtWork: boolean,
+  context: RunContext,
 ): Promise<readonly PreparingColumn[]> {
   const { preparedProgress } = await import("./prepared-progress.ts");
   const { table, path } = action;
-  const progress = await preparedProgress(action, target, ledger);
-  return progress === undefined ? [] : [{ table, path, progress }];
+  const found: PreparingState = isAtWork ? { state: "running" } : await preparingState(leases, context);
+  const progress = await preparedProgress(action, context.target, context.ledger, { since: found.since });
+  if (progress === undefined) return [];
+  // The rate of one that has stopped tells nothing.
+  const perSecond = found.state === "running" ? progress.perSecond : undefined;
+  return [{ table, path, ...found, progress: { ...progress, perSecond } }];
 }
 
 /** A file that can't be loaded is a matter of `plan` and `up`. */

@@ -71,7 +71,10 @@ function nameOf({ migrations }: LedgerState, versions: readonly number[]): strin
   return known === undefined ? formatGroup(versions) : formatMigration(known);
 }
 
-function ago(milliseconds: number): string {
+/** `3 minutes ago`. */
+export function ago(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
-  return seconds < 120 ? `${count(seconds, "second")} ago` : `${count(Math.round(seconds / 60), "minute")} ago`;
+  if (seconds < 120) return `${count(seconds, "second")} ago`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 120 ? `${count(minutes, "minute")} ago` : `${count(Math.round(minutes / 60), "hour")} ago`;
 }
