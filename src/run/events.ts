@@ -4,6 +4,7 @@ import type { CheckedContracts } from "../plan/checked-contracts.ts";
 import type { Direction } from "../plan/compile/compile.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import type { Deferral } from "./deferral-text.ts";
+import type { Phase } from "./phase.ts";
 import type { Risk } from "../actions/model/risk.ts";
 
 /** A change that others have come before. */
@@ -69,6 +70,15 @@ export type RunEvent =
       /** Absent if it computes rows of the table. */
       readonly path?: string | undefined;
       readonly rows: number;
+      readonly total?: number | undefined;
+    }
+  /** A phase of computing a column begins, or is done with some more of its rows. */
+  | {
+      readonly event: "phase";
+      readonly table: string;
+      readonly path: string;
+      readonly phase: Phase;
+      readonly rows?: number | undefined;
       readonly total?: number | undefined;
     }
   /** A command that computes values, or rows if there is no path, has printed this besides its answers. */

@@ -30,10 +30,14 @@ const release = ({ folder }: Project) => rmSync(join(folder, "hold"));
 test("status tells a prepare that runs from one that was stopped and one that has ended", async () => {
   const { project } = await aScene("lance", 300, { change: "reembed" });
   const running = await startHeld(project, 4);
-  expect(await preparing(project)).toMatchObject({ state: "running", by: expect.stringContaining("(process ") });
+  expect(await preparing(project)).toMatchObject({
+    state: "running",
+    phase: "computing",
+    by: expect.stringContaining("(process "),
+  });
   const shown = (await project.migrate(["status"])).stdout;
   expect(shown).toMatch(
-    /docs\.embedding: prepare is running \(last heard of \d+ seconds? ago\), \d+ of 300 rows computed/,
+    /docs\.embedding: prepare is running \(computing, last heard of \d+ seconds? ago\), \d+ of 300 rows computed/,
   );
   expect(shown).not.toContain("to continue");
   running.process.kill("SIGINT");
@@ -43,7 +47,9 @@ test("status tells a prepare that runs from one that was stopped and one that ha
   expect(stopped).toMatchObject({ state: "stopped", at: expect.any(String) });
   expect(stopped!.progress).not.toHaveProperty("perSecond");
   const then = (await project.migrate(["status"])).stdout;
-  expect(then).toMatch(/prepare stopped \(last progress \d+ seconds? ago\), \d+ of 300 rows computed$/m);
+  expect(then).toMatch(
+    /prepare stopped while computing \(last progress \d+ seconds? ago\), \d+ of 300 rows computed$/m,
+  );
   expect(then).toContain("0002_vectors is prepared in part: to continue, migrate prepare, then migrate up;");
   expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
   expect(await preparing(project)).toMatchObject({ state: "ended", progress: { rows: 300, computed: 300 } });

@@ -1179,8 +1179,8 @@ export const reviewMutants: readonly NamedMutant[] = [
     id: "FC3",
     does: "does not report rows that others keep changing after a pause",
     file: "run/fill/fill-column.ts",
-    find: "    isComplete = await catchUp(fill);\n  }",
-    replace: "    await catchUp(fill);\n  }",
+    find: "    isComplete = await catchUp(fill, context);\n  }",
+    replace: "    await catchUp(fill, context);\n  }",
     killedBy: fillColumn,
   },
   {

@@ -6,6 +6,7 @@ import {
   measuredRecall,
   migration,
   migrations,
+  phase,
   milliseconds,
   problem,
   progress,
@@ -107,6 +108,11 @@ const most = z.discriminatedUnion("event", [
     rows: whole,
     total: whole.optional().describe("If the rows could be counted."),
   }),
+  event(
+    "phase",
+    "A phase of computing a column begins. While it loads or merges values, at most once a second, how many rows are done; while it computes them, the event `computed` has that.",
+    { ...column, phase, rows: whole.optional(), total: whole.optional().describe("If the rows could be counted.") },
+  ),
   event("printed", "A command that computes values has printed this line besides its answers.", {
     ...computed,
     line: text,

@@ -9,6 +9,7 @@ import {
   midway,
   migration,
   milliseconds,
+  phase,
   presentColumn,
   progress,
   stale,
@@ -71,6 +72,7 @@ export const statusDocumentShape = z
               by: text.optional().describe("The user, the machine and the process."),
               since: time.optional().describe("When it began."),
               at: time.optional().describe("When it was heard of last."),
+              phase: phase.optional().describe("What it does, or did last."),
               progress,
             }),
           )

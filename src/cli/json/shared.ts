@@ -1,5 +1,6 @@
 /** Parts that the documents of several commands have. */
 import { z } from "zod";
+import { phases } from "../../run/phase.ts";
 
 export const text = z.string();
 export const texts = z.array(text);
@@ -78,6 +79,8 @@ export const progress = z
     perSecond: z.number().optional().describe("Absent if unknown."),
   })
   .meta({ id: "progress", description: "How many rows of a column `migrate prepare` has computed." });
+
+export const phase = z.enum(phases);
 
 export const measuredRecall = {
   recall: z.number().optional().describe("Absent if no vector has neighbours."),

@@ -162,6 +162,7 @@ function progressLines(event: RunEvent): readonly string[] {
     case "action":
     case "running":
     case "computed":
+    case "phase":
     case "taking":
     case "applied":
     case "reverted":

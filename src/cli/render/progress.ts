@@ -1,6 +1,7 @@
 /** Shows what a run is doing: on a terminal in a line that replaces itself, elsewhere in a line now and then. */
 import { count, formatNumber } from "../../errors/migrate-error.ts";
 import type { PreparedProgress } from "../../run/fill/prepared-progress.ts";
+import type { Phase } from "../../run/phase.ts";
 import type { RunEvent } from "../../run/events.ts";
 import { systemClock, type Clock } from "../../time/clock.ts";
 import type { Output } from "../command/output.ts";
@@ -19,8 +20,10 @@ interface Work {
   /** After which time it is reported, where there is no terminal. */
   reported: number;
   pause: number;
-  /** The rows that code computes, as they were at the last report, and at two earlier ones. */
-  rows?: ComputedRows;
+  /** What computing a column is at, after all is computed. */
+  phase?: Phase;
+  /** The rows that the phase is done with, as they were at the last report, and at two earlier ones. */
+  rows?: ComputedRows | undefined;
 }
 
 interface Report {
@@ -55,15 +58,12 @@ export function showProgress(output: Output, clock: Clock = systemClock): ShownP
   const passLine = (work: Work) => {
     const { text, started } = work;
     const others = underWay.size === 1 ? "" : ` (and ${underWay.size - 1} more)`;
-    const rows = rowsWords(work);
-    const elapsed = renderDuration(clock.steady() - started);
-    output.passing(`  ${text}${others}`, `  ${elapsed}${rows === undefined ? "" : `: ${rows}`}`);
+    output.passing(`  ${text}${others}`, `  ${renderDuration(clock.steady() - started)}${phaseWords(work, ": ")}`);
   };
   const reportIfDue = (work: Work) => {
     const elapsed = clock.steady() - work.started;
     if (elapsed < work.reported) return;
-    const rows = rowsWords(work);
-    const words = `still running after ${renderDuration(elapsed)}${rows === undefined ? "" : `, ${rows}`}`;
+    const words = `still running after ${renderDuration(elapsed)}${phaseWords(work, ", ")}`;
     output.progress(`${renderTime(clock.wall())}  ${work.text}: ${words}`);
     work.reported = elapsed + work.pause;
     work.pause = Math.min(2 * work.pause, longestPause);
@@ -81,6 +81,9 @@ export function showProgress(output: Output, clock: Clock = systemClock): ShownP
           return begin(keyOf(event), event.text);
         case "preparing":
           return begin("prepare", `${event.table}.${event.path}`);
+        case "phase":
+          for (const work of underWay.values()) notePhase(work, event, clock.steady());
+          return look();
         case "computed":
           // What computes rows runs alone.
           for (const work of underWay.values()) noteRows(work, event, clock.steady());
@@ -106,7 +109,18 @@ function keyOf({ version, action }: Extract<RunEvent, { event: "action" | "done"
   return `${version}.${action}`;
 }
 
-function noteRows(work: Work, { rows, total }: Extract<RunEvent, { event: "computed" }>, now: number): void {
+function notePhase(work: Work, { phase, rows, total }: Extract<RunEvent, { event: "phase" }>, now: number): void {
+  // "rows computed" names that one.
+  const shown = phase === "computing" ? undefined : phase;
+  if (shown !== work.phase) Object.assign(work, { phase: shown, rows: undefined });
+  if (total !== undefined || rows !== undefined) noteRows(work, { rows: rows ?? 0, total }, now);
+}
+
+function noteRows(
+  work: Work,
+  { rows, total }: Pick<Extract<RunEvent, { event: "computed" }>, "rows" | "total">,
+  now: number,
+): void {
   const report: Report = { at: now, computed: rows };
   // Rows that were written meanwhile are counted from the first.
   const { since, next } =
@@ -115,24 +129,38 @@ function noteRows(work: Work, { rows, total }: Extract<RunEvent, { event: "compu
   work.rows = { ...report, total, since: isOver ? next : since, next: isOver ? report : next };
 }
 
-function rowsWords({ rows }: Work): string | undefined {
+/** `: loading, 41,000 of 50,000 rows, 350/s`, with this before it; nothing if nothing is known. */
+function phaseWords(work: Work, separator: string): string {
+  const { phase } = work;
+  const rows = rowsWords(work);
+  const words = phase === undefined ? rows : rows === undefined ? phase : `${phase}, ${rows}`;
+  return words === undefined ? "" : `${separator}${words}`;
+}
+
+function rowsWords({ phase, rows }: Work): string | undefined {
   if (rows === undefined) return undefined;
   const { since, at, computed, total } = rows;
+  // The phase states what is done with them.
+  const did = phase === undefined ? " computed" : "";
   const seconds = (at - since.at) / 1_000;
   const perSecond = seconds < 1 || computed === since.computed ? undefined : (computed - since.computed) / seconds;
   // Others may have added rows since they were counted.
-  if (total !== undefined && computed <= total) return preparedWords({ rows: total, computed, failed: 0, perSecond });
+  if (total !== undefined && computed <= total) return doneWords({ rows: total, computed, perSecond }, did);
   const speed = perSecond === undefined ? "" : `, ${speedWords(perSecond)}`;
-  return `${count(computed, "row")} computed${speed}`;
+  return `${count(computed, "row")}${did}${speed}`;
 }
 
 /** `41,000 of 50,000 rows computed, 350/s, about 26.0 s left`. */
-export function preparedWords({ rows, computed, failed, perSecond }: PreparedProgress): string {
+export function preparedWords({ failed, ...progress }: PreparedProgress): string {
+  return [doneWords(progress, " computed"), ...(failed === 0 ? [] : [`${failed} failed`])].join(", ");
+}
+
+function doneWords({ rows, computed, perSecond }: Omit<PreparedProgress, "failed">, did: string): string {
   const left = rows - computed;
   const all = left === 0 ? count(rows, "row") : `${formatNumber(computed)} of ${count(rows, "row")}`;
   const speed = perSecond === undefined || left === 0 ? [] : [speedWords(perSecond)];
   const eta = perSecond === undefined || left === 0 ? [] : [`about ${renderDuration((left / perSecond) * 1_000)} left`];
-  return [`${all} computed`, ...speed, ...eta, ...(failed === 0 ? [] : [`${failed} failed`])].join(", ");
+  return [`${all}${did}`, ...speed, ...eta].join(", ");
 }
 
 function speedWords(perSecond: number): string {

@@ -79,13 +79,14 @@ function timeOf(at: number | undefined): string | undefined {
   return at === undefined ? undefined : new Date(at).toISOString();
 }
 
-/** `documents.embedding: prepare stopped (last progress 3 minutes ago), 41,000 of 50,000 rows computed`. */
-export function preparingWords({ table, path, state, at, progress }: PreparingColumn, now: number): string {
+/** `documents.embedding: prepare stopped while computing (last progress 3 minutes ago), 41,000 of 50,000 rows computed`. */
+export function preparingWords({ table, path, state, at, phase, progress }: PreparingColumn, now: number): string {
   const seen = at === undefined ? "" : ago(now - at);
   const words = {
     // The run that applies the migration computes the column.
-    running: seen === "" ? [] : [`prepare is running (last heard of ${seen})`],
-    stopped: [`prepare stopped (last progress ${seen})`],
+    running:
+      seen === "" ? [] : [`prepare is running (${phase === undefined ? "" : `${phase}, `}last heard of ${seen})`],
+    stopped: [`prepare stopped${phase === undefined ? "" : ` while ${phase}`} (last progress ${seen})`],
     ended: [],
     unknown: ["it is unknown whether prepare is running"],
   };

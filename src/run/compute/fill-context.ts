@@ -1,6 +1,7 @@
 /** What computing the values of a column and filling it need, and what comes of it. */
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { Clock } from "../../time/clock.ts";
+import type { Phase, Phases } from "../phase.ts";
 import type { Compute } from "./compute-all.ts";
 import type { Shard } from "./shard.ts";
 
@@ -28,6 +29,9 @@ export interface ComputeContext {
 }
 
 export interface FillContext extends ComputeContext {
+  readonly phases: Phases;
+  /** What computing the rows is called; "computing" when absent. */
+  readonly phase?: Phase | undefined;
   /** The staging tables of earlier fills, whose values are merged first. */
   readonly staged: readonly string[];
   /** Tables of values that were computed before the column was there, which are merged first. */

@@ -20,6 +20,8 @@ import type { ComputeContext, FillContext, Filled } from "../compute/fill-contex
 import { areSiblings, resultsName, resultsOf, stagingName, stagingsOf } from "../compute/staging-name.ts";
 import type { RunContext } from "../run-context.ts";
 import type { LoadedFiles } from "./load-files.ts";
+import type { Phases } from "../phase.ts";
+import type { PhaseWatch } from "./watched-phases.ts";
 
 export interface FillProject extends Pick<
   RunContext,
@@ -35,6 +37,8 @@ export interface FillProject extends Pick<
   readonly onlyReports?: boolean | undefined;
   /** Whether rows for which the code failed are not computed again, nor reported again. */
   readonly keepsFailed?: boolean | undefined;
+  /** Called when a phase of computing a column begins. */
+  readonly entered?: PhaseWatch["entered"];
 }
 
 type FillTarget = Pick<Target, "count" | "listTables"> & { readonly rows: RowAccess };
@@ -64,10 +68,15 @@ interface Reported {
   readonly path: string;
 }
 
-type FillOptions = Pick<FillContext, "failure" | "inUse" | "keepsFailed" | "pause">;
+type FillOptions = Pick<FillContext, "failure" | "inUse" | "keepsFailed" | "pause" | "phase">;
 
 /** `reported`: the column as users name it, for events. */
-export function openSession(target: FillTarget, project: FillProject, reported: Reported): ComputeSession {
+export function openSession(
+  target: FillTarget,
+  project: FillProject,
+  reported: Reported,
+  phases: Phases,
+): ComputeSession {
   const {
     folder = process.cwd(),
     runsCode = true,
@@ -149,6 +158,12 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
     }
     return found;
   };
+  /** How many rows these tables have, if they can be counted. */
+  const countedIn = async (names: readonly string[]): Promise<number | undefined> => {
+    if (count === undefined) return undefined;
+    const counts = await Promise.all(names.map(async (name) => await count(name))).catch(() => undefined);
+    return counts?.reduce((sum, one) => sum + one, 0);
+  };
   /** Undefined if the results must be merged. What could not be loaded, a merge still can. */
   const load = async (action: FillColumnAction, columns: readonly Column[], results: readonly string[]) => {
     const { table, path, key, where, mark = markName } = action;
@@ -160,8 +175,10 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
     const source = `arrow_cast(${markSql(action)}, 'Utf8')`;
     const task = { ...files, column: parsePath(path)[0]!, key, mark, source, where, plain: besidesSources };
     let loaded: LoadedFiles = { rows: 0, commits: 0, problem: undefined };
+    await phases.enter("loading", await countedIn(results));
+    const watch = { printed, loaded: (rows: number) => phases.reached(loaded.rows + rows) };
     for (const way of ways) {
-      const { problem, ...more } = await loadFiles({ ...way, ...task }, mayWrite, signal, printed);
+      const { problem, ...more } = await loadFiles({ ...way, ...task }, mayWrite, signal, watch);
       loaded = { rows: loaded.rows + more.rows, commits: loaded.commits + more.commits, problem };
       if (problem === undefined) break;
       if (way !== ways.at(-1)) printed(`values can't be loaded on Ray (${problem}), so this machine loads them`);
@@ -175,7 +192,7 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
   const loadMarks = async (table: string, mark: string, sql: string) => {
     const { loadFiles } = await import("./load-files.ts");
     const task = { python: python!, table: rows.files!(table), results: [] as const, mark, sql };
-    return await loadFiles(task, mayWrite, signal, printed);
+    return await loadFiles(task, mayWrite, signal, { printed });
   };
   return {
     ...(python !== undefined && rows.files !== undefined && { loadMarks }),
@@ -190,6 +207,7 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
         // The fill that follows loads what shards have computed, and computes what they have left.
         if (shard === undefined && (await others()).length > 0) return undefined;
         const { computeAhead } = await import("../compute/compute-ahead.ts");
+        await phases.enter("computing");
         return await computeAhead(action, columns, { ...context, results, others });
       }),
     fill: (action, columns, how) =>
@@ -199,7 +217,7 @@ export function openSession(target: FillTarget, project: FillProject, reported: 
         const loaded = await load(action, columns, found);
         const results = loaded !== undefined && loaded.problem === undefined ? [] : found;
         const staged = shard === undefined ? stagingsOf(await listTables(), ledger, action) : [context.staging];
-        const filled = await fillColumn(action, { columns }, { ...context, ...how, results, staged });
+        const filled = await fillColumn(action, { columns }, { ...context, ...how, results, staged, phases });
         return { ...filled, loads: loaded?.commits ?? 0 };
       }),
     withCode: (action, columns, work) => computing(action, columns, async ({ start }) => await work(await start())),

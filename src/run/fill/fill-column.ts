@@ -51,17 +51,18 @@ async function filled(fill: Fill, context: FillContext): Promise<Filled> {
   for (const staged of context.staged) await fill.mergeStaged(staged);
   if (context.keepsFailed !== true) await fill.retryFailed();
   await fill.checkCode();
-  let isComplete = await catchUp(fill);
+  let isComplete = await catchUp(fill, context);
   if (context.pause !== undefined) {
     await context.pause();
-    isComplete = await catchUp(fill);
+    isComplete = await catchUp(fill, context);
   }
   const problem = await fill.problem(isComplete, await fill.clearLeft());
   return { merges: fill.merges, problem };
 }
 
 /** Whether no row was left. An application may change rows all the time. */
-async function catchUp(fill: Fill): Promise<boolean> {
+async function catchUp(fill: Fill, { phases, phase = "computing" }: FillContext): Promise<boolean> {
+  await phases.enter(phase);
   for (let looks = 0; looks <= mostCatchUps;) {
     const isFull = await fill.page();
     if (isFull === undefined) return true;
@@ -98,23 +99,28 @@ class Fill {
     // Another column of that name, or what a killed run has left of a drop, can't be merged.
     const select = wanted.map(({ name }) => [name, sqlPath([name])] as const);
     const staged = sameColumns(columns, wanted) ? await rows.read(staging, { select }) : [];
+    if (staged.length > 0) await this.#context.phases.enter("merging", staged.length);
     await this.#mergeOnce(staged);
     await this.#drop(staging);
   }
 
   /** Merges what was computed before the column was there, and drops the table of it. */
   async mergeResults(results: string): Promise<void> {
-    const { rows } = this.#context;
+    const { rows, phases } = this.#context;
     const { key, column, columns } = this.#computing;
     const select = [...columns, addressColumn].map(({ name }) => [name, sqlPath([name])] as const);
+    let merged = 0;
     const mergeAll = async (page: readonly RowValues[]) => {
       // Of two results for a row, the one that was computed later is merged.
       await this.#mergeOnce(page.toSorted((one, other) => addressOf(one) - addressOf(other)));
+      phases.reached((merged += page.length));
     };
     const wanted = { select: [[key.name, sqlPath([key.name])]], where: this.#pending, limit: mostSought + 1 } as const;
     const pending = await rows.read(this.#action.table, wanted);
     // Most of them may have been loaded, and each merge reads the whole table.
-    if (pending.length <= mostSought)
+    const isFew = pending.length <= mostSought;
+    await phases.enter("merging", isFew ? pending.length : await this.#context.count?.(this.#pending));
+    if (isFew)
       for (let next = 0; next < pending.length; next += mostKeys)
         await mergeAll(await rows.read(results, { select, where: keysIn(pending.slice(next, next + mostKeys), key) }));
     else

@@ -14,7 +14,7 @@ const recallKey = "lance_migrate_recall";
 export async function indexPrepared(
   prepared: PreparedTable,
   { table, path, index: wanted, condition }: PrepareColumnAction,
-  { target, rows, checkRecall }: PrepareContext,
+  { target, rows, checkRecall, phases }: PrepareContext,
 ): Promise<void> {
   const isOnIt = (one: { readonly path: string } | undefined) =>
     one !== undefined && parsePath(one.path)[0] === prepared.next;
@@ -27,6 +27,7 @@ export async function indexPrepared(
     return other && { kind: "dropIndex", table, name: other[0] };
   });
   if (wanted === undefined) return;
+  await phases.enter("indexing");
   const { name, ...type } = wanted;
   const own = formatPath([prepared.next]);
   const drop: Action = { kind: "dropIndex", table, name };

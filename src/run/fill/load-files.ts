@@ -70,15 +70,19 @@ export function isLoadable({ type, metadata }: Column): boolean {
   );
 }
 
-/**
- * `mayWrite`: throws if this run may not write any more; called before each commit. `printed`: called with each line for the
- * user. Throws if `signal` is aborted.
- */
+export interface LoadWatch {
+  /** Called with each line for the user. */
+  readonly printed?: ((line: string) => void) | undefined;
+  /** Called with how many rows are loaded so far. */
+  readonly loaded?: ((rows: number) => void) | undefined;
+}
+
+/** `mayWrite`: throws if this run may not write any more; called before each commit. Throws if `signal` is aborted. */
 export async function loadFiles(
   { python, table, results, ...columns }: FileLoad,
   mayWrite: () => Promise<void>,
   signal?: AbortSignal,
-  printed: (line: string) => void = () => {},
+  watch: LoadWatch = {},
 ): Promise<LoadedFiles> {
   const task = { ...columns, table: table.uri, results: results.map(({ uri }) => uri), options: table.options ?? null };
   const isOnRay = "workers" in columns && columns.workers !== undefined;
@@ -89,12 +93,15 @@ export async function loadFiles(
   const failed = await runScript<Message>(
     { python, name, task },
     async ({ ask, loaded, left, problem: first, missing, printed: line }, answer) => {
-      if (line !== undefined) printed(line);
+      if (line !== undefined) watch.printed?.(line);
       if (ask !== undefined) {
         await mayWrite();
         answer("yes");
       }
-      if (loaded !== undefined) [rows, commits] = [rows + loaded, commits + 1];
+      if (loaded !== undefined) {
+        [rows, commits] = [rows + loaded, commits + 1];
+        watch.loaded?.(rows);
+      }
       if (left !== undefined) report = left === 0 ? null : `${leftWords(left)}: ${firstLine(first)}`;
       if (missing !== undefined) report = missing;
     },

@@ -25,11 +25,12 @@ export async function prepareColumn(action: PrepareColumnAction, context: Prepar
   if (action.into === undefined && context.target.capabilities.actions.setMetadata === true)
     await table.note(table.next, modelMetadata(action));
   const failure = ahead?.problem?.text;
+  const phase = ahead === undefined ? "computing" : "catching up";
   const {
     problem,
     merges,
     loads = 0,
-  } = await context.fill(table.filling(table.next), await table.columns(), { failure });
+  } = await context.fill(table.filling(table.next), await table.columns(), { failure, phase });
   if (merges > 0) await table.optimize();
   // A column that migrations see has its own indexes.
   if (context.isWhole && action.into === undefined) await indexPrepared(table, action, context);
@@ -49,7 +50,11 @@ export async function catchUpColumn(action: CatchUpColumnAction, context: Prepar
   // An earlier run of an older release has dropped the marks when everything was computed.
   if (mark === undefined) return { problem: undefined, commits: 0 };
   const isNew = mark !== kept;
-  const { problem, merges } = await context.fill(table.filling(table.column, mark), columns, { inUse: true, isNew });
+  const { problem, merges } = await context.fill(table.filling(table.column, mark), columns, {
+    inUse: true,
+    isNew,
+    phase: "catching up",
+  });
   if (isNew) await table.keepMarks(action.keep);
   if (action.marked !== undefined) await table.removeOutdated(action.keep, action.marked);
   return { problem, commits: table.commits + merges };

@@ -22,6 +22,7 @@ import type { Outrun } from "../events.ts";
 import type { FillContext, Filled } from "../compute/fill-context.ts";
 import { keysIn, mostKeys } from "../compute/found-rows.ts";
 import type { ComputeSession } from "./compute-session.ts";
+import type { Phases } from "../phase.ts";
 import { areItsMarks, staleRows } from "./stale-rows.ts";
 
 export interface PrepareContext {
@@ -36,6 +37,7 @@ export interface PrepareContext {
   readonly mayWrite: () => Promise<void>;
   /** Reports how often writes of others have come first. */
   readonly outrun: (how: Outrun) => void;
+  readonly phases: Phases;
   /** Throws if the index of the column `path` does not fulfil its condition. */
   readonly checkRecall: (action: CheckRecallAction, path: string) => Promise<void>;
   /** Computes the values of a column that is not there yet, beside the table. Returns how many rows failed, and why. */
@@ -48,7 +50,7 @@ export interface PrepareContext {
   ) => Promise<Filled & { readonly loads?: number }>;
 }
 
-export interface FillWay extends Pick<FillContext, "failure" | "inUse"> {
+export interface FillWay extends Pick<FillContext, "failure" | "inUse" | "phase"> {
   /** Whether the column has just taken the place of another one, so that applications may have begun writes before. */
   readonly isNew?: boolean | undefined;
 }
@@ -178,9 +180,10 @@ export class PreparedTable {
   /** Lets the indexes on other columns cover the merged rows again: until then, searches compare these one by one. */
   async optimize(): Promise<void> {
     const { table } = this.#action;
-    const { rows, target } = this.#context;
+    const { rows, target, phases } = this.#context;
     const others = Object.values(await rows.indexes(table)).filter(({ path }) => !isPrepared(parsePath(path)[0]!));
     if (others.length === 0 || target.capabilities.actions.optimizeTable !== true) return;
+    await phases.enter("optimizing");
     try {
       await this.change(() => ({ kind: "optimizeTable", table }), patience.detour);
     } catch (error) {

@@ -54,8 +54,9 @@ async function columnOf(
   const found: PreparingState = isAtWork ? { state: "running" } : await preparingState(leases, context);
   const progress = await preparedProgress(action, context.target, context.ledger, { since: found.since });
   if (progress === undefined) return [];
-  // The rate of one that has stopped tells nothing.
-  const perSecond = found.state === "running" ? progress.perSecond : undefined;
+  // How fast rows were computed means nothing later.
+  const isComputing = found.phase === undefined || found.phase === "computing" || found.phase === "catching up";
+  const perSecond = found.state === "running" && isComputing ? progress.perSecond : undefined;
   return [{ table, path, ...found, progress: { ...progress, perSecond } }];
 }
 

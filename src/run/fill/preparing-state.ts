@@ -1,11 +1,12 @@
 /** Whether a process prepares a column now, by the records of its leases, so that any machine can tell. */
 import { foldLedger } from "../../ledger/state/fold.ts";
 import { journalOf } from "../../ledger/journal/open-journal.ts";
-import type { LedgerEntry, LedgerRecord } from "../../ledger/state/record.ts";
+import { byPlace, type LedgerEntry, type LedgerRecord } from "../../ledger/state/record.ts";
 import type { Clock } from "../../time/clock.ts";
 import { isSilent } from "../lease/describe-holder.ts";
 import { isOfShard } from "../compute/staging-name.ts";
 import type { RunContext } from "../run-context.ts";
+import { phaseOf, type Phase } from "../phase.ts";
 
 export interface PreparingState {
   /**
@@ -18,6 +19,8 @@ export interface PreparingState {
   /** When it began, and when it was heard of last, by its clock. */
   readonly since?: number | undefined;
   readonly at?: number | undefined;
+  /** What it does, or did last. */
+  readonly phase?: Phase | undefined;
 }
 
 /** The record of a process that has prepared all. */
@@ -46,8 +49,13 @@ function stateIn(records: readonly LedgerRecord[], clock: Clock): PreparingState
   const state = foldLedger(records);
   const { head, holder, epoch } = state;
   if (head === undefined) return { state: "unknown" };
-  const own = records.filter((record) => record.epoch === epoch);
-  const seen = { by: head.by, since: Math.min(...own.map(({ at }) => at)), at: head.at };
+  const own = records.filter((record) => record.epoch === epoch).toSorted(byPlace);
+  const seen = {
+    by: head.by,
+    since: Math.min(...own.map(({ at }) => at)),
+    at: head.at,
+    phase: own.map(phaseOf).findLast((phase) => phase !== undefined),
+  };
   const hasEnded = own.some(({ detail }) => detail === preparedEntry.detail);
   if (holder === undefined) return { state: hasEnded ? "ended" : "stopped", ...seen };
   // By the clock of another machine, which may be wrong.

@@ -12,6 +12,7 @@ import { RecallTooLow } from "../recall/describe-recall.ts";
 import { checkRecall } from "../recall/with-recall.ts";
 import type { Prepared } from "./prepare-column.ts";
 import type { PrepareContext } from "./prepared-table.ts";
+import { watchedPhases } from "./watched-phases.ts";
 import { preparingsOf, resultsOf, stagingsOf } from "../compute/staging-name.ts";
 
 /** Milliseconds after which rows are looked for again that writes from before a switch have changed. */
@@ -79,7 +80,8 @@ export async function compute(
   const { table, path } = action;
   const { clock, mayWrite, emit, runsCode = true, signal, keepsFailed = false } = project;
   const pause = runsCode ? async () => await clock.sleep(settlingTime, signal) : undefined;
-  const session = openSession(target, project, { table, path });
+  const phases = watchedPhases(project, { table, path });
+  const session = openSession(target, project, { table, path }, phases);
   const context: PrepareContext = {
     target,
     rows: target.rows,
@@ -87,15 +89,18 @@ export async function compute(
     signal,
     isWhole: project.shard === undefined,
     mayWrite,
-    checkRecall: async (check, path) => await checkRecall(check, path, target, project),
+    phases,
+    async checkRecall(check, path) {
+      await phases.enter("measuring recall");
+      await checkRecall(check, path, target, project);
+    },
     outrun: (how) => emit({ event: "outrun", table, path, ...how }),
     loadMarks: session.loadMarks,
     ahead: async (filling, columns) => await session.computeAhead(filling, columns),
-    fill: async (filling, columns, { failure, inUse, isNew = false }) => {
-      const keeps = keepsFailed || isNew || failure !== undefined;
+    fill: async (filling, columns, { isNew = false, ...how }) => {
+      const keeps = keepsFailed || isNew || how.failure !== undefined;
       return await session.fill(filling, columns, {
-        failure,
-        inUse,
+        ...how,
         keepsFailed: keeps,
         ...(isNew && { pause }),
       });
@@ -103,8 +108,10 @@ export async function compute(
   };
   const work = async () => {
     const done = await computed(action, context);
-    if (action.kind === "prepareColumn" && action.evaluate !== undefined && context.isWhole && runsCode)
+    if (action.kind === "prepareColumn" && action.evaluate !== undefined && context.isWhole && runsCode) {
+      await phases.enter("evaluating");
       await evaluate(action, action.evaluate, { rows: target.rows, session, project });
+    }
     return done;
   };
   const { problem, commits } = await work().finally(() => session.close());

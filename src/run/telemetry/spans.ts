@@ -22,6 +22,7 @@ const without: ReadonlySet<RunEvent["event"]> = new Set([
   "action",
   "running",
   "computed",
+  "phase",
   "done",
   "applied",
   "reverted",

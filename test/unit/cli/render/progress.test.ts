@@ -112,6 +112,24 @@ test("without a terminal, a line with the time appears after 10 seconds, then le
   expect(pass(500)[0]).toMatch(/: still running after 4\.3 min, 5 of 10 rows computed$/);
 });
 
+test("the phase of a column that is computed is shown, with the rows that this phase is done with", () => {
+  const { see, pass } = watched(true);
+  const column = { table: "t", path: "a" };
+  see({ event: "preparing", ...column });
+  see({ event: "phase", ...column, phase: "computing" });
+  expect(pass(500)).toEqual(["  t.a|  500 ms"]);
+  see(computed(100, 2_000));
+  pass(2_000);
+  see(computed(300, 2_000));
+  expect(pass(500).at(-1)).toBe("  t.a|  3.0 s: 300 of 2,000 rows computed, 100/s, about 17.0 s left");
+  see({ event: "phase", ...column, phase: "loading", total: 2_000 });
+  pass(1_000);
+  see({ event: "phase", ...column, phase: "loading", rows: 500, total: 2_000 });
+  expect(pass(500).at(-1)).toBe("  t.a|  4.5 s: loading, 500 of 2,000 rows, 500/s, about 3.0 s left");
+  see({ event: "phase", ...column, phase: "indexing" });
+  expect(pass(500)).toEqual(["  t.a|  5.0 s: indexing"]);
+});
+
 test("what prepare computes is shown too, and nothing after the end", () => {
   const { see, pass, end } = watched(true);
   see({ event: "preparing", table: "t", path: "a" });

@@ -10,6 +10,7 @@ import type { Column } from "../../../../src/schema/data-type.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
 import type { WantedValues } from "../../../../src/targets/contract/row-access.ts";
 import { temporaryFolder } from "../../../support/project.ts";
+import { phases } from "../fill/fill-scene.ts";
 import { lancedb, rowsOf } from "../../../support/tables.ts";
 import { lengths } from "../fill/fill-scene.ts";
 
@@ -75,7 +76,12 @@ async function aScene(fragments = 3, size = 40) {
       if (!isThere)
         await target.execute({ kind: "addColumns", table: "docs", columns: added }, await target.describeTable("docs"));
       const table = { columns: [...own, ...added] } as never;
-      await fillColumn({ ...action, ...options }, table, { ...contextOf({}), staged: [staging], results: [results] });
+      await fillColumn({ ...action, ...options }, table, {
+        ...contextOf({}),
+        phases,
+        staged: [staging],
+        results: [results],
+      });
       return computed.length - before;
     },
     async values() {

@@ -3,11 +3,15 @@ import type { FillColumnAction } from "../../../../src/actions/model/action.ts";
 import { markColumn } from "../../../../src/actions/rewrite/source-marks.ts";
 import type { Compute } from "../../../../src/run/compute/compute-all.ts";
 import { fillColumn } from "../../../../src/run/fill/fill-column.ts";
+import type { Phases } from "../../../../src/run/phase.ts";
 import type { FillContext, Filled } from "../../../../src/run/compute/fill-context.ts";
 import type { RowValues } from "../../../../src/schema/row-values.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 import { lancedb, rowsOf } from "../../../support/tables.ts";
+
+/** For which nobody watches. */
+export const phases: Phases = { enter: async () => {}, reached: () => {} };
 
 export const staging = "_migrations.computed-test";
 
@@ -53,6 +57,7 @@ export async function aScene(rows: readonly Row[], mark = markColumn().name) {
   ): Promise<Filled> =>
     await fillColumn({ ...action, ...options }, { columns: marked, indexes: {} } as never, {
       rows: access,
+      phases,
       staging,
       staged: [staging],
       mayWrite: async () => {},

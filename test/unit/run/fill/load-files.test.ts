@@ -44,12 +44,12 @@ test("with workers, the script for Ray runs, and what it prints for the user is 
     [undefined, "load_column.py"],
   ] as const) {
     const printed: string[] = [];
-    const print = (line: string) => void printed.push(line);
+    const watch = { printed: (line: string) => void printed.push(line) };
     const loading = loadFiles(
       { python, table: { uri: "t.lance" }, ...task, workers },
       async () => {},
       undefined,
-      print,
+      watch,
     );
     expect(await loading).toMatchObject({ problem: undefined });
     expect(printed).toEqual([script]);

@@ -7,6 +7,7 @@ import { RecallTooLow } from "../../../../src/run/recall/describe-recall.ts";
 import { bitmap, btree } from "../../../../src/schema/declare/index-builders.ts";
 import { sqlPath } from "../../../../src/schema/sql.ts";
 import type { TableSnapshot } from "../../../../src/targets/contract/target.ts";
+import { phases } from "./fill-scene.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
 import { systemClock } from "../../../../src/time/clock.ts";
 import { temporaryFolder } from "../../../support/project.ts";
@@ -40,6 +41,7 @@ async function aTable() {
     signal: undefined,
     isWhole: false,
     mayWrite: async () => {},
+    phases,
     outrun: ({ tries }) => outrun.push(tries),
     checkRecall: async () => {},
     ahead: async () => undefined,

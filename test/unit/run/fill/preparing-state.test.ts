@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import { takeLease } from "../../../../src/ledger/lease/lease.ts";
 import { journalOf } from "../../../../src/ledger/journal/open-journal.ts";
+import { phaseEntry } from "../../../../src/run/phase.ts";
 import { preparedEntry, preparingState } from "../../../../src/run/fill/preparing-state.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
 import { systemClock, type Clock } from "../../../../src/time/clock.ts";
@@ -55,6 +56,19 @@ test("a process that has released its lease has ended if all was prepared, and e
   // What an earlier process has prepared does not count.
   await (await start(whole)).release();
   expect(await state([whole])).toMatchObject({ state: "stopped" });
+});
+
+test("the last phase that a process has stated is known", async () => {
+  const { start, state } = await aDatabase();
+  const lease = await start(whole);
+  expect(await state([whole])).toMatchObject({ state: "running", phase: undefined });
+  await lease.record([phaseEntry("computing")]);
+  await lease.record([phaseEntry("measuring recall")]);
+  expect(await state([whole])).toMatchObject({ state: "running", phase: "measuring recall" });
+  await lease.release();
+  expect(await state([whole])).toMatchObject({ state: "stopped", phase: "measuring recall" });
+  await start(whole);
+  expect(await state([whole])).toMatchObject({ state: "running", phase: undefined });
 });
 
 test("of several shards, one that runs counts, then one that has stopped, until a later process has prepared all", async () => {

@@ -131,6 +131,27 @@ test("progress is reported at most once a second, and at the end", async () => {
   expect(seen[1]).toBe(21);
 });
 
+test("the phases of a column are reported as they begin, and rows that are merged", async () => {
+  const { execute, docs, events } = await aScene();
+  await docs.add(Array.from({ length: 20 }, (_, index) => ({ id: 10 + index, text: "text" })));
+  const entered: string[] = [];
+  const given = {
+    entered: async (phase: string) => void entered.push(phase),
+    clock: { ...systemClock, sleep: async () => {} },
+  };
+  await execute({ ...prepare(), index: { name: "length_idx", kind: "btree", options: {} } }, given);
+  expect(entered).toEqual(["computing", "merging", "catching up", "indexing"]);
+  const seen = events.filter((event) => event.event === "phase");
+  expect(seen.slice(0, 3)).toEqual([
+    { event: "phase", ...column, phase: "computing" },
+    { event: "phase", ...column, phase: "merging", total: 21 },
+    { event: "phase", ...column, phase: "merging", rows: 21, total: 21 },
+  ]);
+  entered.length = 0;
+  await execute(catchUp(), given);
+  expect(entered).toEqual(["catching up"]);
+});
+
 test("the leases under which a column was prepared are dropped when it has caught up, and not before", async () => {
   const { execute, target, rows } = await aScene();
   const lease = preparingName(ledger, column);
