@@ -13,6 +13,7 @@ import { deferralOf, indexWords, type Deferral } from "../run/deferral-text.ts";
 import { emitDeferred } from "../run/deferred/emit-deferred.ts";
 import { failedBuild, failureWords, type FailedBuild } from "../run/deferred/failed-builds.ts";
 import { findDeferred, reported, type FoundDeferral } from "../run/deferred/find-deferred.ts";
+import type { Emit } from "../run/events.ts";
 import type { FillProject } from "../run/fill/compute-session.ts";
 import { explainFill, withFill } from "../run/fill/with-fill.ts";
 import { withLease } from "../run/lease/with-lease.ts";
@@ -30,20 +31,20 @@ interface Waiting {
   readonly stale: readonly StaleColumn[];
 }
 
-interface Settled {
+export interface Settled {
+  /** The indexes that stay deferred. */
   readonly left: readonly Deferral[];
   /** If a limit of calls was reached before all rows were computed. */
   readonly limit?: MigrateError | undefined;
 }
 
 /**
- * Returns the indexes that stay deferred. Takes the lease only if there is something to do or to record. If this run is
- * killed, the index is deferred or exists, and the ledger still states that something waits: the next run looks again. An
- * interruption is no error: what was asked for is done. A limit of calls is one, as a pipeline runs `up` until all rows are
- * computed. `hasRun`: whether this run has applied migrations. Then rows for which the code has just failed are not
+ * Takes the lease only if there is something to do or to record. If this run is killed, the index is deferred or exists, and
+ * the ledger still states that something waits: the next run looks again. An interruption is no error: what was asked for is
+ * done. `hasRun`: whether this run has applied migrations. Then rows for which the code has just failed are not
  * computed again.
  */
-export async function settle(context: RunContext, hasRun: boolean): Promise<readonly Deferral[]> {
+export async function settle(context: RunContext, hasRun: boolean): Promise<Settled> {
   const { runner, emit, target } = context;
   let waiting: Waiting = { deferred: { found: [], unread: [] }, watched: [], elsewhere: [], stale: [] };
   let stated: string | undefined;
@@ -77,8 +78,7 @@ export async function settle(context: RunContext, hasRun: boolean): Promise<read
   emitDeferred(left, emit);
   for (const { column, problem } of waiting.stale)
     if (problem !== undefined) emit({ event: "notComputed", ...placeOf(column), rows: undefined, problem });
-  if (limit !== undefined) throw limit;
-  return left;
+  return { left, limit };
 }
 
 async function settleAll(
@@ -116,10 +116,16 @@ async function computeStale(
   const mayWrite = async () => {
     if (!lease.isSure()) await lease.check();
   };
-  const able = withFill(target, { ...context, mayWrite });
+  const wanted = staleCount(stale) + (context.keepsFailed === true ? 0 : rows.failed);
+  let left = 0;
+  const watching: Emit = (event) => {
+    if (event.event === "notComputed") left = event.rows ?? 0;
+    emit(event);
+  };
+  const able = withFill(target, { ...context, emit: watching, mayWrite });
   try {
     await able.execute(column, undefined);
-    if (staleCount(stale) > 0) emit({ event: "caughtUp", ...placeOf(column), rows: staleCount(stale) });
+    if (wanted > left) emit({ event: "caughtUp", ...placeOf(column), rows: wanted - left });
   } catch (error) {
     if (isHeld(error) || isMigrateError(error, "ERR_INTERRUPTED")) throw error;
     if (isMigrateError(error, "ERR_LIMIT_REACHED")) return error;

@@ -1,13 +1,16 @@
 /** Applies migrations. */
+import type { MigrateError } from "../errors/migrate-error.ts";
 import { appliedHash } from "../ledger/state/applied-hash.ts";
 import { isAtRest, mayDefer } from "../ledger/journal/journal.ts";
 import { matchesHash } from "../migrations/checksum.ts";
 import { hashDuring } from "../migrations/source.ts";
 import type { RunChoice } from "../plan/history/pending.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
+import type { Emit, RunEvent } from "../run/events.ts";
 import { observed } from "../run/telemetry/observed.ts";
 import type { Deferral } from "../run/deferral-text.ts";
 import type { Wanted } from "./migrate.ts";
+import type { Settled } from "./settle.ts";
 
 export type UpChoice = Wanted<RunChoice>;
 
@@ -18,6 +21,8 @@ export interface UpResult {
   readonly total: number;
   /** The indexes that wait until their tables hold enough vectors. Absent if there are none. */
   readonly deferred?: readonly Deferral[] | undefined;
+  /** Whether deferred indexes were built, or rows computed that applications had left. Absent if not. */
+  readonly hasSettled?: boolean | undefined;
 }
 
 /**
@@ -34,9 +39,12 @@ async function run(options: MigratorOptions, choice: UpChoice, ifNothing?: IfNot
   const context = runContext(options);
   const { clock, emit } = context;
   const started = clock.steady();
-  const result = (await resultIfUpToDate(context, choice)) ?? (await applyPending(context, choice));
+  const upToDate = await resultIfUpToDate(context, choice);
+  const { result, limit } = upToDate === undefined ? await applyPending(context, choice) : { result: upToDate };
   if (result.applied === 0) await ifNothing?.(context);
   emit({ event: "finished", applied: result.applied, duration: Math.round(clock.steady() - started) });
+  // All migrations are applied, but a pipeline runs `up` until all rows are computed.
+  if (limit !== undefined) throw limit;
   return result;
 }
 
@@ -51,12 +59,30 @@ async function resultIfUpToDate(context: RunContext, { plan, to }: UpChoice): Pr
   return isUpToDate ? { applied: 0, total: hashes.length } : undefined;
 }
 
-async function applyPending(context: RunContext, choice: UpChoice): Promise<UpResult> {
+/** What shows, when no migration was pending, that the run has done something. */
+export const settlingEvents: ReadonlySet<RunEvent["event"]> = new Set(["indexed", "caughtUp", "phase"]);
+
+interface Applied {
+  readonly result: UpResult;
+  /** If a limit of calls was reached before all rows were computed that applications had left. */
+  readonly limit?: MigrateError | undefined;
+}
+
+async function applyPending(context: RunContext, choice: UpChoice): Promise<Applied> {
   const [{ migrate }, { upward }] = await Promise.all([import("./migrate.ts"), import("./upward.ts")]);
   const { changed, total } = await migrate(context, upward, choice);
   // A saved plan is executed as it is.
   const head = choice.plan === undefined ? await context.journal.head() : undefined;
   const mayWait = head !== undefined && mayDefer(head);
-  const deferred = mayWait ? await (await import("./settle.ts")).settle(context, changed > 0) : [];
-  return { applied: changed, total, ...(deferred.length > 0 && { deferred }) };
+  let hasSettled = false;
+  const emit: Emit = (event) => {
+    if (settlingEvents.has(event.event)) hasSettled = true;
+    context.emit(event);
+  };
+  const settling = { ...context, emit };
+  const { left, limit }: Settled = mayWait
+    ? await (await import("./settle.ts")).settle(settling, changed > 0)
+    : { left: [] };
+  const rest = { ...(left.length > 0 && { deferred: left }), ...(hasSettled ? { hasSettled } : {}) };
+  return { result: { applied: changed, total, ...rest }, limit };
 }

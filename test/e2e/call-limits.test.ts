@@ -189,6 +189,7 @@ test("rows that applications have left without a right vector count, and the nex
   const stopped = await project.migrate(["up", "--max-calls", "1"]);
   expect(stopped).toMatchObject({
     code: 130,
+    stdout: "no migration was pending\n",
     stderr:
       "the next call of code would exceed 1 call (--max-calls); this run has computed 50 of 100 rows of docs.embedding and keeps them: run the same command again to resume\n",
   });
@@ -214,6 +215,7 @@ test("a limit that is reached after the migrations leaves them applied", async (
     .split("\n")
     .map((line) => JSON.parse(line) as object);
   expect(events).toContainEqual(expect.objectContaining({ event: "applied", version: 3 }));
+  expect(events.at(-2)).toMatchObject({ event: "finished", applied: 1 });
   expect(events.at(-1)).toMatchObject({ event: "error", code: "ERR_LIMIT_REACHED" });
   expect(await project.migrate(["up", "--max-calls", "1"])).toMatchObject({ code: 0 });
   expect(await vectorsIn(project)).toBe(rows);

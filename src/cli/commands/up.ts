@@ -1,4 +1,4 @@
-import { up } from "../../commands/up.ts";
+import { settlingEvents, up } from "../../commands/up.ts";
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { budgetOf, defineCommand, withDatabases } from "../command/command.ts";
@@ -14,7 +14,7 @@ import {
   textFlag,
   versionFlag,
 } from "../command/flags.ts";
-import { runEvents } from "../render/events.ts";
+import { caughtUpWords, runEvents } from "../render/events.ts";
 import { renderDuration } from "../render/times.ts";
 
 export const upCommand = defineCommand({
@@ -55,6 +55,7 @@ export const upCommand = defineCommand({
     if (isDry === true) return await (await import("./plan.ts")).showPlan(context);
     const applied: string[] = [];
     let isPending = false;
+    let hasSettled = false;
     const emit = runEvents(context, (event) => {
       const { output } = context;
       output.data<"up">(event);
@@ -64,10 +65,11 @@ export const upCommand = defineCommand({
         // The events of a group come all at once.
         if (applied.length === (event.group ?? 1)) output.results(applied.splice(0));
       }
+      if (settlingEvents.has(event.event)) hasSettled = true;
+      if (event.event === "caughtUp") output.result(caughtUpWords(event));
       if (event.event === "indexed")
         output.result(`built index ${event.index} of ${event.table} (${renderDuration(event.duration)})`);
-      if (event.event === "finished" && "applied" in event)
-        output.result(event.applied === 0 ? "nothing to do" : `${count(event.applied, "migration")} applied`);
+      if (event.event === "finished" && "applied" in event) output.result(resultWords(event.applied, hasSettled));
     });
     const budget = budgetOf(context.flags);
     const choice = plan === undefined ? { to, allowOutOfOrder, accept, stepByStep } : { plan };
@@ -86,6 +88,12 @@ export const upCommand = defineCommand({
     );
   },
 });
+
+/** `hasSettled`: whether it has built a deferred index, or computed rows of a watched column. */
+function resultWords(applied: number, hasSettled: boolean): string {
+  if (applied > 0) return `${count(applied, "migration")} applied`;
+  return hasSettled ? "no migration was pending" : "nothing to do";
+}
 
 function groupWords(group: number | undefined): string {
   return group === undefined ? "" : `in a group of ${group}, `;

@@ -8,7 +8,7 @@ import type { SessionOfSeveral } from "../../session/session.ts";
 import type { Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { indexWords } from "../../run/deferral-text.ts";
-import { renderEvent } from "../render/events.ts";
+import { caughtUpWords, renderEvent } from "../render/events.ts";
 import { databasesReport } from "./report.ts";
 
 /** Only --verbose shows them: many databases run at a time. */
@@ -33,7 +33,11 @@ export async function upAll(
   if (choice.plan !== undefined) throw new MigrateError("ERR_DATABASE_NEEDED", { target });
   // They are the same for all databases.
   let areContractsShown = false;
-  const report = databasesReport<UpResult>(context, resultWords, (result) => result);
+  const report = databasesReport<UpResult>(context, resultWords, ({ applied, total, deferred }) => ({
+    applied,
+    total,
+    deferred,
+  }));
   const untried = await onAllDatabases(session, (options) => up({ ...options, budget }, choice), limits, {
     ...report,
     underWay,
@@ -42,14 +46,16 @@ export async function upAll(
       if (event.event === "contracts") {
         if (!areContractsShown) renderEvent(event, output);
         areContractsShown = true;
-      } else if (output.verbose || !details.has(event.event))
+      } else if (event.event === "caughtUp") output.progress(`${database}: ${caughtUpWords(event)}`);
+      else if (output.verbose || !details.has(event.event))
         renderEvent(event, { ...output, progress: (line) => output.progress([`${database}: `, line].flat()) });
     },
   });
   return report.finish(target, untried);
 }
 
-function resultWords({ applied, total, deferred = [] }: UpResult): string {
-  const done = applied === 0 ? "nothing to do" : `${count(applied, "migration")} applied, ${total} in total`;
+function resultWords({ applied, total, deferred = [], hasSettled = false }: UpResult): string {
+  const none = hasSettled ? "no migration was pending" : "nothing to do";
+  const done = applied === 0 ? none : `${count(applied, "migration")} applied, ${total} in total`;
   return deferred.length === 0 ? done : `${done}; deferred: ${deferred.map(indexWords).join(", ")}`;
 }

@@ -18,6 +18,10 @@ export function onlyNamesCompared(target: string): string {
   return `${target} can't describe its tables, so only their names were compared`;
 }
 
+export function caughtUpWords({ table, path, rows }: Extract<RunEvent, { event: "caughtUp" }>): string {
+  return `computed ${table}.${path} for ${count(rows, "row")} that applications had left without a right value`;
+}
+
 /** Prints the events of a run that takes the lease. `also` gets them too. */
 export function runEvents(context: Context, also?: Emit): Events {
   const { output, underWay } = context;
@@ -88,10 +92,6 @@ function progressLines(event: RunEvent): readonly string[] {
       const [first, last] = [event.migrations[0]!, event.migrations.at(-1)!].map(formatMigration);
       return [`${first} to ${last}, as a group: ${count(event.calls, "call")}`];
     }
-    case "caughtUp":
-      return [
-        `computed ${event.table}.${event.path} for ${count(event.rows, "row")} that applications had left without a right value`,
-      ];
     case "notComputed":
       if (event.path === undefined)
         return [
@@ -161,6 +161,7 @@ function progressLines(event: RunEvent): readonly string[] {
     }
     case "action":
     case "running":
+    case "caughtUp":
     case "computed":
     case "phase":
     case "taking":
