@@ -4,7 +4,7 @@
  * `{"id": 1, "error": "…", "retryAfter": 5}`. An answer may have the `cost` of the call. It may answer in any order. Its standard error is shown, and so are
  * other lines of its standard output: packages print there too.
  */
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { firstLine } from "../../errors/migrate-error.ts";
 import type { RowValues } from "../../schema/row-values.ts";
@@ -32,7 +32,17 @@ const ending = 5_000;
 /** `printed`: called with each line of its standard output that is no answer. */
 export function startCommand(command: readonly string[], folder: string, printed: (line: string) => void = () => {}) {
   const [program, ...args] = command;
-  const child = spawn(program!, args, { cwd: folder, stdio: ["pipe", "pipe", "inherit"] });
+  // In a session of its own, so that it does not get the Ctrl-C of a terminal: the run ends it at a safe point. If the run
+  // is killed, the end of its input ends it.
+  const child = spawn(program!, args, {
+    cwd: folder,
+    stdio: ["pipe", "pipe", "inherit"],
+    detached: true,
+    windowsHide: true,
+  });
+  const killAll = () => killGroup(child);
+  // A run that is stopped at once waits for nothing.
+  process.on("exit", killAll);
   const waiting = new Map<number, Waiting>();
   let last = 0;
   let ended: Error | undefined;
@@ -70,15 +80,27 @@ export function startCommand(command: readonly string[], folder: string, printed
   const close = async () => {
     child.stdin.end();
     const kill = () => {
-      child.kill("SIGKILL");
+      killAll();
       // What the command has started may keep it open.
       child.stdout.destroy();
     };
     const timer = setTimeout(kill, ended === undefined ? ending : 0);
     await closed;
     clearTimeout(timer);
+    process.off("exit", killAll);
   };
   return { raw, close };
+}
+
+/** Kills the command with what it has started, as far as that is in its group. */
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // Windows has no groups.
+    child.kill("SIGKILL");
+  }
 }
 
 function unstartable(error: unknown): string {
