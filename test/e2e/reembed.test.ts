@@ -81,6 +81,10 @@ test("up changes the model, keeps the old column, and down switches back", async
   expect(await vectorsIn(project)).toEqual(complete);
   expect(await vectorsIn(project, "embedding_old")).toEqual(old);
   expect(await indexesIn(project)).toEqual(["embedding_idx_2 on embedding"]);
+  // No index waits.
+  const { stdout } = await project.migrate(["history"]);
+  expect(stdout).toContain("watched until embedding_old of docs is dropped");
+  expect(stdout).not.toContain("deferred");
   expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["down"])).toMatchObject({ code: 0 });

@@ -1,11 +1,19 @@
 import { doubtsIn, history } from "../../commands/status.ts";
 import { count } from "../../errors/migrate-error.ts";
-import { groupOf, repeatedIn, savedPlanOf, type LedgerEvent, type LedgerRecord } from "../../ledger/state/record.ts";
+import {
+  groupOf,
+  repeatedIn,
+  savedPlanOf,
+  saysDeferred,
+  type LedgerEvent,
+  type LedgerRecord,
+} from "../../ledger/state/record.ts";
 import { shortHash } from "../../migrations/checksum.ts";
 import { formatGroup, formatMigration } from "../../migrations/file-name.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
 import { keepHeapSmall } from "../command/small-heap.ts";
 import type { Styled } from "../command/output.ts";
+import { waitingText } from "../../run/watch/stale-text.ts";
 import { renderDuration, renderTime } from "../render/times.ts";
 import { renderTable, type TableRow } from "../render/table.ts";
 
@@ -76,7 +84,8 @@ function toRow(record: LedgerRecord, repeats: number): TableRow {
   if (plan !== undefined) return { cells, note: `runs the saved plan ${shortHash(plan)}` };
   if (repeats > 0) return { cells, note: `repeats ${count(repeats, "record")}, which --verbose shows` };
   if (group !== undefined) return { cells, note: `begins ${group}` };
-  return event === "failed" ? { cells, problem: detail } : { cells, note: detail };
+  if (event === "failed") return { cells, problem: detail };
+  return { cells, note: saysDeferred(detail) === true ? waitingText(detail!) : detail };
 }
 
 const colours: Partial<Record<LedgerEvent, Styled["style"]>> = {

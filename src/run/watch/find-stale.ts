@@ -95,7 +95,7 @@ export async function watchedElsewhere(
   watched: readonly WatchedColumn[],
 ): Promise<readonly string[]> {
   const own = new Set(watched.map(watchedWords));
-  const others = partsOfDeferral(deferral).indexes.filter((words) => !own.has(words));
+  const others = partsOfDeferral(deferral).indexes.filter((words) => !own.has(watchedWords(placeIn(words))));
   const found = await Promise.all(
     others.map(async (words) => ((await hasMarks(placeIn(words), target)) ? [words] : [])),
   );

@@ -1,5 +1,6 @@
 /** Watched columns and their rows without a right value, as they are reported. Pure. */
 import { count } from "../../errors/migrate-error.ts";
+import { deferralDetail, partsOfDeferral } from "../../ledger/state/record.ts";
 import type { WatchedColumn } from "../../actions/watched-columns.ts";
 import type { StaleRow } from "../fill/stale-rows.ts";
 
@@ -46,13 +47,26 @@ export function staleDocument({ column, ...found }: StaleColumn) {
   return { table, path, ...(upTo === undefined ? { old: keep } : { upTo }), ...found };
 }
 
+const watching = "watched until ";
+
 /** A watched column in the record that states what waits (`deferralDetail`). */
 export function watchedWords({ table, keep }: Pick<WatchedColumn, "keep" | "table">): string {
-  return `${keep} of ${table}`;
+  return `${watching}${keep} of ${table}`;
 }
 
 /** The inverse of `watchedWords`: tables have no spaces in their names. */
 export function placeIn(words: string): Pick<WatchedColumn, "keep" | "table"> {
   const table = words.slice(words.lastIndexOf(" ") + 1);
-  return { table, keep: words.slice(0, words.length - watchedWords({ table, keep: "" }).length) };
+  // Older releases have recorded it like an index.
+  const plain = words.startsWith(watching) ? words.slice(watching.length) : words;
+  return { table, keep: plain.slice(0, -` of ${table}`.length) };
+}
+
+/** What waits by the detail of a record, for people. */
+export function waitingText(detail: string): string {
+  const { indexes: names, failures } = partsOfDeferral(detail);
+  const columns = names.filter((words) => words.startsWith(watching));
+  const indexes = names.filter((words) => !words.startsWith(watching));
+  const deferred = indexes.length === 0 ? [] : [deferralDetail(indexes, failures)];
+  return [...deferred, ...columns.map((words) => `${words} is dropped`)].join("; ");
 }
