@@ -62,7 +62,6 @@ export const filesErrors = {
     (d: { file: string; problem: string }) => `${d.file} ${d.problem}; fix that, then migrate lint --write rewrites it`,
   ),
   ERR_LOCK_STALE: refused(
-    (d: { file: string; problem: string }) =>
-      `run migrate lint --write, because ${d.file} ${d.problem}; if two branches took the same number, run migrate rebase first`,
+    (d: { file: string; problem: string }) => `run migrate lint --write, because ${d.file} ${d.problem}`,
   ),
 } as const;

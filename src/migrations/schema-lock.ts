@@ -57,9 +57,11 @@ function objectText(members: readonly Member[], indent: string): string {
   return `{\n${lines.join(",\n")}\n${indent}}`;
 }
 
+const ifSameNumber = "if two branches took the same number, run migrate rebase first";
+
 /** What is wrong with a lock file, as text; undefined if nothing is. `wanted`: the text that it should have. */
 export function lockProblem(text: string, wanted: string): string | undefined {
-  if (/^<{7} /m.test(text)) return "holds the conflict markers of git";
+  if (/^<{7} /m.test(text)) return `holds the conflict markers of git (${ifSameNumber})`;
   let found: { readonly migrations?: Readonly<Record<string, unknown>>; readonly tables?: unknown };
   try {
     found = JSON.parse(text) as typeof found;

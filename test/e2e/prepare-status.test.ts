@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { aScene } from "../fault/backfill-scene.ts";
 import type { Project } from "../support/project.ts";
-import { rowsOf } from "../support/tables.ts";
+import { lancedb, rowsOf } from "../support/tables.ts";
 
 interface Preparing {
   readonly state: string;
@@ -56,6 +56,11 @@ test("status tells a prepare that runs from one that was stopped and one that ha
   const last = (await project.migrate(["status"])).stdout;
   expect(last).toMatch(/docs\.embedding: 300 rows computed$/m);
   expect(last).toContain("0002_vectors is prepared: to continue, migrate up; to go back, migrate prepare --discard");
+  const docs = await (await lancedb.connect(project.database)).openTable("docs");
+  await docs.add([{ id: 900, text: "document 900", embedding: [0, 0] }]);
+  expect((await project.migrate(["status"])).stdout).toMatch(
+    /docs\.embedding: 300 of 301 rows computed; migrate up computes the rest$/m,
+  );
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await rowsOf(project.database, "docs")).toHaveLength(300);
+  expect(await rowsOf(project.database, "docs")).toHaveLength(301);
 });

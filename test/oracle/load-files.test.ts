@@ -259,7 +259,7 @@ test.skipIf(lacks("python"))("what Python can't load is merged, and the run stat
   expect(await project.migrate(["prepare"], withPython(program))).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(
-      /docs\.embedding: 150 values loaded with files of the column; the rest is merged, because Python can't load it: it ended with exit code 1/,
+      /docs\.embedding: 150 values loaded with files of the column; the rest is merged into the table, because the Python script that loads them failed: it ended with exit code 1/,
     ),
   });
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
@@ -276,7 +276,7 @@ test.each([
   expect({ code, stderr }).toEqual({
     code: 0,
     stderr: expect.stringContaining(
-      `docs.embedding: values are merged instead of loaded, because Python can't load them: ${why}`,
+      `docs.embedding: values are merged into the table, because the Python script that would load them failed: ${why}`,
     ),
   });
   expect(await (await docsIn(project)).countRows("embedding is null")).toBe(0);

@@ -24,7 +24,7 @@ import {
   type FlagValues,
 } from "../command/flags.ts";
 import { runEvents } from "../render/events.ts";
-import { preparedWords } from "../render/progress.ts";
+import { preparedWords, restWords } from "../render/progress.ts";
 
 const mostShards = 1_000;
 
@@ -93,7 +93,9 @@ export const prepareCommand = defineCommand({
     };
     const [prepared] = await withTarget(context, run, emit);
     for (const one of prepared)
-      output.result(`${lineOf(one)}${evaluatedWords(evaluations.get(`${one.table}.${one.path}`))}`);
+      output.result(
+        `${lineOf(one, flags.shard === undefined)}${evaluatedWords(evaluations.get(`${one.table}.${one.path}`))}`,
+      );
     if (prepared.length === 0) output.result("nothing to prepare");
     output.data<"prepare">({ event: "prepared", columns: prepared });
   },
@@ -108,11 +110,15 @@ function yieldProcessor(): void {
   }
 }
 
-function lineOf(prepared: PreparedColumn): string {
+/** `isWhole`: whether it computes all rows, and not only those of a shard. */
+function lineOf(prepared: PreparedColumn, isWhole: boolean): string {
   const { table, path, waitsFor, progress, neighbours } = prepared;
   const what = `${table}.${path} for ${formatMigration(prepared)}`;
-  if (waitsFor === undefined)
-    return `prepared ${what}${progress === undefined ? "" : `: ${preparedWords({ ...progress, perSecond: undefined })}`}${neighbourWords(neighbours)}`;
+  if (waitsFor === undefined) {
+    const done =
+      progress && `: ${preparedWords({ ...progress, perSecond: undefined })}${isWhole ? restWords(progress) : ""}`;
+    return `prepared ${what}${done ?? ""}${neighbourWords(neighbours)}`;
+  }
   const first = formatMigration(waitsFor);
   return waitsFor.version === prepared.version
     ? `not prepared: ${what}, because its steps before this one change ${table}; move the step to a migration of its own`

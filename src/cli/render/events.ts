@@ -109,11 +109,12 @@ function progressLines(event: RunEvent): readonly string[] {
     case "loaded": {
       const { rows, problem } = event;
       const column = `  ${event.table}.${event.path}: `;
+      const script = "the Python script that";
       const loaded = `${column}${count(rows, "value")} loaded with files of the column`;
       if (problem === undefined) return [loaded];
       return rows === 0
-        ? [`${column}values are merged instead of loaded, because Python can't load them: ${problem}`]
-        : [`${loaded}; the rest is merged, because Python can't load it: ${problem}`];
+        ? [`${column}values are merged into the table, because ${script} would load them failed: ${problem}`]
+        : [`${loaded}; the rest is merged into the table, because ${script} loads them failed: ${problem}`];
     }
     case "hookFailed":
       return [`note: ${event.problem}`];

@@ -155,6 +155,11 @@ export function preparedWords({ failed, ...progress }: PreparedProgress): string
   return [doneWords(progress, " computed"), ...(failed === 0 ? [] : [`${failed} failed`])].join(", ");
 }
 
+/** Of a column that is prepared: rows may have been written since. */
+export function restWords({ rows, computed, failed }: PreparedProgress): string {
+  return rows > computed + failed ? "; migrate up computes the rest" : "";
+}
+
 function doneWords({ rows, computed, perSecond }: Omit<PreparedProgress, "failed">, did: string): string {
   const left = rows - computed;
   const all = left === 0 ? count(rows, "row") : `${formatNumber(computed)} of ${count(rows, "row")}`;

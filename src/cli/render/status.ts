@@ -9,7 +9,7 @@ import type { PreparingColumn } from "../../run/fill/preparing-columns.ts";
 import { ago, hasStoppedMidway } from "../../run/lease/describe-holder.ts";
 import { staleDocument } from "../../run/watch/stale-text.ts";
 import type { StatusResult } from "../../commands/status.ts";
-import { preparedWords } from "./progress.ts";
+import { preparedWords, restWords } from "./progress.ts";
 
 /**
  * Migrations that another release has begun and not finished. Those that are being rolled back are listed separately.
@@ -90,7 +90,7 @@ export function preparingWords({ table, path, state, at, phase, progress }: Prep
     ended: [],
     unknown: ["it is unknown whether prepare is running"],
   };
-  return `${table}.${path}: ${[...words[state], preparedWords(progress)].join(", ")}`;
+  return `${table}.${path}: ${[...words[state], preparedWords(progress)].join(", ")}${state === "ended" ? restWords(progress) : ""}`;
 }
 
 function progressOf(partial: StatusResult["pending"][number]["partial"]) {

@@ -101,7 +101,10 @@ describe("lock.json", () => {
     ],
     ["is no JSON", right.slice(1)],
     ["lacks 0001_create_documents", "null", "[]", '{ "migrations": 3 }'],
-    ["holds the conflict markers of git", right.replace('    "0002', '<<<<<<< HEAD\n    "0002')],
+    [
+      "holds the conflict markers of git (if two branches took the same number, run migrate rebase first)",
+      right.replace('    "0002', '<<<<<<< HEAD\n    "0002'),
+    ],
   ])("%s", (problem, ...texts) => {
     for (const text of texts) expect(lockProblem(text, right)).toBe(problem);
   });
