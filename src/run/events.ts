@@ -45,8 +45,8 @@ export type RunEvent =
     }
   /** `lease`: milliseconds of silence after which the lease is taken over. `direction`: set for a rollback. */
   | { readonly event: "waiting"; readonly by: string; readonly lease: number; readonly direction?: "down" }
-  /** The run is about to take the lease from a holder that was silent for a whole lease. */
-  | { readonly event: "takenOver"; readonly by: string }
+  /** The run is about to take the lease from a holder that was silent for a whole lease, or whose process is gone. */
+  | { readonly event: "takenOver"; readonly by: string; readonly isGone?: true }
   | ({
       readonly event: "started";
       readonly direction: Direction;

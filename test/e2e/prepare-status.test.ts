@@ -64,3 +64,19 @@ test("status tells a prepare that runs from one that was stopped and one that ha
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await rowsOf(project.database, "docs")).toHaveLength(301);
 });
+
+test("after a kill on the same machine, the next prepare does not wait", async () => {
+  const { project } = await aScene("lance", 300, { change: "reembed" });
+  const running = await startHeld(project, 4);
+  running.process.kill("SIGKILL");
+  await running.finished;
+  release(project);
+  expect(await preparing(project)).toMatchObject({ state: "stopped", phase: "computing" });
+  const { code, stderr } = await project.migrate(["prepare"]);
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: expect.stringContaining("has ended without releasing its lease; taking over"),
+  });
+  expect(stderr).not.toContain("waiting for");
+  expect(await preparing(project)).toMatchObject({ state: "ended" });
+});

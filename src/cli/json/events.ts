@@ -47,6 +47,7 @@ const most = z.discriminatedUnion("event", [
   ),
   event("takenOver", "The run takes over, because that run has written no record for the whole time of its lease.", {
     by: text,
+    isGone: z.literal(true).optional().describe("Its process is gone, so that its lease was not waited for."),
   }),
   event("taking", "The run takes the lease.", {}),
   event("planned", "What will run. `actions` is the number of actions.", {

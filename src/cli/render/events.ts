@@ -82,6 +82,7 @@ function progressLines(event: RunEvent): readonly string[] {
       ];
     }
     case "takenOver":
+      if (event.isGone === true) return [`${event.by} has ended without releasing its lease; taking over`];
       return [`${event.by} has written no record for the whole time of its lease; taking over`];
     case "started": {
       const { direction, done, total } = event;

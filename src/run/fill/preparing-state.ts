@@ -5,6 +5,7 @@ import { byPlace, type LedgerEntry, type LedgerRecord } from "../../ledger/state
 import type { Clock } from "../../time/clock.ts";
 import { isSilent } from "../lease/describe-holder.ts";
 import { isOfShard } from "../compute/staging-name.ts";
+import { isGone } from "../lease/process-identity.ts";
 import type { RunContext } from "../run-context.ts";
 import { phaseOf, type Phase } from "../phase.ts";
 
@@ -60,5 +61,5 @@ function stateIn(records: readonly LedgerRecord[], clock: Clock): PreparingState
   if (holder === undefined) return { state: hasEnded ? "ended" : "stopped", ...seen };
   // By the clock of another machine, which may be wrong.
   const isAhead = head.at - clock.wall() > holder.lease;
-  return { state: isSilent(state, clock) ? "stopped" : isAhead ? "unknown" : "running", ...seen };
+  return { state: isSilent(state, clock) || isGone(holder.run) ? "stopped" : isAhead ? "unknown" : "running", ...seen };
 }

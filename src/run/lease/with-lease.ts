@@ -17,6 +17,8 @@ export interface LeasedWork<Result> {
   readonly resultIfDone?: (ledger: Ledger) => Promise<Result | undefined>;
   /** Which newest record ends the wait for a holder early; if absent, none does before its epoch ends. */
   readonly until?: (state: LedgerState) => ((seen: LedgerHead) => boolean) | undefined;
+  /** Whether the holder with this id of a run is known to be gone, so that its lease need not run out; never when absent. */
+  readonly isGone?: (run: string) => boolean;
   /**
    * Prepares the work for the ledger as it was read. Called before the lease is taken, so that work that can't be done
    * takes no lease, and again under the lease. Undefined if another run has written to the ledger meanwhile.
@@ -57,7 +59,7 @@ export function recording<Result>(
 /** Does the work, and releases the lease if the work has not. Throws ERR_LEASE_HELD, ERR_INTERRUPTED. */
 export async function withLease<Result>(
   context: RunContext,
-  { resultIfDone, until, prepare }: LeasedWork<Result>,
+  { resultIfDone, until, isGone = () => false, prepare }: LeasedWork<Result>,
 ): Promise<Result> {
   const { journal, target, signal, runner, clock, emit } = context;
   const waiting = waitingFor(context);
@@ -80,7 +82,7 @@ export async function withLease<Result>(
         return result;
       }
       // If tables were described while another run is running, its half-done changes would look like drift.
-      if (lease === undefined && waiting.isDue(state)) {
+      if (lease === undefined && waiting.isDue(state) && !isGone(state.holder!.run)) {
         await waiting.wait(state, until?.(state));
         continue;
       }
@@ -100,8 +102,9 @@ export async function withLease<Result>(
         const { requireFit } = await import("../check/check-target.ts");
         await requireFit(target, context.ledger, clock);
       }
-      // Its holder is silent, or this run would still wait.
-      if (state.holder !== undefined) emit({ event: "takenOver", by: state.holder.by });
+      // Its holder is silent or gone, or this run would still wait.
+      if (state.holder !== undefined)
+        emit({ event: "takenOver", by: state.holder.by, ...(isGone(state.holder.run) && { isGone: true }) });
       emit({ event: "taking" });
       lease = await takeLease(journal, state, runner, prepared.first, { ...context.lease, clock });
       ledger = lease?.ledger;

@@ -71,6 +71,10 @@ test.each<{ event: RunEvent; line: string }>([
     line: "0003_widen_ids ran here as 0002_widen_ids: recorded",
   },
   {
+    event: { event: "takenOver", by: "ann", isGone: true },
+    line: "ann has ended without releasing its lease; taking over",
+  },
+  {
     event: { event: "takenOver", by: "ann" },
     line: "ann has written no record for the whole time of its lease; taking over",
   },
