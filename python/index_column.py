@@ -25,15 +25,11 @@ import sys
 import threading
 
 import load_column as loading
-from load_column import lance, tell
+from load_column import opened, tell
 
 TRIES = 30
 # Seconds.
 LONGEST_PAUSE = 1
-
-
-def opened(task):
-    return lance.dataset(task["table"], storage_options=task["options"])
 
 
 def partitions(table, task):

@@ -8,10 +8,11 @@
 - `sql`: an SQL expression for `mark`, which is then loaded alone, without results;
 - `source`: an SQL expression for what the mark of a row is now; `plain`: a regular expression for what a mark has besides;
 - `where`: an SQL predicate for the rows that were computed, if not all were;
-- `fragments`: only the files of these fragments are written, and not committed. Without it, those of all, each with a commit.
+- `fragments`: only the files of these fragments are written, and not committed. Without it, those of all: a commit for each,
+  or for several small ones.
 
 Each line on standard output is a JSON object: `ask`, before a commit, which waits for the line "yes";
-`loaded`, how many rows a fragment got; `written`, a fragment, with its file that is not committed, if it needs one;
+`loaded`, how many rows got values with a commit; `written`, a fragment, with its file that is not committed, if it needs one;
 `missing`, why this Python is of no use; in the end `left`, how many fragments can't be loaded like this, and `problem`,
 why the first one can't. When standard input ends, the script ends.
 
@@ -59,6 +60,8 @@ TRIES = 5
 # How often a file is committed whose fragment has only lost rows since.
 COMMITS = 100
 PASSES = 3
+# Fragments with fewer rows are committed together, up to this number of rows.
+SMALL = 10_000
 ADDRESS = "_lance_migrate_address"
 
 answers = queue.Queue()
@@ -297,9 +300,12 @@ def made(rows, task):
     return rows.select(["value"]).rename_columns([task["mark"]]), numpy.where(has_value, numpy.arange(len(rows)), -1)
 
 
-def write(number, results, task):
+def opened(task):
+    return lance.dataset(task["table"], storage_options=task["options"])
+
+
+def write(number, results, task, table):
     """Writes the file of one fragment. None if there is nothing to commit."""
-    table = lance.dataset(task["table"], storage_options=task["options"])
     fragment = table.get_fragment(number)
     if fragment is None:
         return None
@@ -341,50 +347,80 @@ def basis_of(table, fragment, task):
     return [[file.path for file in fragment.data_files()], ids, types]
 
 
-def commit(written, task):
-    """Makes a file part of the table. Refused if values of its fragment have changed since they were read."""
+def commit(files, task):
+    """Makes files part of the table, together. Returns the numbers of fragments whose files have to be written again."""
+    changed = []
     for tried in range(1, COMMITS + 1):
         try:
-            return commit_once(written, task)
+            if files:
+                commit_once(files, task)
+            return changed
         except Exception as error:
             if tried == COMMITS or not is_conflict(error):
                 raise
-            # Rows that applications update or delete are only marked as deleted, and the file has values for these too.
-            table = lance.dataset(task["table"], storage_options=task["options"])
-            fragment = table.get_fragment(written["number"])
-            if fragment is None or basis_of(table, fragment, task) != written["basis"]:
-                raise
-            loaded = min(written["loaded"], fragment.count_rows())
-            written = {**written, "version": table.version, "loaded": loaded}
+            table = opened(task)
+            now = [renewed(written, table, task) for written in files]
+            changed += [written["number"] for written, new in zip(files, now) if new is None]
+            files = [new for new in now if new is not None]
+
+
+def renewed(written, table, task):
+    """A file as it is committed to the table now; None if values of its fragment have changed since they were read."""
+    fragment = table.get_fragment(written["number"])
+    if fragment is None or basis_of(table, fragment, task) != written["basis"]:
+        return None
+    # Rows that applications update or delete are only marked as deleted, and the file has values for these too.
+    return {**written, "version": table.version, "loaded": min(written["loaded"], fragment.count_rows())}
 
 
 def is_conflict(error):
     return any(words in str(error).lower() for words in ("conflict", "incompatible transaction", "too many concurrent"))
 
 
-def commit_once(written, task):
+def commit_once(files, task):
     if not may_commit():
         raise Stopped()
-    file = DataFile(**written["file"])
-    group = lance.LanceOperation.DataReplacementGroup(written["number"], file)
-    operation = lance.LanceOperation.DataReplacement([group])
-    lance.LanceDataset.commit(
-        task["table"], operation, read_version=written["version"], storage_options=task["options"]
-    )
-    tell(loaded=written["loaded"])
+    replacement = lance.LanceOperation.DataReplacementGroup
+    groups = [replacement(written["number"], DataFile(**written["file"])) for written in files]
+    operation = lance.LanceOperation.DataReplacement(groups)
+    version = min(written["version"] for written in files)
+    lance.LanceDataset.commit(task["table"], operation, read_version=version, storage_options=task["options"])
+    tell(loaded=sum(written["loaded"] for written in files))
 
 
-def load_again(number, results, task):
-    """Loads a fragment that an application may change meanwhile."""
-    for tried in range(1, TRIES + 1):
+def load(numbers, results, task):
+    """Loads fragments that applications may change meanwhile. Returns why some can't be loaded, a text for each."""
+    problems = []
+    for _ in range(TRIES):
+        files, table = [], opened(task)
+        for number in numbers:
+            try:
+                files.append(write(number, results, task, table))
+            except Exception as error:
+                problems.append(str(error))
+        files = [written for written in files if written is not None]
         try:
-            written = write(number, results, task)
-            if written is not None:
-                commit(written, task)
-            return
+            numbers = commit(files, task)
+        except (Stopped, BrokenPipeError):
+            raise
         except Exception as error:
-            if tried == TRIES or not is_conflict(error):
-                raise
+            return problems + [str(error)] * len(files)
+        if not numbers:
+            return problems
+    return problems + ["applications have changed its rows during each try"] * len(numbers)
+
+
+def small_together(fragments):
+    """Yields lists of the numbers of neighbouring fragments: small ones together."""
+    numbers, rows = [], 0
+    for one in fragments:
+        if numbers and rows + one.physical_rows > SMALL:
+            yield numbers
+            numbers, rows = [], 0
+        numbers.append(one.fragment_id)
+        rows += one.physical_rows
+    if numbers:
+        yield numbers
 
 
 def write_some(task):
@@ -392,31 +428,24 @@ def write_some(task):
     results = Results(task)
     for number in task["fragments"]:
         try:
-            tell(written={"number": number, **(write(number, results, task) or {})})
+            tell(written={"number": number, **(write(number, results, task, opened(task)) or {})})
         except Exception as error:
             print(error, file=sys.stderr)
 
 
 def load_all(task, done=()):
     """Loads all fragments but some that are done. Returns how many can't be loaded, and why the first one can't."""
-    left, problem, seen, results = 0, None, set(done), None
+    problems, seen, results = [], set(done), None
     for _ in range(PASSES):
-        table = lance.dataset(task["table"], storage_options=task["options"])
         # Applications move rows to new fragments meanwhile.
-        new = [one.fragment_id for one in table.get_fragments() if one.fragment_id not in seen]
-        for number in new:
-            seen.add(number)
+        new = [one for one in opened(task).get_fragments() if one.fragment_id not in seen]
+        for numbers in small_together(new):
+            seen.update(numbers)
             results = results or Results(task)
-            try:
-                load_again(number, results, task)
-            except (Stopped, BrokenPipeError):
-                raise
-            except Exception as error:
-                left += 1
-                problem = problem or str(error)
+            problems += load(numbers, results, task)
         if not new:
             break
-    return left, problem
+    return len(problems), problems[0] if problems else None
 
 
 def main():

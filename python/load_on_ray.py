@@ -73,7 +73,7 @@ def groups_of(fragments, workers):
 def commit_all(task, done):
     """Commits what workers write. Adds to `done` the fragments that need no more."""
     script = Path(loading.__file__).read_text()
-    table = loading.lance.dataset(task["table"], storage_options=task["options"])
+    table = loading.opened(task)
     groups = groups_of(table.get_fragments(), task["workers"])
     # Other exceptions are those of a killed process.
     write = ray.remote(write_files).options(
@@ -91,9 +91,8 @@ def commit_all(task, done):
             continue
         for written in answer["written"]:
             try:
-                if "file" in written:
-                    loading.commit(written, task)
-                done.add(written["number"])
+                changed = loading.commit([written] if "file" in written else [], task)
+                done.update({written["number"]}.difference(changed))
             except loading.Stopped:
                 raise
             except Exception as error:

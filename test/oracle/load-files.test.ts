@@ -36,7 +36,7 @@ const rowsFrom = (first: number, count: number): readonly Row[] =>
   }));
 
 /** A table of several fragments with two indexes, and a pending migration that changes its embedding model. */
-async function aScene(options = ""): Promise<Project> {
+async function aScene(options = "", rows = size): Promise<Project> {
   const project = aProject("shared");
   project.migration(
     "0001_docs.ts",
@@ -44,7 +44,7 @@ async function aScene(options = ""): Promise<Project> {
   );
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   for (let part = 0; part < fragments; part++)
-    await addRows(project.database, "docs", rowsFrom(part * size, size) as unknown as Record<string, unknown>[]);
+    await addRows(project.database, "docs", rowsFrom(part * rows, rows) as unknown as Record<string, unknown>[]);
   const docs = await docsIn(project);
   await docs.createIndex("id", { config: lancedb.Index.btree() });
   await docs.createIndex("text", { config: lancedb.Index.fts() });
@@ -202,9 +202,11 @@ test.skipIf(lacks("python")).each([
   [
     "merges",
     `docs.merge_insert("id").when_matched_update_all().execute(pyarrow.table({"id": [turn], "text": [text]}))`,
-    fragments,
+    1,
     0,
   ],
+  // The fragment and its neighbours are no more.
+  ["compacts", `docs.optimize.compact_files()`, 0, 0],
 ])("a fragment whose rows an application changes again and again is loaded: %s", async (_, change, changed, moved) => {
   const project = await aScene();
   project.write("packages/sitecustomize.py", busy(change));
@@ -252,18 +254,20 @@ test.skipIf(lacks("python")).each([true, false])(
 );
 
 test.skipIf(lacks("python"))("what Python can't load is merged, and the run states why", async () => {
-  const project = await aScene();
+  // Fragments of which two are not committed together.
+  const rows = 6_000;
+  const project = await aScene("", rows);
   project.write("killing.py", killing(pythonWith(...officialPackages)));
   const program = join(project.folder, "killing.py");
   chmodSync(program, 0o755);
   expect(await project.migrate(["prepare"], withPython(program))).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(
-      /docs\.embedding: 150 values loaded with files of the column; the rest is merged into the table, because the Python script that loads them failed: it ended with exit code 1/,
+      /docs\.embedding: 6,000 values loaded with files of the column; the rest is merged into the table, because the Python script that loads them failed: it ended with exit code 1/,
     ),
   });
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  await expectRight(project, rowsFrom(0, fragments * size));
+  await expectRight(project, rowsFrom(0, fragments * rows));
 });
 
 test.each([
