@@ -10,6 +10,7 @@ import { parsePath } from "../../schema/path.ts";
 import { isVectorIndex } from "../../schema/table-index.ts";
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
 import type { RunContext } from "../run-context.ts";
+import { buildIndex } from "./build-index.ts";
 
 type Project = Pick<RunContext, "emit" | "python" | "signal"> & {
   /** Throws if this run may not write any more. */
@@ -28,7 +29,6 @@ export function withTrainedIndexes(target: Target, project: Project): Target {
     const { path } = index;
     const found = findColumn((await rows.columns(table)) ?? [], parsePath(path));
     if (found === undefined) return undefined;
-    const { buildIndex } = await import("./build-index.ts");
     const task = { python, action, type: found.type, table: rows.files(table) };
     const built = await buildIndex(task, mayWrite, signal);
     if ("version" in built) return built.version;
