@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { packageFolder } from "../../engine/package/package-folder.ts";
 import { fileReason } from "../../errors/migrate-error.ts";
+import { collectGarbage } from "./collect-garbage.ts";
 
 export interface Script {
   /** The program that has the package pylance. */
@@ -24,6 +25,7 @@ export async function runScript<Message extends object>(
   hear: (message: Partial<Message>, answer: (line: string) => void) => Promise<void> | void,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
+  collectGarbage();
   // In a session of its own, so that it does not get the Ctrl-C of a terminal.
   const child = spawn(python, [scriptIn(name)], {
     detached: true,
