@@ -9,6 +9,7 @@ import { findColumn } from "../../schema/table.ts";
 import { parsePath } from "../../schema/path.ts";
 import { isVectorIndex } from "../../schema/table-index.ts";
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
+import { isAnother } from "../check/table-identity.ts";
 import type { RunContext } from "../run-context.ts";
 import { buildIndex } from "./build-index.ts";
 
@@ -22,7 +23,12 @@ export function withTrainedIndexes(target: Target, project: Project): Target {
   const { rows } = target;
   /** Those for which it has not helped. */
   const given = new Set<string>();
-  const build = async (action: CreateIndexAction): Promise<number | undefined> => {
+  /** `refusal`: why the client has not built it. */
+  const build = async (
+    action: CreateIndexAction,
+    seen: TableSnapshot | undefined,
+    refusal: unknown,
+  ): Promise<number | undefined> => {
     const { table, name, index } = action;
     if (python === undefined || rows?.files === undefined) return undefined;
     if (signal?.aborted === true || given.has(JSON.stringify([table, name]))) return undefined;
@@ -30,7 +36,12 @@ export function withTrainedIndexes(target: Target, project: Project): Target {
     const found = findColumn((await rows.columns(table)) ?? [], parsePath(path));
     if (found === undefined) return undefined;
     const task = { python, action, type: found.type, table: rows.files(table) };
-    const built = await buildIndex(task, mayWrite, signal);
+    const mayTry = async () => {
+      await mayWrite();
+      // The script takes the table that has this address.
+      if (await isAnother(table, seen, await target.describeTable(table), target)) throw refusal;
+    };
+    const built = await buildIndex(task, mayTry, signal);
     if ("version" in built) return built.version;
     given.add(JSON.stringify([table, name]));
     const line = `index ${name} can't be built with Python (${built.problem}), so LanceDB's client builds it`;
@@ -50,7 +61,7 @@ export function withTrainedIndexes(target: Target, project: Project): Target {
       } catch (error) {
         if (action.kind !== "createIndex" || !isVectorIndex(action.index)) throw error;
         if (target.verdict(error).kind !== "conflict") throw error;
-        const version = await build(action).catch(unlessAborted);
+        const version = await build(action, seen, error).catch(unlessAborted);
         if (version !== undefined) return version;
         throw signal?.aborted === true ? interrupted(action, error) : error;
       }

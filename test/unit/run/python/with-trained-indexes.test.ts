@@ -32,7 +32,12 @@ async function aScene(does: string, { refused = preempted, type = ivfFlat(), may
   const project = { python: shellProgram(does), emit, signal, mayWrite: mayWrite ?? (async () => {}) };
   const target = withTrainedIndexes({ ...real, execute }, project);
   const action: CreateIndexAction = { kind: "createIndex", table: "docs", name: "by_v", index: { path: "v", ...type } };
-  return { target, printed, create: async () => await target.execute(action, undefined) };
+  const recreate = async () => {
+    await real.execute({ kind: "dropTable", table: "docs" }, await real.describeTable("docs"));
+    await real.execute({ kind: "createTable", table: "docs", columns }, undefined);
+  };
+  const seen = await real.describeTable("docs");
+  return { target, printed, recreate, create: async () => await target.execute(action, seen) };
 }
 
 const asking = (then: string) => `echo '{"ask": "commit"}'; read -r answer; ${then}`;
@@ -65,6 +70,16 @@ test("a try without an answer may have built the index", async () => {
   const error: unknown = await create().catch((thrown: unknown) => thrown);
   expect(target.verdict(error).kind).toBe("unanswered");
   expect(target.explain(error)).toMatch(/gave no answer: it ended with exit code 9: killed$/);
+});
+
+test("no index is built on a table that others have put in the place of this one", async () => {
+  let recreate = async () => {};
+  const mayWrite = async () => await recreate();
+  const scene = await aScene(asking(`echo '{"built": 7}'`), { mayWrite });
+  expect(await scene.create()).toBe(7);
+  ({ recreate } = scene);
+  const error: unknown = await scene.create().catch((thrown: unknown) => thrown);
+  expect(scene.target.verdict(error).kind).toBe("conflict");
 });
 
 test("an interruption does not hide that a try gave no answer", async () => {
