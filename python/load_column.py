@@ -289,7 +289,7 @@ def names_of(task):
 
 def wanted_of(task):
     if "sql" in task:
-        return {"value": f"coalesce(`{task['mark']}`, {task['sql']})"}
+        return {"value": task["sql"]}
     where = f"({task.get('where') or 'true'}) is true"
     return {"key": f"`{task['key']}`", "source": task["source"], "wanted": where}
 
@@ -309,11 +309,12 @@ def write(number, results, task, table):
     fragment = table.get_fragment(number)
     if fragment is None:
         return None
-    marked = fragment.count_rows(filter=f"`{task['mark']}` is not null")
-    if marked == fragment.count_rows():
-        return None
-    if marked > 0 and "sql" not in task:
-        raise Mixed("some rows of a fragment have values already")
+    if "sql" not in task:
+        marked = fragment.count_rows(filter=f"`{task['mark']}` is not null")
+        if marked == fragment.count_rows():
+            return None
+        if marked > 0:
+            raise Mixed("some rows of a fragment have values already")
     column = Column(table, fragment, task)
     rows = table.scanner(
         columns=wanted_of(task),

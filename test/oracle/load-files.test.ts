@@ -233,10 +233,11 @@ test.skipIf(lacks("python")).each([true, false])(
     const docs = await docsIn(project);
     await docs.update({ where: "id = 300", values: { text: "text 3000" } });
     // What a run has left that was killed while it loaded the marks.
-    await docs.addColumns([{ name: draft, valueSql: "cast(null as string)" }]);
+    await docs.addColumns([{ name: draft, valueSql: "cast('other' as string)" }]);
     project.write("packages/sitecustomize.py", busy(update));
     const environment = { ...withPython(), PYTHONPATH: join(project.folder, "packages") };
-    expect(await project.migrate(["down", "--yes"], hasPython ? environment : {})).toMatchObject({ code: 0 });
+    const { code, stderr } = await project.migrate(["down", "--yes"], hasPython ? environment : {});
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining("can't be loaded") });
     const changed = hasPython ? ids(9) : [];
     expect(new Set(readFileSync(join(project.folder, "old.txt"), "utf8").trim().split("\n"))).toEqual(
       new Set(["text 3000", ...changed.map((id) => `text ${900 + id}`)]),

@@ -53,7 +53,7 @@ export interface ComputeSession {
     how: FillOptions,
   ): Promise<Filled & { readonly loads: number }>;
   /** Loads marks that SQL makes into a column of nulls; absent if there is no Python for it. */
-  readonly loadMarks?: ((table: string, mark: string, sql: string) => Promise<LoadedFiles>) | undefined;
+  readonly loadMarks?: ((action: FillColumnAction, mark: string, sql: string) => Promise<LoadedFiles>) | undefined;
   /** Starts the code, and passes it on for what are no rows of the table. */
   withCode<Result>(
     action: FillColumnAction,
@@ -189,11 +189,16 @@ export function openSession(
     for (const name of results) await rows.drop(name);
     return loaded;
   };
-  const loadMarks = async (table: string, mark: string, sql: string) => {
-    const { loadFiles } = await import("./load-files.ts");
-    const task = { python: python!, table: rows.files!(table), results: [] as const, mark, sql };
-    return await loadFiles(task, mayWrite, signal, { printed });
-  };
+  const loadMarks = async (action: FillColumnAction, mark: string, sql: string) =>
+    await computing(action, [], async () => {
+      const { loadFiles } = await import("./load-files.ts");
+      const files = { python: python!, table: rows.files!(action.table), results: [] as const };
+      const task = { ...files, mark, sql: `arrow_cast(${sql}, 'Utf8')` };
+      const loaded = await loadFiles(task, mayWrite, signal, { printed });
+      if (loaded.problem !== undefined)
+        printed(`marks of the old values can't be loaded (${loaded.problem}), so they are added in one commit`);
+      return loaded;
+    });
   return {
     ...(python !== undefined && rows.files !== undefined && { loadMarks }),
     computeAhead: (action, columns) =>

@@ -10,8 +10,8 @@ import { has, type PrepareContext, type PreparedTable } from "./prepared-table.t
 
 /**
  * Adds the column of marks, unless it is there, with those of the rows whose old value is intact. In one commit, that would
- * take so long that writers come first each time. So the marks are loaded, if possible: under another name, so that a run
- * that is killed loads the rest.
+ * take so long that writers come first each time. So the marks are loaded, if possible: under another name until all are
+ * there. What an earlier run has loaded is not used, as rows may have got other values since.
  */
 export async function addIntactMarks(
   prepared: PreparedTable,
@@ -21,13 +21,14 @@ export async function addIntactMarks(
   const { table } = action;
   const { mark, next } = prepared;
   const draft = copyName(mark);
+  await prepared.drop([draft]);
   const columns = await prepared.columns();
   if (has(columns, mark)) return;
   const as = marksOf(action, next, columns);
   let isLoaded = false;
   if (loadMarks !== undefined) {
     await add({ kind: "addColumns", table, columns: [markColumn(draft)] }, [draft, mark]);
-    const { commits, problem } = await loadMarks(table, draft, as);
+    const { commits, problem } = await loadMarks(prepared.filling(next), draft, as);
     prepared.commits += commits;
     isLoaded = problem === undefined;
   }
