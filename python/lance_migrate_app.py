@@ -15,8 +15,10 @@ import pyarrow as pa
 #: Metadata of a column: the version of the code that has computed its vectors.
 MODEL_KEY = b"lance_migrate_version"
 
+#: The engine may panic if the schema changes while it writes.
 CONFLICT = re.compile(
-    "commit conflict|incompatible transaction|preempted by|too many concurrent writers|409 conflict", re.IGNORECASE
+    "commit conflict|incompatible transaction|preempted by|too many concurrent writers|409 conflict|panicked",
+    re.IGNORECASE,
 )
 
 
@@ -60,6 +62,10 @@ def save(table, column, rows, *, key, models, from_=None, attempts=10):
             # Another thread may have refreshed the table, or it may be outdated when the engine commits. So the vectors
             # may get into a column of another model, which the next look finds.
             merge = table.merge_insert(key)
+            if len(data.schema) < len(schema):
+                # With an index, the engine would write whole files again to change some columns of a row, and no index
+                # would cover them.
+                merge = merge.use_index(False)
             if not written:
                 merge = merge.when_matched_update_all().when_not_matched_insert_all()
             else:  # Neither a newer text nor a deleted row is written again.

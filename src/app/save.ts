@@ -74,7 +74,9 @@ async function write<Row extends object>(table: Table, column: string, given: Wr
     const own = Object.entries(row).filter(([name]) => columns.includes(name));
     return { ...Object.fromEntries(own), [column]: vectors[index] };
   });
-  const merge = table.mergeInsert(key);
+  // With an index, the engine would write whole files again to change some columns of a row, and no index would cover them.
+  const isPartial = seen.schema.fields.length > schema.fields.length;
+  const merge = isPartial ? table.mergeInsert(key).useIndex(false) : table.mergeInsert(key);
   const merging = isWritten
     ? // Neither a newer text nor a deleted row is written again.
       merge.whenMatchedUpdateAll(from.length === 0 ? undefined : { where: from.map(isSame).join(" and ") })
@@ -104,7 +106,8 @@ function columnsOf<Row extends object>(
 
 /** Whether another commit came first at every try of the engine, or of a service. */
 function isConflict(error: unknown): boolean {
-  return /commit conflict|incompatible transaction|preempted by|too many concurrent writers|409 Conflict/i.test(
+  // The engine may panic if the schema changes while it writes.
+  return /commit conflict|incompatible transaction|preempted by|too many concurrent writers|409 Conflict|panicked/i.test(
     String(error),
   );
 }

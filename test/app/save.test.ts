@@ -77,7 +77,7 @@ function beforeWrites(table: Table, hook: Hook): Table {
         if (typeof value !== "function") return value;
         const call = value.bind(target) as (...args: unknown[]) => object;
         if (name === "execute") return async (...args: unknown[]) => (await hook(), await call(...args));
-        return /^(mergeInsert|when)/.test(String(name)) ? (...args: unknown[]) => hooked(call(...args)) : call;
+        return /^(mergeInsert|useIndex|when)/.test(String(name)) ? (...args: unknown[]) => hooked(call(...args)) : call;
       },
     });
   return hooked(table);
@@ -111,6 +111,16 @@ test("rows are updated and inserted with the model that the column has, before a
   expect((await rowsOf(folder, "docs")).map(({ note }) => note).toSorted()).toEqual(
     ["note 1", "note 2", "note 3", null].toSorted(),
   );
+});
+
+test("indexes cover the rows beside those that are saved, although the rows lack columns of the table", async () => {
+  const { table, other } = await aTable();
+  await other.optimize();
+  await other.createIndex("id", { config: lancedb.Index.btree() });
+  await other.createIndex("note", { config: lancedb.Index.bitmap() });
+  await save(table, "embedding", [{ id: 1, title: "another", note: "b" }], { key: "id", models: models().models });
+  const covered = ["id_idx", "note_idx"].map(async (name) => (await table.indexStats(name))?.numUnindexedRows);
+  expect(await Promise.all(covered)).toEqual([1, 1]);
 });
 
 test("vectors of a model that the column no longer has when they are there are not written", async () => {

@@ -35,7 +35,7 @@ class Hooked:
         value = getattr(self._table, name)
         if name == "execute":
             self._hook()
-        if name == "merge_insert" or name.startswith("when_"):
+        if name in ("merge_insert", "use_index") or name.startswith("when_"):
             return lambda *args, **options: Hooked(value(*args, **options), self._hook)
         return value
 
@@ -177,3 +177,11 @@ def test_search(scene):
 
     with pytest.raises(Exception, match="nothing"):
         search(scene.table, "embedding", {"title": "one"}, models=MODELS, run=fail)
+
+
+def test_indexes_cover_the_rows_beside_those_that_are_saved(scene):
+    scene.other.create_scalar_index("id")
+    scene.other.create_scalar_index("note", index_type="BITMAP")
+    save(scene.table, "embedding", [{"id": 1, "title": "another", "note": "b"}], key="id", models=MODELS)
+    names = [index.name for index in scene.table.list_indices()]
+    assert [scene.table.index_stats(name).num_unindexed_rows for name in names] == [1, 1]
