@@ -303,6 +303,20 @@ describe("on a service", () => {
     expect(new Set(stepsOf(found).map(({ verdict }) => verdict))).toEqual(new Set(["kept"]));
   });
 
+  test("hidden columns that a rollback leaves are no other values", async () => {
+    const first = `m.createTable("docs", { id: m.int32().notNull(), text: m.utf8(), v: m.vector(2) }),`;
+    const project = await aProject("lance", first);
+    const own = [1, 2, 3].map((id) => ({ id, text: `text ${id}`, v: [id, 0] }));
+    await addRows(project.data, "docs", own);
+    project.write("code/new.ts", `export default (rows) => rows.map(({ text }) => [text.length, 1, 2]);`);
+    project.write("code/old.ts", `export default (rows) => rows.map(() => [7, 7]);`);
+    const how = `from: ["text"], key: "id", with: "./code/new.ts", version: "2"`;
+    const down = `down: { with: "./code/old.ts", version: "1" }`;
+    project.migration("0002_model.ts", `m.reembedColumn("docs", "v", { type: m.vector(3), ${how}, ${down} }),`);
+    const found = await rehearsed(project);
+    expect(new Set(stepsOf(found).map(({ verdict }) => verdict))).toEqual(new Set(["kept"]));
+  });
+
   test("for an index of vectors as many rows are generated as it needs", async () => {
     const project = await aProject("namespace", `m.createTable("v", { id: m.int32(), at: m.vector(16) }),`);
     const own = Array.from({ length: 700 }, (_, id) => ({

@@ -10,7 +10,9 @@ import { addRows } from "../../engine/write-rows.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import type { NewTables } from "../../schema/table-format.ts";
+import { isPrepared } from "../../actions/rewrite/prepared-columns.ts";
 import { withoutNulls } from "../../schema/metadata.ts";
+import { sqlPath } from "../../schema/sql.ts";
 import type { Scratch, TableSnapshot, Target } from "../contract/target.ts";
 import { open } from "./lance.ts";
 
@@ -51,8 +53,13 @@ export async function openScratch(newTables?: NewTables): Promise<Scratch> {
       const { canRead, sumOfRows } = await import("../../wire/rows/row-checksum.ts");
       const handle = await openTable(db, table, folder);
       if (handle === undefined) return { count: 0, sum: undefined };
-      if (!canRead(await readColumns(handle))) return { count: await handle.countRows(), sum: undefined };
-      const { rows, sum } = await sumOfRows(filesOf(await search(handle, {})));
+      // Hidden columns may stay after a rollback.
+      const all = await readColumns(handle);
+      const columns = all.filter((column) => !isPrepared(column.name));
+      if (!canRead(columns)) return { count: await handle.countRows(), sum: undefined };
+      const shown = columns.map((column) => [column.name, sqlPath([column.name])] as const);
+      const wanted = columns.length === all.length ? {} : { columns: shown };
+      const { rows, sum } = await sumOfRows(filesOf(await search(handle, wanted)));
       return { count: rows, sum };
     }),
   };
