@@ -43,15 +43,17 @@ export interface FillProject extends Pick<
 
 type FillTarget = Pick<Target, "count" | "listTables"> & { readonly rows: RowAccess };
 
+export interface Loads {
+  /** How many versions of the table were made by loading what was computed before. */
+  readonly loads: number;
+  /** Whether all of that was loaded, and nothing of it merged. */
+  readonly isLoaded: boolean;
+}
+
 export interface ComputeSession {
   /** Computes the values of a column that is not there yet, beside the table. Returns how many rows failed, and why. */
   computeAhead(action: FillColumnAction, columns: readonly Column[]): Promise<Filled["problem"]>;
-  /** `loads`: how many versions of the table were made by loading what was computed before. */
-  fill(
-    action: FillColumnAction,
-    columns: readonly Column[],
-    how: FillOptions,
-  ): Promise<Filled & { readonly loads: number }>;
+  fill(action: FillColumnAction, columns: readonly Column[], how: FillOptions): Promise<Filled & Loads>;
   /** Loads marks that SQL makes into a column of nulls; absent if there is no Python for it. */
   readonly loadMarks?: ((action: FillColumnAction, mark: string, sql: string) => Promise<LoadedFiles>) | undefined;
   /** Starts the code, and passes it on for what are no rows of the table. */
@@ -199,8 +201,9 @@ export function openSession(
         printed(`marks of the old values can't be loaded (${loaded.problem}), so they are added in one commit`);
       return loaded;
     });
+  const canLoad = python !== undefined && rows.files !== undefined;
   return {
-    ...(python !== undefined && rows.files !== undefined && { loadMarks }),
+    ...(canLoad && { loadMarks }),
     computeAhead: (action, columns) =>
       computing(action, columns, async (context) => {
         const results = resultsName(ledger, action, shard);
@@ -223,7 +226,7 @@ export function openSession(
         const results = loaded !== undefined && loaded.problem === undefined ? [] : found;
         const staged = shard === undefined ? stagingsOf(await listTables(), ledger, action) : [context.staging];
         const filled = await fillColumn(action, { columns }, { ...context, ...how, results, staged, phases });
-        return { ...filled, loads: loaded?.commits ?? 0 };
+        return { ...filled, loads: loaded?.commits ?? 0, isLoaded: canLoad && results.length === 0 };
       }),
     withCode: (action, columns, work) => computing(action, columns, async ({ start }) => await work(await start())),
     close: async () => void (await Promise.all(Array.from(codes.values(), (code) => code.close()))),

@@ -30,8 +30,10 @@ export async function prepareColumn(action: PrepareColumnAction, context: Prepar
     problem,
     merges,
     loads = 0,
+    isLoaded = false,
   } = await context.fill(table.filling(table.next), await table.columns(), { failure, phase });
-  if (merges > 0) await table.optimize();
+  // Otherwise only the few rows were merged that applications have written meanwhile.
+  if (merges > 0 && !isLoaded) await table.optimize();
   // A column that migrations see has its own indexes.
   if (context.isWhole && action.into === undefined) await indexPrepared(table, action, context);
   return { problem, commits: table.commits + merges + loads };

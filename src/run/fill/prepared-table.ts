@@ -21,7 +21,7 @@ import type { Clock } from "../../time/clock.ts";
 import type { Outrun } from "../events.ts";
 import type { FillContext, Filled } from "../compute/fill-context.ts";
 import { keysIn, mostKeys } from "../compute/found-rows.ts";
-import type { ComputeSession } from "./compute-session.ts";
+import type { ComputeSession, Loads } from "./compute-session.ts";
 import type { Phases } from "../phase.ts";
 import { areItsMarks, staleRows } from "./stale-rows.ts";
 
@@ -47,7 +47,7 @@ export interface PrepareContext {
     action: FillColumnAction,
     columns: readonly Column[],
     how: FillWay,
-  ) => Promise<Filled & { readonly loads?: number }>;
+  ) => Promise<Filled & Partial<Loads>>;
 }
 
 export interface FillWay extends Pick<FillContext, "failure" | "inUse" | "phase"> {
