@@ -13,6 +13,7 @@ import { deferralOf, indexWords, type Deferral } from "../run/deferral-text.ts";
 import { emitDeferred } from "../run/deferred/emit-deferred.ts";
 import { failedBuild, failureWords, type FailedBuild } from "../run/deferred/failed-builds.ts";
 import { findDeferred, reported, type FoundDeferral } from "../run/deferred/find-deferred.ts";
+import { stagingsOf } from "../run/compute/staging-name.ts";
 import type { Emit } from "../run/events.ts";
 import type { FillProject } from "../run/fill/compute-session.ts";
 import { explainFill, withFill } from "../run/fill/with-fill.ts";
@@ -29,6 +30,8 @@ interface Waiting {
   /** Watched columns of which only another release knows how they are computed. */
   readonly elsewhere: readonly string[];
   readonly stale: readonly StaleColumn[];
+  /** Tables of computed values that a killed run has left after it had merged them. */
+  readonly merged: readonly string[];
 }
 
 export interface Settled {
@@ -46,7 +49,7 @@ export interface Settled {
  */
 export async function settle(context: RunContext, hasRun: boolean): Promise<Settled> {
   const { runner, emit, target } = context;
-  let waiting: Waiting = { deferred: { found: [], unread: [] }, watched: [], elsewhere: [], stale: [] };
+  let waiting: Waiting = { deferred: { found: [], unread: [] }, watched: [], elsewhere: [], stale: [], merged: [] };
   let stated: string | undefined;
   let first: LedgerHead | undefined;
   const settling = withLease<Settled>(context, {
@@ -57,10 +60,14 @@ export async function settle(context: RunContext, hasRun: boolean): Promise<Sett
       const deferred = await findDeferred(context, state);
       const watched = await findWatched(context, state);
       const elsewhere = await watchedElsewhere(context, state, watched);
-      waiting = { deferred, watched, elsewhere, stale: await findStale(watched, target) };
+      const stale = await findStale(watched, target);
+      const merged = await findMerged(watched, stale, context);
+      waiting = { deferred, watched, elsewhere, stale, merged };
       const isEmpty = [deferred.found, deferred.unread, watched, elsewhere].every(({ length }) => length === 0);
       const mayHelp =
-        deferred.found.some((one) => mayBuild(one, deferral)) || waiting.stale.some((one) => mayCompute(one, hasRun));
+        deferred.found.some((one) => mayBuild(one, deferral)) ||
+        stale.some((one) => mayCompute(one, hasRun)) ||
+        merged.length > 0;
       if (!isEmpty && !mayHelp) return { left: reported(deferred) };
       // The holder may be dead. If one more record shows that it is not, what waits is left to the next run.
       first ??= head;
@@ -81,8 +88,20 @@ export async function settle(context: RunContext, hasRun: boolean): Promise<Sett
   return { left, limit };
 }
 
+/** What is beside a column with stale rows is merged when these are computed. */
+async function findMerged(
+  watched: readonly WatchedColumn[],
+  stale: readonly StaleColumn[],
+  { target, ledger }: RunContext,
+): Promise<readonly string[]> {
+  const complete = watched.filter((one) => !stale.some(({ column }) => column === one));
+  if (complete.length === 0) return [];
+  const tables = await target.listTables();
+  return complete.flatMap((one) => stagingsOf(tables, ledger, one));
+}
+
 async function settleAll(
-  { deferred, watched, elsewhere, stale }: Waiting,
+  { deferred, watched, elsewhere, stale, merged }: Waiting,
   stated: string | undefined,
   lease: Lease,
   context: RunContext,
@@ -92,6 +111,8 @@ async function settleAll(
   let limit: MigrateError | undefined;
   for (const one of stale)
     if (mayCompute(one, hasRun)) limit ??= await computeStale(one, lease, { ...context, keepsFailed: hasRun });
+  await lease.check();
+  for (const table of merged) await context.target.rows?.drop(table);
   const names = [...left.map(indexWords), ...watched.map(watchedWords), ...elsewhere];
   const detail = deferralDetail([...new Set(names)], failures.map(failureWords));
   await lease.release(detail === stated ? [] : [{ event: "renewed", detail }]);

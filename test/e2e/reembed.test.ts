@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { markSql } from "../../src/actions/rewrite/source-marks.ts";
+import { stagingName } from "../../src/run/compute/staging-name.ts";
 import { aProject, type Project } from "../support/project.ts";
 import { addRows, lancedb, rowsOf } from "../support/tables.ts";
 
@@ -742,6 +743,15 @@ test("marks that a killed catch-up has left are nothing that the next up takes f
   expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await vectorsIn(project)).toEqual({ ...complete, "text 12": [12, 13, 14] });
+});
+
+test("up drops the table of values of a run that was killed after it had merged them", async () => {
+  const project = await aScene();
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const db = await lancedb.connect(project.database);
+  await db.createTable(stagingName("_migrations", { table: "docs", path: "embedding" }), [{ id: 1n }]);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
 });
 
 test("a not-null column becomes nullable when it is kept, and not null again on the way back", async () => {

@@ -115,9 +115,11 @@ export async function compute(
     return done;
   };
   const { problem, commits } = await work().finally(() => session.close());
-  // Everything is computed, so no lease is needed any more.
-  if (action.kind === "catchUpColumn")
+  if (action.kind === "catchUpColumn" && action.isLater !== true) {
+    // Everything is computed, so no lease is needed any more. Later, they would be those of another migration.
     for (const name of preparingsOf(await target.listTables(), project.ledger, action)) await target.rows.drop(name);
+    await dropLateStaging(action, target, project.ledger);
+  }
   if (problem !== undefined && project.keepsFailed !== true)
     emit({ event: "notComputed", table, path, rows: problem.rows, problem: problem.text });
   return commits;
@@ -149,8 +151,8 @@ async function evaluate(action: PrepareColumnAction, how: EvaluateWith, context:
 }
 
 /**
- * Drops what a late append of an action that is done has left: no run would merge or drop it any more. While the column
- * is being prepared, its staging table belongs to that.
+ * Drops what a late append of an action that is done has left, or a run that was killed after its last merge: no run would
+ * merge or drop it any more. While the column is being prepared, its staging table belongs to that.
  */
 export async function dropLateStaging(
   action: Action,
@@ -162,7 +164,9 @@ export async function dropLateStaging(
   if (preparingsOf(tables, ledger, action).length > 0) return;
   const prepared = { table: action.table, path: formatPath([preparedName(parsePath(action.path)[0]!)]) };
   const late = [action, prepared].flatMap((column) => stagingsOf(tables, ledger, column));
-  for (const name of [...late, ...resultsOf(tables, prepared)]) await rows.drop(name);
+  // Another ledger may have results of the same column.
+  const results = resultsOf(tables, prepared).filter((name) => name.startsWith(`${ledger}.`));
+  for (const name of [...late, ...results]) await rows.drop(name);
 }
 
 async function computed(action: ComputingAction, context: PrepareContext): Promise<Prepared> {

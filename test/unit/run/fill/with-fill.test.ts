@@ -1,11 +1,10 @@
 /** Actions for which values are computed, as a target with `withFill` executes them on the embedded engine. */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { preparedName } from "../../../../src/actions/rewrite/prepared-columns.ts";
 import { expect, test } from "vitest";
 import type { ActionFor } from "../../../../src/actions/model/action.ts";
 import type { Computation } from "../../../../src/actions/model/computation.ts";
-import { preparedAs } from "../../../../src/actions/rewrite/prepared-columns.ts";
+import { preparedAs, preparedName } from "../../../../src/actions/rewrite/prepared-columns.ts";
 import type { RunEvent } from "../../../../src/run/events.ts";
 import { preparingName, resultsName, stagingName } from "../../../../src/run/compute/staging-name.ts";
 import { dropLateStaging, withFill } from "../../../../src/run/fill/with-fill.ts";
@@ -152,33 +151,47 @@ test("the phases of a column are reported as they begin, and rows that are merge
   expect(entered).toEqual(["catching up"]);
 });
 
-test("the leases under which a column was prepared are dropped when it has caught up, and not before", async () => {
+test("the leases under which a column was prepared, and what a late append has left, go when it has caught up, not before", async () => {
   const { execute, target, rows } = await aScene();
   const lease = preparingName(ledger, column);
+  const left = [column.path, preparedName(column.path)].map((path) => stagingName(ledger, { ...column, path }));
   await rows.append(lease, { columns, rows: [] });
   await execute(prepare());
   await execute(switching());
+  for (const name of left) await rows.append(name, { columns, rows: [] });
   expect(await target.listTables()).toContain(lease);
   await execute(catchUp());
   expect(await target.listTables()).toEqual(["docs"]);
 });
 
+test("a later catch-up leaves what another migration prepares of its column", async () => {
+  const { execute, target, rows } = await aScene();
+  await execute(prepare());
+  await execute(switching());
+  await execute(catchUp());
+  const hidden = { ...column, path: preparedName(column.path) };
+  const prepared = [preparingName(ledger, column), stagingName(ledger, hidden), resultsName(ledger, hidden)];
+  for (const name of prepared) await rows.append(name, { columns, rows: [] });
+  await execute({ ...catchUp(), isLater: true });
+  expect((await target.listTables()).toSorted()).toEqual([...prepared, "docs"].toSorted());
+});
+
 test("what a late call has staged for an action that is done is dropped, unless its column is being prepared", async () => {
   const { target, rows } = await aScene();
   const own = stagingName(ledger, column);
-  const other = stagingName(ledger, { ...column, path: "text" });
   const hidden = { ...column, path: preparedName(column.path) };
+  const [other, elsewhere] = [stagingName(ledger, { ...column, path: "text" }), resultsName("others", hidden)];
   const late = [own, stagingName(ledger, hidden), resultsName(ledger, hidden)];
-  for (const name of [...late, other]) await rows.append(name, { columns, rows: [] });
+  for (const name of [...late, other, elsewhere]) await rows.append(name, { columns, rows: [] });
   const backfill = { kind: "backfillColumn", ...column, set: "1" } as never;
   const lease = preparingName(ledger, column);
   await rows.append(lease, { columns, rows: [] });
   await dropLateStaging(backfill, target, ledger);
   await rows.drop(lease);
   await dropLateStaging({ kind: "dropTable", table: "docs" }, target, ledger);
-  expect((await target.listTables()).toSorted()).toEqual([...late, other, "docs"].toSorted());
+  expect((await target.listTables()).toSorted()).toEqual([...late, other, elsewhere, "docs"].toSorted());
   await dropLateStaging(backfill, target, ledger);
-  expect((await target.listTables()).toSorted()).toEqual([other, "docs"].toSorted());
+  expect((await target.listTables()).toSorted()).toEqual([other, elsewhere, "docs"].toSorted());
 });
 
 test("an error of a run that was asked to stop is its interruption, which changes nothing more", async () => {
