@@ -148,6 +148,35 @@ test
   expect(built.recall).toBeGreaterThan(plain.recall - 0.1);
 });
 
+test.skipIf(lacks("python")).each<{ type: IndexType; path: Path }>([
+  { type: m.ivfPq({ numPartitions: 4 }), path: ["v"] },
+  { type: m.hnswSq({ numPartitions: 2 }), path: ["v"] },
+  { type: m.ivfPq({ numPartitions: 4 }), path: ["s", "a b-ä"] },
+])("rows that are deleted, or have no vector, do not train $type.kind on $path", async ({ type, path }) => {
+  const vectors = { v: m.vector(length), s: m.struct({ "a b-ä": m.vector(length) }) };
+  const row: Row = (id) => {
+    const v = id % 3 === 0 ? null : vectorOf(id);
+    return { id, v, s: { "a b-ä": v } };
+  };
+  const { folder, target } = await aTable(columnsOf({ id: m.int64(), ...vectors }), row, 1_000);
+  // Each other one would be a centre of its own.
+  await addRows(
+    folder,
+    "docs",
+    ids(1_000, 50).map((id) => ({ id, v: vectorOf(id).map((one) => one * 1e6), s: null })),
+  );
+  const table = await handleIn(folder);
+  await table.delete("id >= 1000 or id % 10 = 5");
+  const action = indexOf(type, path);
+  await target.execute(action, await target.describeTable("docs"));
+  const plain = await seenIn(folder, action);
+  await target.execute({ kind: "dropIndex", table: "docs", name: action.name }, await target.describeTable("docs"));
+  expect(await buildBeside(folder, target, action, row)).toEqual([]);
+  const built = await seenIn(folder, action);
+  expect(built.seen).toEqual(plain.seen);
+  expect(built.recall).toBeGreaterThan(plain.recall - 0.1);
+});
+
 test.skipIf(lacks("python"))("it has as many partitions as the client chooses", async () => {
   const { folder, target } = await aTable(undefined, undefined, 17_000);
   const kinds = { ivfFlat: m.ivfFlat(), ivfRq: m.ivfRq(), ivfPq: m.ivfPq({ numSubVectors: 2, numBits: 4 }) };
@@ -191,12 +220,12 @@ test.skipIf(lacks("python"))("it takes the place of another one, if that is want
 });
 
 /** A table whose application joins its files during each call for an index, and a migration that is pending there. */
-async function aScene(first: readonly object[], ...pending: readonly object[]) {
+async function aScene(first: readonly object[], pending: readonly object[] = [], rows = size) {
   const [folder, migrations] = [temporaryFolder(), temporaryFolder()];
   const quiet = await openIn(folder);
   writeMigrations(migrations, [[m.createTable("docs", plainColumns), ...first]]);
   await up(optionsFor(migrations, quiet, leapingClock()));
-  await addRows(folder, "docs", ids(0, size).map(plainRow));
+  await addRows(folder, "docs", ids(0, rows).map(plainRow));
   if (pending.length > 0) writeMigrations(migrations, [[m.createTable("docs", plainColumns), ...first], pending]);
   const target = busy(folder, quiet);
   const options: MigratorOptions = {
@@ -207,7 +236,10 @@ async function aScene(first: readonly object[], ...pending: readonly object[]) {
   return { options, target };
 }
 
-test.skipIf(lacks("python"))("a prepared column gets its index beside an application that joins files", async () => {
+test.skipIf(lacks("python")).each([
+  [size, 1],
+  [10_000, 0],
+])("a prepared column of %i rows gets its index beside an application that joins files", async (rows, calls) => {
   const how = {
     type: m.vector(8),
     from: ["text"],
@@ -216,14 +248,14 @@ test.skipIf(lacks("python"))("a prepared column gets its index beside an applica
     version: "2",
     index: m.ivfPq({ numPartitions: 2, distanceType: "cosine" }),
   };
-  const { options, target } = await aScene([], m.reembedColumn("docs", "v", how));
+  const { options, target } = await aScene([], [m.reembedColumn("docs", "v", how)], rows);
   const numbers = `Array.from({ length: 8 }, (_, at) => Math.sin(text.length + at * Number(text.slice(5))))`;
   const code = `export default (rows) => rows.map(({ text }) => ${numbers});\n`;
   writeFileSync(join(options.folder!, "embed.mjs"), code);
   await prepare(options);
-  expect(target.calls()).toBe(1);
+  expect(target.calls()).toBe(calls);
   await up(options);
-  expect(target.calls()).toBe(1);
+  expect(target.calls()).toBe(calls);
   expect(await target.rows!.indexes("docs")).toMatchObject({ v_idx_2: { path: "v", kind: "ivfPq" } });
   expect(await verifyTables(options)).toMatchObject({ differences: [], stale: [] });
 });
@@ -231,7 +263,7 @@ test.skipIf(lacks("python"))("a prepared column gets its index beside an applica
 const step = m.createIndex("docs", "v", m.ivfPq({ numPartitions: 2 }));
 
 test.skipIf(lacks("python"))("an index of a migration is built beside such an application", async () => {
-  const { options, target } = await aScene([], step);
+  const { options, target } = await aScene([], [step]);
   await up(options);
   expect(target.calls()).toBe(1);
   expect(await target.rows!.indexes("docs")).toMatchObject({ v_idx: { path: "v", kind: "ivfPq" } });
@@ -246,13 +278,13 @@ test.skipIf(lacks("python"))("a deferred index is built beside such an applicati
 });
 
 test.skipIf(lacks("python"))("without Python, the client is refused each time", async () => {
-  const { options, target } = await aScene([], step);
+  const { options, target } = await aScene([], [step]);
   await expect(up({ ...options, python: undefined })).rejects.toThrow("preempted");
   expect(target.calls()).toBe(30);
 });
 
 test.skipIf(lacks("python")).each([true, false])("Ctrl-C ends the tries (with Python: %s)", async (hasPython) => {
-  const { options, target } = await aScene([], step);
+  const { options, target } = await aScene([], [step]);
   const control = new AbortController();
   const execute: Target["execute"] = async (action, seen) => {
     if (action.kind === "createIndex") control.abort();
@@ -270,7 +302,7 @@ test.skipIf(lacks("python"))("a script whose run has ended does so at once, and 
   const vectors = { column: "v", dimension: length, partitions: 2, partition_size: 1, sub_vectors: 2, bits: 8 };
   const training = { metric: "l2", sample_rate: 256, max_iters: 50, code_max_iters: 50, parameters: {} };
   const index = { name: "by_v", kind: "IVF_PQ", replace: false, ...vectors, ...training };
-  const task = { table: target.rows!.files!("docs").uri, options: null, ...index };
+  const task = { table: target.rows!.files!("docs").uri, options: null, folder: temporaryFolder(), ...index };
   const child = spawn(python(), [join(root, "python/index_column.py")], { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   child.stdin.write(`${JSON.stringify(task)}\n`);

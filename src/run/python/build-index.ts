@@ -1,4 +1,7 @@
 /** Builds a vector index with pylance, which can be given a trained model. The client for Node trains it at each try. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { CreateIndexAction } from "../../actions/model/action.ts";
 import { firstLine } from "../../errors/migrate-error.ts";
 import type { DataType } from "../../schema/data-type.ts";
@@ -43,8 +46,10 @@ export async function buildIndex(
   const stop = () => isTrying || idle.abort(signal?.reason);
   signal?.addEventListener("abort", stop);
   let [version, problem]: [number?, string?] = [];
+  // Of this process, which is not killed when it is interrupted.
+  const folder = await mkdtemp(join(tmpdir(), "lance-migrate-index-"));
   try {
-    const task = { table: table.uri, options: table.options ?? null, ...taskOf(action, length) };
+    const task = { table: table.uri, options: table.options ?? null, folder, ...taskOf(action, length) };
     const failed = await runScript<Message>(
       { python, name: "index_column.py", task },
       async ({ ask, preempted, built, problem: reason, missing }, answer) => {
@@ -63,6 +68,7 @@ export async function buildIndex(
     return { problem: firstLine(problem ?? failed ?? "it ended early"), inDoubt: isTrying };
   } finally {
     signal?.removeEventListener("abort", stop);
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

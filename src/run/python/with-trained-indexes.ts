@@ -1,10 +1,12 @@
 /**
  * Gives a target vector indexes that others can't starve. The engine refuses an index if `optimize` has joined files while
  * it was built, and an application may do so again before the next try ends. If a Python with pylance is there, it
- * trains such an index only once.
+ * trains such an index only once. That of a large prepared column is trained there at once: its table is in use, so rows
+ * are deleted, which makes training by the client long (docs/engine.md).
  */
 import type { Action, CreateIndexAction } from "../../actions/model/action.ts";
 import { isInterruption, MigrateError } from "../../errors/migrate-error.ts";
+import { isPrepared } from "../../actions/rewrite/prepared-columns.ts";
 import { findColumn } from "../../schema/table.ts";
 import { parsePath } from "../../schema/path.ts";
 import { isVectorIndex } from "../../schema/table-index.ts";
@@ -18,17 +20,15 @@ type Project = Pick<RunContext, "emit" | "python" | "signal"> & {
   readonly mayWrite: () => Promise<void>;
 };
 
+/** From how many rows on an index of a prepared column is trained with Python at once. Fewer are trained in less than a second. */
+const manyRows = 10_000;
+
 export function withTrainedIndexes(target: Target, project: Project): Target {
   const { python, signal, emit, mayWrite } = project;
   const { rows } = target;
   /** Those for which it has not helped. */
   const given = new Set<string>();
-  /** `refusal`: why the client has not built it. */
-  const build = async (
-    action: CreateIndexAction,
-    seen: TableSnapshot | undefined,
-    refusal: unknown,
-  ): Promise<number | undefined> => {
+  const build = async (action: CreateIndexAction, seen: TableSnapshot | undefined): Promise<number | undefined> => {
     const { table, name, index } = action;
     if (python === undefined || rows?.files === undefined) return undefined;
     if (signal?.aborted === true || given.has(JSON.stringify([table, name]))) return undefined;
@@ -39,7 +39,7 @@ export function withTrainedIndexes(target: Target, project: Project): Target {
     const mayTry = async () => {
       await mayWrite();
       // The script takes the table that has this address.
-      if (await isAnother(table, seen, await target.describeTable(table), target)) throw refusal;
+      if (await isAnother(table, seen, await target.describeTable(table), target)) throw new Recreated();
     };
     const built = await buildIndex(task, mayTry, signal);
     if ("version" in built) return built.version;
@@ -49,21 +49,30 @@ export function withTrainedIndexes(target: Target, project: Project): Target {
     if (built.inDoubt) throw new NoAnswer(`${python} gave no answer: ${built.problem}`);
     return undefined;
   };
-  const unlessAborted = (error: unknown) => {
-    if (signal?.aborted !== true || error !== signal.reason) throw error;
-    return undefined;
+  const unlessStopped = (error: unknown) => {
+    if (error instanceof Recreated || (signal?.aborted === true && error === signal.reason)) return undefined;
+    throw error;
   };
+  const isLargeAndInUse = async ({ table, index }: CreateIndexAction) =>
+    python !== undefined && isPrepared(parsePath(index.path)[0]!) && ((await target.count?.(table)) ?? 0) >= manyRows;
   return {
     ...target,
     async execute(action: Action, seen: TableSnapshot | undefined) {
+      if (action.kind !== "createIndex" || !isVectorIndex(action.index)) return await target.execute(action, seen);
+      const withPython = async (refusal?: unknown) => {
+        const version = await build(action, seen).catch(unlessStopped);
+        if (version === undefined && signal?.aborted === true) throw interrupted(action, refusal);
+        return version;
+      };
+      const version = (await isLargeAndInUse(action)) ? await withPython() : undefined;
+      if (version !== undefined) return version;
       try {
         return await target.execute(action, seen);
       } catch (error) {
-        if (action.kind !== "createIndex" || !isVectorIndex(action.index)) throw error;
         if (target.verdict(error).kind !== "conflict") throw error;
-        const version = await build(action, seen, error).catch(unlessAborted);
-        if (version !== undefined) return version;
-        throw signal?.aborted === true ? interrupted(action, error) : error;
+        const built = await withPython(error);
+        if (built === undefined) throw error;
+        return built;
       }
     },
     verdict: (error) => {
@@ -73,6 +82,9 @@ export function withTrainedIndexes(target: Target, project: Project): Target {
     explain: (error) => (error instanceof NoAnswer || isInterruption(error) ? error.message : target.explain(error)),
   };
 }
+
+/** The table is another one than was seen. */
+class Recreated extends Error {}
 
 /** The index may have been built. */
 class NoAnswer extends Error {}

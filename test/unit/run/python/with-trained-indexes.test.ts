@@ -1,6 +1,7 @@
 /** What is done with the answers of the script. What the script itself does is in test/oracle/index-column.test.ts. */
 import { expect, test } from "vitest";
 import type { CreateIndexAction } from "../../../../src/actions/model/action.ts";
+import { preparedName } from "../../../../src/actions/rewrite/prepared-columns.ts";
 import type { RunEvent } from "../../../../src/run/events.ts";
 import { withTrainedIndexes } from "../../../../src/run/python/with-trained-indexes.ts";
 import { btree, ivfFlat, ivfPq } from "../../../../src/schema/declare/index-builders.ts";
@@ -18,26 +19,31 @@ interface Scene {
   readonly type?: IndexType;
   readonly mayWrite?: () => Promise<void>;
   readonly signal?: AbortSignal;
+  /** The column is a prepared one of a table with this number of rows. */
+  readonly prepared?: number;
 }
 
 /** A target whose client is refused, and a program in place of Python, which does this in the shell. */
-async function aScene(does: string, { refused = preempted, type = ivfFlat(), mayWrite, signal }: Scene = {}) {
+async function aScene(does: string, { refused = preempted, type = ivfFlat(), mayWrite, signal, prepared }: Scene = {}) {
   const folder = temporaryFolder();
   const real = await open({ kind: "lance", uri: folder }, { name: "test", folder });
-  const columns = columnsOf({ v: vector(16) });
+  const path = prepared === undefined ? "v" : preparedName("v");
+  const columns = columnsOf({ [path]: vector(16) });
   await real.execute({ kind: "createTable", table: "docs", columns }, undefined);
   const printed: string[] = [];
   const emit = (event: RunEvent) => void (event.event === "printed" && printed.push(event.line));
-  const execute = async () => Promise.reject(new Error(refused));
+  let calls = 0;
+  const execute = async () => (calls++, await Promise.reject(new Error(refused)));
+  const count = async () => prepared ?? 0;
   const project = { python: shellProgram(does), emit, signal, mayWrite: mayWrite ?? (async () => {}) };
-  const target = withTrainedIndexes({ ...real, execute }, project);
-  const action: CreateIndexAction = { kind: "createIndex", table: "docs", name: "by_v", index: { path: "v", ...type } };
+  const target = withTrainedIndexes({ ...real, execute, count }, project);
+  const action: CreateIndexAction = { kind: "createIndex", table: "docs", name: "by_v", index: { path, ...type } };
   const recreate = async () => {
     await real.execute({ kind: "dropTable", table: "docs" }, await real.describeTable("docs"));
     await real.execute({ kind: "createTable", table: "docs", columns }, undefined);
   };
   const seen = await real.describeTable("docs");
-  return { target, printed, recreate, create: async () => await target.execute(action, seen) };
+  return { target, printed, recreate, calls: () => calls, create: async () => await target.execute(action, seen) };
 }
 
 const asking = (then: string) => `echo '{"ask": "commit"}'; read -r answer; ${then}`;
@@ -125,4 +131,31 @@ test.each([
   const [done] = await Promise.allSettled([create()]);
   expect(done).toMatchObject(version === undefined ? { status: "rejected" } : { status: "fulfilled", value: version });
   expect(control.signal.aborted).toBe(true);
+});
+
+test.each([
+  [9_999, 1],
+  [10_000, 0],
+])(
+  "the index of a prepared column of %i rows is built with Python, after %i calls of the client",
+  async (rows, calls) => {
+    const scene = await aScene(asking(`echo '{"built": 7}'`), { prepared: rows });
+    expect(await scene.create()).toBe(7);
+    expect(scene.calls()).toBe(calls);
+  },
+);
+
+test("if Python can't build it, the client does, and Python is not tried again", async () => {
+  const { create, printed, calls } = await aScene(`echo '{"problem": "too few"}'`, { prepared: 10_000 });
+  await expect(create()).rejects.toThrow("preempted");
+  expect(printed).toEqual(["index by_v can't be built with Python (too few), so LanceDB's client builds it"]);
+  expect(calls()).toBe(1);
+});
+
+test("an interruption of the training of a prepared column does not start the client", async () => {
+  const control = new AbortController();
+  const { create, calls } = await aScene("exec sleep 600", { signal: control.signal, prepared: 10_000 });
+  setTimeout(() => control.abort(), 200);
+  await expect(create()).rejects.toMatchObject({ code: "ERR_INTERRUPTED" });
+  expect(calls()).toBe(0);
 });
