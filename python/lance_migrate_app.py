@@ -15,6 +15,15 @@ import pyarrow as pa
 #: Metadata of a column: the version of the code that has computed its vectors.
 MODEL_KEY = b"lance_migrate_version"
 
+#: How the names of hidden columns begin. Those of marks that are kept go on with "kept_" and the name of the old column.
+HIDDEN = "_lance_migrate_"
+
+#: How many keys are in one query.
+MOST_KEYS = 1000
+
+QUOTE = "'"
+ADDRESS = "_rowaddr"
+
 #: The engine may panic if the schema changes while it writes.
 CONFLICT = re.compile(
     "commit conflict|incompatible transaction|preempted by|too many concurrent writers|409 conflict|panicked",
@@ -59,22 +68,27 @@ def save(table, column, rows, *, key, models, from_=None, attempts=10):
         ]
         try:
             data = pa.Table.from_pylist(values, schema=pa.schema([schema.field(name) for name in [*columns, column]]))
+            unchanged = None
+            if not written:
+                data, unchanged = _with_carried(data, table, key, schema)
             # Another thread may have refreshed the table, or it may be outdated when the engine commits. So the vectors
             # may get into a column of another model, which the next look finds.
             merge = table.merge_insert(key)
-            if len(data.schema) < len(schema):
+            if len(columns) + 1 < len(schema):
                 # With an index, the engine would write whole files again to change some columns of a row, and no index
-                # would cover them.
+                # would cover them. Nor does it know the addresses of rows then.
                 merge = merge.use_index(False)
             if not written:
-                merge = merge.when_matched_update_all().when_not_matched_insert_all()
+                merge = merge.when_matched_update_all(where=unchanged).when_not_matched_insert_all()
             else:  # Neither a newer text nor a deleted row is written again.
                 merge = merge.when_matched_update_all(where=" and ".join(map(_is_same, sources)) or None)
-            merge.execute(data)
+            result = merge.execute(data)
+            if unchanged and result.num_updated_rows + result.num_inserted_rows < len(rows):
+                raise _RowsChanged("Others keep changing the rows that are saved.")
             written = model
         except Exception as error:
             failures += 1
-            is_outdated = CONFLICT.search(str(error)) or _look(table, column) != (model, schema)
+            is_outdated = isinstance(error, _RowsChanged) or CONFLICT.search(str(error)) or _look(table, column) != (model, schema)
             if failures >= attempts or not is_outdated:
                 raise
             # Where libfaketime gives tests another day, time.sleep fails.
@@ -142,6 +156,43 @@ def _columns_of(rows, column, key, sources):
             if name not in row:
                 raise ValueError(f"Row {index} has no {name}. All rows need the same columns.")
     return names
+
+
+class _RowsChanged(Exception):
+    """Others have changed rows since their values were looked up."""
+
+
+def _with_carried(data, table, key, schema):
+    """The rows with the values that they have in columns that they lack, and a predicate for those that are still the same.
+
+    To leave columns as they are, the engine reads them in all rows of the table. Each change of a row moves it. The rows as
+    they are, and None, if others than migrations may change these columns, or if they can't be looked up: the key holds
+    neither integers nor texts, several rows have it, or the table is on a service that knows no addresses.
+    """
+    lacking = [name for name in schema.names if name not in data.schema.names]
+    of_migrations = all(name.startswith(HIDDEN) or f"{HIDDEN}kept_{name}" in schema.names for name in lacking)
+    type_ = schema.field(key).type
+    has_literals = pa.types.is_integer(type_) or pa.types.is_string(type_) or pa.types.is_large_string(type_)
+    keys = data[key].to_pylist()
+    if not lacking or not of_migrations or not has_literals or None in keys:
+        return data, None
+    found = []
+    for first in range(0, len(keys), MOST_KEYS):
+        some = {f"'{one.replace(QUOTE, QUOTE * 2)}'" if isinstance(one, str) else str(one) for one in keys[first:][:MOST_KEYS]}
+        query = table.search().where(f"`{key}` in ({', '.join(some)})").select([key, ADDRESS, *lacking])
+        try:
+            found.append(query.limit(len(some) + 1).to_arrow())
+        except Exception:
+            return data, None
+    rows = pa.concat_tables(found).combine_chunks()
+    places = {one: place for place, one in enumerate(rows[key].to_pylist())}
+    if len(places) < rows.num_rows:
+        return data, None
+    at = pa.array([places.get(one) for one in keys], pa.int64())
+    for name in lacking:
+        data = data.append_column(schema.field(name), rows[name].take(at))
+    addresses = ", ".join(map(str, rows[ADDRESS].to_pylist()))
+    return data.select(schema.names), f"target.{ADDRESS} in ({addresses})" if addresses else "false"
 
 
 def _is_same(name):

@@ -1,5 +1,6 @@
 /** Writes rows with vectors of the model that the column has. */
 import { makeArrowTable, type Table } from "@lancedb/lancedb";
+import { carriedValues } from "./carried-values.ts";
 import { embed, isSameModel, look, type Models, type SeenColumn } from "./column-model.ts";
 
 export interface SaveOptions<Row> {
@@ -47,7 +48,8 @@ export async function save<Row extends object>(
       written = seen;
     } catch (error) {
       failures++;
-      const isOutdated = isConflict(error) || hasChanged(seen, await look(table, column));
+      const isOutdated =
+        error instanceof RowsChanged || isConflict(error) || hasChanged(seen, await look(table, column));
       if (failures >= attempts || !isOutdated) throw error;
       await pause(failures);
       signal?.throwIfAborted();
@@ -67,21 +69,33 @@ interface Write<Row> extends Pick<SaveOptions<Row>, "key" | "from"> {
 async function write<Row extends object>(table: Table, column: string, given: Write<Row>): Promise<void> {
   const { rows, vectors, seen, names, isWritten, key, from = names.filter((name) => name !== key) } = given;
   const columns = isWritten ? [key, ...from] : names;
-  const schema = seen.schema.select([...columns, column]);
-  const missing = columns.find((name) => !schema.names.includes(name));
+  const missing = columns.find((name) => !seen.schema.names.includes(name));
   if (missing !== undefined) throw new Error(`The table ${table.name} has no column ${missing}.`);
+  const lacking = seen.schema.names.map(String).filter((name) => name !== column && !columns.includes(name));
+  // To leave columns as they are, the engine reads them in all rows of the table.
+  const mayCarry = !isWritten && lacking.length > 0;
+  const carried = mayCarry ? await carriedValues(table, seen.schema, lacking, rows, key) : undefined;
   const values = rows.map((row, index) => {
     const own = Object.entries(row).filter(([name]) => columns.includes(name));
-    return { ...Object.fromEntries(own), [column]: vectors[index] };
+    return { ...Object.fromEntries(own), ...carried?.values[index], [column]: vectors[index] };
   });
+  const schema = carried === undefined ? seen.schema.select([...columns, column]) : seen.schema;
   // With an index, the engine would write whole files again to change some columns of a row, and no index would cover them.
-  const isPartial = seen.schema.fields.length > schema.fields.length;
-  const merge = isPartial ? table.mergeInsert(key).useIndex(false) : table.mergeInsert(key);
+  // Nor does it know the addresses of rows then.
+  const merge = lacking.length === 0 ? table.mergeInsert(key) : table.mergeInsert(key).useIndex(false);
   const merging = isWritten
     ? // Neither a newer text nor a deleted row is written again.
       merge.whenMatchedUpdateAll(from.length === 0 ? undefined : { where: from.map(isSame).join(" and ") })
-    : merge.whenMatchedUpdateAll().whenNotMatchedInsertAll();
-  await merging.execute(makeArrowTable(values, { schema }));
+    : merge.whenMatchedUpdateAll(carried && { where: carried.isSame }).whenNotMatchedInsertAll();
+  const { numUpdatedRows, numInsertedRows } = await merging.execute(makeArrowTable(values, { schema }));
+  if (carried !== undefined && numUpdatedRows + numInsertedRows < rows.length) throw new RowsChanged();
+}
+
+/** Others have changed rows since their values were looked up. */
+class RowsChanged extends Error {
+  constructor() {
+    super("Others keep changing the rows that are saved.");
+  }
 }
 
 /** The engine knows no `is not distinct from` here. */

@@ -9,7 +9,8 @@ import { lancedb, rowsOf } from "../support/tables.ts";
 import { vectorOf } from "../support/vector-of.ts";
 import { documentsIn, embedded, newModel, oldModel, vectorsBy, type Document } from "./scene.ts";
 
-const { Field, FixedSizeList, Float32, Int32, Schema, Utf8 } = arrow;
+const { Field, FixedSizeList, Float16, Float32, Float64, Int32, Int64, List, Schema, Utf8 } = arrow;
+type ArrowType = InstanceType<typeof arrow.DataType>;
 
 type Table = Awaited<ReturnType<Awaited<ReturnType<typeof lancedb.connect>>["openTable"]>>;
 type Hook = () => Promise<unknown>;
@@ -121,6 +122,159 @@ test("indexes cover the rows beside those that are saved, although the rows lack
   await save(table, "embedding", [{ id: 1, title: "another", note: "b" }], { key: "id", models: models().models });
   const covered = ["id_idx", "note_idx"].map(async (name) => (await table.indexStats(name))?.numUnindexedRows);
   expect(await Promise.all(covered)).toEqual([1, 1]);
+});
+
+/** A table with a hidden column and its marks, and one that a migration keeps, with its marks. */
+async function aMigratedTable(keyType: ArrowType = new Int64(), keys: readonly unknown[] = [1, 2]) {
+  const folder = temporaryFolder();
+  const db = await lancedb.connect(folder);
+  const vectors = (item: ArrowType) => new FixedSizeList(2, new Field("item", item, true));
+  const next = new Field("_lance_migrate_next_embedding", vectors(new Float16()), true);
+  const schema = new Schema([
+    new Field("id", keyType),
+    new Field("title", new Utf8(), true),
+    new Field("embedding_old", vectors(new Float32()), true),
+    new Field("embedding", vectors(new Float32()), true),
+    new Field("_lance_migrate_kept_embedding_old", new Utf8(), true),
+    next,
+    new Field("_lance_migrate_source_embedding", new Utf8(), true),
+  ]);
+  const rows = keys.map((id, at) => ({
+    id,
+    title: `title ${at}`,
+    embedding_old: [0.1, at],
+    embedding: [at, 0],
+    _lance_migrate_kept_embedding_old: `kept ${at}`,
+    _lance_migrate_next_embedding: [at, 0.5],
+    _lance_migrate_source_embedding: at === 0 ? null : `mark ${at}`,
+  }));
+  const table = await db.createTable("docs", lancedb.makeArrowTable(rows, { schema }));
+  const fields = async () => {
+    const found = (await rowsOf(folder, "docs")) as readonly Record<string, unknown>[];
+    const values = found.map((row) =>
+      schema.fields.map(({ name }) => {
+        const value = row[name] as Iterable<unknown> | string | null;
+        return typeof value === "object" && value !== null ? [...value] : value;
+      }),
+    );
+    return values.toSorted((one, other) => (String(one[0]) < String(other[0]) ? -1 : 1));
+  };
+  return { table, fields, other: await db.openTable("docs") };
+}
+
+/** The conditions of the updates of a table. */
+function conditionsOf(table: Table): { readonly table: Table; readonly conditions: readonly (string | undefined)[] } {
+  const conditions: (string | undefined)[] = [];
+  const watching = new Proxy(table, {
+    get(_, name) {
+      const value: unknown = Reflect.get(table, name, table);
+      if (typeof value !== "function") return value;
+      if (name !== "mergeInsert") return value.bind(table) as unknown;
+      return (key: string) => watched(table.mergeInsert(key));
+    },
+  });
+  const watched = <Builder extends object>(builder: Builder): Builder =>
+    new Proxy(builder, {
+      get(_, name) {
+        const call = Reflect.get(builder, name, builder) as (...args: unknown[]) => object;
+        return (...args: unknown[]) => {
+          if (name === "whenMatchedUpdateAll") conditions.push((args[0] as { where?: string } | undefined)?.where);
+          const next = call.apply(builder, args);
+          return name === "execute" ? next : watched(next);
+        };
+      },
+    });
+  return { table: watching, conditions };
+}
+
+const oldTitles: Models<{ title: string }> = { "": async (rows) => rows.map(({ title }) => [title.length, 7]) };
+
+test.each([
+  { what: "integers", type: new Int64(), keys: [1, 2], fresh: 3 },
+  { what: "texts", type: new Utf8(), keys: ["a' or 'b", "ä\\`"], fresh: "ö" },
+])("saved rows keep what migrations have in their columns, which are not read in other rows: $what", async (how) => {
+  const { fields, other, ...migrated } = await aMigratedTable(how.type, how.keys);
+  const { table, conditions } = conditionsOf(migrated.table);
+  await other.createIndex("id");
+  const rows = [how.keys[0], how.fresh].map((id) => ({ id, title: "new" }));
+  await save(table, "embedding", rows, { key: "id", models: oldTitles });
+  const oldValue = Math.fround(0.1);
+  expect(await fields()).toEqual([
+    [how.keys[0], "new", [oldValue, 0], [3, 7], "kept 0", [0, 0.5], null],
+    [how.keys[1], "title 1", [oldValue, 1], [1, 0], "kept 1", [1, 0.5], "mark 1"],
+    [how.fresh, "new", null, [3, 7], null, null, null],
+  ]);
+  expect(conditions).toEqual([expect.stringMatching(/^target\._rowaddr in \(\d+\)$/)]);
+});
+
+test("columns of migrations that change before the write stay as they are then", async () => {
+  const { table, fields, other } = await aMigratedTable();
+  const change = once(async () => {
+    await other.update({ where: "id = 1", valuesSql: { embedding_old: "null" } });
+    await other.update({ where: "id = 2", values: { _lance_migrate_source_embedding: "newer" } });
+    await other.add([{ id: 3n, title: "of another", embedding: [1, 1], _lance_migrate_source_embedding: "inserted" }]);
+  });
+  const rows = [1, 2, 3].map((id) => ({ id, title: "new" }));
+  await save(beforeWrites(table, change), "embedding", rows, { key: "id", models: oldTitles });
+  const oldValue = Math.fround(0.1);
+  expect(await fields()).toEqual([
+    [1, "new", null, [3, 7], "kept 0", [0, 0.5], null],
+    [2, "new", [oldValue, 1], [3, 7], "kept 1", [1, 0.5], "newer"],
+    [3, "new", null, [3, 7], null, null, "inserted"],
+  ]);
+  const changing = async () => void (await other.update({ where: "id = 1", values: { title: `${Math.random()}` } }));
+  const options = { key: "id", models: oldTitles, attempts: 3 };
+  await expect(save(beforeWrites(table, changing), "embedding", rows, options)).rejects.toThrow(
+    "Others keep changing the rows that are saved.",
+  );
+});
+
+test.each([
+  { what: "another column that the rows lack", how: { extra: true } },
+  { what: "a key that is neither an integer nor a text", how: { type: new Float64(), keys: [1.5, 2.5] } },
+  { what: "a key that several rows have", how: { keys: [1, 1] } },
+  { what: "lists of vectors in a hidden column", how: { lists: true } },
+])("$what: the engine leaves all columns as they are", async ({ how }) => {
+  const {
+    extra = false,
+    lists = false,
+    type,
+    keys = [1, 2],
+  } = how as Partial<{
+    extra: boolean;
+    lists: boolean;
+    type: ArrowType;
+    keys: unknown[];
+  }>;
+  const { fields, other, ...migrated } = await aMigratedTable(type, keys);
+  const { table, conditions } = conditionsOf(migrated.table);
+  const hidden = "_lance_migrate_next_other";
+  const item = new Field("item", new FixedSizeList(2, new Field("item", new Float32(), true)), true);
+  if (lists) {
+    const listed = lancedb.makeArrowTable(
+      keys.map((id) => ({ id, [hidden]: [[1.5, 2.5]] })),
+      { schema: new Schema([new Field("id", new Int64()), new Field(hidden, new List(item), true)]) },
+    );
+    await other.addColumns(new Field(hidden, new List(item), true));
+    await other.mergeInsert("id").whenMatchedUpdateAll().execute(listed);
+  }
+  const nested = async () =>
+    (await other.query().select([hidden]).toArray()).map((row) => JSON.stringify(row)).toSorted();
+  const before = lists ? await nested() : [];
+  if (extra) await other.addColumns([{ name: "note", valueSql: "concat('note ', title)" }]);
+  await save(table, "embedding", [{ id: keys[0], title: "new" }], { key: "id", models: oldTitles });
+  const oldValue = Math.fround(0.1);
+  const changed = keys.map((id, at) =>
+    id === keys[0]
+      ? [id, "new", [oldValue, at], [3, 7], `kept ${at}`, [at, 0.5], at === 0 ? null : `mark ${at}`]
+      : [id, `title ${at}`, [oldValue, at], [at, 0], `kept ${at}`, [at, 0.5], `mark ${at}`],
+  );
+  expect(await fields()).toEqual(changed);
+  await other.checkoutLatest();
+  if (lists) expect(await nested()).toEqual(before);
+  expect(before.join().match(/1\.5/g) ?? []).toHaveLength(before.length);
+  expect(before).toHaveLength(lists ? 2 : 0);
+  expect(conditions).toEqual([undefined]);
 });
 
 test("vectors of a model that the column no longer has when they are there are not written", async () => {

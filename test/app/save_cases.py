@@ -185,3 +185,95 @@ def test_indexes_cover_the_rows_beside_those_that_are_saved(scene):
     save(scene.table, "embedding", [{"id": 1, "title": "another", "note": "b"}], key="id", models=MODELS)
     names = [index.name for index in scene.table.list_indices()]
     assert [scene.table.index_stats(name).num_unindexed_rows for name in names] == [1, 1]
+
+
+def migrated(tmp_path, key=pa.int64(), keys=(1, 2)):
+    """A table with a hidden column and its marks, and one that a migration keeps, with its marks."""
+    rows = [
+        {
+            "id": one,
+            "title": "a",
+            "embedding_old": [0.1, at],
+            "embedding": [at, 0],
+            "_lance_migrate_kept_embedding_old": f"kept {at}",
+            "_lance_migrate_next_embedding": None if at == 0 else [at, 1],
+            "_lance_migrate_source_embedding": f"mark {at}",
+        }
+        for at, one in enumerate(keys)
+    ]
+    types = [key, pa.string(), VECTORS, VECTORS, pa.string(), VECTORS, pa.string()]
+    data = pa.Table.from_pylist(rows, schema=pa.schema(list(zip(rows[0], types))))
+    return lancedb.connect(str(tmp_path)).create_table("docs", data), data
+
+
+class Watched:
+    """The table, or a merge, with a list of the conditions of its updates."""
+
+    def __init__(self, inner, conditions):
+        self._inner, self._conditions = inner, conditions
+
+    def __getattr__(self, name):
+        value = getattr(self._inner, name)
+        if name not in ("merge_insert", "use_index") and not name.startswith("when_"):
+            return value
+
+        def call(*args, **options):
+            if name == "when_matched_update_all":
+                self._conditions.append(options.get("where"))
+            return Watched(value(*args, **options), self._conditions)
+
+        return call
+
+
+@pytest.mark.parametrize("key, keys, fresh", [(pa.int64(), (1, 2), 3), (pa.string(), ("a' or 'b", "\u00e4\\`"), "c")])
+def test_columns_of_migrations_are_carried(tmp_path, key, keys, fresh):
+    table, before = migrated(tmp_path, key, keys)
+    conditions = []
+    rows = [{"id": one, "title": "new"} for one in (keys[1], fresh)]
+    save(Watched(table, conditions), "embedding", rows, key="id", models=MODELS)
+    kept = before.to_pylist()
+    none = dict.fromkeys(before.schema.names)
+    saved = {"title": "new", "embedding": [3, 0]}
+    wanted = [kept[0], {**kept[1], **saved}, {**none, "id": fresh, **saved}]
+    assert sorted(table.to_arrow().to_pylist(), key=str) == sorted(wanted, key=str)
+    assert len(conditions) == 1 and conditions[0].startswith("target._rowaddr in (")
+
+
+def test_columns_of_migrations_that_change_before_the_write_stay(tmp_path):
+    table, _ = migrated(tmp_path)
+    other = lancedb.connect(str(tmp_path)).open_table("docs")
+    calls = []
+
+    def change():
+        calls.append(1)
+        if len(calls) == 1:
+            other.update(where="id = 1", values_sql={"embedding_old": "null"})
+            other.update(where="id = 2", values={"_lance_migrate_source_embedding": "newer"})
+
+    rows = [{"id": one, "title": "new"} for one in (1, 2)]
+    save(Hooked(table, change), "embedding", rows, key="id", models=MODELS)
+    found = {row["id"]: row for row in table.to_arrow().to_pylist()}
+    assert (found[1]["title"], found[1]["embedding_old"], found[1]["embedding"]) == ("new", None, [3, 0])
+    assert (found[2]["title"], found[2]["_lance_migrate_source_embedding"]) == ("new", "newer")
+
+    def keep_changing():
+        calls.append(1)
+        other.update(where="id = 1", values={"title": str(len(calls))})
+
+    with pytest.raises(Exception, match="Others keep changing the rows that are saved."):
+        save(Hooked(table, keep_changing), "embedding", rows, key="id", models=MODELS, attempts=3)
+
+
+@pytest.mark.parametrize("how", ["another column", "type of the key", "repeated key"])
+def test_other_columns_are_left_to_the_engine(tmp_path, how):
+    keys = {"type of the key": (1.5, 2.5), "repeated key": (1, 1)}.get(how, (1, 2))
+    table, _ = migrated(tmp_path, pa.float64() if how == "type of the key" else pa.int64(), keys)
+    if how == "another column":
+        table.add_columns({"note": "concat('note ', title)"})
+    before = table.to_arrow().to_pylist()
+    conditions = []
+    save(Watched(table, conditions), "embedding", [{"id": keys[0], "title": "new"}], key="id", models=MODELS)
+    saved = {"title": "new", "embedding": [3, 0]}
+    wanted = [{**one, **saved} if one["id"] == keys[0] else one for one in before]
+    assert sorted(table.to_arrow().to_pylist(), key=str) == sorted(wanted, key=str)
+    assert conditions == [None]
