@@ -5,6 +5,7 @@
  */
 import { count } from "../../errors/migrate-error.ts";
 import type { FillColumnAction } from "../../actions/model/action.ts";
+import { isPrepared } from "../../actions/rewrite/prepared-columns.ts";
 import { hasFailed, isComputed, isCurrent, isPending } from "../../actions/rewrite/source-marks.ts";
 import { sameColumns } from "../../schema/data-type.ts";
 import type { RowValues } from "../../schema/row-values.ts";
@@ -200,7 +201,8 @@ class Fill {
     const failure = this.#computing.problem ?? this.#context.failure;
     const failed = failure === undefined ? 0 : await this.#count(this.#ours(hasFailed(this.#action)));
     if (outdated + failed + kept === 0) return undefined;
-    const changing = "others kept changing what it is computed from";
+    const later = this.#stale !== undefined || isPrepared(this.#computing.column.name);
+    const changing = `others kept changing what it is computed from${later ? ", and migrate up computes it later" : ""}`;
     const texts = failed > 0 ? [failure!] : outdated > 0 ? [changing] : [];
     if (kept > 0) texts.push("it changed so that `where` no longer holds for it, and keeps its former value");
     return { rows: outdated + failed + kept, text: texts.join("; ") };
