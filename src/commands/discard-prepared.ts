@@ -3,7 +3,7 @@ import { MigrateError } from "../errors/migrate-error.ts";
 import { isKeptMark, isPrepared, keptMark } from "../actions/rewrite/prepared-columns.ts";
 import { isHalfDone, type LedgerState } from "../ledger/state/ledger-state.ts";
 import { formatMigration } from "../migrations/file-name.ts";
-import { isPreparing, isStaging } from "../run/compute/staging-name.ts";
+import { byPart, isPreparing, isStaging } from "../run/compute/staging-name.ts";
 import { underLease } from "../run/lease/under-lease.ts";
 import { withLease } from "../run/lease/with-lease.ts";
 import { findSwitchedBack } from "../run/watch/find-stale.ts";
@@ -71,7 +71,10 @@ async function discard(context: RunContext, rows: RowAccess, isNeeded: IsNeeded)
     if (await retry(drop, (error) => target.verdict(error), clock, patience.conflict)) discarded.push(table);
   }
   let values = 0;
-  for (const name of tables.filter((table) => isStaging(table, ledger))) {
+  for (const name of tables
+    .filter((table) => isStaging(table, ledger))
+    .toSorted(byPart)
+    .toReversed()) {
     if (!isPreparing(name, ledger)) values += (await target.count?.(name).catch(() => 0)) ?? 0;
     await rows.drop(name);
   }

@@ -13,6 +13,8 @@ import { Computing } from "./computing.ts";
 import type { ComputeContext, Filled } from "./fill-context.ts";
 import { keysIn, mostKeys } from "./found-rows.ts";
 import { Reached } from "./reached.ts";
+import { OwnResults, type KnownResults } from "./own-results.ts";
+import type { Parts } from "./staging-name.ts";
 import {
   addressColumn,
   addressOf,
@@ -22,31 +24,18 @@ import {
   fragmentsBefore,
   fragmentsIn,
   hasSucceeded,
-  originColumn,
-  originOf,
-  resultColumns,
   type Fragment,
 } from "./results.ts";
 
 export interface AheadContext extends ComputeContext {
-  /** The name of the table of results. */
-  readonly results: string;
+  /** The tables of results that earlier runs have made, and the names of those that this run makes. */
+  readonly results: Parts;
   /** Tables of results of others, which may have computed rows that this run would compute. */
   readonly others?: (() => Promise<readonly KnownResults[]>) | undefined;
 }
 
-/** A table of results that may have some of the rows. */
-export interface KnownResults {
-  readonly name: string;
-  /** It has no rows of fragments up to this one that this run would compute: others are computed there. */
-  readonly before: number;
-}
-
 /** How often fragments are looked for that came while others were computed. */
 const mostPasses = 10;
-
-/** After how many appends results are indexed by their keys: each append makes a part, and a search would read all. */
-const manyAppends = 200;
 
 /** How many rows are read at a time by their addresses, all of which are in the predicate. */
 const mostAddresses = 5_000;
@@ -65,6 +54,12 @@ export async function computeAhead(
   return ahead.problem;
 }
 
+/** Keys of rows for which the code failed. */
+interface FailedRows {
+  readonly name: string;
+  readonly keys: readonly RowValues[];
+}
+
 class Ahead {
   readonly #action: FillColumnAction;
   readonly #context: AheadContext;
@@ -73,14 +68,14 @@ class Ahead {
   /** Rows of later fragments may have been computed before they moved there. */
   #before: number | undefined;
   #others: readonly KnownResults[] = [];
+  readonly #own: OwnResults;
   /** How many results there are. */
   #known = 0;
-  /** How many appends the index of the results does not cover, earlier runs included. */
-  #unindexed = manyAppends;
 
   constructor(action: FillColumnAction, columns: readonly Column[], context: AheadContext) {
     this.#action = action;
     this.#context = context;
+    this.#own = new OwnResults(context.results, context);
     this.#computing = new Computing(action, columns, context, async (hash) => await this.#ofOtherCode(hash));
   }
 
@@ -89,20 +84,26 @@ class Ahead {
     return problem === undefined ? undefined : { rows: tally.bad, text: problem };
   }
 
-  /** Finds out what earlier runs have computed. Returns the keys of the rows that failed then. */
-  async resume(): Promise<readonly RowValues[]> {
+  /** Finds out what earlier runs have computed. Returns the rows that failed then. */
+  async resume(): Promise<readonly FailedRows[]> {
     const { rows, results } = this.#context;
-    this.#before = await fragmentsBefore(results, this.#computing.columns, this.#action, rows);
-    if (this.#before === undefined) {
-      if ((await rows.columns(results)) !== undefined) await this.#drop(results);
-      return [];
+    const { columns, key, mark, tally } = this.#computing;
+    const failed: FailedRows[] = [];
+    for (const name of results.parts) {
+      const before = await fragmentsBefore(name, columns, this.#action, rows);
+      if (before === undefined) {
+        await this.#drop(name);
+        continue;
+      }
+      this.#own.found(name, before, (await rows.version(name)) ?? Infinity);
+      await this.#findReached(name);
+      const select = [["mark", sqlPath([mark])]] as const;
+      tally.good += (await rows.read(name, { select, where: hasSucceeded(mark), limit: 1 })).length;
+      const where = `starts_with(${sqlPath([mark])}, '${failedMark}')`;
+      failed.push({ name, keys: await rows.read(name, { select: [[key.name, sqlPath([key.name])]], where }) });
     }
-    await this.#findReached();
-    const { key, mark, tally } = this.#computing;
-    const select = [["mark", sqlPath([mark])]] as const;
-    tally.good += (await rows.read(results, { select, where: hasSucceeded(mark), limit: 1 })).length;
-    const where = `starts_with(${sqlPath([mark])}, '${failedMark}')`;
-    return await rows.read(results, { select: [[key.name, sqlPath([key.name])]], where });
+    this.#before = this.#own.before;
+    return failed;
   }
 
   async computeAll(): Promise<void> {
@@ -123,10 +124,9 @@ class Ahead {
     return (await this.#context.rows.columns(this.#action.table))?.some((column) => column.name === name) === true;
   }
 
-  async #findReached(): Promise<void> {
-    const { rows, results } = this.#context;
+  async #findReached(results: string): Promise<void> {
     const address = [addressColumn.name, sqlPath([addressColumn.name])] as const;
-    for await (const batch of rows.batches(results, { select: [address] }))
+    for await (const batch of this.#context.rows.batches(results, { select: [address] }))
       for (const result of batch) {
         this.#known++;
         this.#reached.add(addressOf(result));
@@ -169,16 +169,8 @@ class Ahead {
   }
 
   async #append(values: readonly RowValues[]): Promise<void> {
-    const { rows, results } = this.#context;
-    const origin = originOf(this.#action, this.#before ?? -1);
-    const placed = values.map((value) => ({ ...value, [originColumn.name]: origin }));
-    // Read in this order, few of them are needed at a time.
-    const sorted = placed.toSorted((one, other) => addressOf(one) - addressOf(other));
     const { columns, mark } = this.#computing;
-    // To compress hashes takes longer than to write them, and the table is soon dropped.
-    const fields = { [mark]: { "lance-encoding:compression": "none" } };
-    await rows.append(results, { columns: resultColumns(columns), rows: sorted, fields });
-    this.#unindexed++;
+    await this.#own.append(values, columns, { ...this.#action, mark, before: this.#before ?? -1 });
   }
 
   async #drop(table: string): Promise<void> {
@@ -188,53 +180,46 @@ class Ahead {
 
   /** Those of the rows without a result, of this run or of others. */
   async #lacking(found: readonly RowValues[]): Promise<readonly RowValues[]> {
-    const { rows, results } = this.#context;
+    const { rows } = this.#context;
     const { key, mark } = this.#computing;
     const select = [key.name, mark].map((name) => [name, sqlPath([name])] as const);
     const known = new Set<string>();
-    for (const { name, before } of [{ name: results, before: this.#before! }, ...this.#others]) {
+    for (const { name, before } of [...this.#own.tables, ...this.#others]) {
       const moved = found.filter((row) => fragmentOf(Number(row[rowAddress])) > before);
-      if (moved.length > 0 && name === results) await this.#indexResults();
+      if (moved.length > 0) await this.#own.index(name, key.name);
       for (const where of this.#byKeys(moved))
         for (const result of await rows.read(name, { select, where })) known.add(this.#identity(result));
     }
     return found.filter((row) => !known.has(this.#identity(row)));
   }
 
-  async #indexResults(): Promise<void> {
-    const { rows, results, mayWrite } = this.#context;
-    if (this.#unindexed < manyAppends || rows.indexColumn === undefined) return;
-    this.#unindexed = 0;
-    await mayWrite();
-    // Without an index, the search only takes longer.
-    await rows.indexColumn(results, this.#computing.key.name).catch(() => {});
-  }
-
   /** Computes rows again that failed in an earlier run: the code may have been at fault. */
-  async computeAgain(failed: readonly RowValues[]): Promise<void> {
-    const { rows, results } = this.#context;
+  async computeAgain(failed: readonly FailedRows[]): Promise<void> {
+    const { rows } = this.#context;
     const { key } = this.#computing;
-    const keep = async (values: readonly RowValues[]) =>
-      void (await rows.update(results, key.name, this.#computing.values(values), "true"));
-    for (const keys of this.#byKeys(failed)) {
-      const found = await this.#computing.read(this.#wanted(keys), undefined, false);
-      if (found.length > 0) await this.#computing.computeEach(found, keep);
+    for (const { name, keys } of failed) {
+      const keep = async (values: readonly RowValues[]) =>
+        void (await rows.update(name, key.name, this.#computing.values(values), "true"));
+      for (const some of this.#byKeys(keys)) {
+        const found = await this.#computing.read(this.#wanted(some), undefined, false);
+        if (found.length > 0) await this.#computing.computeEach(found, keep);
+      }
     }
   }
 
   async #ofOtherCode(codeHash: string): Promise<readonly RowValues[]> {
     if (this.#known === 0) return [];
-    const { rows, results } = this.#context;
     const { key, mark, column } = this.#computing;
     const select = [key.name, mark, column.name].map((name) => [name, sqlPath([name])] as const);
-    const known = await rows.read(results, {
-      select,
-      where: `${hasSucceeded(mark)} and ${isByOtherCode(sqlPath([mark]), codeHash)}`,
-      limit: mostCompared,
-    });
+    const where = `${hasSucceeded(mark)} and ${isByOtherCode(sqlPath([mark]), codeHash)}`;
+    const known: RowValues[] = [];
+    for (const { name } of this.#own.tables) {
+      const limit = mostCompared - known.length;
+      if (limit > 0) known.push(...(await this.#context.rows.read(name, { select, where, limit })));
+    }
     const values = new Map(known.map((result) => [this.#identity(result), result[column.name]!]));
-    const [where] = this.#byKeys(known);
-    const found = where === undefined ? [] : await this.#computing.read(where, undefined, false);
+    const [ofKeys] = this.#byKeys(known);
+    const found = ofKeys === undefined ? [] : await this.#computing.read(ofKeys, undefined, false);
     return found.flatMap((row) => {
       const value = values.get(this.#identity(row));
       return value === undefined ? [] : [{ ...row, [column.name]: value }];

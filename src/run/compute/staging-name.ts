@@ -12,14 +12,44 @@ export function stagingName(ledger: string, { table, path }: Computed, shard?: S
   return withShard(`${ledger}.computed-${stepHash({ table, path })}`, shard);
 }
 
-/** The table in which all values of a column are collected that is not there yet. */
+/** The first table in which values of a column are collected that is not there yet. */
 export function resultsName(ledger: string, column: Computed, shard?: Shard): string {
   return withShard(`${ledger}${resultsPart(column)}`, shard);
 }
 
-/** Those of these tables that are such tables of this column, of whichever shard and ledger. */
+export interface Parts {
+  /** The tables that are there, in order. */
+  readonly parts: readonly string[];
+  /** The name of one that follows them, from 0 on. */
+  readonly nameOf: (next: number) => string;
+}
+
+const partNumber = /\.(\d+)(?=$|-\d+-of-\d+$)/;
+
+/** The tables that follow this first one, and hold more of the same results. */
+export function partsOf(tables: readonly string[], first: string): Parts {
+  const parts = tables.filter((table) => table.replace(partNumber, "") === first).toSorted(byPart);
+  const last = parts.at(-1);
+  const end = last === undefined ? 0 : partOf(last) + 1;
+  const named = (part: number) => first.replace(/(-\d+-of-\d+)?$/, (shard) => `.${part}${shard}`);
+  return { parts, nameOf: (next) => (end + next === 0 ? first : named(end + next)) };
+}
+
+/**
+ * Those of these tables that are such tables of this column, of whichever shard and ledger, in order. They are dropped
+ * from the last to the first: a run that finds some of them relies on those before.
+ */
 export function resultsOf(tables: readonly string[], column: Computed): readonly string[] {
-  return tables.filter((table) => table.includes(resultsPart(column)));
+  return tables.filter((table) => table.includes(resultsPart(column))).toSorted(byPart);
+}
+
+/** Compares the numbers of parts. */
+export function byPart(one: string, other: string): number {
+  return partOf(one) - partOf(other);
+}
+
+function partOf(table: string): number {
+  return Number(partNumber.exec(table)?.[1] ?? 0);
 }
 
 function resultsPart({ table, path }: Computed): string {

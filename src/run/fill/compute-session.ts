@@ -11,13 +11,13 @@ import type { Target } from "../../targets/contract/target.ts";
 import type { Shard } from "../compute/shard.ts";
 import type { Code } from "../compute/call-code.ts";
 import type { Compute } from "../compute/compute-all.ts";
-import type { KnownResults } from "../compute/compute-ahead.ts";
+import type { KnownResults } from "../compute/own-results.ts";
 import { stagedColumns } from "../compute/computing.ts";
 import { LimitReached } from "../calls/fill-failed.ts";
 import { fragmentsBefore } from "../compute/results.ts";
-import { seldom } from "../compute/seldom.ts";
+import { seldom } from "../../time/seldom.ts";
 import type { ComputeContext, FillContext, Filled } from "../compute/fill-context.ts";
-import { areSiblings, resultsName, resultsOf, stagingName, stagingsOf } from "../compute/staging-name.ts";
+import { areSiblings, partsOf, resultsName, resultsOf, stagingName, stagingsOf } from "../compute/staging-name.ts";
 import type { RunContext } from "../run-context.ts";
 import type { LoadedFiles } from "./load-files.ts";
 import type { Phases } from "../phase.ts";
@@ -188,7 +188,7 @@ export function openSession(
     emit({ event: "loaded", ...reported, rows: loaded.rows, problem: loaded.problem });
     if (loaded.problem !== undefined) return loaded;
     await mayWrite();
-    for (const name of results) await rows.drop(name);
+    for (const name of results.toReversed()) await rows.drop(name);
     return loaded;
   };
   const loadMarks = async (action: FillColumnAction, mark: string, sql: string) =>
@@ -206,12 +206,21 @@ export function openSession(
     ...(canLoad && { loadMarks }),
     computeAhead: (action, columns) =>
       computing(action, columns, async (context) => {
-        const results = resultsName(ledger, action, shard);
+        const first = resultsName(ledger, action, shard);
+        const results = partsOf(await listTables(), first);
         // Those of as many shards have rows of this one only if these have moved since.
-        const others = async () =>
-          (await usable(action, columns))
-            .filter(({ name }) => name !== results)
-            .map((one) => (areSiblings(one.name, results) ? one : { ...one, before: -1 }));
+        const others = async () => {
+          const found = await usable(action, columns);
+          const own = new Set(
+            partsOf(
+              found.map(({ name }) => name),
+              first,
+            ).parts,
+          );
+          return found
+            .filter(({ name }) => !own.has(name))
+            .map((one) => (areSiblings(one.name, first) ? one : { ...one, before: -1 }));
+        };
         // The fill that follows loads what shards have computed, and computes what they have left.
         if (shard === undefined && (await others()).length > 0) return undefined;
         const { computeAhead } = await import("../compute/compute-ahead.ts");

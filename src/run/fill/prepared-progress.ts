@@ -7,7 +7,7 @@ import { formatPath, parsePath } from "../../schema/path.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { fragmentsBefore } from "../compute/results.ts";
 import type { Shard } from "../compute/shard.ts";
-import { resultsName, resultsOf, stagingsOf } from "../compute/staging-name.ts";
+import { partsOf, resultsName, resultsOf, stagingsOf } from "../compute/staging-name.ts";
 
 /** Milliseconds after which a process that has written nothing is taken for dead. */
 const stillActive = 30_000;
@@ -52,11 +52,12 @@ export async function preparedProgress(
   const pending = isKept ? await count(table, both(isPending(filling, next))) : all;
   const hidden = { table, path: formatPath([next]) };
   const tables = await target.listTables();
+  const own = partsOf(tables, resultsName(ledger, hidden, shard)).parts;
   const lookInto = async (names: readonly string[]) =>
     await Promise.all(
       names.map(async (name) => {
         // To find failures, the marks are read, which each shard would do for all others.
-        const isOther = shard !== undefined && name !== resultsName(ledger, hidden, shard);
+        const isOther = shard !== undefined && !own.includes(name);
         return await waitingIn(name, target, since, isOther ? undefined : hasFailed(filling));
       }),
     );

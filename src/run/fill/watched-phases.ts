@@ -1,7 +1,7 @@
 /** Reports the phases of a column that is computed. */
 import type { Clock } from "../../time/clock.ts";
 import type { Phase, Phases } from "../phase.ts";
-import { seldom } from "../compute/seldom.ts";
+import { seldom } from "../../time/seldom.ts";
 import type { Emit } from "../events.ts";
 
 export interface PhaseWatch {

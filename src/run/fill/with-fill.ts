@@ -166,7 +166,7 @@ export async function dropLateStaging(
   const late = [action, prepared].flatMap((column) => stagingsOf(tables, ledger, column));
   // Another ledger may have results of the same column.
   const results = resultsOf(tables, prepared).filter((name) => name.startsWith(`${ledger}.`));
-  for (const name of [...late, ...results]) await rows.drop(name);
+  for (const name of [...late, ...results.toReversed()]) await rows.drop(name);
 }
 
 async function computed(action: ComputingAction, context: PrepareContext): Promise<Prepared> {

@@ -5,6 +5,7 @@ import { markColumn } from "../../../../src/actions/rewrite/source-marks.ts";
 import { NoAnswer, type Compute } from "../../../../src/run/compute/compute-all.ts";
 import { computeAhead, type AheadContext } from "../../../../src/run/compute/compute-ahead.ts";
 import { fragmentsBefore } from "../../../../src/run/compute/results.ts";
+import { partsOf } from "../../../../src/run/compute/staging-name.ts";
 import { fillColumn } from "../../../../src/run/fill/fill-column.ts";
 import type { Column } from "../../../../src/schema/data-type.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
@@ -40,6 +41,8 @@ const action: FillColumnAction = {
 /** Of another length than those of most other rows, and different from all of them. */
 const textOf = (id: number) => String(id).padEnd(4 + (id % 17), "x");
 
+type Given = Partial<AheadContext> & { readonly compute?: Compute };
+
 /** A table of several fragments. */
 async function aScene(fragments = 3, size = 40) {
   const folder = temporaryFolder();
@@ -50,9 +53,8 @@ async function aScene(fragments = 3, size = 40) {
     await rows.append("docs", { columns: own, rows: ids.map((id) => ({ id, text: textOf(id) })) });
   }
   const computed: (string | null)[] = [];
-  const contextOf = ({ compute = lengths, ...others }: Partial<AheadContext> & { readonly compute?: Compute }) => ({
+  const contextOf = ({ compute = lengths, ...others }: Given) => ({
     rows,
-    results,
     staging,
     mayWrite: async () => {},
     progress: () => {},
@@ -68,8 +70,11 @@ async function aScene(fragments = 3, size = 40) {
     rows,
     computed,
     docs: async () => await (await lancedb.connect(folder)).openTable("docs"),
-    ahead: async (given: Parameters<typeof contextOf>[0] = {}, options: Partial<FillColumnAction> = {}) =>
-      await computeAhead({ ...action, ...options }, [...own, ...added], contextOf(given)),
+    ahead: async ({ first = results, ...given }: Given & { readonly first?: string } = {}, options = {}) =>
+      await computeAhead({ ...action, ...options }, [...own, ...added], {
+        results: partsOf(await target.listTables(), first),
+        ...contextOf(given),
+      }),
     /** Adds the column, unless it is there, and loads it. Returns how many rows were computed only now. */
     async load(options: Partial<FillColumnAction> = {}, isThere = false) {
       const before = computed.length;
@@ -80,7 +85,7 @@ async function aScene(fragments = 3, size = 40) {
         ...contextOf({}),
         phases,
         staged: [staging],
-        results: [results],
+        results: partsOf(await target.listTables(), results).parts,
       });
       return computed.length - before;
     },
@@ -226,7 +231,9 @@ test("a run that is killed before the first rows were kept computes them first",
   const kept = (await scene.rows.read(results, { select: [["id", "id"]] })).length;
   expect(kept).toBeGreaterThan(0);
   await scene.ahead();
-  expect(await scene.rows.read(results, { select: [["id", "id"]] })).toHaveLength(200);
+  const { parts } = partsOf(await scene.tables(), results);
+  const all = await Promise.all(parts.map((name) => scene.rows.read(name, { select: [["id", "id"]] })));
+  expect(all.flat()).toHaveLength(200);
   expect(await scene.load()).toBe(0);
   expect(await expectRight(scene)).toBe(200);
 });
@@ -285,7 +292,7 @@ function shardsIn(scene: Scene, of: number) {
   return async (index: number, given: Parameters<Scene["ahead"]>[0] = {}) =>
     await scene.ahead({
       shard: { index, of },
-      results: nameOf(index),
+      first: nameOf(index),
       staging: `${staging}-${index}-of-${of}`,
       others: async () => {
         const siblings = Array.from({ length: of }, (_, at) => nameOf(at + 1)).filter((name) => name !== nameOf(index));
@@ -385,4 +392,20 @@ test("a key that is not unique is refused", async () => {
     ],
   });
   await expect(scene.ahead()).rejects.toThrow("docs.id is 500 in 2 rows or more");
+});
+
+test("after many appends, results go on in another table, and a run that resumes computes no row twice", async () => {
+  const scene = await aScene(1, 520);
+  let left = 505;
+  const stopped: Compute = async (some) =>
+    left-- > 0 ? await lengths(some) : await Promise.reject(new NoAnswer("no"));
+  await scene.ahead({ compute: stopped }, { batch: 1 }).catch(() => {});
+  expect(await scene.tables()).toEqual([results, `${results}.1`, "docs"]);
+  await (await scene.docs()).update({ where: "id = 0 or id = 519", valuesSql: { text: "concat(text, '!')" } });
+  expect(await scene.ahead({}, { batch: 1 })).toBeUndefined();
+  expect(await scene.tables()).toEqual([results, `${results}.1`, "docs"]);
+  // The first of them was computed before it changed.
+  expect(scene.computed).toHaveLength(521);
+  expect(await scene.load()).toBe(0);
+  await expectRight(scene);
 });
