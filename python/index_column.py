@@ -71,8 +71,7 @@ def sample(table, column, wanted, place):
 def trained(table, task):
     """What create_index is given so that it trains nothing but the bounds of scalar quantization."""
     count = partitions(table, task)
-    # The engine looks for each row of its sample by its position. That takes about a millisecond if rows of its fragment
-    # are deleted, and ten microseconds otherwise.
+    # The engine looks for each row of its sample by its position. With deleted rows, that takes long in a large fragment.
     if table.has_stable_row_ids or not any(one.num_deletions for one in table.get_fragments()):
         return trained_on(table, task["column"], count, task)
     wanted = max(count * task["sample_rate"], 0 if task["sub_vectors"] is None else CODES << task["bits"])

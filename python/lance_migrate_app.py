@@ -15,7 +15,7 @@ import pyarrow as pa
 #: Metadata of a column: the version of the code that has computed its vectors.
 MODEL_KEY = b"lance_migrate_version"
 
-#: How the names of hidden columns begin. Those of marks that are kept go on with "kept_" and the name of the old column.
+#: How the names of hidden columns begin. In those of kept marks, "kept_" and the name of the old column follow.
 HIDDEN = "_lance_migrate_"
 
 #: How many keys are in one query.
@@ -165,7 +165,7 @@ class _RowsChanged(Exception):
 def _with_carried(data, table, key, schema):
     """The rows with the values that they have in columns that they lack, and a predicate for those that are still the same.
 
-    To leave columns as they are, the engine reads them in all rows of the table. Each change of a row moves it. The rows as
+    To leave columns as they are, the engine reads them in all rows of the table. An update or a merge moves a row. The rows as
     they are, and None, if others than migrations may change these columns, or if they can't be looked up: the key holds
     neither integers nor texts, several rows have it, or the table is on a service that knows no addresses.
     """

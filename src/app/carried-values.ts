@@ -19,7 +19,7 @@ type Values = Readonly<Record<string, unknown>>;
 export interface Carried {
   /** One for each of the rows; nulls for a new row. */
   readonly values: readonly Values[];
-  /** An SQL predicate for the rows that are as they were read. Each change of a row moves it. */
+  /** An SQL predicate for the rows that no update or merge has moved since. Files of a column that are loaded move none. */
   readonly isSame: string;
 }
 
