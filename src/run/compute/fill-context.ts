@@ -1,6 +1,8 @@
 /** What computing the values of a column and filling it need, and what comes of it. */
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { Clock } from "../../time/clock.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import type { Outrun } from "../events.ts";
 import type { Phase, Phases } from "../phase.ts";
 import type { Compute } from "./compute-all.ts";
 import type { Shard } from "./shard.ts";
@@ -40,6 +42,11 @@ export interface FillContext extends ComputeContext {
   readonly keepsFailed?: boolean | undefined;
   /** Why the first row failed that has no value of `results`. */
   readonly failure?: string | undefined;
+  /** Aborted if the run is interrupted. */
+  readonly signal?: AbortSignal | undefined;
+  readonly verdict: Target["verdict"];
+  /** Reports how often writes of others have come first. */
+  readonly outrun: (how: Outrun) => void;
   /** Waits for writes that applications began before the column took another one's place; then rows are looked for again. */
   readonly pause?: (() => Promise<void>) | undefined;
 }

@@ -70,7 +70,10 @@ interface Reported {
   readonly path: string;
 }
 
-type FillOptions = Pick<FillContext, "failure" | "inUse" | "keepsFailed" | "pause" | "phase">;
+type FillOptions = Pick<
+  FillContext,
+  "failure" | "inUse" | "keepsFailed" | "outrun" | "pause" | "phase" | "signal" | "verdict"
+>;
 
 /** `reported`: the column as users name it, for events. */
 export function openSession(
@@ -198,7 +201,7 @@ export function openSession(
       const task = { ...files, mark, sql: `arrow_cast(${sql}, 'Utf8')` };
       const loaded = await loadFiles(task, mayWrite, signal, { printed });
       if (loaded.problem !== undefined)
-        printed(`marks of the old values can't be loaded (${loaded.problem}), so they are added in one commit`);
+        printed(`marks of the old values can't be loaded (${loaded.problem}), so the engine adds them`);
       return loaded;
     });
   const canLoad = python !== undefined && rows.files !== undefined;

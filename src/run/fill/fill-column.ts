@@ -26,6 +26,7 @@ import {
 } from "../compute/found-rows.ts";
 import { addressColumn, addressOf, cutFragments, fragmentsIn, inRange, spanOf } from "../compute/results.ts";
 import { inShard } from "../compute/shard.ts";
+import { mergeValues } from "./merge-values.ts";
 import { mayBeStale, StaleKeys } from "./stale-rows.ts";
 
 /** How often rows are looked for that were written while others were computed. */
@@ -237,7 +238,7 @@ class Fill {
    * table since then, and for rows that were left out because they had moved, it is looked again.
    */
   async #merge(values: readonly RowValues[], seen?: Seen): Promise<number> {
-    const { rows, mayWrite } = this.#context;
+    const { rows } = this.#context;
     const { table, key, overwrite = false } = this.#action;
     const { column, key: keyColumn, markNow } = this.#computing;
     const wanted = { rows, table, key: keyColumn, mark: markNow, pending: this.#pending };
@@ -249,10 +250,9 @@ class Fill {
       if (!isLast && (known === undefined || known.version !== version))
         [left, known] = await stillPending(left, wanted);
       if (left.length === 0) break;
-      await mayWrite();
       const addresses = isLast ? undefined : known?.addresses;
       const condition = isCurrent(this.#action, column.name, addresses, rows.mostRanges);
-      const changed = await rows.update(table, key, this.#computing.values(left), condition);
+      const changed = await mergeValues({ table, key, values: this.#computing.values(left), condition }, this.#context);
       this.merges++;
       merged += changed;
       if (isLast || changed === left.length) break;

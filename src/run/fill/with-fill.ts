@@ -12,6 +12,7 @@ import { RecallTooLow } from "../recall/describe-recall.ts";
 import { checkRecall } from "../recall/with-recall.ts";
 import type { Prepared } from "./prepare-column.ts";
 import type { PrepareContext } from "./prepared-table.ts";
+import type { Outrun } from "../events.ts";
 import { watchedPhases } from "./watched-phases.ts";
 import { preparingsOf, resultsOf, stagingsOf } from "../compute/staging-name.ts";
 
@@ -82,6 +83,7 @@ export async function compute(
   const pause = runsCode ? async () => await clock.sleep(settlingTime, signal) : undefined;
   const phases = watchedPhases(project, { table, path });
   const session = openSession(target, project, { table, path }, phases);
+  const outrun = (how: Outrun) => emit({ event: "outrun", table, path, ...how });
   const context: PrepareContext = {
     target,
     rows: target.rows,
@@ -94,7 +96,7 @@ export async function compute(
       await phases.enter("measuring recall");
       await checkRecall(check, path, target, project);
     },
-    outrun: (how) => emit({ event: "outrun", table, path, ...how }),
+    outrun,
     loadMarks: session.loadMarks,
     ahead: async (filling, columns) => await session.computeAhead(filling, columns),
     fill: async (filling, columns, { isNew = false, ...how }) => {
@@ -102,6 +104,9 @@ export async function compute(
       return await session.fill(filling, columns, {
         ...how,
         keepsFailed: keeps,
+        verdict: (error) => target.verdict(error),
+        signal,
+        outrun,
         ...(isNew && { pause }),
       });
     },

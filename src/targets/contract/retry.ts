@@ -16,6 +16,8 @@ export const patience = {
   throttled: { tries: 30, first: 20, longest: 1_000 },
   /** Others' commits came first. */
   conflict: { tries: 30, first: 20, longest: 1_000 },
+  /** The same for a call that the embedded engine itself has retried for 30 seconds. */
+  engine: { tries: 3, first: 100, longest: 1_000 },
   /** The same for a quick change ahead of a migration, which nobody waits for. */
   ahead: { tries: 300, first: 20, longest: 200 },
   /** The same, if there is a detour on which they can't. */

@@ -84,6 +84,8 @@ async function aScene(fragments = 3, size = 40) {
       await fillColumn({ ...action, ...options }, table, {
         ...contextOf({}),
         phases,
+        verdict: (error) => target.verdict(error),
+        outrun: () => {},
         staged: [staging],
         results: partsOf(await target.listTables(), results).parts,
       });

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { FillColumnAction } from "../../../../src/actions/model/action.ts";
 import { stagingName, stagingsOf } from "../../../../src/run/compute/staging-name.ts";
 import type { Compute } from "../../../../src/run/compute/compute-all.ts";
+import type { Outrun } from "../../../../src/run/events.ts";
 import type { RowAccess } from "../../../../src/targets/contract/row-access.ts";
 import { lancedb } from "../../../support/tables.ts";
 import { aScene, failingAfter, lengths, staging, type Given, type Row } from "./fill-scene.ts";
@@ -25,6 +26,31 @@ test("after a pause, rows that were written meanwhile are computed, and failed r
   const { problem } = await scene.run({ failedRows: "leave", ...one }, { compute, pause });
   expect(await scene.lengths()).toEqual([1, null, null, 4, 5]);
   expect(problem?.rows).toBe(1);
+});
+
+test("a merge before which others' commits came first as long as the engine tried is made again, and reported", async () => {
+  const scene = await aScene(texts);
+  const starved = new Error("Failed to execute merge insert: Too many concurrent writers. Attempted 10 retries.");
+  let merges = 0;
+  const update: RowAccess["update"] = async (...given) => {
+    if (++merges <= 2) throw starved;
+    return await scene.access.update(...given);
+  };
+  const reports: Outrun[] = [];
+  const outrun = (how: Outrun) => void reports.push(how);
+  expect(await scene.run({}, { rows: { ...scene.access, update }, outrun })).toEqual({ problem: undefined, merges: 1 });
+  expect(await scene.lengths()).toEqual([1, 2, null, 4]);
+  expect(reports).toMatchObject([1, 2].map((tries) => ({ tries, text: "merge of 4 rows" })));
+
+  const always: RowAccess["update"] = async () => await Promise.reject(starved);
+  await scene.add([{ id: 4, text: "eeeee" }]);
+  await expect(scene.run({}, { rows: { ...scene.access, update: always }, outrun })).rejects.toBe(starved);
+  expect(reports).toHaveLength(5);
+  // What was computed is merged by the next run.
+  scene.computed.length = 0;
+  await scene.run();
+  expect(await scene.lengths()).toEqual([1, 2, null, 4, 5]);
+  expect(scene.computed).toEqual([]);
 });
 
 test("rows of a column in use whose sources others keep changing are reported", async () => {

@@ -58,6 +58,8 @@ export async function aScene(rows: readonly Row[], mark = markColumn().name) {
     await fillColumn({ ...action, ...options }, { columns: marked, indexes: {} } as never, {
       rows: access,
       phases,
+      verdict: (error) => target.verdict(error),
+      outrun: () => {},
       staging,
       staged: [staging],
       mayWrite: async () => {},
