@@ -12,6 +12,7 @@ import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { int64, utf8, vector } from "../../src/schema/declare/type-builders.ts";
 import { createTable, dropColumn, reembedColumn } from "../../src/steps/index.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
+import type { RowAccess } from "../../src/targets/contract/row-access.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { lancedb, rowsOf } from "../support/tables.ts";
@@ -148,6 +149,67 @@ test("a run that is interrupted while writes of others come first each time ends
   await down(options);
   expect(await vectorsIn(folder)).toEqual(vectorsOf([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]));
   await options.target.close();
+});
+
+test("marks of old values that others' commits prevent from being added at once are merged, and others stay as they are", async () => {
+  const { folder, options, open } = await aScene(false, [10, 11]);
+  writeFileSync(join(folder, "code2.mjs"), embedder(2).replace("Number(number) + at", "1_000"));
+  const table = await open();
+  const { target } = options;
+  let tries = 0;
+  const execute: Target["execute"] = async (action, seen) => {
+    if (action.kind !== "addColumns") return await target.execute(action, seen);
+    if (action.columns.some(({ as }) => as !== undefined)) {
+      tries++;
+      throw new Error("Retryable commit conflict for version 7: preempted by concurrent transaction Append");
+    }
+    const version = await target.execute(action, seen);
+    await table.update({ where: "id = 3", values: { text: "text 33" } });
+    await table.delete("id = 11");
+    return version;
+  };
+  let merges = 0;
+  const update: RowAccess["update"] = async (...given) => {
+    if (++merges === 1) {
+      await table.delete("id = 2");
+      await table.add([{ id: 2, text: "text 2", embedding: newVector(2) }]);
+    }
+    return await target.rows!.update(...given);
+  };
+  await down({ ...options, target: { ...target, execute, rows: { ...target.rows!, update } } });
+  expect(tries).toBe(5);
+  const computed = { "text 2": [1_000, 1_000], "text 33": [1_000, 1_000] };
+  expect(await vectorsIn(folder)).toEqual({ ...vectorsOf([0, 1, 4, 5, 6, 7, 8, 9, 10]), ...computed });
+  await options.target.close();
+});
+
+test("if writes of others come first each time, marks are neither added nor merged without end, nor after an interrupt", async () => {
+  const {
+    folder,
+    options,
+    options: { target },
+  } = await aScene();
+  const conflict = new Error("Too many concurrent writers. Attempted 10 retries.");
+  const calls = { add: 0, merge: 0 };
+  const interruption = new AbortController();
+  const execute: Target["execute"] = async (action, seen) => {
+    if (action.kind !== "addColumns" || action.columns.every(({ as }) => as === undefined))
+      return await target.execute(action, seen);
+    calls.add++;
+    throw conflict;
+  };
+  const update: RowAccess["update"] = async () => {
+    if (++calls.merge > 3) interruption.abort();
+    return await Promise.reject(conflict);
+  };
+  const given = { ...options, target: { ...target, execute, rows: { ...target.rows!, update } } };
+  await expect(down(given)).rejects.toThrow("writes of others came first each time");
+  expect(calls).toEqual({ add: 5, merge: 3 });
+  await expect(down({ ...given, signal: interruption.signal })).rejects.toThrow("docs.embedding is prepared in part");
+  expect(calls).toEqual({ add: 10, merge: 4 });
+  await down(options);
+  expect(await vectorsIn(folder)).toEqual(vectorsOf([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]));
+  await target.close();
 });
 
 test("rows that get no old value after the switch back are reported", async () => {

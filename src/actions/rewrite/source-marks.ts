@@ -103,6 +103,9 @@ function isOutdated(action: Marked): string {
   return `${sourceMark(markPath(action), failedMark, nullMark, laterMark)} <> ${markSql(action)}`;
 }
 
+/** An SQL predicate for no row. */
+export const isNever = "false";
+
 /**
  * An SQL predicate for the rows whose old value is intact: its sources are those of when the column was replaced by
  * another one. A mark that was made later, or none, means that the row was written since, perhaps with its new value
@@ -115,7 +118,7 @@ export function isIntact(
   kept: string,
 ): string {
   const own = sqlPath([column]);
-  if (marked === undefined) return "false";
+  if (marked === undefined) return isNever;
   const mark = sourceMark(sqlPath([kept]), failedMark, nullMark);
   // A row without a mark is not intact: null is neither true nor false.
   return `${own} is not null and coalesce(${mark} = ${markSql({ version: marked, from })}, false)`;

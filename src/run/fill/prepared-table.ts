@@ -238,7 +238,7 @@ export class PreparedTable {
     const work = async () => {
       const action = await pending(await this.columns());
       if (action === undefined) return;
-      if (signal?.aborted === true) throw this.#interrupted();
+      if (signal?.aborted === true) throw this.interrupted();
       await mayWrite();
       try {
         await target.execute(action, await target.describeTable(this.#action.table));
@@ -257,7 +257,7 @@ export class PreparedTable {
     await retry(work, verdict, clock, allowed);
   }
 
-  #interrupted(): MigrateError {
+  interrupted(): MigrateError {
     const done = `${this.#action.table}.${this.#action.path} is prepared in part; run the same command to continue`;
     return new MigrateError("ERR_INTERRUPTED", { done });
   }
