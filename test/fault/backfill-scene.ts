@@ -76,7 +76,7 @@ export async function aScene(
 const writer = await bundled(fileURLToPath(new URL("document-writer.ts", import.meta.url)));
 
 /** Milliseconds after each write of an application: with short ones, most of the work of a test is theirs. */
-const pause = rounds(200, 20);
+const pause = rounds(200, 50);
 
 /** Starts an application that writes documents. Which `models` it knows is described there; none if absent. */
 export async function startWriter(

@@ -60,14 +60,24 @@ async function kill(running: Running): Promise<boolean> {
   return running.process.signalCode === "SIGKILL";
 }
 
+interface Started extends Running {
+  /** Starts the same command with the same clock: when that leaps over the lease, the first one notices it too. */
+  readonly successor: () => Running;
+}
+
+function start({ start: command }: Project, args: readonly string[]): Started {
+  const clock = leaping();
+  return { ...command(args, clock), successor: () => command(args, clock) };
+}
+
 /**
  * Before it is killed, it may be suspended until a successor has taken its place, which is killed then too. How many of
  * them were killed before they had ended.
  */
-async function suspendAndKill(running: Running, successor: () => Running, chance: Chance): Promise<number> {
+async function suspendAndKill(running: Started, chance: Chance): Promise<number> {
   if (running.process.exitCode !== null || !chance.happens(0.3)) return Number(await kill(running));
   running.process.kill("SIGSTOP");
-  const next = successor();
+  const next = running.successor();
   await Promise.race([next.finished, sleep(1_000 + chance.below(3_000))]);
   running.process.kill("SIGCONT");
   await Promise.race([running.finished, sleep(chance.below(1_000))]);
@@ -97,24 +107,24 @@ async function changeModel(way: "lance" | "namespace", round: number): Promise<O
   const old = await Promise.all([1_000_000, 2_000_000].map((first) => startWriter(scene, first, ["old"])));
   for (let time = 0; time < rounds(2, 3); time++) {
     const before = paidFor(project).length;
-    const running = project.start(["prepare"], leaping());
+    const running = start(project, ["prepare"]);
     if (time === 0) await computing(running, project, before);
     for (const end = performance.now() + chance.next() * (time === 0 ? 1_000 : 3_000); performance.now() < end;)
       if ((await sleep(50), chance.happens(0.3)) && killLoader(running)) killed.loader++;
-    killed.prepare += await suspendAndKill(running, () => project.start(["prepare"], leaping()), chance);
+    killed.prepare += await suspendAndKill(running, chance);
   }
   if (round % 2 === 1) expect(await project.migrate(["prepare"], leaping())).toMatchObject({ code: 0 });
   const said = await Promise.all(old.map(ended));
   const both = await Promise.all([3_000_000, 4_000_000].map((first) => startWriter(scene, first, ["both"])));
   let isOver = false;
   for (let time = 0; !isOver; time++) {
-    const running = project.start(["up"], leaping());
+    const running = start(project, ["up"]);
     if (time % 2 === 1) await Promise.race([switched(running, project), sleep(20_000)]);
     if (killed.up >= mostOfUp) await running.finished;
     // After the switch it waits for writers for a second.
     const most = time % 2 === 1 ? 1_500 : 1_500 + 1_500 * time;
     await Promise.race([running.finished, sleep(chance.next() * most)]);
-    const times = await suspendAndKill(running, () => project.start(["up"], leaping()), chance);
+    const times = await suspendAndKill(running, chance);
     killed.up += times;
     if (await isSwitched(project)) killed.switched += times;
     // A successor that is killed may have begun something.
@@ -148,10 +158,10 @@ async function changeBack(scene: Scene, killed: Outcome["killed"], chance: Chanc
   const both = await Promise.all([5_000_000, 6_000_000].map((first) => startWriter(scene, first, ["both"])));
   let isOver = false;
   for (let time = 0; !isOver; time++) {
-    const running = project.start(["down", "--to", "1"], leaping());
+    const running = start(project, ["down", "--to", "1"]);
     if (time >= rounds(1, 3)) await running.finished;
     await Promise.race([running.finished, sleep(chance.next() * (1_500 + 1_500 * time))]);
-    killed.down += await suspendAndKill(running, () => project.start(["down", "--to", "1"], leaping()), chance);
+    killed.down += await suspendAndKill(running, chance);
     isOver = running.process.exitCode === 0;
   }
   const said = await Promise.all(both.map(ended));
