@@ -7,15 +7,14 @@ import { isMigrateError, MigrateError, type StepPlace } from "../errors/migrate-
 import type { PrepareColumnAction } from "../actions/model/action.ts";
 import { tablesOfAction } from "../actions/apply-action.ts";
 import type { Lease } from "../ledger/lease/lease.ts";
-import type { LedgerEntry } from "../ledger/state/record.ts";
 import { stepHash } from "../migrations/checksum.ts";
 import type { MigrationName } from "../migrations/file-name.ts";
 import type { Plan, PlannedAction } from "../plan/make-plan.ts";
 import type { FillProject } from "../run/fill/compute-session.ts";
 import { preparedProgress, type PreparedProgress } from "../run/fill/prepared-progress.ts";
-import { phaseEntry } from "../run/phase.ts";
+import { phaseDetail } from "../run/phase.ts";
 import type { PhaseWatch } from "../run/fill/watched-phases.ts";
-import { preparedEntry } from "../run/fill/preparing-state.ts";
+import { preparedDetail } from "../run/fill/preparing-state.ts";
 import type { Shard } from "../run/compute/shard.ts";
 import { areSiblings, preparingName, preparingsOf } from "../run/compute/staging-name.ts";
 import { compute, explainFill } from "../run/fill/with-fill.ts";
@@ -133,8 +132,7 @@ async function prepareColumn(one: Preparable, choice: PrepareChoice, context: Ru
       if (!lease.isSure()) await lease.check();
     };
     // For those who look at the status. If this run may not write any more, it notices that elsewhere.
-    const note = async (entry: LedgerEntry) => await lease.record([entry]).catch(() => {});
-    const entered: PhaseWatch["entered"] = async (phase) => await note(phaseEntry(phase));
+    const entered: PhaseWatch["entered"] = async (phase) => await lease.state(phaseDetail(phase)).catch(() => {});
     emit({ event: "preparing", table, path });
     try {
       const able = withTrainedIndexes(target, { ...context, mayWrite });
@@ -143,7 +141,7 @@ async function prepareColumn(one: Preparable, choice: PrepareChoice, context: Ru
       if (isMigrateError(cause)) throw cause;
       throw new MigrateError("ERR_PREPARE_FAILED", { ...place, problem: explainFill(cause, target) }, { cause });
     }
-    await note(preparedEntry);
+    await lease.state(preparedDetail).catch(() => {});
     return true;
   };
   const leases = preparingsOf(await target.listTables(), ledger, action);

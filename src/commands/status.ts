@@ -24,6 +24,7 @@ import { recognisedState } from "../run/prepare/record-renumbered.ts";
 import { lostLedger } from "../run/check/lost-ledger.ts";
 import { placeIfNew } from "../run/check/new-database.ts";
 import { contradiction } from "../run/lease/audited-ledger.ts";
+import { phaseNow } from "../run/phase.ts";
 import { doubtWords, holderWords, underWay } from "../run/lease/describe-holder.ts";
 import type { Deferral } from "../run/deferral-text.ts";
 import { listDeferred } from "../run/deferred/find-deferred.ts";
@@ -88,8 +89,8 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
   const context = runContext(options);
   const { journal, clock, runner } = context;
   const files = context.migrations.list();
-  const recorded = foldLedger(await journal.read());
-  const { state, problem } = await recognised(recorded, files, context);
+  const records = await journal.read();
+  const { state, problem } = await recognised(foldLedger(records), files, context);
   const atWork = underWay(state, clock);
   const inDoubt = migrationsInDoubt(state, runner.run);
   const pending = pendingFiles(files, state);
@@ -114,7 +115,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
     changed: await changedFiles(context, files, state),
     holder: state.holder?.by,
     lease: holderWords(state, clock),
-    doubts: doubtWords(state, runner.run, clock),
+    doubts: doubtWords(state, runner.run, clock, phaseNow(records)),
     late: state.late,
     deferred: await listDeferred(context, state),
     stale: (await ifLoaded(() => listStale(context, state))) ?? [],

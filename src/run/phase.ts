@@ -1,5 +1,5 @@
 /** What computing the values of a column goes through, for those who watch. */
-import type { LedgerEntry, LedgerRecord } from "../ledger/state/record.ts";
+import { byPlace, type LedgerRecord } from "../ledger/state/record.ts";
 
 /** Of a column that is in use, or of which most values are computed, the rows that were written since are caught up with. */
 export const phases = [
@@ -22,14 +22,20 @@ export interface Phases {
   reached(rows: number): void;
 }
 
-/** The record of a process that a phase of its begins. Only those who look at the status need it. */
-export function phaseEntry(phase: Phase): LedgerEntry {
-  return { event: "renewed", detail: prefix + phase };
+/** What the record of a run states when a phase of its begins. Only those who look at the status need it. */
+export function phaseDetail(phase: Phase): string {
+  return prefix + phase;
 }
 
-/** The phase that a record states; undefined also if it is one of another release. */
-export function phaseOf({ detail = "" }: LedgerRecord): Phase | undefined {
-  return phases.find((phase) => detail === prefix + phase);
+/**
+ * The phase of the run that has written to a ledger last, unless it has recorded something of a migration since; undefined
+ * also if it is one of another release.
+ */
+export function phaseNow(records: readonly LedgerRecord[]): Phase | undefined {
+  const sorted = records.toSorted(byPlace);
+  const epoch = sorted.at(-1)?.epoch;
+  const last = sorted.findLast((one) => one.version !== undefined || one.detail?.startsWith(prefix) === true);
+  return last?.epoch === epoch ? phases.find((phase) => last?.detail === prefix + phase) : undefined;
 }
 
 const prefix = "phase: ";

@@ -65,6 +65,17 @@ test("status tells a prepare that runs from one that was stopped and one that ha
   expect(await rowsOf(project.database, "docs")).toHaveLength(301);
 });
 
+test("status shows what an up does that computes a column", async () => {
+  const { project } = await aScene("lance", 300, { change: "reembed" });
+  project.write("hold", "4");
+  const running = project.start(["up"]);
+  const shown = async () => (await project.migrate(["status"])).stdout;
+  while (!(await shown()).includes("0002 is under way (computing)")) await sleep(50);
+  release(project);
+  expect(await running.finished).toMatchObject({ code: 0 });
+  expect(await shown()).not.toContain("computing");
+});
+
 test("after a kill on the same machine, the next prepare does not wait", async () => {
   const { project } = await aScene("lance", 300, { change: "reembed" });
   const running = await startHeld(project, 4);

@@ -20,6 +20,8 @@ export interface Lease {
   epoch(): number;
   /** Adds records in the order of the calls. */
   record(entries: readonly LedgerEntry[]): Promise<void>;
+  /** Renews the lease, if it is held, and states what this run does, for those who look at the status. */
+  state(detail: string): Promise<void>;
   /** Call it before something is changed: makes sure that the lease is held. Throws ERR_LEASE_LOST, ERR_LEASE_SHORT. */
   check(): Promise<void>;
   /** Whether no other run can have taken over yet, by this run's clock and without reading the ledger. */
@@ -107,10 +109,8 @@ export async function takeLease(
   let queue: Promise<void> = Promise.resolve();
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const done = queue.then(work);
-    queue = done.then(
-      () => {},
-      () => {},
-    );
+    const ended = () => {};
+    queue = done.then(ended, ended);
     return done;
   };
   const overdue = () => elapsed(clock, held) >= duration;
@@ -137,8 +137,8 @@ export async function takeLease(
     (compaction ??= journal.compact().finally(() => {
       compaction = undefined;
     }));
-  const renew = async (): Promise<void> => {
-    await write([renewal()]);
+  const renew = async (more?: Pick<LedgerEntry, "detail">): Promise<void> => {
+    await write([{ ...renewal(), ...more }]);
     if (saysNothing && !(await journal.isNewest({ epoch, number: Infinity }))) standing = "lost";
   };
   const isHeld = () => standing === "held";
@@ -154,7 +154,7 @@ export async function takeLease(
     if (renewing || elapsed(clock, held) < duration / 3 || overdue()) return;
     renewing = true;
     // The next check notices a failure.
-    void inTurn(renew)
+    void inTurn(() => renew())
       .finally(() => {
         renewing = false;
       })
@@ -169,6 +169,7 @@ export async function takeLease(
       await inTurn(() => write(entries));
       await compact();
     },
+    state: (detail) => inTurn(async () => void (isHeld() && !overdue() && (await renew({ detail })))),
     check: () =>
       inTurn(async () => {
         if (standing === "lost") throw await lost();

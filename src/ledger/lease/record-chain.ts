@@ -44,7 +44,7 @@ export function recordChain(
 
   const link = (entry: LedgerEntry, at: Pick<LedgerRecord, "epoch" | "number">): LedgerRecord => ({
     ...entry,
-    ...(entry.version === undefined && deferral !== undefined && { detail: deferral }),
+    ...(entry.version === undefined && deferral !== undefined && { detail: entry.detail ?? deferral }),
     ...runner,
     by: entry.by ?? runner.by,
     ...at,

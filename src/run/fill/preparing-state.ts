@@ -1,13 +1,13 @@
 /** Whether a process prepares a column now, by the records of its leases, so that any machine can tell. */
 import { foldLedger } from "../../ledger/state/fold.ts";
 import { journalOf } from "../../ledger/journal/open-journal.ts";
-import { byPlace, type LedgerEntry, type LedgerRecord } from "../../ledger/state/record.ts";
+import { byPlace, type LedgerRecord } from "../../ledger/state/record.ts";
 import type { Clock } from "../../time/clock.ts";
 import { isSilent } from "../lease/describe-holder.ts";
 import { isOfShard } from "../compute/staging-name.ts";
 import { isGone } from "../lease/process-identity.ts";
 import type { RunContext } from "../run-context.ts";
-import { phaseOf, type Phase } from "../phase.ts";
+import { phaseNow, type Phase } from "../phase.ts";
 
 export interface PreparingState {
   /**
@@ -24,8 +24,8 @@ export interface PreparingState {
   readonly phase?: Phase | undefined;
 }
 
-/** The record of a process that has prepared all. */
-export const preparedEntry: LedgerEntry = { event: "renewed", detail: "prepared" };
+/** What the record of a process states that has prepared all. */
+export const preparedDetail = "prepared";
 
 /** `ledgers`: those of the leases under which the column was prepared: one for all rows, and one for each shard. */
 export async function preparingState(
@@ -55,9 +55,9 @@ function stateIn(records: readonly LedgerRecord[], clock: Clock): PreparingState
     by: head.by,
     since: Math.min(...own.map(({ at }) => at)),
     at: head.at,
-    phase: own.map(phaseOf).findLast((phase) => phase !== undefined),
+    phase: phaseNow(own),
   };
-  const hasEnded = own.some(({ detail }) => detail === preparedEntry.detail);
+  const hasEnded = own.some(({ detail }) => detail === preparedDetail);
   if (holder === undefined) return { state: hasEnded ? "ended" : "stopped", ...seen };
   // By the clock of another machine, which may be wrong.
   const isAhead = head.at - clock.wall() > holder.lease;

@@ -9,6 +9,7 @@ import {
   type LedgerState,
 } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
+import type { Phase } from "../phase.ts";
 import { formatGroup, formatMigration } from "../../migrations/file-name.ts";
 
 /** Whether the holder has been silent for longer than its lease, by this clock. */
@@ -35,15 +36,18 @@ export function underWay(state: LedgerState, clock: Clock): readonly number[] {
   return isSilent(state, clock) || state.holder === undefined ? [] : workOf(state.holder);
 }
 
-/** The migrations in doubt or under way, as seen by `run`: one text for each, and one for a group. */
-export function doubtWords(state: LedgerState, run: string, clock: Clock): readonly string[] {
+/**
+ * The migrations in doubt or under way, as seen by `run`: one text for each, and one for a group. `phase`: what the holder
+ * of the lease does.
+ */
+export function doubtWords(state: LedgerState, run: string, clock: Clock, phase?: Phase): readonly string[] {
   const atWork = underWay(state, clock);
   const group = groupInDoubt(state, run);
   const single = [...migrationsInDoubt(state, run)].filter((version) => !group.has(version));
   return [...(group.size === 0 ? [] : [[...group]]), ...single.map((version) => [version])].map((versions) => {
     const [version] = versions as [number];
     const name = nameOf(state, versions);
-    if (atWork.includes(version)) return `${name} is under way`;
+    if (atWork.includes(version)) return `${name} is under way${phase === undefined ? "" : ` (${phase})`}`;
     const known = state.migrations.get(version);
     const verb = known?.reversal === undefined ? "up" : "down";
     const isTouchedSince = state.holder?.next === version || state.late.some((call) => call.version === version);

@@ -21,6 +21,7 @@ const calm: Lease = {
   ledger: [],
   epoch: () => 1,
   record: async () => {},
+  state: async () => {},
   check: async () => {},
   isSure: () => true,
   recordLate: async () => {},

@@ -55,6 +55,7 @@ async function lookedAt({ found = columns, late = [back], applied = [], check = 
     ledger: [],
     epoch: () => 1,
     record: async () => {},
+    state: async () => {},
     check,
     isSure: () => true,
     recordLate: async () => {},

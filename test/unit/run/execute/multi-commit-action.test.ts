@@ -41,6 +41,7 @@ async function acting({ action, before, commits, ...about }: About) {
         ledger: [],
         epoch: () => 1,
         record: async () => {},
+        state: async () => {},
         check: async () => {},
         isSure: () => true,
         recordLate: async () => {},

@@ -16,6 +16,7 @@ const held: Lease = {
   ledger: [],
   epoch: () => 1,
   record: async () => {},
+  state: async () => {},
   check: async () => {},
   isSure: () => true,
   recordLate: async () => {},

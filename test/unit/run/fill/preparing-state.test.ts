@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import { takeLease } from "../../../../src/ledger/lease/lease.ts";
 import { journalOf } from "../../../../src/ledger/journal/open-journal.ts";
-import { phaseEntry } from "../../../../src/run/phase.ts";
-import { preparedEntry, preparingState } from "../../../../src/run/fill/preparing-state.ts";
+import { phaseDetail } from "../../../../src/run/phase.ts";
+import { deferralDetail } from "../../../../src/ledger/state/record.ts";
+import { preparedDetail, preparingState } from "../../../../src/run/fill/preparing-state.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
 import { systemClock, type Clock } from "../../../../src/time/clock.ts";
 import { temporaryFolder } from "../../../support/project.ts";
@@ -50,7 +51,7 @@ test("a process that has released its lease has ended if all was prepared, and e
   await (await start(whole)).release();
   expect(await state([whole])).toMatchObject({ state: "stopped" });
   const again = await start(whole);
-  await again.record([preparedEntry]);
+  await again.state(preparedDetail);
   await again.release();
   expect(await state([whole])).toMatchObject({ state: "ended" });
   // What an earlier process has prepared does not count.
@@ -62,8 +63,8 @@ test("the last phase that a process has stated is known", async () => {
   const { start, state } = await aDatabase();
   const lease = await start(whole);
   expect(await state([whole])).toMatchObject({ state: "running", phase: undefined });
-  await lease.record([phaseEntry("computing")]);
-  await lease.record([phaseEntry("measuring recall")]);
+  await lease.state(phaseDetail("computing"));
+  await lease.state(phaseDetail("measuring recall"));
   expect(await state([whole])).toMatchObject({ state: "running", phase: "measuring recall" });
   await lease.release();
   expect(await state([whole])).toMatchObject({ state: "stopped", phase: "measuring recall" });
@@ -71,15 +72,30 @@ test("the last phase that a process has stated is known", async () => {
   expect(await state([whole])).toMatchObject({ state: "running", phase: undefined });
 });
 
+test("a phase is known where the ledger states that indexes are deferred, which its other records repeat", async () => {
+  const { start, state } = await aDatabase();
+  const lease = await start(whole);
+  await lease.record([{ event: "renewed", detail: deferralDetail(["a_idx"]) }]);
+  await lease.state(phaseDetail("computing"));
+  expect(await state([whole])).toMatchObject({ phase: "computing" });
+  await lease.record([{ event: "renewed" }]);
+  await lease.release();
+  const last = await start(whole);
+  expect([lease.defers(), last.defers()]).toEqual([true, true]);
+});
+
 test("of several shards, one that runs counts, then one that has stopped, until a later process has prepared all", async () => {
   const { start, state } = await aDatabase();
   const [one, other] = [await start(first), await start(second)];
-  await one.record([preparedEntry]);
-  await one.release();
+  const end = async (lease: typeof one) => {
+    await lease.state(preparedDetail);
+    await lease.release();
+  };
+  await end(one);
   expect(await state([first, second])).toMatchObject({ state: "running", by: `who prepares ${second}` });
   await other.release();
-  await (await start(first)).release([preparedEntry]);
+  await end(await start(first));
   expect(await state([first, second])).toMatchObject({ state: "stopped", by: `who prepares ${second}` });
-  await (await start(whole)).release([preparedEntry]);
+  await end(await start(whole));
   expect(await state([first, second, whole])).toMatchObject({ state: "ended", by: `who prepares ${whole}` });
 });
