@@ -20,8 +20,7 @@ import { hooksOf } from "../run/hooks.ts";
 import { execute } from "../run/execute/execute.ts";
 import type { Execution } from "../run/execute/migration-progress.ts";
 import { dropLateStaging, withFill } from "../run/fill/with-fill.ts";
-import type { PhaseWatch } from "../run/fill/watched-phases.ts";
-import { phaseDetail } from "../run/phase.ts";
+import { recordPhases } from "../run/phase.ts";
 import { withRecall } from "../run/recall/with-recall.ts";
 import { withTrainedIndexes } from "../run/python/with-trained-indexes.ts";
 import { checkLateCalls } from "../run/execute/late-calls.ts";
@@ -158,8 +157,7 @@ async function executePlanned(
   const mayWrite = async () => {
     if (!lease.isSure()) await lease.check();
   };
-  const entered: PhaseWatch["entered"] = async (phase) => await lease.state(phaseDetail(phase)).catch(() => {});
-  const project = { ...context, mayWrite, entered };
+  const project = { ...context, mayWrite, entered: recordPhases(lease) };
   const able = withRecall(withFill(withTrainedIndexes(target, project), project), context);
   const changed = await execute(units, {
     ...context,

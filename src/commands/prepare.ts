@@ -12,8 +12,7 @@ import type { MigrationName } from "../migrations/file-name.ts";
 import type { Plan, PlannedAction } from "../plan/make-plan.ts";
 import type { FillProject } from "../run/fill/compute-session.ts";
 import { preparedProgress, type PreparedProgress } from "../run/fill/prepared-progress.ts";
-import { phaseDetail } from "../run/phase.ts";
-import type { PhaseWatch } from "../run/fill/watched-phases.ts";
+import { recordPhases } from "../run/phase.ts";
 import { preparedDetail } from "../run/fill/preparing-state.ts";
 import type { Shard } from "../run/compute/shard.ts";
 import { areSiblings, preparingName, preparingsOf } from "../run/compute/staging-name.ts";
@@ -131,8 +130,7 @@ async function prepareColumn(one: Preparable, choice: PrepareChoice, context: Ru
     const mayWrite = async () => {
       if (!lease.isSure()) await lease.check();
     };
-    // For those who look at the status. If this run may not write any more, it notices that elsewhere.
-    const entered: PhaseWatch["entered"] = async (phase) => await lease.state(phaseDetail(phase)).catch(() => {});
+    const entered = recordPhases(lease);
     emit({ event: "preparing", table, path });
     try {
       const able = withTrainedIndexes(target, { ...context, mayWrite });

@@ -1,4 +1,5 @@
 /** What computing the values of a column goes through, for those who watch. */
+import type { Lease } from "../ledger/lease/lease.ts";
 import { byPlace, type LedgerRecord } from "../ledger/state/record.ts";
 
 /** Of a column that is in use, or of which most values are computed, the rows that were written since are caught up with. */
@@ -22,9 +23,9 @@ export interface Phases {
   reached(rows: number): void;
 }
 
-/** What the record of a run states when a phase of its begins. Only those who look at the status need it. */
-export function phaseDetail(phase: Phase): string {
-  return prefix + phase;
+/** Records when a phase begins, for those who look at the status. A run that may not write any more notices that elsewhere. */
+export function recordPhases(lease: Pick<Lease, "state">): (phase: Phase) => Promise<void> {
+  return async (phase) => await lease.state(prefix + phase).catch(() => {});
 }
 
 /**

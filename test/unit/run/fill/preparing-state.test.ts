@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import { takeLease } from "../../../../src/ledger/lease/lease.ts";
 import { journalOf } from "../../../../src/ledger/journal/open-journal.ts";
-import { phaseDetail } from "../../../../src/run/phase.ts";
+import { recordPhases } from "../../../../src/run/phase.ts";
 import { deferralDetail } from "../../../../src/ledger/state/record.ts";
 import { preparedDetail, preparingState } from "../../../../src/run/fill/preparing-state.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
@@ -63,8 +63,8 @@ test("the last phase that a process has stated is known", async () => {
   const { start, state } = await aDatabase();
   const lease = await start(whole);
   expect(await state([whole])).toMatchObject({ state: "running", phase: undefined });
-  await lease.state(phaseDetail("computing"));
-  await lease.state(phaseDetail("measuring recall"));
+  await recordPhases(lease)("computing");
+  await recordPhases(lease)("measuring recall");
   expect(await state([whole])).toMatchObject({ state: "running", phase: "measuring recall" });
   await lease.release();
   expect(await state([whole])).toMatchObject({ state: "stopped", phase: "measuring recall" });
@@ -76,7 +76,7 @@ test("a phase is known where the ledger states that indexes are deferred, which 
   const { start, state } = await aDatabase();
   const lease = await start(whole);
   await lease.record([{ event: "renewed", detail: deferralDetail(["a_idx"]) }]);
-  await lease.state(phaseDetail("computing"));
+  await recordPhases(lease)("computing");
   expect(await state([whole])).toMatchObject({ phase: "computing" });
   await lease.record([{ event: "renewed" }]);
   await lease.release();
