@@ -94,7 +94,10 @@ async function buildBeside(folder: string, target: Target, action: CreateIndexAc
   return printed;
 }
 
-/** What the client and pylance know of the index, and its mean recall. */
+/**
+ * What the client and pylance know of the index, and its mean recall. The nearest 30 of 600 are compared by their
+ * vectors, as the order by codes alone is chance: ivfRq turns the vectors at random for each index (0.28 to 0.42).
+ */
 async function seenIn(folder: string, { name, index }: CreateIndexAction) {
   const table = await handleIn(folder);
   const [{ indexUuid: _, createdAt: __, sizeBytes: ___, ...found }] = (await table.listIndices()) as [
@@ -109,7 +112,8 @@ async function seenIn(folder: string, { name, index }: CreateIndexAction) {
       .column(index.path)
       .distanceType(distanceOf(index) as "l2")
       .select(["id", "_distance"])
-      .limit(10);
+      .limit(10)
+      .refineFactor(3);
   const keysIn = async (query: ReturnType<typeof search>) => (await query.toArray()).map((row) => Number(row.id));
   let hits = 0;
   for (const id of ids(0, 30)) {
@@ -145,7 +149,7 @@ test
   expect(await buildBeside(folder, target, action)).toEqual([]);
   const built = await seenIn(folder, action);
   expect(built.seen).toEqual(plain.seen);
-  expect(built.recall).toBeGreaterThan(plain.recall - 0.1);
+  expect(built.recall).toBeGreaterThan(plain.recall - 0.05);
 });
 
 test.skipIf(lacks("python")).each<{ type: IndexType; path: Path }>([
@@ -174,7 +178,7 @@ test.skipIf(lacks("python")).each<{ type: IndexType; path: Path }>([
   expect(await buildBeside(folder, target, action, row)).toEqual([]);
   const built = await seenIn(folder, action);
   expect(built.seen).toEqual(plain.seen);
-  expect(built.recall).toBeGreaterThan(plain.recall - 0.1);
+  expect(built.recall).toBeGreaterThan(plain.recall - 0.05);
 });
 
 test.skipIf(lacks("python"))("it has as many partitions as the client chooses", async () => {
