@@ -54,6 +54,18 @@ async function again(migrate: () => Promise<unknown>, tries = 20): Promise<void>
   }
 }
 
+/** Joins files now and then, as the guide of LanceDB asks of applications. Each look at a row takes longer with each file. */
+async function joinFiles(table: Table, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(longest, undefined, { signal }).catch(() => {});
+    await table.checkoutLatest();
+    // A writer may have changed the same file, and the next round joins it then.
+    await table.optimize().catch((error: unknown) => {
+      if (!/conflict/i.test(String(error))) throw error;
+    });
+  }
+}
+
 /**
  * A stage on which writers write while the model changes. Half of those that wait begin to write just before the columns are
  * switched, and the others when the migration has ended.
@@ -89,6 +101,7 @@ async function aStage(length: number) {
     const told = new AbortController();
     [early, late] = [Promise.withResolvers(), Promise.withResolvers()];
     const phase = chance.below(1e9);
+    const joining = joinFiles(await open(), told.signal);
     const all = Promise.all(
       tables.map(async (table, writer) => {
         await sleep(chance.below(longest));
@@ -111,7 +124,7 @@ async function aStage(length: number) {
       told.abort();
       late.resolve();
     }
-    await all;
+    await Promise.all([all, joining]);
   };
   return { ...scene, open, options, chance, think, during };
 }
