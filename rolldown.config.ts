@@ -9,7 +9,7 @@ const builtins: Plugin = {
   name: "builtins",
   resolveId(source, importer = "") {
     // bin.ts also runs in a Node that is too old to have this function.
-    const isOurs = /\/src\/(?!cli\/bin\.ts$)/.test(importer);
+    const isOurs = /\/src\/(?!main\/bin\.ts$)/.test(importer);
     return isOurs && source.startsWith("node:") ? { id: `\0${source}`, moduleSideEffects: false } : undefined;
   },
   async load(id) {
@@ -114,7 +114,7 @@ export const command = defineConfig({
     index: "src/index.ts",
     app: "src/app.ts",
     testing: "src/testing.ts",
-    bin: "src/cli/bin.ts",
+    bin: "src/main/bin.ts",
     worker: "src/service/work/worker.ts",
   },
   platform: "node",
@@ -131,12 +131,12 @@ export const command = defineConfig({
     // what the configuration imports, and one for its target.
     codeSplitting: {
       groups: [
-        { name: "start", test: /\/src\/cli\/start\.ts$/, priority: 8 },
+        { name: "start", test: /\/src\/main\/start\.ts$/, priority: 8 },
         { name: "index", test: /\/src\/index\.ts$/, priority: 7 },
         // With what both kinds of targets need.
         {
           name: "up",
-          test: /\/src\/(cli\/main\.ts|cli\/commands\/up\.ts|commands\/up\.ts|engine\/package|targets\/contract|actions\/(kinds\/rows\/update-rows|rewrite\/retype-whole-structs)|schema\/metadata|wire\/(content-types|lance\/(parse-)?lance-type))/,
+          test: /\/src\/(main\/main\.ts|cli\/commands\/up\.ts|commands\/up\.ts|engine\/package|targets\/contract|actions\/(kinds\/rows\/update-rows|rewrite\/retype-whole-structs)|schema\/metadata|wire\/(content-types|lance\/(parse-)?lance-type))/,
           priority: 6,
         },
         { name: "lance", test: /\/src\/targets\/lance\/lance\.ts$/, priority: 4 },

@@ -1,8 +1,8 @@
 /** The generated part of docs/commands.md, from the definitions that make the help. */
-import { exitEntries, flagEntries, nameOf, type HelpEntry } from "../../src/cli/arguments/help.ts";
+import { exitEntries, flagEntries, nameOf, type HelpEntry } from "../../src/main/arguments/help.ts";
 import type { Command } from "../../src/cli/command/command.ts";
 import { commonFlags } from "../../src/cli/command/flags.ts";
-import { loadGroups } from "../../src/cli/commands/index.ts";
+import { loadGroups } from "../../src/main/commands/registry.ts";
 import { sentence, table } from "./markdown.ts";
 
 /** What to read about a command. */

@@ -1,5 +1,5 @@
 /** The generated part of docs/json.md. */
-import { commandNames } from "../../src/cli/commands/index.ts";
+import { commandNames } from "../../src/main/commands/registry.ts";
 import type { Example } from "./examples.ts";
 import type { Schema } from "./json-schema.ts";
 import { shownJson } from "./shown-json.ts";

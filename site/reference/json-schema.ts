@@ -1,6 +1,6 @@
 /** The JSON schema of what each command prints with --json. */
 import { z } from "zod";
-import { documents } from "../../src/cli/json/documents.ts";
+import { documents } from "../../src/main/commands/documents.ts";
 
 /** As much of JSON Schema as the shapes need. */
 export interface Schema {
@@ -24,9 +24,9 @@ export interface Schema {
 export function jsonSchemas(): Readonly<Record<string, Schema>> {
   const named = Object.entries(documents).map(([name, shape]) => [
     name,
-    z.globalRegistry.get(shape)?.id === undefined ? (shape as z.ZodType).meta({ id: name }) : shape,
+    z.globalRegistry.get(shape)?.id === undefined ? shape.meta({ id: name }) : shape,
   ]);
-  const { $defs, properties } = z.toJSONSchema(z.object(Object.fromEntries(named) as Record<string, z.ZodType>), {
+  const { $defs, properties } = z.toJSONSchema(z.object(Object.fromEntries(named)), {
     override({ jsonSchema }) {
       // A later release may add members.
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;

@@ -59,7 +59,7 @@ async function renameBeside(source: string): Promise<number> {
   const migration = (name: string, ...up: readonly object[]) =>
     writeFileSync(join(folder, "migrations", name), `export const up = ${JSON.stringify(up)};\n`);
   mkdirSync(join(folder, "migrations"));
-  const up = () => start([join(source, "src/cli/bin.ts"), "up"], folder);
+  const up = () => start([join(source, "src/main/bin.ts"), "up"], folder);
   const int32 = { kind: "int32" };
   const columns = [
     { name: "id", type: int32, nullable: false },

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { commonFlags, leaseFlags } from "../../src/cli/command/flags.ts";
-import { loadCommand } from "../../src/cli/commands/index.ts";
+import { loadCommand } from "../../src/main/commands/registry.ts";
 import { root } from "../support/project.ts";
 import { pageNames } from "./blocks.ts";
 

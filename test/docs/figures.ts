@@ -190,7 +190,7 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
     const most = numberIn("src/steps/define/schemas.ts", new RegExp(`${name}: wholeFrom1\\.max\\(([\\d_]+)`));
     return `${name === "k" ? "how many neighbours each search looks for" : "the number of vectors to search for"}; at most ${number(most)}`;
   }),
-  "docs/telemetry.md": [`for at most ${seconds(numberIn("src/cli/main.ts", "flushLimit"))} seconds`],
+  "docs/telemetry.md": [`for at most ${seconds(numberIn("src/main/main.ts", "flushLimit"))} seconds`],
   "docs/types.md": [
     `by less than ${numberIn("test/unit/scaffold/types/history-types.test.ts", /each\)\.toBeLessThan\((\d+)\)/)} bytes for each migration`,
   ],

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { loadCommands } from "../../src/cli/commands/index.ts";
+import { loadCommands } from "../../src/main/commands/registry.ts";
 import { textHash } from "../../src/migrations/checksum.ts";
 import { aProject, runCommand, temporaryFolder, type Finished, type Project } from "../support/project.ts";
 import { aService, apiKey } from "../support/service.ts";

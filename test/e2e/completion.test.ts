@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { commandNames } from "../../src/cli/commands/index.ts";
+import { commandNames } from "../../src/main/commands/registry.ts";
 import { lacks } from "../support/needs.ts";
 import { aProject, root, temporaryFolderOfFile, type Project } from "../support/project.ts";
 

@@ -5,7 +5,7 @@ import { readFileSync, renameSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { onTestFinished, beforeAll, describe, expect, test } from "vitest";
-import { commandNames } from "../../src/cli/commands/index.ts";
+import { commandNames } from "../../src/main/commands/registry.ts";
 import { printable } from "../../src/cli/command/printable.ts";
 import { serve } from "../rest/servers.ts";
 import { arrow, field } from "../support/foreign.ts";

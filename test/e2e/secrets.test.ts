@@ -2,7 +2,7 @@
 import { createServer, request as ask } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { commandNames } from "../../src/cli/commands/index.ts";
+import { commandNames } from "../../src/main/commands/registry.ts";
 import { listen } from "../rest/servers.ts";
 import { filesIn, formsOf, leaksIn, echoOf, rowsIn, trickyKey } from "../support/secrets.ts";
 import { isLong, rounds } from "../support/rounds.ts";

@@ -75,7 +75,7 @@ export function aTree(): Tree {
     read: (file) => readFileSync(join(repository, "src", file), "utf8"),
     write: (file, text) => writeFileSync(join(repository, "src", file), text),
     async build() {
-      const builds = [["node_modules/rolldown/bin/cli.mjs", "-c"], ["src/cli/arguments/write-help.ts"]];
+      const builds = [["node_modules/rolldown/bin/cli.mjs", "-c"], ["src/main/arguments/write-help.ts"]];
       for (const args of builds)
         if ((await ended(args, repository, 120_000, process.env)) !== 0) throw new Error("the command can't be built");
       const types = "dist/types";

@@ -1,6 +1,7 @@
 /** Checks what commands print with --json against the published shapes. */
 import { isDeepStrictEqual } from "node:util";
-import { documents, errorDocumentShape } from "../../src/cli/json/documents.ts";
+import { errorDocumentShape } from "../../src/cli/json/shared.ts";
+import { documents } from "../../src/main/commands/documents.ts";
 
 /** Throws if a whole line on stdout has not the shape that docs/json.md promises, or has members that it does not list. */
 export function checkJsonOutput(args: readonly string[], stdout: string): void {
@@ -10,7 +11,7 @@ export function checkJsonOutput(args: readonly string[], stdout: string): void {
   // A process that was killed may have written a part of its last line.
   for (const line of stdout.split("\n").slice(0, -1)) {
     const value: unknown = JSON.parse(line);
-    const own = Object.hasOwn(documents, name) ? [documents[name as keyof typeof documents]] : [];
+    const own = Object.hasOwn(documents, name) ? [documents[name]!] : [];
     const results = [errorDocumentShape, ...own].map((shape) => shape.safeParse(value));
     if (results.some(({ data }) => isDeepStrictEqual(data, value))) continue;
     const problem = results.at(-1)!.error?.message ?? "it has members that are not listed";

@@ -1,6 +1,7 @@
 /** Prints results to stdout, and progress and errors to stderr. */
 import { styleText } from "node:util";
-import type { DocumentName, Documents } from "../json/documents.ts";
+import type { z } from "zod";
+import type { Printed } from "../json/shared.ts";
 import { bytesWithoutKnownSecrets, cleaned, withoutKnownSecrets } from "../../secrets/redact.ts";
 import { breaksIn, cut } from "./fit.ts";
 import { printable, printableLine } from "./printable.ts";
@@ -35,11 +36,8 @@ export interface Output {
   results(lines: readonly Line[]): void;
   /** A line of the result that GitHub Actions reads. Silent under --json. */
   annotation(finding: Annotation): void;
-  /**
-   * A part of the result for programs: one document, or one event per line. Silent without --json. The name of the
-   * document is that of its command.
-   */
-  data<Name extends DocumentName = never>(document: NoInfer<Documents[Name]>): void;
+  /** A part of the result for programs: one document, or one event per line. Silent without --json. */
+  data<Shape extends z.ZodType = never>(document: NoInfer<Printed<Shape>>): void;
   /** A line of progress. Silent under --quiet and --json. */
   progress(line: Line): void;
   /** A line that the next line of progress replaces. Only on a terminal. A line that is too long keeps its end. */

@@ -4,6 +4,7 @@ import { formatMigration } from "../../migrations/file-name.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
 import { bundleFlags, leaseFlags, switchFlag, versionFlag } from "../command/flags.ts";
 import { onlyNamesCompared, runEvents } from "../render/events.ts";
+import type * as shapes from "../json/apply.ts";
 
 export const baselineCommand = defineCommand({
   usage: "baseline",
@@ -26,7 +27,7 @@ export const baselineCommand = defineCommand({
       (options) => baseline(options, { to, dryRun }),
       runEvents(context),
     );
-    output.data<"baseline">({ target, migrations, columns, done: !dryRun });
+    output.data<typeof shapes.baseline>({ target, migrations, columns, done: !dryRun });
     if (migrations.length === 0) {
       output.result("nothing to mark: no migration is pending");
       return undefined;

@@ -8,6 +8,7 @@ import { bundleFlags, nameArgument } from "../command/flags.ts";
 import { changeWords } from "../render/column-change.ts";
 import { renderTable, type TableRow } from "../render/table.ts";
 import { renderTime } from "../render/times.ts";
+import type * as shapes from "../json/inspect.ts";
 
 export const blameCommand = defineCommand({
   usage: "blame <column>",
@@ -28,7 +29,7 @@ export const blameCommand = defineCommand({
       context,
       async (options) => await blame(options, table, path),
     );
-    output.data<"blame">({ target, columns: columns.map(documentOf), problems });
+    output.data<typeof shapes.blame>({ target, columns: columns.map(documentOf), problems });
     for (const [index, column] of columns.entries()) {
       if (index > 0) output.result("");
       output.result({ style: "bold", text: titleOf(column) });

@@ -9,6 +9,7 @@ import { openProject } from "../../session/session.ts";
 import { defineCommand } from "../command/command.ts";
 import { switchFlag, textFlag } from "../command/flags.ts";
 import { renderWritten, shownPath } from "../render/steps.ts";
+import type * as shapes from "../json/write.ts";
 
 export const buildCommand = defineCommand({
   usage: "build",
@@ -38,7 +39,7 @@ export const buildCommand = defineCommand({
     const isWritten = found?.replaceAll("\r\n", "\n") === text;
     const shown = shownPath(path);
     if (check === true) {
-      output.data<"build">({ file: shown, migrations, stale: !isWritten });
+      output.data<typeof shapes.build>({ file: shown, migrations, stale: !isWritten });
       if (isWritten) output.result(`equal: ${shown} is up to date`);
       else
         output.problem(
@@ -50,7 +51,7 @@ export const buildCommand = defineCommand({
       underWay(true);
       writeGenerated(path, text, "ERR_BUNDLE_FILE");
     }
-    output.data<"build">({ file: shown, migrations, written: !isWritten });
+    output.data<typeof shapes.build>({ file: shown, migrations, written: !isWritten });
     if (isWritten) output.result(`nothing to do: ${shown} is up to date`);
     else renderWritten(output, [path]);
     return undefined;

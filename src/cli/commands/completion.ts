@@ -1,6 +1,7 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { defineCommand } from "../command/command.ts";
 import { flag, wrongFlag } from "../command/flags.ts";
+import type * as shapes from "../json/write.ts";
 
 /*
  * All scripts call the `migrate` that is typed, or that of the project where `migrate` is an alias. It prints a line for
@@ -66,7 +67,7 @@ export const completionCommand = defineCommand({
   async run({ flags: { shell }, output }) {
     if (shell === undefined) throw new MigrateError("ERR_USAGE", { problem: `the shell ${problem}` });
     const script = scripts[shell]!;
-    output.data<"completion">({ shell, script });
+    output.data<typeof shapes.completion>({ shell, script });
     output.results(script.split("\n"));
     return undefined;
   },

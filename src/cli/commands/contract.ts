@@ -12,6 +12,7 @@ import { switchFlag, textFlag } from "../command/flags.ts";
 import { typedRevisions } from "../project/update-types.ts";
 import { authoring } from "../project/write-migration.ts";
 import { renderWritten, shownPath } from "../render/steps.ts";
+import type * as shapes from "../json/write.ts";
 
 const usualFile = "contract.json";
 
@@ -42,7 +43,7 @@ export const contractCommand = defineCommand({
       const before = found === undefined ? undefined : contractAt(path);
       const { application = before?.application, release = before?.release } = flags;
       if (check === true && before === undefined) {
-        output.data<"contract">({ file: shown, stale: true });
+        output.data<typeof shapes.contract>({ file: shown, stale: true });
         const elsewhere = flags.out === undefined ? "; for a file elsewhere, add --out FILE" : "";
         output.problem(
           `${shown} is missing; migrate contract --application NAME --release NAME${outOf(flags.out)} writes it${elsewhere}`,
@@ -69,7 +70,7 @@ export const contractCommand = defineCommand({
       // Neither the layout nor the number of later migrations matters to those who read it.
       const isCurrent = before !== undefined && statedIn(before) === statedIn(document);
       if (check === true) {
-        output.data<"contract">({ file: shown, stale: !isCurrent });
+        output.data<typeof shapes.contract>({ file: shown, stale: !isCurrent });
         if (isCurrent) output.result(`equal: ${shown} is up to date`);
         else output.problem(`${shown} is out of date; migrate contract${outOf(flags.out)} writes it`);
         return isCurrent ? undefined : "pending";
@@ -78,7 +79,7 @@ export const contractCommand = defineCommand({
         underWay(true);
         writeGenerated(path, text, "ERR_CONTRACT_INVALID");
       }
-      output.data<"contract">({ file: shown, written: !isCurrent, gone: [...gone], left: [...left] });
+      output.data<typeof shapes.contract>({ file: shown, written: !isCurrent, gone: [...gone], left: [...left] });
       if (isCurrent) output.result(`nothing to do: ${shown} is up to date`);
       else renderWritten(output, [path]);
       if (before !== undefined && (before.application !== application || before.release !== release))

@@ -4,6 +4,7 @@ import { checkExists } from "../../run/run-context.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
 import { pythonFlag } from "../command/flags.ts";
 import type { Line } from "../command/output.ts";
+import type * as shapes from "../json/inspect.ts";
 
 export const doctorCommand = defineCommand({
   usage: "doctor",
@@ -35,7 +36,7 @@ export const doctorCommand = defineCommand({
     if (result.deferredProblem !== undefined)
       output.result(`whether indexes are deferred is unknown: ${result.deferredProblem}`);
     const fit = result.fit && result.deferredProblem === undefined;
-    output.data<"doctor">({ target, ...result, fit });
+    output.data<typeof shapes.doctor>({ target, ...result, fit });
     const why = result.fit ? "its ledger can't be read" : "see the lines marked no";
     output.result(fit ? `${target} can be migrated` : `${target} can't be migrated safely: ${why}`);
     return fit ? undefined : "failed";

@@ -24,6 +24,7 @@ import { runEvents } from "../render/events.ts";
 import { renderPlan } from "../render/plan.ts";
 import { renderDuration } from "../render/times.ts";
 import { showPlan } from "./plan.ts";
+import type * as shapes from "../json/apply.ts";
 
 export const downCommand = defineCommand({
   usage: "down",
@@ -63,7 +64,7 @@ export const downCommand = defineCommand({
     const asks = plan === undefined && context.flags.yes !== true && !context.output.json && canAsk();
     const see = runEvents(context, (event) => {
       const { output } = context;
-      output.data<"down">(event);
+      output.data<typeof shapes.down>(event);
       if (event.event === "reverted")
         output.result(`rolled back ${formatMigration(event)} (${renderDuration(event.duration)})`);
       if (event.event === "finished" && "reverted" in event)

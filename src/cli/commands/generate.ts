@@ -12,6 +12,7 @@ import type { Output } from "../command/output.ts";
 import { answerFlags, askUntilAnswered, checkTyped, nameOf, typedAnswers } from "../input/diff-answers.ts";
 import { writingNext } from "../project/write-migration.ts";
 import { describeSteps, renderUpdated, renderWritten } from "../render/steps.ts";
+import type * as shapes from "../json/write.ts";
 
 export const generateCommand = defineCommand({
   usage: "generate [name]",
@@ -51,14 +52,14 @@ export const generateCommand = defineCommand({
       }
       const { steps } = await askUntilAnswered(diff, answers, compare, context);
       if (steps.length === 0) {
-        output.data<"generate">({ steps: [] });
+        output.data<typeof shapes.generate>({ steps: [] });
         output.result(`nothing to do: the migrations lead to the tables that ${schema} declares`);
         return undefined;
       }
       const notes = lostValues(steps);
       const written = await writing.write({ name: name ?? nameOf(steps), steps, down, accept, notes });
       const { file, lock } = written;
-      output.data<"generate">({ file, steps: describeSteps(steps), lock });
+      output.data<typeof shapes.generate>({ file, steps: describeSteps(steps), lock });
       renderWritten(output, [file]);
       for (const words of describeSteps(steps)) output.result(`  ${words}`);
       renderUpdated(output, written);
@@ -72,7 +73,7 @@ function report(diff: Diff, file: string, output: Output): CommandResult {
   const steps = describeSteps(diff.steps);
   const equal = steps.length + unsure.length + impossible.length === 0;
   const questions = unsure.map(questionOf);
-  output.data<"generate">({ equal, steps, unsure: questions, impossible });
+  output.data<typeof shapes.generate>({ equal, steps, unsure: questions, impossible });
   if (equal) {
     output.result(`equal: the migrations lead to the tables that ${file} declares`);
     return undefined;

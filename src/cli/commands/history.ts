@@ -16,6 +16,7 @@ import type { Styled } from "../command/output.ts";
 import { waitingText } from "../../run/watch/stale-text.ts";
 import { renderDuration, renderTime } from "../render/times.ts";
 import { renderTable, type TableRow } from "../render/table.ts";
+import type * as shapes from "../json/inspect.ts";
 
 export const historyCommand = defineCommand({
   usage: "history",
@@ -33,7 +34,7 @@ export const historyCommand = defineCommand({
       return { records, doubts: doubtsIn(records, options) };
     });
     const documents = output.json ? records.map((one) => ({ ...one, at: new Date(one.at).toISOString() })) : [];
-    output.data<"history">({ target, records: documents, doubts });
+    output.data<typeof shapes.history>({ target, records: documents, doubts });
     // Records about the lease matter only if something went wrong, so they need --verbose.
     const repeated = repeatedIn(records);
     const names = new Set<string>();

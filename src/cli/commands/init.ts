@@ -15,6 +15,7 @@ import { canAsk } from "../input/prompt.ts";
 import { writingNext } from "../project/write-migration.ts";
 import { renderWritten, shownPath } from "../render/steps.ts";
 import { pullInto } from "./pull.ts";
+import type * as shapes from "../json/write.ts";
 
 export const initCommand = defineCommand({
   usage: "init [folder]",
@@ -59,7 +60,10 @@ export const initCommand = defineCommand({
     const first = missing.isBlocked ? [] : await writeFirst(choice.first, context);
     const hasWritten = files.length + first.length > 0;
     const next = nextCommands(survey, choice.first, missing, hasWritten);
-    output.data<"init">({ written: [...files, ...first].map(shownPath), next: next.map(({ command }) => command) });
+    output.data<typeof shapes.init>({
+      written: [...files, ...first].map(shownPath),
+      next: next.map(({ command }) => command),
+    });
     if (!hasWritten) output.result("nothing to do: the project is set up");
     renderNext(next, output);
     return undefined;

@@ -17,6 +17,7 @@ import { typedTables } from "../project/update-types.ts";
 import { sarifLog } from "../render/sarif.ts";
 import { renderWritten, shownPath } from "../render/steps.ts";
 import { cleaned } from "../../secrets/redact.ts";
+import type * as shapes from "../json/inspect.ts";
 
 const flags = {
   since: versionFlag("report dangers only in migrations after this number"),
@@ -51,7 +52,7 @@ export const lintCommand = defineCommand({
       return stale === undefined ? found : withProblem(found, stale, join(session.folder, lockName));
     });
     const shown = findings.map((one) => ({ ...one, file: shownPath(one.file) }));
-    output.data<"lint">({
+    output.data<typeof shapes.lint>({
       files,
       problems: problems.map(({ code, message, details }) => ({ code, message, details })),
       losses,

@@ -9,6 +9,7 @@ import { canAsk } from "../input/prompt.ts";
 import { stepFlagTable, typedSteps } from "../input/step-flags.ts";
 import { writingNext } from "../project/write-migration.ts";
 import { renderUpdated, renderWritten, shownPath } from "../render/steps.ts";
+import type * as shapes from "../json/write.ts";
 
 export const newCommand = defineCommand({
   usage: "new [name]",
@@ -51,7 +52,7 @@ export const newCommand = defineCommand({
       };
     });
     const { file, lock } = written;
-    output.data<"new">({ file, lock });
+    output.data<typeof shapes.newMigration>({ file, lock });
     renderWritten(output, [file]);
     renderUpdated(output, written);
     if (existsSync(schema))

@@ -28,6 +28,7 @@ import { renderPlan } from "../render/plan.ts";
 import { noPlanMarkdown } from "../render/no-plan-markdown.ts";
 import { planMarkdown } from "../render/plan-markdown.ts";
 import { cleaned, withoutKnownSecrets } from "../../secrets/redact.ts";
+import type * as shapes from "../json/apply.ts";
 
 const formats = ["text", "markdown"] as const;
 
@@ -120,7 +121,7 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
       throw error;
     }
   });
-  output.data<"plan">(document);
+  output.data<typeof shapes.plan>(document);
   if (flags.format === "markdown") output.results(planMarkdown(cleaned(document), about()));
   else renderPlan(document, output);
   if (loading !== undefined && flags.format !== "markdown") output.result(loading);

@@ -25,6 +25,7 @@ import {
 } from "../command/flags.ts";
 import { runEvents } from "../render/events.ts";
 import { preparedWords, restWords } from "../render/progress.ts";
+import type * as shapes from "../json/apply.ts";
 
 const mostShards = 1_000;
 
@@ -74,12 +75,12 @@ export const prepareCommand = defineCommand({
     const onRay = rayChoice(flags);
     const evaluations = new Map<string, Evaluation>();
     const emit = runEvents(context, (event) => {
-      output.data<"prepare">(event);
+      output.data<typeof shapes.prepare>(event);
       if (event.event === "evaluated") evaluations.set(`${event.table}.${event.path}`, event);
     });
     if (flags.discard === true) {
       const [{ tables, values }] = await withTarget(context, discardPrepared, emit);
-      output.data<"prepare">({ event: "discarded", tables, values });
+      output.data<typeof shapes.prepare>({ event: "discarded", tables, values });
       for (const table of tables) output.result(`dropped the prepared columns of ${table}`);
       if (values > 0) output.result(`dropped ${count(values, "computed value")} that were not in a column yet`);
       if (tables.length === 0 && values === 0) output.result("nothing to discard");
@@ -97,7 +98,7 @@ export const prepareCommand = defineCommand({
         `${lineOf(one, flags.shard === undefined)}${evaluatedWords(evaluations.get(`${one.table}.${one.path}`))}`,
       );
     if (prepared.length === 0) output.result("nothing to prepare");
-    output.data<"prepare">({ event: "prepared", columns: prepared });
+    output.data<typeof shapes.prepare>({ event: "prepared", columns: prepared });
   },
 });
 

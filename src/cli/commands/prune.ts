@@ -2,6 +2,7 @@ import { prune, type KeptPoint } from "../../commands/prune.ts";
 import { count } from "../../errors/migrate-error.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
 import { switchFlag, versionFlag } from "../command/flags.ts";
+import type * as shapes from "../json/apply.ts";
 
 export const pruneCommand = defineCommand({
   usage: "prune",
@@ -18,7 +19,7 @@ export const pruneCommand = defineCommand({
     const { output } = context;
     const { yes: pruned = false, to } = context.flags;
     const [kept, target] = await withTarget(context, (options) => prune(options, { yes: pruned, to }));
-    output.data<"prune">({ target, kept, pruned });
+    output.data<typeof shapes.prune>({ target, kept, pruned });
     for (const point of kept) output.result(lineOf(point));
     output.result(summaryOf(kept, pruned, target));
     return undefined;

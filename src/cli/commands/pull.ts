@@ -9,6 +9,7 @@ import { defineCommand, withAnySession, withSession, type Context } from "../com
 import { flag, nameArgument, switchFlag, wrongFlag } from "../command/flags.ts";
 import { authoring, writingNext } from "../project/write-migration.ts";
 import { describeSteps, renderUpdated, shownPath } from "../render/steps.ts";
+import type * as shapes from "../json/write.ts";
 
 /** The texts of a flag that was given once or several times. */
 function tableNames(typed: unknown): readonly string[] {
@@ -71,7 +72,14 @@ export async function pullInto(
   const { createSchemaWith } = await import("../../scaffold/create-schema.ts");
   const written = await createSchemaWith({ project: config, path, tables }, () => writing.write({ name, steps }));
   const { file, lock, types } = written;
-  output.data<"pull">({ file, schema: path, tables: [...tables.keys()], steps: describeSteps(steps), left, lock });
+  output.data<typeof shapes.pull>({
+    file,
+    schema: path,
+    tables: [...tables.keys()],
+    steps: describeSteps(steps),
+    left,
+    lock,
+  });
   output.result(`wrote ${shownPath(file)} and ${shownPath(path)}: ${count(tables.size, "table")}`);
   for (const words of describeSteps(steps)) output.result(`  ${words}`);
   renderUpdated(output, written);
@@ -88,7 +96,7 @@ async function refreshSchema(context: Context, isSure: boolean): Promise<undefin
     const { rewriteSchema } = await import("../../scaffold/create-schema.ts");
     context.underWay(true);
     await rewriteSchema({ project: config, path, tables, isSure });
-    output.data<"pull">({ schema: path, tables: [...tables.keys()] });
+    output.data<typeof shapes.pull>({ schema: path, tables: [...tables.keys()] });
     output.result(`wrote ${shownPath(path)}: ${count(tables.size, "table")}`);
   });
   return undefined;

@@ -16,6 +16,7 @@ import { answerFlags, askUntilAnswered, typedAnswers } from "../input/diff-answe
 import { authoring } from "../project/write-migration.ts";
 import { runEvents } from "../render/events.ts";
 import { renderDifference } from "../render/plan.ts";
+import type * as shapes from "../json/write.ts";
 
 export const pushCommand = defineCommand({
   usage: "push",
@@ -51,7 +52,7 @@ export const pushCommand = defineCommand({
         const made = await askUntilAnswered(await compare(typed), typed, compare, context);
         const { plan, steps } = made;
         const document = planDocument(plan, name, "up", await survey(plan, options.target));
-        output.data<"push">({ ...document, later: made.later, others: made.others, dryRun: isDry });
+        output.data<typeof shapes.push>({ ...document, later: made.later, others: made.others, dryRun: isDry });
         renderDifference(document, output);
         printNotes(made, output);
         checkRefusals(plan, name, "migrate push");

@@ -12,6 +12,7 @@ import { writeLockOf } from "../project/update-schema-lock.ts";
 import { updateTypes } from "../project/update-types.ts";
 import type { Output } from "../command/output.ts";
 import { renderUpdated } from "../render/steps.ts";
+import type * as shapes from "../json/write.ts";
 
 export const rebaseCommand = defineCommand({
   usage: "rebase",
@@ -52,7 +53,7 @@ export const rebaseCommand = defineCommand({
         lock = writeLockOf(session, revisions);
         types = await updateTypes(session, async () => revisions, output);
       }
-      output.data<"rebase">(documentOf(result, onto, lock));
+      output.data<typeof shapes.rebase>(documentOf(result, onto, lock));
       report(result, { onto, isDry }, output);
       renderUpdated(output, { lock, types });
       // A dry run ends as the run would.

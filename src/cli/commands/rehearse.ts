@@ -14,6 +14,7 @@ import type { Line } from "../command/output.ts";
 import { showProgress } from "../render/progress.ts";
 import { renderDuration } from "../render/times.ts";
 import { refusalText } from "../render/plan.ts";
+import type * as shapes from "../json/apply.ts";
 
 export const rehearseCommand = defineCommand({
   usage: "rehearse",
@@ -44,7 +45,11 @@ export const rehearseCommand = defineCommand({
       Object.assign(progress.see, { end: progress.end }),
     );
     const { problem, ...rest } = found;
-    output.data<"rehearse">({ target, ...rest, problem: problem && { code: problem.code, message: problem.message } });
+    output.data<typeof shapes.rehearse>({
+      target,
+      ...rest,
+      problem: problem && { code: problem.code, message: problem.message },
+    });
     if (rows !== undefined && found.tables.some(({ cloned }) => cloned))
       output.progress("note: --rows has no effect on tables that could be copied");
     if (sample !== undefined && !found.migrations.some(({ steps }) => steps.some((step) => step.sample)))

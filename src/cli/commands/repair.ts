@@ -2,6 +2,7 @@ import { repair } from "../../commands/repair/repair.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
 import { bundleFlags, leaseFlags, patternFlag, switchFlag } from "../command/flags.ts";
 import { runEvents } from "../render/events.ts";
+import type * as shapes from "../json/apply.ts";
 
 export const repairCommand = defineCommand({
   usage: "repair",
@@ -30,7 +31,7 @@ export const repairCommand = defineCommand({
       (options) => repair(options, { yes, to }),
       runEvents(context),
     );
-    output.data<"repair">({
+    output.data<typeof shapes.repair>({
       target,
       sees: sees.map((line) => line.trim()),
       does,

@@ -12,6 +12,7 @@ import { bundleFlags, databasesFlags, switchFlag, textFlag } from "../command/fl
 import { shownPath } from "../render/steps.ts";
 import { reportAll } from "../databases/report-all.ts";
 import { fleetPage, isReportPage, reportPage } from "../report/page.ts";
+import type * as shapes from "../json/report.ts";
 
 const pageName = "report.html";
 
@@ -42,12 +43,12 @@ export const reportCommand = defineCommand({
     const madeAt = new Date().toISOString();
     if (fleet) {
       const { document, finish } = await reportAll(context, { madeAt, concurrency });
-      output.data<"report">(document);
+      output.data<typeof shapes.report>(document);
       await writePage(context, place, () => fleetPage(document), fleetSummary(document));
       return finish();
     }
     const [report] = await withTarget(context, (options) => makeReport(options, { madeAt, recall }));
-    output.data<"report">(report);
+    output.data<typeof shapes.report>(report);
     await writePage(context, place, () => reportPage(report), summaryOf(report));
     return undefined;
   },

@@ -5,6 +5,7 @@ import { bundleFlags, leaseFlags, patternFlag, switchFlag } from "../command/fla
 import { atTerminal, canAsk, isYes } from "../input/prompt.ts";
 import { differenceDocument } from "../../plan/history/table-drift.ts";
 import { runEvents } from "../render/events.ts";
+import type * as shapes from "../json/apply.ts";
 
 const migrationFlag = (alias: string, describe: string) =>
   patternFlag(describe, /^\d{1,9}(_.+)?$/, "must be a migration, such as 0006 or 0006_add_headlines", {
@@ -46,7 +47,7 @@ export const resolveCommand = defineCommand({
       },
       runEvents(context),
     );
-    output.data<"resolve">({ target, ...found, differences: found.differences?.map(differenceDocument) });
+    output.data<typeof shapes.resolve>({ target, ...found, differences: found.differences?.map(differenceDocument) });
     const { migration, as, done } = found;
     output.result(
       done

@@ -6,6 +6,7 @@ import { keepSecret, shortestSecret } from "../../secrets/redact.ts";
 import { headerValue } from "../../wire/content-types.ts";
 import { defineCommand } from "../command/command.ts";
 import { patternFlag, secondsFlag, textFlag, wholeFlag } from "../command/flags.ts";
+import type * as shapes from "../json/apply.ts";
 
 /** In a key. Not even of random keys of eight digits do more than one in a hundred have fewer. */
 const fewestCharacters = 4;
@@ -87,7 +88,7 @@ export const serveCommand = defineCommand({
       requestTimeout: times(flags["request-timeout"], 1_000),
       workTimeout: times(flags["work-timeout"], 1_000),
     });
-    output.data<"serve">({ url: service.url, port: service.port, data: resolve(data) });
+    output.data<typeof shapes.serve>({ url: service.url, port: service.port, data: resolve(data) });
     output.result(`serving ${resolve(data)} on ${service.url}`);
     if (!signal.aborted) await once(signal, "abort");
     await service.close();

@@ -13,6 +13,7 @@ import { writeLockOf } from "../project/update-schema-lock.ts";
 import type { Output } from "../command/output.ts";
 import { knownHistory, updateTypes } from "../project/update-types.ts";
 import { renderUpdated, shownPath } from "../render/steps.ts";
+import type * as shapes from "../json/write.ts";
 
 export const squashCommand = defineCommand({
   usage: "squash [name]",
@@ -50,7 +51,7 @@ export const squashCommand = defineCommand({
         lock = writeLockOf(session, revisions);
         types = await updateTypes(session, async () => revisions, output);
       }
-      output.data<"squash">({ file, replaces, steps: steps.length, kept, left, proven, unproven, lock });
+      output.data<typeof shapes.squash>({ file, replaces, steps: steps.length, kept, left, proven, unproven, lock });
       report(result, file, output);
       renderUpdated(output, { lock, types });
       return undefined;

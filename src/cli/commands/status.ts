@@ -24,6 +24,7 @@ import {
 import { staleText } from "../../run/watch/stale-text.ts";
 import { deferralText } from "../../run/deferral-text.ts";
 import { count } from "../../errors/migrate-error.ts";
+import type * as shapes from "../json/inspect.ts";
 
 const flags = {
   check: switchFlag("exit with 3 if a migration is pending, and with 4 if migrate up would refuse to run"),
@@ -63,7 +64,7 @@ function showStatus(
   { flags, output }: Context<StatusFlags>,
 ): CommandResult {
   const target = options.target.name;
-  if (output.json) output.data<"status">(statusDocument(found, target));
+  if (output.json) output.data<typeof shapes.status>(statusDocument(found, target));
   const { applied, reverting, pending, missing, lease, doubts, late, deferred, stale, problem, changed } = found;
   const gone = new Set(missing);
   const begun = begunIn(found);

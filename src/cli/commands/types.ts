@@ -12,6 +12,7 @@ import type { Output } from "../command/output.ts";
 import { applicationPaths, writeNoted } from "../project/update-types.ts";
 import { authoring } from "../project/write-migration.ts";
 import { renderWritten, shownPath } from "../render/steps.ts";
+import type * as shapes from "../json/write.ts";
 
 const outProblem = "must be a .ts or .py file for the application, outside the migrations folder";
 
@@ -56,7 +57,7 @@ export const typesCommand = defineCommand({
       const created = out === undefined || existsSync(out) ? undefined : resolve(out);
       underWay(true);
       for (const one of stale) writeNoted(one, output);
-      output.data<"types">({ files: files.map(placeOf), written: stale.map(placeOf) });
+      output.data<typeof shapes.types>({ files: files.map(placeOf), written: stale.map(placeOf) });
       renderWritten(
         output,
         stale.map(({ path }) => path),
@@ -74,7 +75,7 @@ function report(
   out: string | undefined,
   output: Output,
 ): CommandResult {
-  output.data<"types">({ files: files.map(placeOf), stale: stale.map(placeOf) });
+  output.data<typeof shapes.types>({ files: files.map(placeOf), stale: stale.map(placeOf) });
   if (stale.length === 0) {
     output.result(`equal: ${listOf(files)} up to date`);
     return undefined;

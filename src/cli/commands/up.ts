@@ -16,6 +16,7 @@ import {
 } from "../command/flags.ts";
 import { caughtUpWords, runEvents } from "../render/events.ts";
 import { renderDuration } from "../render/times.ts";
+import type * as shapes from "../json/apply.ts";
 
 export const upCommand = defineCommand({
   usage: "up",
@@ -58,7 +59,7 @@ export const upCommand = defineCommand({
     let hasSettled = false;
     const emit = runEvents(context, (event) => {
       const { output } = context;
-      output.data<"up">(event);
+      output.data<typeof shapes.up>(event);
       if (event.event === "planned" && event.migrations.length > 0) isPending = true;
       if (event.event === "applied") {
         applied.push(`applied ${formatMigration(event)} (${groupWords(event.group)}${renderDuration(event.duration)})`);

@@ -18,6 +18,7 @@ import { onlyNamesCompared } from "../render/events.ts";
 import { renderTime } from "../render/times.ts";
 import { describeSteps, renderUpdated, renderWritten } from "../render/steps.ts";
 import { writingNext } from "../project/write-migration.ts";
+import type * as shapes from "../json/inspect.ts";
 
 export const verifyCommand = defineCommand({
   usage: "verify [name]",
@@ -82,7 +83,7 @@ async function verifyTheTables(context: Context, wanted: RecallChoice | undefine
       recall: wanted && (await verifyRecall(options, wanted)),
     }),
   );
-  output.data<"verify">({
+  output.data<typeof shapes.verify>({
     target,
     tables,
     columns,
@@ -135,7 +136,7 @@ async function verifyTheLedger(context: Context): Promise<CommandResult> {
     ...(await verifyLedger(options)),
     ledger: options.ledger,
   }));
-  output.data<"verify">({ target, records, findings });
+  output.data<typeof shapes.verify>({ target, records, findings });
   for (const { sentence, known } of findings)
     output.result(known ? `${sentence} (known: the ledger was rebuilt since)` : { style: "red", text: sentence });
   if (records === 0) {
@@ -164,7 +165,7 @@ async function adoptTheTables(context: Context, name: string | undefined): Promi
     renderDifferences(differences, context);
     if (differences.length === 0) {
       checkTyped(adopt(answers), answers);
-      output.data<"verify">({ target, differences: [], steps: [], left: [] });
+      output.data<typeof shapes.verify>({ target, differences: [], steps: [], left: [] });
       output.result(`nothing to write: the tables of ${target} are as the ledger records`);
       return undefined;
     }
@@ -172,7 +173,7 @@ async function adoptTheTables(context: Context, name: string | undefined): Promi
     const { steps, left } = await askUntilAnswered(await compare(answers), answers, compare, context);
     const written = await writingNext(session, context).write({ name: name ?? nameOf(steps), steps });
     const { file, lock } = written;
-    output.data<"verify">({
+    output.data<typeof shapes.verify>({
       target,
       differences: differences.map(differenceDocument),
       file,

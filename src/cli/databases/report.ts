@@ -8,7 +8,9 @@ import {
   type Outcome,
 } from "../../errors/migrate-error.ts";
 import type { DatabaseEnd, Untried } from "../../session/on-all-databases.ts";
-import type { DatabaseResult } from "../json/documents.ts";
+import type * as apply from "../json/apply.ts";
+import type * as inspect from "../json/inspect.ts";
+import type { Printed } from "../json/shared.ts";
 import { exitCodeOf, type CommandResult } from "../command/exit-code.ts";
 import type { Context } from "../command/command.ts";
 import { renderDuration } from "../render/times.ts";
@@ -23,6 +25,9 @@ const reasons: Readonly<Record<Untried["why"], string>> = {
   canary: ", because one of the first failed (--canaries)",
   failures: ", because others failed (--max-failures)",
 };
+
+/** What became of one database of several. */
+type DatabaseResult = Printed<typeof apply.upResult | typeof inspect.statusDocumentShape>;
 
 /** By the result as text: the databases, by their places in the list. */
 type Groups = Map<string, number[]>;
@@ -88,7 +93,7 @@ export function databasesReport<Result>(
         add(succeeded, groupOf(one.result), places.get(database)!);
       } else fail(database, one.error);
       if (toDocument !== undefined)
-        output.data<"up" | "status">({
+        output.data<typeof apply.up | typeof inspect.status>({
           event: "ended",
           database,
           duration,
@@ -100,7 +105,7 @@ export function databasesReport<Result>(
     finish(target: string, { names: untried, why }: Untried): CommandResult {
       const duration = Math.round(performance.now() - started);
       if (toDocument !== undefined)
-        output.data<"up" | "status">({
+        output.data<typeof apply.up | typeof inspect.status>({
           event: "report",
           target,
           databases: all.length,

@@ -10,6 +10,7 @@ import type { CommandResult } from "../command/exit-code.ts";
 import { indexWords } from "../../run/deferral-text.ts";
 import { caughtUpWords, renderEvent } from "../render/events.ts";
 import { databasesReport } from "./report.ts";
+import type * as apply from "../json/apply.ts";
 
 /** Only --verbose shows them: many databases run at a time. */
 const details: ReadonlySet<RunEvent["event"]> = new Set([
@@ -42,7 +43,7 @@ export async function upAll(
     ...report,
     underWay,
     emit(event, database) {
-      output.data<"up">({ database, ...event });
+      output.data<typeof apply.up>({ database, ...event });
       if (event.event === "contracts") {
         if (!areContractsShown) renderEvent(event, output);
         areContractsShown = true;

@@ -1,6 +1,7 @@
 /** The documents of commands that work on tables or on the ledger. */
 import { z } from "zod";
-import { refusal } from "../../plan/assess/plan-document.ts";
+import { planDocumentShape, refusal } from "../../plan/assess/plan-document.ts";
+import { databaseEvents, prepareEvent, runEvent } from "./events.ts";
 import {
   deferral,
   difference,
@@ -15,12 +16,17 @@ import {
   yes,
 } from "./shared.ts";
 
-/** What became of one database of several. */
+/** What `up` does with one database of several. */
 export const upResult = z.strictObject({
   applied: whole.describe("How many migrations ran."),
   total: whole.describe("How many are applied now."),
   deferred: z.array(deferral).optional().describe("Absent if no index is deferred."),
 });
+
+export const plan = planDocumentShape;
+export const up = z.union([runEvent, databaseEvents(upResult)]);
+export const down = runEvent;
+export const prepare = z.union([runEvent, prepareEvent]);
 
 const sample = z.union([
   z.strictObject({

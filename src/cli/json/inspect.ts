@@ -1,6 +1,7 @@
 /** The documents of commands that only read. */
 import { z } from "zod";
 import { newDatabase } from "../../plan/assess/plan-document.ts";
+import { databaseEvents } from "./events.ts";
 import {
   columnEvent,
   deferral,
@@ -99,6 +100,8 @@ export const statusDocumentShape = z
     newDatabase,
   })
   .meta({ id: "statusDocument" });
+
+export const status = z.union([statusDocumentShape, databaseEvents(statusDocumentShape)]);
 
 export const eventNames = z.enum([
   "taken",

@@ -92,6 +92,15 @@ export const measuredRecall = {
 /** An error that is part of a result. */
 export const problem = z.strictObject({ code: text, message: text });
 
+export const errorDocumentShape = z
+  .strictObject({ event: z.literal("error"), ...problem.shape })
+  .meta({ id: "error", description: "The command failed. Every command may print it, as its last line." });
+
+/** The value of a shape, with everything readonly. */
+export type Printed<Shape extends z.ZodType> = Fixed<z.output<Shape>>;
+
+type Fixed<Value> = Value extends object ? { readonly [Key in keyof Value]: Fixed<Value[Key]> } : Value;
+
 export const midway = z
   .strictObject({
     step: text.describe("The short hash of its step."),

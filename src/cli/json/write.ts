@@ -111,3 +111,5 @@ export const pull = z.union([
     .describe("Without `--schema`."),
   z.strictObject(pulled).describe("With `--schema`."),
 ]);
+
+export const completion = z.strictObject({ shell: text, script: text });

@@ -1,9 +1,9 @@
 /** The text of help, and that its examples can be typed. */
 import { describe, expect, test } from "vitest";
-import { helpAbout } from "../../../../src/cli/arguments/help.ts";
-import { parseWithYargs } from "../../../../src/cli/arguments/parse-with-yargs.ts";
+import { helpAbout } from "../../../../src/main/arguments/help.ts";
+import { parseWithYargs } from "../../../../src/main/arguments/parse-with-yargs.ts";
 import { commonFlags, parseFlags } from "../../../../src/cli/command/flags.ts";
-import { commandNames, loadCommands } from "../../../../src/cli/commands/index.ts";
+import { commandNames, loadCommands } from "../../../../src/main/commands/registry.ts";
 
 /** The words of a line, as a shell gives them to a program. */
 function wordsOf(line: string): readonly string[] {

@@ -1,9 +1,9 @@
 import * as fc from "../../../support/fast-check.ts";
 import { describe, expect, test } from "vitest";
-import { parsePlainly } from "../../../../src/cli/arguments/parse-plainly.ts";
-import { parseWithYargs } from "../../../../src/cli/arguments/parse-with-yargs.ts";
+import { parsePlainly } from "../../../../src/main/arguments/parse-plainly.ts";
+import { parseWithYargs } from "../../../../src/main/arguments/parse-with-yargs.ts";
 import { commonFlags } from "../../../../src/cli/command/flags.ts";
-import { commandNames, loadCommand } from "../../../../src/cli/commands/index.ts";
+import { commandNames, loadCommand } from "../../../../src/main/commands/registry.ts";
 import { rounds } from "../../../support/rounds.ts";
 
 const switches = ["json", "quiet", "verbose", "dry-run"];

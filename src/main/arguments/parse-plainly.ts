@@ -1,7 +1,7 @@
 /** Parses plain words: the name of a command, and flags in full. */
-import { loadCommand } from "../commands/index.ts";
-import type { Command } from "../command/command.ts";
-import { commonFlags, type FlagTable } from "../command/flags.ts";
+import { loadCommand } from "../commands/registry.ts";
+import type { Command } from "../../cli/command/command.ts";
+import { commonFlags, type FlagTable } from "../../cli/command/flags.ts";
 
 /** The command that was given, and its flags as they were typed. */
 export interface GivenCommand {

@@ -1,8 +1,8 @@
 /** Ends a command from outside: Ctrl-C, SIGTERM, --timeout. */
 import { interruptedEarly, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
-import type { Command, Context } from "./command/command.ts";
+import type { Command, Context } from "../cli/command/command.ts";
 import { endProcess } from "./end-process.ts";
-import type { CommandResult } from "./command/exit-code.ts";
+import type { CommandResult } from "../cli/command/exit-code.ts";
 
 /** Milliseconds in which a command with no work in progress may end by itself. */
 const grace = 2_000;

@@ -3,9 +3,10 @@ import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error
 import { isCodeAwaited } from "../migrations/evaluate.ts";
 import { flushTelemetry, hasTelemetry } from "../run/telemetry/telemetry.ts";
 import { keepSecret } from "../secrets/redact.ts";
-import { refusedFlags, type Command } from "./command/command.ts";
-import { endingCode, exitCodeOf } from "./command/exit-code.ts";
-import { commonFlags, parseFlags } from "./command/flags.ts";
+import { refusedFlags, type Command } from "../cli/command/command.ts";
+import { endingCode, exitCodeOf } from "../cli/command/exit-code.ts";
+import { commonFlags, parseFlags } from "../cli/command/flags.ts";
+import type { errorDocumentShape } from "../cli/json/shared.ts";
 import { endProcess, keepExit } from "./end-process.ts";
 import { interruptible } from "./interruptible.ts";
 import {
@@ -15,7 +16,7 @@ import {
   type Output,
   type OutputOptions,
   type Styled,
-} from "./command/output.ts";
+} from "../cli/command/output.ts";
 import { parsePlainly, type GivenCommand } from "./arguments/parse-plainly.ts";
 import { uncaught } from "./uncaught.ts";
 
@@ -107,7 +108,7 @@ function typedKeys(args: readonly string[]): readonly string[] {
 function report(error: unknown, output: Output): void {
   const ours = isMigrateError(error);
   const message = ours ? error.message : firstLine(error);
-  output.data<"error">({ event: "error", code: ours ? error.code : "ERR_INTERNAL", message });
+  output.data<typeof errorDocumentShape>({ event: "error", code: ours ? error.code : "ERR_INTERNAL", message });
   output.problem(
     ours ? errorLine(error) : red(`internal error: ${message}; run with --verbose for where, and report it`),
   );

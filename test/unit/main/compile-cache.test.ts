@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { cacheFolder } from "../../../src/cli/compile-cache.ts";
+import { cacheFolder } from "../../../src/main/compile-cache.ts";
 
 test.each([
   ["an installed package", ["app", "node_modules", "lance-migrate"], ["app", "node_modules"]],

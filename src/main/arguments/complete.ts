@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { formatVersion } from "../../migrations/file-name.ts";
 import { lockName } from "../../migrations/schema-lock.ts";
 import { openProject } from "../../session/session.ts";
-import { refusedFlags, type Command } from "../command/command.ts";
-import { commonFlags, type Flag, type FlagTable } from "../command/flags.ts";
-import { printable } from "../command/printable.ts";
-import { loadCommand, loadCommands } from "../commands/index.ts";
+import { refusedFlags, type Command } from "../../cli/command/command.ts";
+import { commonFlags, type Flag, type FlagTable } from "../../cli/command/flags.ts";
+import { printable } from "../../cli/command/printable.ts";
+import { loadCommand, loadCommands } from "../commands/registry.ts";
 import { nameOf } from "./help.ts";
 
 /** A word, and what it means. */

@@ -1,8 +1,8 @@
 /** The text of help. */
-import { loadGroups } from "../commands/index.ts";
-import { refusedFlags, type Command } from "../command/command.ts";
-import { endingCode, type EndingName } from "../command/exit-code.ts";
-import { commonFlags, type Flag, type FlagTable } from "../command/flags.ts";
+import { loadGroups } from "../commands/registry.ts";
+import { refusedFlags, type Command } from "../../cli/command/command.ts";
+import { endingCode, type EndingName } from "../../cli/command/exit-code.ts";
+import { commonFlags, type Flag, type FlagTable } from "../../cli/command/flags.ts";
 
 /** Something that is explained, and the explanation. */
 export type HelpEntry = readonly [term: string, meaning: string];

@@ -1,6 +1,6 @@
 /** Part of the build: writes the file that saved-help.ts reads. */
 import { writeFileSync } from "node:fs";
-import { commandNames } from "../commands/index.ts";
+import { commandNames } from "../commands/registry.ts";
 import { helpAbout } from "./help.ts";
 import { helpColumns, type SavedHelp } from "./saved-help.ts";
 

@@ -1,18 +1,20 @@
 import { expect, test } from "vitest";
 import type { z } from "zod";
-import { commandNames } from "../../../../src/cli/commands/index.ts";
-import { documents, type Documents } from "../../../../src/cli/json/documents.ts";
+import { commandNames } from "../../../../src/main/commands/registry.ts";
+import { documents } from "../../../../src/main/commands/documents.ts";
+import type { up } from "../../../../src/cli/json/apply.ts";
 import type { runEvent } from "../../../../src/cli/json/events.ts";
+import type { Printed } from "../../../../src/cli/json/shared.ts";
 import type { RunEvent } from "../../../../src/run/events.ts";
 import { checkJsonOutput } from "../../../support/json-output.ts";
 
 test("what every command prints with --json is described", () => {
-  expect(Object.keys(documents).toSorted()).toEqual([...commandNames, "error"].toSorted());
+  expect(Object.keys(documents)).toEqual([...commandNames, "error"]);
 });
 
 test("the events that are described are those of a run, and all of them", () => {
   // The type checker compares them, in both directions.
-  const printed = (event: RunEvent): Documents["up"] => event;
+  const printed = (event: RunEvent): Printed<typeof up> => event;
   const emitted = (name: z.output<typeof runEvent>["event"]): RunEvent["event"] => name;
   expect(printed({ event: emitted("taking") as "taking" })).toEqual({ event: "taking" });
 });

@@ -1,0 +1,43 @@
+/**
+ * What each command prints with --json: the shape of every line, by command, with `error`, which any of them may print.
+ * Published as docs/json.schema.json and docs/json.md. Commands import the types of shapes alone, so that none loads zod
+ * for them.
+ */
+import type { z } from "zod";
+import * as apply from "../../cli/json/apply.ts";
+import * as inspect from "../../cli/json/inspect.ts";
+import { report } from "../../cli/json/report.ts";
+import { errorDocumentShape } from "../../cli/json/shared.ts";
+import * as write from "../../cli/json/write.ts";
+
+export const documents: Readonly<Record<string, z.ZodType>> = {
+  init: write.init,
+  new: write.newMigration,
+  generate: write.generate,
+  push: write.push,
+  types: write.types,
+  contract: write.contract,
+  build: write.build,
+  plan: apply.plan,
+  up: apply.up,
+  down: apply.down,
+  rehearse: apply.rehearse,
+  prepare: apply.prepare,
+  prune: apply.prune,
+  status: inspect.status,
+  history: inspect.history,
+  blame: inspect.blame,
+  verify: inspect.verify,
+  lint: inspect.lint,
+  doctor: inspect.doctor,
+  report,
+  rebase: write.rebase,
+  squash: write.squash,
+  pull: write.pull,
+  baseline: apply.baseline,
+  resolve: apply.resolve,
+  repair: apply.repair,
+  serve: apply.serve,
+  completion: write.completion,
+  error: errorDocumentShape,
+};

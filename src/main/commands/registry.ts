@@ -1,0 +1,70 @@
+/** The commands by group, in the order in which --help shows them. Each is loaded when it is needed. */
+import type { Command } from "../../cli/command/command.ts";
+
+const groups = {
+  "Write migrations": {
+    init: async () => (await import("../../cli/commands/init.ts")).initCommand,
+    new: async () => (await import("../../cli/commands/new.ts")).newCommand,
+    generate: async () => (await import("../../cli/commands/generate.ts")).generateCommand,
+    push: async () => (await import("../../cli/commands/push.ts")).pushCommand,
+    types: async () => (await import("../../cli/commands/types.ts")).typesCommand,
+    contract: async () => (await import("../../cli/commands/contract.ts")).contractCommand,
+    build: async () => (await import("../../cli/commands/build.ts")).buildCommand,
+  },
+  "Apply and roll back": {
+    plan: async () => (await import("../../cli/commands/plan.ts")).planCommand,
+    up: async () => (await import("../../cli/commands/up.ts")).upCommand,
+    down: async () => (await import("../../cli/commands/down.ts")).downCommand,
+    rehearse: async () => (await import("../../cli/commands/rehearse.ts")).rehearseCommand,
+    prepare: async () => (await import("../../cli/commands/prepare.ts")).prepareCommand,
+    prune: async () => (await import("../../cli/commands/prune.ts")).pruneCommand,
+  },
+  Inspect: {
+    status: async () => (await import("../../cli/commands/status.ts")).statusCommand,
+    history: async () => (await import("../../cli/commands/history.ts")).historyCommand,
+    blame: async () => (await import("../../cli/commands/blame.ts")).blameCommand,
+    verify: async () => (await import("../../cli/commands/verify.ts")).verifyCommand,
+    lint: async () => (await import("../../cli/commands/lint.ts")).lintCommand,
+    doctor: async () => (await import("../../cli/commands/doctor.ts")).doctorCommand,
+    report: async () => (await import("../../cli/commands/report.ts")).reportCommand,
+  },
+  "Work on branches": {
+    rebase: async () => (await import("../../cli/commands/rebase.ts")).rebaseCommand,
+    squash: async () => (await import("../../cli/commands/squash.ts")).squashCommand,
+  },
+  "Existing databases and repairs": {
+    pull: async () => (await import("../../cli/commands/pull.ts")).pullCommand,
+    baseline: async () => (await import("../../cli/commands/baseline.ts")).baselineCommand,
+    resolve: async () => (await import("../../cli/commands/resolve.ts")).resolveCommand,
+    repair: async () => (await import("../../cli/commands/repair.ts")).repairCommand,
+  },
+  More: {
+    serve: async () => (await import("../../cli/commands/serve.ts")).serveCommand,
+    completion: async () => (await import("../../cli/commands/completion.ts")).completionCommand,
+  },
+} satisfies Readonly<Record<string, Loaders>>;
+
+type Loaders = Readonly<Record<string, () => Promise<Command>>>;
+
+const loaders: Loaders = Object.assign({}, ...Object.values(groups));
+
+export const commandNames: readonly string[] = Object.keys(loaders);
+
+/** The command of this name; undefined if there is none. */
+export async function loadCommand(name: string): Promise<Command | undefined> {
+  return Object.hasOwn(loaders, name) ? await loaders[name]!() : undefined;
+}
+
+export async function loadCommands(): Promise<readonly Command[]> {
+  return (await loadGroups()).flatMap(([, commands]) => commands);
+}
+
+/** The commands under the title of their group. */
+export async function loadGroups(): Promise<readonly (readonly [title: string, commands: readonly Command[]])[]> {
+  return await Promise.all(
+    Object.entries<Loaders>(groups).map(
+      async ([title, group]) =>
+        [title, await Promise.all(Object.values(group).map(async (load) => await load()))] as const,
+    ),
+  );
+}
