@@ -115,7 +115,7 @@ export const command = defineConfig({
     app: "src/app.ts",
     testing: "src/testing.ts",
     bin: "src/main/bin.ts",
-    worker: "src/service/work/worker.ts",
+    worker: "src/features/serve/work/worker.ts",
   },
   platform: "node",
   plugins: [builtins, unused, forUndici],
@@ -149,7 +149,7 @@ export const command = defineConfig({
         // The rest of it, loaded where rows are read and written.
         { name: "apache-arrow", test: /\/node_modules\/apache-arrow\//, priority: 2 },
         { name: "rest", test: /\/src\/targets\/rest\/rest\.ts$/, priority: 2 },
-        { name: "shared", test: /\/src\/(?!scaffold|service|wire)/, minShareCount: 2, priority: 1 },
+        { name: "shared", test: /\/src\/(?!scaffold|features|wire)/, minShareCount: 2, priority: 1 },
       ],
     },
     chunkFileNames: "[name]-[hash].js",

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Action } from "../../src/actions/model/action.ts";
-import { startService } from "../../src/service/start-service.ts";
+import { startService } from "../../src/features/serve/start-service.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
 import { open as openRest } from "../../src/targets/rest/rest.ts";
 import { temporaryFolder } from "../support/project.ts";

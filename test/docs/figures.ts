@@ -40,13 +40,13 @@ const pausesOf = (allowed: Patience) =>
 const lance = "src/targets/lance/lance.ts";
 const http = "src/targets/rest/http/http.ts";
 const pages = "src/run/compute/found-rows.ts";
-const app = "src/service/app.ts";
-const route = "src/service/routes/route.ts";
-const connections = "src/service/connections.ts";
+const app = "src/features/serve/app.ts";
+const route = "src/features/serve/routes/route.ts";
+const connections = "src/features/serve/connections.ts";
 const lease = `${defaultSeconds.lease}`;
 const reading = numberIn(lance, /answerSeconds = (\d+)/);
 const asked = numberIn("src/targets/rest/http/http-errors.ts", /, 0\), ([\d_]+)\)/);
-const body = numberIn("src/service/start-service.ts", /bodyLimit: (.+),/);
+const body = numberIn("src/features/serve/start-service.ts", /bodyLimit: (.+),/);
 const perAddress = numberIn(connections, /Math\.min\(([\d_]+), Math\.max/) / 2;
 const markerName = numberIn("src/ledger/journal/marker-name.ts", "longestMarker");
 const ledgerName = numberIn("src/session/load-config.ts", /at most (\d+) characters/);
@@ -142,9 +142,9 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
     `an action whose answer was lost | ${patience.unanswered.tries} tries, pauses of ${seconds(patience.unanswered.first)} to ${seconds(patience.unanswered.longest)} s, or what the service asks for, up to ${seconds(asked)} s |`,
     `a service whose answer was lost | ${patience.unanswered.tries} tries, pauses of ${seconds(patience.unanswered.first)} to ${seconds(patience.unanswered.longest)} s |`,
     `a ledger record whose answer was lost | ${patience.repeatable.tries} tries, pauses up to ${longest(patience.repeatable)} s |`,
-    `a request that arrives | ${seconds(numberIn("src/service/start-service.ts", /requestTimeout: ([\d_]+),/))} s |`,
-    `first come, first served; ${patience.served.tries} tries, or ${seconds(numberIn("src/service/tables/open-tables.ts", "longestTime"))} s of them, with pauses up to ${longest(patience.served).toFixed(2)} s,`,
-    `requests in flight when it ends | ${seconds(numberIn("src/service/start-service.ts", "longestClose"))} s |`,
+    `a request that arrives | ${seconds(numberIn("src/features/serve/start-service.ts", /requestTimeout: ([\d_]+),/))} s |`,
+    `first come, first served; ${patience.served.tries} tries, or ${seconds(numberIn("src/features/serve/tables/open-tables.ts", "longestTime"))} s of them, with pauses up to ${longest(patience.served).toFixed(2)} s,`,
+    `requests in flight when it ends | ${seconds(numberIn("src/features/serve/start-service.ts", "longestClose"))} s |`,
     `| ${mebibytes(numberIn(http, "largestAnswer"))} of rows, ${mebibytes(numberIn("src/targets/rest/rows.ts", "largestRead"))} for a page of \`backfillColumn\`; otherwise ${mebibytes(numberIn(http, "largestText"))}, ` +
       `for JSON with at most ${numberIn(http, /levels: (\d+)/)} levels and ${number(numberIn(http, /values: ([\d_]+)/))} values. Messages show at most ${numberIn("src/targets/rest/http/http-errors.ts", "shownOfAnswer")} characters`,
     `| the name of a ledger | ${ledgerName} characters |`,
@@ -167,10 +167,10 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
   ],
   "docs/runbook.md": [`Heard of within the last lease** (${lease} seconds`],
   "docs/service.md": [
-    `Bodies and answers of more than ${numberIn("src/service/work/body.ts", "largestInMemory") / 1024} KiB`,
-    `renews the time of its files every ${seconds(numberIn("src/service/work/left-bodies.ts", "usualInterval"))} seconds`,
+    `Bodies and answers of more than ${numberIn("src/features/serve/work/body.ts", "largestInMemory") / 1024} KiB`,
+    `renews the time of its files every ${seconds(numberIn("src/features/serve/work/left-bodies.ts", "usualInterval"))} seconds`,
     `for JSON ${mebibytes(numberIn(app, "jsonLimit"))} and ${numberIn("src/wire/arrow/ipc-messages.ts", "deepest")} levels`,
-    `| an answer | ${number(numberIn("src/service/start-service.ts", /answerLimit: (.+),/) / 2 ** 30)} GiB |`,
+    `| an answer | ${number(numberIn("src/features/serve/start-service.ts", /answerLimit: (.+),/) / 2 ** 30)} GiB |`,
     `| ${number(numberIn(route, "longestSql"))} characters, and ${numberIn(route, "mostOperators")} operators`,
     `| ${number(numberIn(route, /max\(([\d_]+), "must not be longer/))} characters; a table name ${markerName}; a tag ${numberIn(route, "longestTag")},`,
     `| requests at a time | ${number(numberIn(app, "mostRequests"))};`,

@@ -10,7 +10,7 @@ import { migrationsIn } from "../../src/migrations/source.ts";
 import { up } from "../../src/commands/up.ts";
 import { loadTarget, type TargetConfig } from "../../src/targets/index.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
-import { startService } from "../../src/service/start-service.ts";
+import { startService } from "../../src/features/serve/start-service.ts";
 import type { Action } from "../../src/actions/model/action.ts";
 import { changesRows } from "../../src/actions/apply-action.ts";
 import { compileStep, stepNames, type StepName } from "../../src/steps/registry.ts";

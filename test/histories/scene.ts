@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isMigrateError, type MigrateError } from "../../src/errors/migrate-error.ts";
-import { startService, type Service } from "../../src/service/start-service.ts";
+import { startService, type Service } from "../../src/features/serve/start-service.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
 import { open as openRest } from "../../src/targets/rest/rest.ts";
 import type { Target } from "../../src/targets/contract/target.ts";

@@ -35,7 +35,12 @@ export function inPage({ file, id, does, find, replace }: DrawnMutant): NamedMut
 }
 
 export function isWriting(file: string): boolean {
-  return writing.includes(file.split("/")[0]!);
+  return writing.includes(roomOf(file));
+}
+
+/** The first folder of a file in src, or the feature. */
+export function roomOf(file: string): string {
+  return /^(?:features\/)?[^/]+/.exec(file)![0];
 }
 
 export function parse(file: string, text: string): ts.SourceFile {

@@ -1,5 +1,5 @@
 /** What `npm run mutants` prints at the end. */
-import { isWriting } from "./draw.ts";
+import { isWriting, roomOf } from "./draw.ts";
 import { equivalents } from "./equivalent.ts";
 import { keyOf, type Mutant } from "./mutant.ts";
 import type { State } from "./state.ts";
@@ -24,7 +24,7 @@ export function printScore(review: readonly Mutant[], drawn: readonly Mutant[], 
     const known = found.filter((outcome) => outcome !== "not tried").length;
     return { name, killed: found.filter((outcome) => outcome === "killed").length, known, all: mutants.length };
   };
-  const rooms = [...new Set(drawn.map(roomOf))].toSorted();
+  const rooms = [...new Set(drawn.map(({ file }) => roomOf(file)))].toSorted();
   const all = score("all of src", drawn);
   const writing = score(
     "what writes",
@@ -34,7 +34,7 @@ export function printScore(review: readonly Mutant[], drawn: readonly Mutant[], 
   const byRoom = rooms.map((room) =>
     score(
       room,
-      drawn.filter((mutant) => roomOf(mutant) === room),
+      drawn.filter(({ file }) => roomOf(file) === room),
     ),
   );
   console.log(
@@ -55,10 +55,6 @@ function outcomeOf(mutant: Mutant, state: State): string {
 
 function equivalentOf(mutant: Mutant): string | undefined {
   return equivalents.find(({ file, id }) => file === mutant.file && id === mutant.id)?.why;
-}
-
-function roomOf({ file }: Mutant): string {
-  return file.split("/")[0]!;
 }
 
 function holds({ killed, all }: Score, goal: number): boolean {

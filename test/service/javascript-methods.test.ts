@@ -15,7 +15,7 @@ import {
 } from "../clients/methods/javascript.ts";
 import { pageOf } from "../clients/methods/page.ts";
 import { connectTo, plain, startIn } from "./served.ts";
-import type { Service } from "../../src/service/start-service.ts";
+import type { Service } from "../../src/features/serve/start-service.ts";
 
 const groups = {
   Connection: connectionMethods,

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { z } from "zod";
-import { routes } from "../../src/service/routes/index.ts";
+import { routes } from "../../src/features/serve/routes/index.ts";
 import { officialPackages, pythonWith } from "../clients/client.ts";
 import { pageOf, type Method } from "../clients/methods/page.ts";
 import { lacks } from "../support/needs.ts";

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { ConnectionOptions } from "@lancedb/lancedb";
-import { startService, type Service } from "../../src/service/start-service.ts";
+import { startService, type Service } from "../../src/features/serve/start-service.ts";
 import { lancedb } from "../support/tables.ts";
 import { root, temporaryFolder } from "../support/project.ts";
 

@@ -1,6 +1,6 @@
 /** A running service, on a folder of its own or on a given one. */
 import { onTestFinished } from "vitest";
-import { startService } from "../../src/service/start-service.ts";
+import { startService } from "../../src/features/serve/start-service.ts";
 import { temporaryFolder } from "./project.ts";
 
 export const apiKey = "a key that nobody may see";

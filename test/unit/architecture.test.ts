@@ -1,5 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
 import { root, temporaryFolder } from "../support/project.ts";
@@ -30,10 +40,11 @@ const rooms = [
   "commands",
   "session",
   "scaffold",
-  "service",
   "index.ts",
   "testing.ts",
   "cli",
+  "features",
+  "features.ts",
   "main",
 ];
 
@@ -124,6 +135,38 @@ test("imports go in one direction", () => {
       to.file !== undefined && rankOf(to.file) > rankOf(file) && `${file} imports ${to.file}, which is above it`,
   );
   expect(wrong).toEqual([]);
+});
+
+test("a feature imports no other one, and features.ts alone imports it", () => {
+  const featureOf = (file: string) => /^features\/[^/]+/.exec(file)?.[0];
+  const wrong = offending(({ file }, to) => {
+    const feature = featureOf(to.file ?? "");
+    return (
+      feature !== undefined &&
+      featureOf(file) !== feature &&
+      file !== "features.ts" &&
+      `${file} imports ${to.file}, which a copy without this feature does not have`
+    );
+  });
+  expect(wrong).toEqual([]);
+});
+
+test("without its features, the rest compiles and runs", () => {
+  const folder = aCopy("src", "package.json", "tsconfig.json", "migrations", "migrate.config.ts");
+  rmSync(join(folder, "src/features"), { recursive: true });
+  const list = join(folder, "src/features.ts");
+  const lines = readFileSync(list, "utf8").split("\n");
+  writeFileSync(list, `${lines.filter((line) => !line.includes('"./features/')).join("\n")}\nexport {};\n`);
+  expect(compile(folder)).toBe("");
+  // The configuration imports the package itself.
+  mkdirSync(join(folder, "dist"));
+  writeFileSync(join(folder, "dist/index.js"), `export * from "../src/index.ts";\n`);
+  const migrate = (...args: readonly string[]) =>
+    spawnSync(process.execPath, ["src/main/bin.ts", ...args], { cwd: folder, encoding: "utf8" });
+  expect(migrate("up")).toMatchObject({ status: 0, stdout: expect.stringContaining("7 migrations applied") });
+  expect(migrate("down", "--to", "0", "--accept-loss")).toMatchObject({ status: 0 });
+  expect(migrate("verify")).toMatchObject({ status: 0 });
+  expect(migrate("serve")).toMatchObject({ status: 2, stderr: expect.stringContaining("serve") });
 });
 
 test.each([
@@ -277,12 +320,16 @@ export const ${exported} = defineStep({
 });
 `;
 
+function aCopy(...parts: readonly string[]): string {
+  const folder = temporaryFolder();
+  for (const part of parts) cpSync(join(root, part), join(folder, part), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  return folder;
+}
+
 /** The project with one more file and one more line. */
 function aCopyWithAStep(exported: string): string {
-  const folder = temporaryFolder();
-  for (const part of ["src", "package.json", "tsconfig.json"])
-    cpSync(join(root, part), join(folder, part), { recursive: true });
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  const folder = aCopy("src", "package.json", "tsconfig.json");
   writeFileSync(join(folder, "src/steps/kinds/columns/drop-not-null.ts"), newKind(exported));
   appendFileSync(
     join(folder, "src/steps/index.ts"),

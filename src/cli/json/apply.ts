@@ -125,5 +125,3 @@ export const repair = z.strictObject({
   done: yes,
   refusal: problem.optional().describe("Why there is no remedy."),
 });
-
-export const serve = z.strictObject({ url: text, port: whole, data: text.describe("The folder of the tables.") });

@@ -9,8 +9,10 @@ import * as inspect from "../../cli/json/inspect.ts";
 import { report } from "../../cli/json/report.ts";
 import { errorDocumentShape } from "../../cli/json/shared.ts";
 import * as write from "../../cli/json/write.ts";
+import * as features from "../../features.ts";
+import { commandNames } from "./registry.ts";
 
-export const documents: Readonly<Record<string, z.ZodType>> = {
+const core: Readonly<Record<string, z.ZodType>> = {
   init: write.init,
   new: write.newMigration,
   generate: write.generate,
@@ -37,7 +39,13 @@ export const documents: Readonly<Record<string, z.ZodType>> = {
   baseline: apply.baseline,
   resolve: apply.resolve,
   repair: apply.repair,
-  serve: apply.serve,
   completion: write.completion,
   error: errorDocumentShape,
 };
+
+const ofFeatures = await Promise.all(
+  Object.keys(features).map(async (name) => (await import(`../../features/${name}/json.ts`)) as typeof core),
+);
+const all: typeof core = Object.assign({}, core, ...ofFeatures);
+
+export const documents = Object.fromEntries([...commandNames, "error"].map((name) => [name, all[name]!]));

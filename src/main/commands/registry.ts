@@ -1,7 +1,9 @@
-/** The commands by group, in the order in which --help shows them. Each is loaded when it is needed. */
+/** All commands, by the groups of --help: in each those of the core, then those of features by their names. */
 import type { Command } from "../../cli/command/command.ts";
+import { groupTitles, type CommandGroups, type Feature, type Loaders } from "../../cli/command/feature.ts";
+import * as features from "../../features.ts";
 
-const groups = {
+const core: CommandGroups = {
   "Write migrations": {
     init: async () => (await import("../../cli/commands/init.ts")).initCommand,
     new: async () => (await import("../../cli/commands/new.ts")).newCommand,
@@ -39,14 +41,16 @@ const groups = {
     repair: async () => (await import("../../cli/commands/repair.ts")).repairCommand,
   },
   More: {
-    serve: async () => (await import("../../cli/commands/serve.ts")).serveCommand,
     completion: async () => (await import("../../cli/commands/completion.ts")).completionCommand,
   },
-} satisfies Readonly<Record<string, Loaders>>;
+};
 
-type Loaders = Readonly<Record<string, () => Promise<Command>>>;
+const groups = groupTitles.map((title): readonly [title: string, group: Loaders] => [
+  title,
+  Object.assign({}, core[title], ...Object.values<Feature>(features).map(({ commands }) => commands[title])) as Loaders,
+]);
 
-const loaders: Loaders = Object.assign({}, ...Object.values(groups));
+const loaders: Loaders = Object.assign({}, ...groups.map(([, group]) => group));
 
 export const commandNames: readonly string[] = Object.keys(loaders);
 
@@ -62,7 +66,7 @@ export async function loadCommands(): Promise<readonly Command[]> {
 /** The commands under the title of their group. */
 export async function loadGroups(): Promise<readonly (readonly [title: string, commands: readonly Command[]])[]> {
   return await Promise.all(
-    Object.entries<Loaders>(groups).map(
+    groups.map(
       async ([title, group]) =>
         [title, await Promise.all(Object.values(group).map(async (load) => await load()))] as const,
     ),

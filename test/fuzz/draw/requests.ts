@@ -1,6 +1,6 @@
 /** Draws requests over every route: valid ones, and mutations of their bodies, names, headers, queries and framing. */
-import { routes } from "../../../src/service/routes/index.ts";
-import type { Route } from "../../../src/service/routes/route.ts";
+import { routes } from "../../../src/features/serve/routes/index.ts";
+import type { Route } from "../../../src/features/serve/routes/route.ts";
 import { jsonType, streamType } from "../../../src/wire/content-types.ts";
 import type { Chance } from "../../simulate/seeded-random.ts";
 import { mutatedStream, validStream } from "./arrow-bodies.ts";

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startService } from "../../../src/service/start-service.ts";
+import { startService } from "../../../src/features/serve/start-service.ts";
 import type { Target } from "../../../src/targets/contract/target.ts";
 import { open as openLance } from "../../../src/targets/lance/lance.ts";
 import { open as openRest } from "../../../src/targets/rest/rest.ts";

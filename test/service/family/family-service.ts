@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { startService } from "../../../src/service/start-service.ts";
+import { startService } from "../../../src/features/serve/start-service.ts";
 
 export const apiKey = "a key of the family";
 

@@ -1,0 +1,2 @@
+/** Whatever is not needed to apply migrations and to roll them back. One line for each, and nothing below knows them. */
+export { serve } from "./features/serve/feature.ts";

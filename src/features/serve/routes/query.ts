@@ -1,0 +1,199 @@
+/** Routes for queries: plain, by vector, by text. */
+import { z } from "zod";
+import { analyze, explain, search, type VectorSearch, type Search } from "../../../engine/query.ts";
+import { joinFiles } from "../../../wire/arrow/ipc-file.ts";
+import { invalidInput, withoutFolder } from "../tables/error-answer.ts";
+import { checkOut } from "./tables.ts";
+import { ignored, json, only, unsupported } from "./fields.ts";
+import { checkSql, flag, optional, routesOf, sql, text, versionOrTag } from "./route.ts";
+
+const { route, read } = routesOf("query");
+
+/** The engine counts with 32 bits, and larger numbers wrap around to 0. */
+const largest = 2 ** 32 - 1;
+const tooLarge = `must not be larger than ${largest}`;
+
+// Not z.int, for which the number that means "all" is too large.
+const count = z
+  .number("must be a number")
+  .min(0, "must be at least 0")
+  .refine(Number.isInteger, "must be a whole number");
+const number = z.number("must be a number");
+const vector = z.array(number);
+
+const vectors = z
+  .union(
+    [
+      vector,
+      z.array(vector),
+      z.looseObject({ single_vector: vector.nullish(), multi_vector: z.array(vector).nullish() }),
+    ],
+    "must be an array of numbers, or several of them",
+  )
+  .transform((given): readonly (readonly number[])[] => {
+    const vectors = Array.isArray(given) ? given : (given.multi_vector ?? given.single_vector ?? []);
+    // Both protocols require a vector, and an empty one stands for none.
+    if (vectors.length === 0) return [];
+    return Array.isArray(vectors[0]) ? (vectors as number[][]) : [vectors as number[]];
+  });
+
+const columns = z
+  .union(
+    [
+      z.array(z.string()),
+      z.looseObject({
+        column_names: z.array(z.string()).nullish(),
+        column_aliases: z.record(z.string(), z.string()).nullish(),
+      }),
+      z.record(z.string(), z.string()),
+    ],
+    "must be an array of columns, or an object of names and expressions",
+  )
+  .transform((given): Search["columns"] => {
+    if (Array.isArray(given)) return given;
+    const { column_names: names, column_aliases: aliases } = given as {
+      readonly column_names?: string[] | null;
+      readonly column_aliases?: Record<string, string> | null;
+    };
+    if (Array.isArray(names)) return names;
+    // `column_aliases` may also be the name of a column that an older client asks for.
+    return Object.entries(
+      typeof aliases === "object" && aliases !== null ? aliases : (given as Record<string, string>),
+    );
+  })
+  .superRefine((given, context) => {
+    for (const column of given ?? []) {
+      if (typeof column === "string") continue;
+      if (typeof column[1] === "string") checkSql(column[1], context);
+      else
+        context.addIssue({
+          code: "custom",
+          message: "must be an array of columns, or an object of names and expressions",
+        });
+    }
+  });
+
+const textQuery = z
+  .looseObject({
+    query: z.unknown().optional(),
+    columns: z.array(z.string()).nullish(),
+    string_query: z.looseObject({ query: z.string(), columns: z.array(z.string()).nullish() }).nullish(),
+  })
+  .transform((given): NonNullable<Search["text"]> => {
+    const { query, columns: within } = given.string_query ?? given;
+    if (typeof query !== "string") throw unsupported("structured full-text queries");
+    return { query, columns: within == null || within.length === 0 ? undefined : within };
+  });
+
+const orderBy = z.array(
+  z.looseObject({ column_name: z.string(), ascending: flag.optional(), nulls_first: flag.optional() }),
+  "must be an array of orderings",
+);
+
+const body = json(
+  {
+    ...versionOrTag,
+    filter: optional(sql),
+    columns: optional(columns),
+    k: optional(count),
+    limit: optional(count),
+    offset: optional(count.max(largest, tooLarge)),
+    order_by: optional(orderBy),
+    with_row_id: optional(flag),
+    fast_search: optional(flag),
+    full_text_query: optional(textQuery),
+    vector: optional(vectors),
+    vector_column: optional(text),
+    distance_type: optional(text),
+    prefilter: optional(flag),
+    nprobes: optional(count.max(largest, tooLarge)),
+    minimum_nprobes: optional(count.max(largest, tooLarge)),
+    maximum_nprobes: optional(count.max(largest, tooLarge)),
+    lower_bound: optional(number),
+    upper_bound: optional(number),
+    ef: optional(count.max(largest, tooLarge)),
+    refine_factor: optional(count.max(largest, tooLarge)),
+    bypass_vector_index: optional(flag),
+  },
+  {
+    // The service has no write-ahead log, so it answers the same with and without one.
+    use_lsm: ignored,
+    approx_mode: only(["normal"], "modes of approximation"),
+  },
+);
+
+export const queryRoutes = [
+  route({
+    path: "/v1/table/:name/query",
+    summary: "Rows that a filter lets through, that are nearest to a vector, or that match a text; as Arrow IPC data",
+    body,
+    answer: undefined,
+    handler: async ({ tables, name, body }) => {
+      const wanted = toSearch(body);
+      // A result can still be read after its table handle is closed.
+      const found = await tables.read(name, async (table) => {
+        await checkOut(table, body);
+        return await search(table, wanted);
+      });
+      return joinFiles(found.first, found.others);
+    },
+  }),
+  read({
+    path: "/v1/table/:name/explain_plan",
+    summary: "How the engine would perform a query, as text",
+    body: json({ query: body, verbose: optional(flag) }),
+    answer: z.string(),
+    handler: async (table, { tables, body: { query, verbose } }) => {
+      await checkOut(table, query);
+      return withoutFolder(await explain(table, toSearch(query), verbose ?? false), tables.folder);
+    },
+  }),
+  read({
+    path: "/v1/table/:name/analyze_plan",
+    summary: "How the engine performed a query and what each part took, as text",
+    body,
+    answer: z.string(),
+    handler: async (table, { tables, body: query }) => {
+      await checkOut(table, query);
+      return withoutFolder(await analyze(table, toSearch(query)), tables.folder);
+    },
+  }),
+];
+
+function toSearch(given: z.output<typeof body>): Search {
+  const limit = given.k ?? given.limit;
+  if (given.vector?.some((one) => one.length === 0) === true) throw invalidInput("a query vector has no numbers");
+  return {
+    filter: given.filter === "" ? undefined : given.filter,
+    columns: given.columns,
+    // The official client asks for all rows with a number that is too large for JSON.
+    limit: limit === undefined || limit > largest ? undefined : limit,
+    offset: given.offset,
+    orderBy: given.order_by?.map(({ column_name: columnName, ascending, nulls_first: nullsFirst }) => ({
+      columnName,
+      ascending: ascending ?? true,
+      nullsFirst: nullsFirst ?? false,
+    })),
+    withRowId: given.with_row_id,
+    fastSearch: given.fast_search,
+    text: given.full_text_query,
+    nearest: given.vector === undefined || given.vector.length === 0 ? undefined : toNearest(given, given.vector),
+  };
+}
+
+function toNearest(given: z.output<typeof body>, vectors: VectorSearch["vectors"]): VectorSearch {
+  return {
+    vectors,
+    column: given.vector_column,
+    distanceType: given.distance_type,
+    nprobes: given.nprobes,
+    minimumNprobes: given.minimum_nprobes,
+    maximumNprobes: given.maximum_nprobes,
+    lowerBound: given.lower_bound,
+    upperBound: given.upper_bound,
+    ef: given.ef,
+    refineFactor: given.refine_factor,
+    bypassIndex: given.bypass_vector_index,
+    postfilter: given.prefilter === false,
+  };
+}
