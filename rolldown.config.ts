@@ -158,4 +158,8 @@ export const command = defineConfig({
 });
 
 // The first removes what an earlier build has left.
-export default [command, page("report", "src/cli/report/browser"), page("fleet", "src/cli/report/browser/fleet")];
+export default [
+  command,
+  page("report", "src/features/report/browser"),
+  page("fleet", "src/features/report/browser/fleet"),
+];

@@ -157,7 +157,7 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
     `It has at most ${numberIn("src/cli/render/plan-markdown.ts", "mostRows")} rows and ${number(numberIn("test/unit/cli/render/plan-markdown.test.ts", /toBeLessThan\(([\d_]+)\)/))} characters`,
   ],
   "docs/report.md": [
-    `The first ${numberIn("src/cli/report/browser/fleet/databases-table.ts", "first")} rows are shown, and a button shows ${number(numberIn("src/cli/report/browser/fleet/databases-table.ts", "step"))} more`,
+    `The first ${numberIn("src/features/report/browser/fleet/databases-table.ts", "first")} rows are shown, and a button shows ${number(numberIn("src/features/report/browser/fleet/databases-table.ts", "step"))} more`,
   ],
   "docs/rest.md": [`up to ${patience.staleList.tries} times within ${seconds(pausesOf(patience.staleList))} seconds`],
   "docs/rollback.md": [

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { FleetDocument } from "../../src/commands/report/fleet.ts";
-import { fleetPage } from "../../src/cli/report/page.ts";
+import type { FleetDocument } from "../../src/features/report/fleet.ts";
+import { fleetPage } from "../../src/features/report/page.ts";
 import {
   accessibilityProblems,
   aBrowser,

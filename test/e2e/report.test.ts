@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ReportDocument } from "../../src/commands/report/report-document.ts";
-import { reportPage } from "../../src/cli/report/page.ts";
+import type { ReportDocument } from "../../src/features/report/report-document.ts";
+import { reportPage } from "../../src/features/report/page.ts";
 import {
   accessibilityProblems,
   aBrowser,

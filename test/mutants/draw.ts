@@ -31,7 +31,7 @@ function fraction(hash: string): number {
 /** Code in a page knows nothing of the processes of tests, so a mutant of it is planted alone, and these tests are run. */
 export function inPage({ file, id, does, find, replace }: DrawnMutant): NamedMutant | undefined {
   const killedBy = ["report", "report-pending", "fleet-report"].map((name) => `e2e/${name}.test.ts`);
-  return file.startsWith("cli/report/browser/") ? { file, id, does, find, replace, killedBy } : undefined;
+  return file.startsWith("features/report/browser/") ? { file, id, does, find, replace, killedBy } : undefined;
 }
 
 export function isWriting(file: string): boolean {

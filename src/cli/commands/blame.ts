@@ -1,4 +1,4 @@
-import { blame, type BlamedColumn, type BlamedEvent } from "../../commands/report/blame.ts";
+import { blame, type BlamedColumn, type BlamedEvent } from "../../commands/blame.ts";
 import { catchMigrateError, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { parsePath, type Path } from "../../schema/path.ts";

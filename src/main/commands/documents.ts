@@ -6,7 +6,6 @@
 import type { z } from "zod";
 import * as apply from "../../cli/json/apply.ts";
 import * as inspect from "../../cli/json/inspect.ts";
-import { report } from "../../cli/json/report.ts";
 import { errorDocumentShape } from "../../cli/json/shared.ts";
 import * as write from "../../cli/json/write.ts";
 import * as features from "../../features.ts";
@@ -32,7 +31,6 @@ const core: Readonly<Record<string, z.ZodType>> = {
   verify: inspect.verify,
   lint: inspect.lint,
   doctor: inspect.doctor,
-  report,
   rebase: write.rebase,
   squash: write.squash,
   pull: write.pull,

@@ -28,7 +28,6 @@ const core: CommandGroups = {
     verify: async () => (await import("../../cli/commands/verify.ts")).verifyCommand,
     lint: async () => (await import("../../cli/commands/lint.ts")).lintCommand,
     doctor: async () => (await import("../../cli/commands/doctor.ts")).doctorCommand,
-    report: async () => (await import("../../cli/commands/report.ts")).reportCommand,
   },
   "Work on branches": {
     rebase: async () => (await import("../../cli/commands/rebase.ts")).rebaseCommand,

@@ -1,7 +1,7 @@
 /** The state in four facts, and what needs somebody's attention. */
 import { count } from "../../../errors/entry.ts";
 import { formatMigration } from "../../../migrations/file-name.ts";
-import type { ReportDocument, ReportedDrift } from "../../../commands/report/report-document.ts";
+import type { ReportDocument, ReportedDrift } from "../report-document.ts";
 import { deferralText } from "../../../run/deferral-text.ts";
 import { code, html } from "./dom.ts";
 import { sinceOf } from "./details.ts";

@@ -1,6 +1,6 @@
 /** The runs as points in time. The arrow keys move from run to run, and Enter leads to its entry in the list of runs. */
 import { count } from "../../../errors/entry.ts";
-import type { ReportDocument, ReportedRun } from "../../../commands/report/report-document.ts";
+import type { ReportDocument, ReportedRun } from "../report-document.ts";
 import { html, percent, svg } from "./dom.ts";
 import { outcomeWords, runId } from "./runs.ts";
 import { axisOf, levelsOf, shareOf, ticksOf, type Axis } from "./time-axis.ts";

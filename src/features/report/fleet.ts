@@ -2,7 +2,7 @@
 import type { ErrorCode } from "../../errors/migrate-error.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
-import { status } from "../status.ts";
+import { status } from "../../commands/status.ts";
 import { timeText } from "./runs.ts";
 
 export interface FleetDocument {

@@ -1,10 +1,17 @@
 /** The migrations: those that ran, in a list, and those that are pending, each with what speaks for and against it. */
 import { formatMigration } from "../../../migrations/file-name.ts";
-import type { ReportDocument, ReportedMigration, ReportedRisk } from "../../../commands/report/report-document.ts";
+import type { ReportDocument, ReportedMigration, ReportedRisk } from "../report-document.ts";
 import type { Refusal } from "../../../plan/refusal.ts";
-import { releaseNames } from "../../render/contracts.ts";
-import { refusalText, renderComputed, renderCost, rollbackText, rowsNow, sequenceOf } from "../../render/plan.ts";
-import { renderDuration } from "../../render/times.ts";
+import { releaseNames } from "../../../cli/render/contracts.ts";
+import {
+  refusalText,
+  renderComputed,
+  renderCost,
+  rollbackText,
+  rowsNow,
+  sequenceOf,
+} from "../../../cli/render/plan.ts";
+import { renderDuration } from "../../../cli/render/times.ts";
 import { code, html, type Child } from "./dom.ts";
 import { badge, longList, notice, section, sign, type Tone } from "./parts.ts";
 import { findable, type Section } from "./search.ts";

@@ -8,7 +8,7 @@ import type { RollbackClass } from "../../plan/rollback/rollback-class.ts";
 import type { differenceDocument } from "../../plan/history/table-drift.ts";
 import type { TableLife } from "../../plan/history/column-lives.ts";
 import type { Deferral } from "../../run/deferral-text.ts";
-import type { IndexRecall } from "../verify/verify-recall.ts";
+import type { IndexRecall } from "../../commands/verify/verify-recall.ts";
 
 export interface ReportDocument {
   readonly format: 1;

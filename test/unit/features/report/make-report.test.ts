@@ -15,8 +15,8 @@ import {
 import { expect, test } from "vitest";
 import { baseline } from "../../../../src/commands/adopt/baseline.ts";
 import { down } from "../../../../src/commands/down.ts";
-import { databaseState } from "../../../../src/commands/report/fleet.ts";
-import { makeReport } from "../../../../src/commands/report/make-report.ts";
+import { databaseState } from "../../../../src/features/report/fleet.ts";
+import { makeReport } from "../../../../src/features/report/make-report.ts";
 import { prune } from "../../../../src/commands/prune.ts";
 import { up } from "../../../../src/commands/up.ts";
 import { checksumOf } from "../../../../src/migrations/checksum.ts";

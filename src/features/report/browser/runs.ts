@@ -1,8 +1,8 @@
 /** Who ran what, when, and how long it took. */
 import { count } from "../../../errors/entry.ts";
 import { formatMigration, formatVersion } from "../../../migrations/file-name.ts";
-import type { ReportDocument, ReportedEvent, ReportedRun } from "../../../commands/report/report-document.ts";
-import { renderDuration } from "../../render/times.ts";
+import type { ReportDocument, ReportedEvent, ReportedRun } from "../report-document.ts";
+import { renderDuration } from "../../../cli/render/times.ts";
 import { html, type Child } from "./dom.ts";
 import { badge, longList, section, type Tone } from "./parts.ts";
 import { findable, type Section } from "./search.ts";

@@ -2,8 +2,8 @@
 import { count } from "../../../errors/entry.ts";
 import { formatVersion } from "../../../migrations/file-name.ts";
 import type { ColumnEvent, ColumnLife, TableLife } from "../../../plan/history/column-lives.ts";
-import type { ReportDocument } from "../../../commands/report/report-document.ts";
-import { changeWords } from "../../render/column-change.ts";
+import type { ReportDocument } from "../report-document.ts";
+import { changeWords } from "../../../cli/render/column-change.ts";
 import { byWeight, changeLegend, changeSign } from "./column-marks.ts";
 import { code, html, percent, svg } from "./dom.ts";
 import { isUnfinished } from "./migrations.ts";

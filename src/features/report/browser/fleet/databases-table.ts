@@ -1,7 +1,7 @@
 /** The table of the databases: sorted by a column, and with those that the filter and the search leave. */
 import { count, formatNumber } from "../../../../errors/entry.ts";
-import type { FleetDatabase } from "../../../../commands/report/fleet.ts";
-import { standingOf } from "../../../../commands/report/standing.ts";
+import type { FleetDatabase } from "../../fleet.ts";
+import { standingOf } from "../../standing.ts";
 import { html } from "../dom.ts";
 import { hasAll } from "../search.ts";
 import { tableColumns, textOf, type TableColumn } from "./table-columns.ts";

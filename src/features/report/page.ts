@@ -3,11 +3,11 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatMigration } from "../../migrations/file-name.ts";
-import type { FleetDatabase, FleetDocument } from "../../commands/report/fleet.ts";
-import type { ReportDocument } from "../../commands/report/report-document.ts";
+import type { FleetDatabase, FleetDocument } from "./fleet.ts";
+import type { ReportDocument } from "./report-document.ts";
 import { packageFolder } from "../../engine/package/package-folder.ts";
 import { cleaned } from "../../secrets/redact.ts";
-import { printable } from "../command/printable.ts";
+import { printable } from "../../cli/command/printable.ts";
 
 /** By this line the command recognises a page that it may overwrite. */
 const pageMark = "<!doctype html><!-- written by migrate report -->";

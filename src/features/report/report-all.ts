@@ -1,17 +1,12 @@
 /** What `migrate report --fleet` shows: how far each database of a target is. */
 import packageJson from "../../../package.json" with { type: "json" };
-import {
-  databaseState,
-  type DatabaseState,
-  type FleetDatabase,
-  type FleetDocument,
-} from "../../commands/report/fleet.ts";
+import { databaseState, type DatabaseState, type FleetDatabase, type FleetDocument } from "./fleet.ts";
 import { interruptedEarly, MigrateError } from "../../errors/migrate-error.ts";
 import { onAllDatabases } from "../../session/on-all-databases.ts";
 import { requireProject, type SessionOfSeveral } from "../../session/session.ts";
-import { withAnySession, type Context } from "../command/command.ts";
-import type { CommandResult } from "../command/exit-code.ts";
-import { databasesReport, problemOf } from "./report.ts";
+import { withAnySession, type Context } from "../../cli/command/command.ts";
+import type { CommandResult } from "../../cli/command/exit-code.ts";
+import { databasesReport, problemOf } from "../../cli/databases/report.ts";
 
 export interface FleetChoice {
   readonly madeAt: string;

@@ -1,5 +1,5 @@
 /** Builds the page of `migrate report` from the document in it. */
-import type { ReportDocument } from "../../../commands/report/report-document.ts";
+import type { ReportDocument } from "../report-document.ts";
 import { changeShapes } from "./column-marks.ts";
 import { columnsSection } from "./columns.ts";
 import { driftSection, keptSection, preparingSection, recallSection } from "./details.ts";

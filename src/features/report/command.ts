@@ -1,18 +1,18 @@
 import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { makeReport } from "../../commands/report/make-report.ts";
-import type { ReportDocument } from "../../commands/report/report-document.ts";
-import type { FleetDocument } from "../../commands/report/fleet.ts";
-import { countOf } from "../../commands/report/standing.ts";
+import { makeReport } from "./make-report.ts";
+import type { ReportDocument } from "./report-document.ts";
+import type { FleetDocument } from "./fleet.ts";
+import { countOf } from "./standing.ts";
 import { count, formatNumber, MigrateError } from "../../errors/migrate-error.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
-import { defineCommand, withTarget, type Context } from "../command/command.ts";
-import { bundleFlags, databasesFlags, switchFlag, textFlag } from "../command/flags.ts";
-import { shownPath } from "../render/steps.ts";
-import { reportAll } from "../databases/report-all.ts";
-import { fleetPage, isReportPage, reportPage } from "../report/page.ts";
-import type * as shapes from "../json/report.ts";
+import { defineCommand, withTarget, type Context } from "../../cli/command/command.ts";
+import { bundleFlags, databasesFlags, switchFlag, textFlag } from "../../cli/command/flags.ts";
+import { shownPath } from "../../cli/render/steps.ts";
+import { reportAll } from "./report-all.ts";
+import { fleetPage, isReportPage, reportPage } from "./page.ts";
+import type * as shapes from "./json.ts";
 
 const pageName = "report.html";
 
@@ -75,7 +75,7 @@ async function writePage(
   underWay(true);
   writeGenerated(path, page(), "ERR_REPORT_FILE");
   output.result(`${given === undefined ? path : shownPath(path)}: ${summary}`);
-  if (open) await (await import("../report/open-in-browser.ts")).openInBrowser(path, output);
+  if (open) await (await import("./open-in-browser.ts")).openInBrowser(path, output);
 }
 
 /** Refuses to overwrite what is not such a page. Throws ERR_REPORT_FOREIGN, ERR_REPORT_FILE. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { costShape } from "../../plan/assess/cost.ts";
 import { contractName, refusal } from "../../plan/assess/plan-document.ts";
-import { eventNames, indexRecall } from "./inspect.ts";
+import { eventNames, indexRecall } from "../../cli/json/inspect.ts";
 import {
   columnEvent,
   deferral,
@@ -18,7 +18,7 @@ import {
   time,
   whole,
   yes,
-} from "./shared.ts";
+} from "../../cli/json/shared.ts";
 
 const named = migration.shape;
 

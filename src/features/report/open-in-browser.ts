@@ -1,6 +1,6 @@
 /** Opens a file with the program that the user has for it. */
 import { spawn } from "node:child_process";
-import type { Output } from "../command/output.ts";
+import type { Output } from "../../cli/command/output.ts";
 
 /** By platform; the path is the last argument. */
 const openers: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,6 @@
 /** Drift, values that are being computed, recall, and kept versions: each as a table, if there is something to show. */
 import { formatNumber } from "../../../errors/entry.ts";
-import type { ReportDocument, ReportedDrift } from "../../../commands/report/report-document.ts";
+import type { ReportDocument, ReportedDrift } from "../report-document.ts";
 import { code, html } from "./dom.ts";
 import { badge, grid, section } from "./parts.ts";
 import { linkTo, time } from "./words.ts";

@@ -1,7 +1,7 @@
 /** Builds the page of `migrate report --fleet` from the document in it. */
 import { count, formatNumber } from "../../../../errors/entry.ts";
-import type { FleetDocument } from "../../../../commands/report/fleet.ts";
-import { countOf, type Standing } from "../../../../commands/report/standing.ts";
+import type { FleetDocument } from "../../fleet.ts";
+import { countOf, type Standing } from "../../standing.ts";
 import { html } from "../dom.ts";
 import { section, tile, type Tone } from "../parts.ts";
 import { searchBox } from "../search.ts";
