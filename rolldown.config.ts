@@ -109,6 +109,8 @@ const page = (name: string, folder: string) =>
     output: { dir: "dist", format: "iife", minify: true },
   });
 
+const featureOf = (id: string) => /\/src\/features\/([^/]+)\//.exec(id)?.[1] ?? null;
+
 export const command = defineConfig({
   input: {
     index: "src/index.ts",
@@ -136,7 +138,7 @@ export const command = defineConfig({
         // With what both kinds of targets need.
         {
           name: "up",
-          test: /\/src\/(main\/main\.ts|cli\/commands\/up\.ts|commands\/up\.ts|engine\/package|targets\/contract|actions\/(kinds\/rows\/update-rows|rewrite\/retype-whole-structs)|schema\/metadata|wire\/(content-types|lance\/(parse-)?lance-type))/,
+          test: /\/src\/(main\/main\.ts|cli\/commands\/up\.ts|commands\/up\.ts|engine\/package|targets\/contract|actions\/(kinds\/rows\/update-rows|rewrite\/retype-whole-structs)|schema\/metadata|features\/(index|[^/]+\/feature)\.ts|wire\/(content-types|lance\/(parse-)?lance-type))/,
           priority: 6,
         },
         { name: "lance", test: /\/src\/targets\/lance\/lance\.ts$/, priority: 4 },
@@ -149,6 +151,8 @@ export const command = defineConfig({
         // The rest of it, loaded where rows are read and written.
         { name: "apache-arrow", test: /\/node_modules\/apache-arrow\//, priority: 2 },
         { name: "rest", test: /\/src\/targets\/rest\/rest\.ts$/, priority: 2 },
+        // One file for a feature, unless it needs packages that a project may lack.
+        { name: featureOf, test: /\/src\/features\/(rehearse|repair)\//, priority: 2 },
         { name: "shared", test: /\/src\/(?!scaffold|features|wire)/, minShareCount: 2, priority: 1 },
       ],
     },

@@ -52,14 +52,14 @@ export type { EndedMigration, EndedRun, HookMigration, HookRun, Hooks } from "./
 export { isMigrateError, MigrateError, type ErrorCode, type Outcome } from "./errors/migrate-error.ts";
 export type { Choice } from "./plan/history/pending.ts";
 export { type SessionOptions } from "./session/session.ts";
-export { createMigrator, openMigrator } from "./session/open-migrator.ts";
-export type { Migrator } from "./session/migrator.ts";
+export { createMigrator, openMigrator } from "./migrator/open-migrator.ts";
+export type { Migrator } from "./migrator/migrator.ts";
 export type { Baseline, BaselineChoice } from "./commands/adopt/baseline.ts";
 export type { DownChoice, DownResult } from "./commands/down.ts";
 export type { EvaluationQuery } from "./run/evaluate/load-queries.ts";
 export type { CodeSample } from "./run/compute/sample-code.ts";
-export type { StepSample } from "./commands/rehearse/sample-steps.ts";
-export type { Rehearsal, RehearsalChoice, RehearsedMigration, RehearsedStep } from "./commands/rehearse/rehearse.ts";
+export type { StepSample } from "./features/rehearse/sample-steps.ts";
+export type { Rehearsal, RehearsalChoice, RehearsedMigration, RehearsedStep } from "./features/rehearse/rehearse.ts";
 export type { KeptPoint, PruneChoice } from "./commands/prune.ts";
 export type { Resolution, ResolveChoice } from "./commands/resolve/resolve.ts";
 export type { RunEvent } from "./run/events.ts";

@@ -162,8 +162,8 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
   "docs/rest.md": [`up to ${patience.staleList.tries} times within ${seconds(pausesOf(patience.staleList))} seconds`],
   "docs/rollback.md": [
     `It compares up to ${number(numberIn("src/engine/versions.ts", /mostCompared: ([\d_]+)/))} rows, or ${number(numberIn("src/targets/rest/versions.ts", /mostCompared: ([\d_]+)/))} through a service`,
-    `Each table gets ${number(numberIn("src/commands/rehearse/rehearse.ts", /rows = ([\d_]+)/))} rows`,
-    `as the index needs, up to ${number(numberIn("src/commands/rehearse/scratch-copy.ts", "mostForIndexes"))}.`,
+    `Each table gets ${number(numberIn("src/features/rehearse/rehearse.ts", /rows = ([\d_]+)/))} rows`,
+    `as the index needs, up to ${number(numberIn("src/features/rehearse/scratch-copy.ts", "mostForIndexes"))}.`,
   ],
   "docs/runbook.md": [`Heard of within the last lease** (${lease} seconds`],
   "docs/service.md": [

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { openSession } from "../../src/session/session.ts";
 import { openScratch } from "../../src/targets/index.ts";
 import type { Scratch } from "../../src/targets/contract/target.ts";
-import { rehearse, type Rehearsal, type RehearsedStep } from "../../src/commands/rehearse/rehearse.ts";
+import { rehearse, type Rehearsal, type RehearsedStep } from "../../src/features/rehearse/rehearse.ts";
 import type { RunEvent } from "../../src/run/events.ts";
 import { filesOf } from "../support/files.ts";
 import { addRows, lancedb } from "../support/tables.ts";

@@ -1,3 +1,5 @@
+import type { Shape } from "../../checks/check.ts";
+import type { MigratorOptions } from "../../run/run-context.ts";
 import type { Command } from "./command.ts";
 
 /** The titles of --help, in its order. */
@@ -18,4 +20,12 @@ export type CommandGroups = { readonly [Title in (typeof groupTitles)[number]]?:
 /** What a folder of `src/features` adds. Its shapes of --json are in `json.ts` there, each under its command's name. */
 export interface Feature {
   readonly commands: CommandGroups;
+  /** What it adds to the migrator for programs. */
+  readonly members?: () => Promise<Readonly<Record<string, Member<never, unknown>>>>;
+}
+
+/** A function of the migrator: the options that it takes, and what it does. */
+export interface Member<Choice extends object, Result> {
+  readonly shape: Shape<Choice>;
+  verb(options: MigratorOptions, choice: Choice): Promise<Result>;
 }

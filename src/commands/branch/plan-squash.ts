@@ -12,8 +12,7 @@ import { differences } from "../../schema/table.ts";
 import type { NewTables } from "../../schema/table-format.ts";
 import { up } from "../up.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
-import { sameRows } from "../rehearse/judge-rollback.ts";
-import { alone, describeScratch } from "../rehearse/scratch-copy.ts";
+import { alone, describeScratch, sameRows } from "../scratch-snapshots.ts";
 import { differencesBetween } from "./rebase-steps.ts";
 import type { Scratch } from "../../targets/contract/target.ts";
 

@@ -8,7 +8,7 @@ import * as apply from "../../cli/json/apply.ts";
 import * as inspect from "../../cli/json/inspect.ts";
 import { errorDocumentShape } from "../../cli/json/shared.ts";
 import * as write from "../../cli/json/write.ts";
-import * as features from "../../features.ts";
+import * as features from "../../features/index.ts";
 import { commandNames } from "./registry.ts";
 
 const core: Readonly<Record<string, z.ZodType>> = {
@@ -22,7 +22,6 @@ const core: Readonly<Record<string, z.ZodType>> = {
   plan: apply.plan,
   up: apply.up,
   down: apply.down,
-  rehearse: apply.rehearse,
   prepare: apply.prepare,
   prune: apply.prune,
   status: inspect.status,

@@ -1,7 +1,7 @@
 /** All commands, by the groups of --help: in each those of the core, then those of features by their names. */
 import type { Command } from "../../cli/command/command.ts";
 import { groupTitles, type CommandGroups, type Feature, type Loaders } from "../../cli/command/feature.ts";
-import * as features from "../../features.ts";
+import * as features from "../../features/index.ts";
 
 const core: CommandGroups = {
   "Write migrations": {
@@ -17,7 +17,6 @@ const core: CommandGroups = {
     plan: async () => (await import("../../cli/commands/plan.ts")).planCommand,
     up: async () => (await import("../../cli/commands/up.ts")).upCommand,
     down: async () => (await import("../../cli/commands/down.ts")).downCommand,
-    rehearse: async () => (await import("../../cli/commands/rehearse.ts")).rehearseCommand,
     prepare: async () => (await import("../../cli/commands/prepare.ts")).prepareCommand,
     prune: async () => (await import("../../cli/commands/prune.ts")).pruneCommand,
   },

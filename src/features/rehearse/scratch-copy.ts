@@ -6,27 +6,18 @@ import { follow, tableBefore } from "../../actions/follow.ts";
 import { computedIn, sourceNow } from "../../plan/assess/rows-to-compute.ts";
 import type { Plan, PlannedMigration } from "../../plan/make-plan.ts";
 import { touchedTables } from "../../plan/reconcile/reconcile.ts";
-import type { CopySnapshots, CopySnapshot } from "./judge-rollback.ts";
+import { describeScratch, type CopySnapshots } from "../../commands/scratch-snapshots.ts";
 import { columnPaths, findColumn, type Table } from "../../schema/table.ts";
 import type { Action, ActionKind } from "../../actions/model/action.ts";
 import { describeAction } from "../../actions/apply-action.ts";
 import { formatPath } from "../../schema/path.ts";
 import { isRecreatable, isVectorIndex, vectorsNeeded, type TableIndex } from "../../schema/table-index.ts";
 import type { Capabilities, Scratch, Target } from "../../targets/contract/target.ts";
-import { dropPrepared } from "../discard-prepared.ts";
-import type { PlannedOn } from "../migrate.ts";
+import { dropPrepared } from "../../commands/discard-prepared.ts";
+import type { PlannedOn } from "../../commands/migrate.ts";
 import { runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { recording, withLease } from "../../run/lease/with-lease.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
-
-/** Only this run uses the copy: its lease must not expire on a slow machine, and it needs no guards against losses. */
-export const alone = {
-  lease: { duration: 3_600_000, patience: 0 },
-  guards: undefined,
-  contracts: undefined,
-  hooks: undefined,
-  telemetry: undefined,
-};
 
 /** A table of the copy. `cloned`: it has the rows of the live table. */
 export interface CopiedTable {
@@ -151,15 +142,6 @@ async function writeLedger(options: MigratorOptions, { migrations, ...state }: L
 /** Snapshots of the tables that a migration touches, as they are on the copy. */
 export async function describeCopy(scratch: Scratch, planned: PlannedMigration): Promise<CopySnapshots> {
   return await describeScratch(scratch, touchedTables({ migrations: [planned], now: new Map() }));
-}
-
-export async function describeScratch(scratch: Scratch, tables: readonly string[]): Promise<CopySnapshots> {
-  const snapshots = new Map<string, CopySnapshot>();
-  for (const table of tables) {
-    const found = await scratch.target.describeTable(table, true);
-    snapshots.set(table, { table: found?.table, version: found?.version, rows: await scratch.rows(table) });
-  }
-  return snapshots;
 }
 
 /** The copy as a target, limited to what the real target can do. */

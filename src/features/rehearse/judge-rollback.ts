@@ -2,18 +2,10 @@
 import type { Action } from "../../actions/model/action.ts";
 import { describeAction, givenBy, tablesOfAction } from "../../actions/apply-action.ts";
 import { isChanging } from "../../schema/sql.ts";
-import { andNoMore, differences, type Table } from "../../schema/table.ts";
+import { andNoMore, differences } from "../../schema/table.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import type { RollbackClass } from "../../plan/rollback/rollback-class.ts";
-
-/** A table of the copy, with the count and checksum of its rows. */
-export interface CopySnapshot {
-  readonly table: Table | undefined;
-  readonly version?: number | undefined;
-  readonly rows: { readonly count: number; readonly sum: string | undefined };
-}
-
-export type CopySnapshots = ReadonlyMap<string, CopySnapshot>;
+import { sameRows, type CopySnapshot, type CopySnapshots } from "../../commands/scratch-snapshots.ts";
 
 /** How the trial of a migration's rollback ended. */
 export type Trial =
@@ -135,10 +127,6 @@ function changesOf(expected: CopySnapshots, found: CopySnapshots): readonly Chan
         : `${table} has ${other.rows.count} rows instead of ${rows.count}`;
     return [{ table, rows: true, words: what }];
   });
-}
-
-export function sameRows({ rows: one }: Pick<CopySnapshot, "rows">, { rows: other }: CopySnapshot): boolean {
-  return one.count === other.count && one.sum === other.sum;
 }
 
 function words(changes: readonly Change[]): string {

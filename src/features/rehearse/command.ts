@@ -1,20 +1,15 @@
 import { count, formatNumber } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import {
-  rehearse,
-  type Rehearsal,
-  type RehearsedMigration,
-  type RehearsedStep,
-} from "../../commands/rehearse/rehearse.ts";
-import type { StepSample } from "../../commands/rehearse/sample-steps.ts";
+import { rehearse, type Rehearsal, type RehearsedMigration, type RehearsedStep } from "./rehearse.ts";
+import type { StepSample } from "./sample-steps.ts";
 import { openScratch } from "../../targets/index.ts";
-import { defineCommand, withTarget } from "../command/command.ts";
-import { acceptFlag, bundleFlags, switchFlag, versionFlag, wholeFlag } from "../command/flags.ts";
-import type { Line } from "../command/output.ts";
-import { showProgress } from "../render/progress.ts";
-import { renderDuration } from "../render/times.ts";
-import { refusalText } from "../render/plan.ts";
-import type * as shapes from "../json/apply.ts";
+import { defineCommand, withTarget } from "../../cli/command/command.ts";
+import { acceptFlag, bundleFlags, switchFlag, versionFlag, wholeFlag } from "../../cli/command/flags.ts";
+import type { Line } from "../../cli/command/output.ts";
+import { showProgress } from "../../cli/render/progress.ts";
+import { renderDuration } from "../../cli/render/times.ts";
+import { refusalText } from "../../cli/render/plan.ts";
+import type { rehearse as shape } from "./json.ts";
 
 export const rehearseCommand = defineCommand({
   usage: "rehearse",
@@ -45,7 +40,7 @@ export const rehearseCommand = defineCommand({
       Object.assign(progress.see, { end: progress.end }),
     );
     const { problem, ...rest } = found;
-    output.data<typeof shapes.rehearse>({
+    output.data<typeof shape>({
       target,
       ...rest,
       problem: problem && { code: problem.code, message: problem.message },

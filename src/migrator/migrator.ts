@@ -1,7 +1,6 @@
 /** The programming interface to the commands of `migrate`. */
-import { isText, must, wholeNumber, yesOrNo, type Check, type Shape } from "../checks/check.ts";
+import { must, yesOrNo, type Check, type Shape } from "../checks/check.ts";
 import { MigrateError } from "../errors/migrate-error.ts";
-import { acceptances } from "../migrations/acceptance.ts";
 import type { Choice, RunChoice } from "../plan/history/pending.ts";
 import type { GroupedPlan } from "../plan/group/group-migrations.ts";
 import type { Plan } from "../plan/make-plan.ts";
@@ -11,23 +10,15 @@ import { down, type DownChoice, type DownResult } from "../commands/down.ts";
 import { plan as planUp, planDown, savePlan, savePlanDown } from "../commands/plan.ts";
 import { up, type UpChoice, type UpResult } from "../commands/up.ts";
 import { status, type StatusResult } from "../commands/status.ts";
-import { rehearse, type Rehearsal, type RehearsalChoice } from "../commands/rehearse/rehearse.ts";
+import type { Feature } from "../cli/command/feature.ts";
+import * as features from "../features/index.ts";
 import { prune, type KeptPoint, type PruneChoice } from "../commands/prune.ts";
 import { resolve, type Resolution, type ResolveChoice } from "../commands/resolve/resolve.ts";
-import { openScratch } from "../targets/index.ts";
-import type { Config } from "./config.ts";
-import { wordsOf } from "./load-config.ts";
+import type { Config } from "../session/config.ts";
+import { count, migration, to, upShape } from "../session/choice-shapes.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
-import { checkOptions, openSession, requireDatabase, type SessionOptions } from "./session.ts";
+import { checkOptions, openSession, requireDatabase, type SessionOptions } from "../session/session.ts";
 
-const to = wholeNumber(0, "must be the number of a migration");
-const migration = must(
-  (value) => isText(value) || Number.isSafeInteger(value),
-  "must be the number of a migration, or its number and name",
-);
-const count = (least: number) => wholeNumber(least, `must be a whole number, at least ${least}`);
-
-const upShape: Shape<Choice> = { to, allowOutOfOrder: yesOrNo, accept: wordsOf(acceptances) };
 const runShape: Shape<RunChoice> = { ...upShape, stepByStep: yesOrNo };
 const downShape: Shape<Omit<DownChoice, "plan">> = {
   steps: count(1),
@@ -37,13 +28,12 @@ const downShape: Shape<Omit<DownChoice, "plan">> = {
 };
 const plan = { plan: must(() => true, "") };
 const noPlan = { plan: must(() => false, "can't be given: a plan is made of migrations, not of another plan") };
-const rehearsalShape: Shape<RehearsalChoice> = { ...upShape, rows: count(0), sample: count(1) };
 const pruneShape: Shape<PruneChoice> = { to, yes: yesOrNo };
 const baselineShape: Shape<BaselineChoice> = { to, dryRun: yesOrNo };
 const resolveShape: Shape<ResolveChoice> = { reverted: migration, adopted: migration, yes: yesOrNo };
 
 /** The commands of `migrate`, for programs. */
-export interface Migrator {
+export interface Migrator extends features.FeatureMembers {
   up(choice?: UpChoice): Promise<UpResult>;
   down(choice?: DownChoice): Promise<DownResult>;
   /** Plans `up`. Given a saved plan, it throws ERR_PLAN_STALE if that plan no longer holds. */
@@ -53,8 +43,6 @@ export interface Migrator {
   /** A plan that can be stored as JSON. `up({ plan })` executes exactly this plan, once. */
   savePlan(choice?: Choice): Promise<SavedPlan>;
   savePlanDown(choice?: Omit<DownChoice, "plan">): Promise<SavedPlan>;
-  /** Tries `up` and its rollback on a copy. Failures and broken promises are not thrown: they are in the result. */
-  rehearse(choice?: RehearsalChoice): Promise<Rehearsal>;
   /** Lists the kept versions of tables; with `yes` releases those that no run needs. */
   prune(choice?: PruneChoice): Promise<readonly KeptPoint[]>;
   /** Marks migrations as applied that never ran here, if the tables are as these migrations leave them. */
@@ -83,6 +71,10 @@ export async function openMigrator(wanted: SessionOptions, given?: Config): Prom
         throw new MigrateError("ERR_USAGE", { problem: "steps and to can't be used together" });
       return await verb(options, withPlan(choice));
     };
+  const members = await Promise.all(Object.values<Feature>(features).map(async (one) => await one.members?.()));
+  const added: unknown = Object.fromEntries(
+    members.flatMap((some = {}) => Object.entries(some).map(([name, { shape, verb }]) => [name, checked(shape, verb)])),
+  );
   return {
     up: checked({ ...runShape, ...plan }, up),
     down: checked({ ...downShape, ...plan }, down),
@@ -90,7 +82,7 @@ export async function openMigrator(wanted: SessionOptions, given?: Config): Prom
     planDown: checked({ ...downShape, ...plan }, planDown),
     savePlan: checked({ ...upShape, ...noPlan }, savePlan),
     savePlanDown: checked({ ...downShape, ...noPlan }, savePlanDown),
-    rehearse: checked(rehearsalShape, async (all, choice: RehearsalChoice) => await rehearse(all, choice, openScratch)),
+    ...(added as features.FeatureMembers),
     prune: checked(pruneShape, prune),
     baseline: checked(baselineShape, baseline),
     resolve: checked(resolveShape, resolve),

@@ -4,9 +4,9 @@ import {
   judge,
   rollbackTexts,
   timesOf,
-  type CopySnapshots,
   type Trial,
-} from "../../../../src/commands/rehearse/judge-rollback.ts";
+} from "../../../../src/features/rehearse/judge-rollback.ts";
+import type { CopySnapshots } from "../../../../src/commands/scratch-snapshots.ts";
 import type { PlannedAction, PlannedMigration } from "../../../../src/plan/make-plan.ts";
 import type { RollbackClass } from "../../../../src/plan/rollback/rollback-class.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
