@@ -1,8 +1,10 @@
 /** Whatever is not needed to apply migrations and to roll them back. Nothing below knows them. */
+import type { RepairMembers } from "./repair/members.ts";
 import type { RehearseMembers } from "./rehearse/members.ts";
 export { rehearse } from "./rehearse/feature.ts";
+export { repair } from "./repair/feature.ts";
 export { report } from "./report/feature.ts";
 export { serve } from "./serve/feature.ts";
 
 /** What they add to the migrator for programs. */
-export type FeatureMembers = RehearseMembers;
+export type FeatureMembers = RehearseMembers & RepairMembers;

@@ -5,17 +5,14 @@ import type { Choice, RunChoice } from "../plan/history/pending.ts";
 import type { GroupedPlan } from "../plan/group/group-migrations.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import { parseSavedPlan, type SavedPlan } from "../plan/assess/saved-plan.ts";
-import { baseline, type Baseline, type BaselineChoice } from "../commands/adopt/baseline.ts";
 import { down, type DownChoice, type DownResult } from "../commands/down.ts";
 import { plan as planUp, planDown, savePlan, savePlanDown } from "../commands/plan.ts";
 import { up, type UpChoice, type UpResult } from "../commands/up.ts";
 import { status, type StatusResult } from "../commands/status.ts";
 import type { Feature } from "../cli/command/feature.ts";
 import * as features from "../features/index.ts";
-import { prune, type KeptPoint, type PruneChoice } from "../commands/prune.ts";
-import { resolve, type Resolution, type ResolveChoice } from "../commands/resolve/resolve.ts";
 import type { Config } from "../session/config.ts";
-import { count, migration, to, upShape } from "../session/choice-shapes.ts";
+import { count, to, upShape } from "../session/choice-shapes.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
 import { checkOptions, openSession, requireDatabase, type SessionOptions } from "../session/session.ts";
 
@@ -28,9 +25,6 @@ const downShape: Shape<Omit<DownChoice, "plan">> = {
 };
 const plan = { plan: must(() => true, "") };
 const noPlan = { plan: must(() => false, "can't be given: a plan is made of migrations, not of another plan") };
-const pruneShape: Shape<PruneChoice> = { to, yes: yesOrNo };
-const baselineShape: Shape<BaselineChoice> = { to, dryRun: yesOrNo };
-const resolveShape: Shape<ResolveChoice> = { reverted: migration, adopted: migration, yes: yesOrNo };
 
 /** The commands of `migrate`, for programs. */
 export interface Migrator extends features.FeatureMembers {
@@ -43,12 +37,6 @@ export interface Migrator extends features.FeatureMembers {
   /** A plan that can be stored as JSON. `up({ plan })` executes exactly this plan, once. */
   savePlan(choice?: Choice): Promise<SavedPlan>;
   savePlanDown(choice?: Omit<DownChoice, "plan">): Promise<SavedPlan>;
-  /** Lists the kept versions of tables; with `yes` releases those that no run needs. */
-  prune(choice?: PruneChoice): Promise<readonly KeptPoint[]>;
-  /** Marks migrations as applied that never ran here, if the tables are as these migrations leave them. */
-  baseline(choice?: BaselineChoice): Promise<Baseline>;
-  /** Marks one migration as reverted or as adopted; without `yes` only reports what that means. */
-  resolve(choice: ResolveChoice): Promise<Resolution>;
   status(): Promise<StatusResult>;
   close(): Promise<void>;
 }
@@ -83,9 +71,6 @@ export async function openMigrator(wanted: SessionOptions, given?: Config): Prom
     savePlan: checked({ ...upShape, ...noPlan }, savePlan),
     savePlanDown: checked({ ...downShape, ...noPlan }, savePlanDown),
     ...(added as features.FeatureMembers),
-    prune: checked(pruneShape, prune),
-    baseline: checked(baselineShape, baseline),
-    resolve: checked(resolveShape, resolve),
     async status() {
       requireDatabase(session);
       return await status(options);

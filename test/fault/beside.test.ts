@@ -8,7 +8,7 @@ import { systemClock } from "../../src/time/clock.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { up } from "../../src/commands/up.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
-import { repair } from "../../src/commands/repair/repair.ts";
+import { repair } from "../../src/features/repair/repair/repair.ts";
 import type { Action, ActionKind } from "../../src/actions/model/action.ts";
 import { int16, int32, int64, largeUtf8, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { fts } from "../../src/schema/declare/index-builders.ts";

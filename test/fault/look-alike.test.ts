@@ -7,7 +7,7 @@ import { migrationsIn } from "../../src/migrations/source.ts";
 import { down } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
 import { plan } from "../../src/commands/plan.ts";
-import { repair } from "../../src/commands/repair/repair.ts";
+import { repair } from "../../src/features/repair/repair/repair.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
 import type { Action } from "../../src/actions/model/action.ts";
 import { float32, int32, int8, struct, utf8, vector } from "../../src/schema/declare/type-builders.ts";

@@ -7,7 +7,7 @@ import { migrationsIn } from "../../src/migrations/source.ts";
 import { up } from "../../src/commands/up.ts";
 import { plan } from "../../src/commands/plan.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
-import { doctor } from "../../src/commands/doctor.ts";
+import { doctor } from "../../src/features/repair/doctor.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
 import { open as openRest } from "../../src/targets/rest/rest.ts";

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { MigrateError } from "../../src/errors/migrate-error.ts";
-import { doctor, type TargetCheck } from "../../src/commands/doctor.ts";
+import { doctor, type TargetCheck } from "../../src/features/repair/doctor.ts";
 import { open } from "../../src/targets/rest/rest.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { casesInTurn } from "../support/rounds.ts";

@@ -277,19 +277,3 @@ export const lint = z.strictObject({
     )
     .describe("Everything that was found, problems too, in the order of the files."),
 });
-
-export const doctor = z.strictObject({
-  target,
-  findings: z.array(
-    z.strictObject({
-      what: text,
-      found: yes,
-      needed: yes.describe("Whether `migrate up` relies on it."),
-      detail: text.optional(),
-    }),
-  ),
-  fit: yes.describe("Whether the target can be migrated."),
-  leftBehind: texts.describe("Temporary tables that could not be dropped."),
-  deferred: z.array(deferral),
-  deferredProblem: text.optional().describe("Why it is unknown whether indexes are deferred."),
-});

@@ -18,7 +18,6 @@ const core: CommandGroups = {
     up: async () => (await import("../../cli/commands/up.ts")).upCommand,
     down: async () => (await import("../../cli/commands/down.ts")).downCommand,
     prepare: async () => (await import("../../cli/commands/prepare.ts")).prepareCommand,
-    prune: async () => (await import("../../cli/commands/prune.ts")).pruneCommand,
   },
   Inspect: {
     status: async () => (await import("../../cli/commands/status.ts")).statusCommand,
@@ -26,7 +25,6 @@ const core: CommandGroups = {
     blame: async () => (await import("../../cli/commands/blame.ts")).blameCommand,
     verify: async () => (await import("../../cli/commands/verify.ts")).verifyCommand,
     lint: async () => (await import("../../cli/commands/lint.ts")).lintCommand,
-    doctor: async () => (await import("../../cli/commands/doctor.ts")).doctorCommand,
   },
   "Work on branches": {
     rebase: async () => (await import("../../cli/commands/rebase.ts")).rebaseCommand,
@@ -34,9 +32,6 @@ const core: CommandGroups = {
   },
   "Existing databases and repairs": {
     pull: async () => (await import("../../cli/commands/pull.ts")).pullCommand,
-    baseline: async () => (await import("../../cli/commands/baseline.ts")).baselineCommand,
-    resolve: async () => (await import("../../cli/commands/resolve.ts")).resolveCommand,
-    repair: async () => (await import("../../cli/commands/repair.ts")).repairCommand,
   },
   More: {
     completion: async () => (await import("../../cli/commands/completion.ts")).completionCommand,

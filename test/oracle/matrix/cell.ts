@@ -1,7 +1,7 @@
 /** One cell of the matrix: a kind of column, a step, a format, a target. pylance makes the table and judges what becomes of it. */
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { baseline } from "../../../src/commands/adopt/baseline.ts";
+import { baseline } from "../../../src/features/repair/baseline.ts";
 import { pull } from "../../../src/commands/adopt/pull.ts";
 import { down } from "../../../src/commands/down.ts";
 import { planDown } from "../../../src/commands/plan.ts";

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { doctor } from "../../../src/commands/doctor.ts";
-import { repair } from "../../../src/commands/repair/repair.ts";
+import { doctor } from "../../../src/features/repair/doctor.ts";
+import { repair } from "../../../src/features/repair/repair/repair.ts";
 import { status } from "../../../src/commands/status.ts";
 import { up } from "../../../src/commands/up.ts";
 import { verifyLedger, verifyTables } from "../../../src/commands/verify/verify.ts";

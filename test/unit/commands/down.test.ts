@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { MigrateError } from "../../../src/errors/migrate-error.ts";
 import { down } from "../../../src/commands/down.ts";
 import { planDown } from "../../../src/commands/plan.ts";
-import { baseline } from "../../../src/commands/adopt/baseline.ts";
+import { baseline } from "../../../src/features/repair/baseline.ts";
 import { up } from "../../../src/commands/up.ts";
 import { prune } from "../../../src/commands/prune.ts";
 import type { MigratorOptions } from "../../../src/run/run-context.ts";

@@ -13,7 +13,7 @@ import {
   vector,
 } from "lance-migrate";
 import { expect, test } from "vitest";
-import { baseline } from "../../../../src/commands/adopt/baseline.ts";
+import { baseline } from "../../../../src/features/repair/baseline.ts";
 import { down } from "../../../../src/commands/down.ts";
 import { databaseState } from "../../../../src/features/report/fleet.ts";
 import { makeReport } from "../../../../src/features/report/make-report.ts";

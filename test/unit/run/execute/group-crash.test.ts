@@ -7,7 +7,7 @@ import type { Action } from "../../../../src/actions/model/action.ts";
 import { isMigrateError, MigrateError } from "../../../../src/errors/migrate-error.ts";
 import { up } from "../../../../src/commands/up.ts";
 import { down } from "../../../../src/commands/down.ts";
-import { resolve } from "../../../../src/commands/resolve/resolve.ts";
+import { resolve } from "../../../../src/features/repair/resolve/resolve.ts";
 import { savePlan } from "../../../../src/commands/plan.ts";
 import { history, status } from "../../../../src/commands/status.ts";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";

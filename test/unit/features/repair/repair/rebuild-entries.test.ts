@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { foldLedger } from "../../../../src/ledger/state/fold.ts";
-import type { LedgerState } from "../../../../src/ledger/state/ledger-state.ts";
-import type { LedgerEntry, LedgerRecord } from "../../../../src/ledger/state/record.ts";
-import { checksumOf, stepHash } from "../../../../src/migrations/checksum.ts";
-import type { Migration } from "../../../../src/migrations/load.ts";
-import { checkUnchanged } from "../../../../src/plan/history/pending.ts";
-import { chosenPlace } from "../../../../src/plan/history/position.ts";
-import { historyRow } from "../../../../src/plan/history/timeline.ts";
-import { entriesFromTables } from "../../../../src/commands/repair/rebuild-entries.ts";
-import { ledgerColumns } from "../../../../src/ledger/journal/rows-journal.ts";
-import { entriesFromLedger } from "../../../../src/plan/history/record-facts.ts";
-import { parseStep, type Step } from "../../../../src/steps/registry.ts";
+import { foldLedger } from "../../../../../src/ledger/state/fold.ts";
+import type { LedgerState } from "../../../../../src/ledger/state/ledger-state.ts";
+import type { LedgerEntry, LedgerRecord } from "../../../../../src/ledger/state/record.ts";
+import { checksumOf, stepHash } from "../../../../../src/migrations/checksum.ts";
+import type { Migration } from "../../../../../src/migrations/load.ts";
+import { checkUnchanged } from "../../../../../src/plan/history/pending.ts";
+import { chosenPlace } from "../../../../../src/plan/history/position.ts";
+import { historyRow } from "../../../../../src/plan/history/timeline.ts";
+import { entriesFromTables } from "../../../../../src/features/repair/repair/rebuild-entries.ts";
+import { ledgerColumns } from "../../../../../src/ledger/journal/rows-journal.ts";
+import { entriesFromLedger } from "../../../../../src/plan/history/record-facts.ts";
+import { parseStep, type Step } from "../../../../../src/steps/registry.ts";
 
 const describing = { describes: true, actions: {} };
 const who = { by: "ann", run: "r", tool: "t", at: 1, applied: "", previous: "" };

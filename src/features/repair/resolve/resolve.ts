@@ -1,25 +1,31 @@
 /** Marks one migration as reverted or as adopted in the ledger. Changes no table. */
-import { absentFrom, count, isMigrateError, MigrateError, type MigrationsPlace } from "../../errors/migrate-error.ts";
-import { foldLedger } from "../../ledger/state/fold.ts";
-import { groupInDoubt, migrationsBegun, type LedgerState } from "../../ledger/state/ledger-state.ts";
-import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
-import { groupEntry, isNamed, type LedgerEntry } from "../../ledger/state/record.ts";
-import { formatMigration, formatVersion, type MigrationName } from "../../migrations/file-name.ts";
-import type { Migration } from "../../migrations/load.ts";
-import { loadMigrations } from "../../migrations/source.ts";
-import { checkFilesOfRan, placeOf } from "../../plan/history/pending.ts";
-import { describeDifference, howToFix, type TableDifference } from "../../plan/history/table-drift.ts";
-import { withStepsThatRan, checkNamesOfNow } from "../../plan/history/renumbered.ts";
+import {
+  absentFrom,
+  count,
+  isMigrateError,
+  MigrateError,
+  type MigrationsPlace,
+} from "../../../errors/migrate-error.ts";
+import { foldLedger } from "../../../ledger/state/fold.ts";
+import { groupInDoubt, migrationsBegun, type LedgerState } from "../../../ledger/state/ledger-state.ts";
+import type { LedgerMigration } from "../../../ledger/state/fold-migration.ts";
+import { groupEntry, isNamed, type LedgerEntry } from "../../../ledger/state/record.ts";
+import { formatMigration, formatVersion, type MigrationName } from "../../../migrations/file-name.ts";
+import type { Migration } from "../../../migrations/load.ts";
+import { loadMigrations } from "../../../migrations/source.ts";
+import { checkFilesOfRan, placeOf } from "../../../plan/history/pending.ts";
+import { describeDifference, howToFix, type TableDifference } from "../../../plan/history/table-drift.ts";
+import { withStepsThatRan, checkNamesOfNow } from "../../../plan/history/renumbered.ts";
 import { markAdopted, markReverted, type Marking } from "./resolved-records.ts";
-import type { Tables } from "../../schema/table.ts";
-import type { Target } from "../../targets/contract/target.ts";
-import { checkConsistent } from "../../run/lease/audited-ledger.ts";
-import { readCurrent } from "../../run/prepare/consistent-read.ts";
-import { deferralEntries } from "../../run/deferred/find-deferred.ts";
-import { compare } from "../../run/prepare/compare-tables.ts";
-import { holderWords } from "../../run/lease/describe-holder.ts";
-import { runContext, type MigratorOptions, type RunContext } from "../../run/run-context.ts";
-import { recording, withLease, type Ledger } from "../../run/lease/with-lease.ts";
+import type { Tables } from "../../../schema/table.ts";
+import type { Target } from "../../../targets/contract/target.ts";
+import { checkConsistent } from "../../../run/lease/audited-ledger.ts";
+import { readCurrent } from "../../../run/prepare/consistent-read.ts";
+import { deferralEntries } from "../../../run/deferred/find-deferred.ts";
+import { compare } from "../../../run/prepare/compare-tables.ts";
+import { holderWords } from "../../../run/lease/describe-holder.ts";
+import { runContext, type MigratorOptions, type RunContext } from "../../../run/run-context.ts";
+import { recording, withLease, type Ledger } from "../../../run/lease/with-lease.ts";
 
 /** Set either `reverted` or `adopted`, to the number of a migration, or number and name: `0006_add_headlines`. */
 export interface ResolveChoice {

@@ -2,10 +2,10 @@
  * The positions that contradict no record about a table that is as the ledger records. Columns can't show whether an action
  * on rows has run: without the record, a table that was brought back would take the others with it. Pure.
  */
-import { tablesOfAction } from "../../actions/apply-action.ts";
-import { isDone, migrationsInDoubt, type LedgerState } from "../../ledger/state/ledger-state.ts";
-import type { FittingPlaces, HistoryPosition } from "../../plan/history/position.ts";
-import type { RowAction } from "../../plan/history/timeline.ts";
+import { tablesOfAction } from "../../../actions/apply-action.ts";
+import { isDone, migrationsInDoubt, type LedgerState } from "../../../ledger/state/ledger-state.ts";
+import type { FittingPlaces, HistoryPosition } from "../../../plan/history/position.ts";
+import type { RowAction } from "../../../plan/history/timeline.ts";
 
 /** `differing`: the tables that are not as the ledger records. `run`: what it works on itself is not in doubt to it. */
 export function keptPlaces(

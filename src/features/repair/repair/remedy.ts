@@ -1,12 +1,12 @@
 /** Finds the remedy for a ledger, from the tables or from the records that are left. Changes nothing. */
-import { deferralEntries } from "../../run/deferred/find-deferred.ts";
-import { count, MigrateError } from "../../errors/migrate-error.ts";
-import { appliedIn, groupInDoubt, migrationsInDoubt, type LedgerState } from "../../ledger/state/ledger-state.ts";
-import { groupEntry, type LedgerEntry, type LedgerRecord } from "../../ledger/state/record.ts";
-import type { MigrationFile } from "../../migrations/list-files.ts";
-import type { Migration } from "../../migrations/load.ts";
-import { formatVersion } from "../../migrations/file-name.ts";
-import { gapsIn } from "../../plan/history/pending.ts";
+import { deferralEntries } from "../../../run/deferred/find-deferred.ts";
+import { count, MigrateError } from "../../../errors/migrate-error.ts";
+import { appliedIn, groupInDoubt, migrationsInDoubt, type LedgerState } from "../../../ledger/state/ledger-state.ts";
+import { groupEntry, type LedgerEntry, type LedgerRecord } from "../../../ledger/state/record.ts";
+import type { MigrationFile } from "../../../migrations/list-files.ts";
+import type { Migration } from "../../../migrations/load.ts";
+import { formatVersion } from "../../../migrations/file-name.ts";
+import { gapsIn } from "../../../plan/history/pending.ts";
 import {
   chosenPlace,
   differencesAt,
@@ -16,18 +16,18 @@ import {
   placesIn,
   type FittingPlaces,
   type HistoryPosition,
-} from "../../plan/history/position.ts";
-import type { RowAction } from "../../plan/history/timeline.ts";
-import { areAll, describeDifference, howToFix, type TableDifference } from "../../plan/history/table-drift.ts";
+} from "../../../plan/history/position.ts";
+import type { RowAction } from "../../../plan/history/timeline.ts";
+import { areAll, describeDifference, howToFix, type TableDifference } from "../../../plan/history/table-drift.ts";
 import { fittingVersion } from "./fitting-version.ts";
-import type { Restored } from "../../errors/repair.ts";
-import type { Tables } from "../../schema/table.ts";
+import type { Restored } from "../../../errors/repair.ts";
+import type { Tables } from "../../../schema/table.ts";
 import { keptPlaces } from "./kept-places.ts";
 import { entriesFromTables } from "./rebuild-entries.ts";
-import { entriesFromLedger } from "../../plan/history/record-facts.ts";
+import { entriesFromLedger } from "../../../plan/history/record-facts.ts";
 import type { RestoredLedger } from "./lost-records.ts";
-import type { Compared } from "../../run/prepare/compare-tables.ts";
-import type { RunContext } from "../../run/run-context.ts";
+import type { Compared } from "../../../run/prepare/compare-tables.ts";
+import type { RunContext } from "../../../run/run-context.ts";
 
 export type Remedy =
   | { readonly kind: "nothing" }

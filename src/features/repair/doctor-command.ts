@@ -1,10 +1,10 @@
-import { deferredIndexes, doctor, loadsFiles, type TargetCheck } from "../../commands/doctor.ts";
+import { deferredIndexes, doctor, loadsFiles, type TargetCheck } from "./doctor.ts";
 import { deferralText } from "../../run/deferral-text.ts";
 import { checkExists } from "../../run/run-context.ts";
-import { defineCommand, withTarget } from "../command/command.ts";
-import { pythonFlag } from "../command/flags.ts";
-import type { Line } from "../command/output.ts";
-import type * as shapes from "../json/inspect.ts";
+import { defineCommand, withTarget } from "../../cli/command/command.ts";
+import { pythonFlag } from "../../cli/command/flags.ts";
+import type { Line } from "../../cli/command/output.ts";
+import type * as shapes from "./json.ts";
 
 export const doctorCommand = defineCommand({
   usage: "doctor",

@@ -1,9 +1,9 @@
 /** Finds the version of a table that was there before somebody restored an older one. Changes nothing. */
-import { placesIn, type FittingPlaces } from "../../plan/history/position.ts";
-import type { Tables } from "../../schema/table.ts";
-import type { LedgerState } from "../../ledger/state/ledger-state.ts";
-import type { Migration } from "../../migrations/load.ts";
-import type { Target } from "../../targets/contract/target.ts";
+import { placesIn, type FittingPlaces } from "../../../plan/history/position.ts";
+import type { Tables } from "../../../schema/table.ts";
+import type { LedgerState } from "../../../ledger/state/ledger-state.ts";
+import type { Migration } from "../../../migrations/load.ts";
+import type { Target } from "../../../targets/contract/target.ts";
 
 /** At most this many versions are looked at. */
 const mostVersions = 200;

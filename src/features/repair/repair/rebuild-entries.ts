@@ -1,10 +1,10 @@
 /** The records that rebuild a ledger: every migration that has run, and that these are all. Pure. */
-import type { LedgerState } from "../../ledger/state/ledger-state.ts";
-import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
-import type { LedgerEntry } from "../../ledger/state/record.ts";
-import { firstFacts, whenAndWho } from "../../plan/history/record-facts.ts";
-import type { HistoryPosition } from "../../plan/history/position.ts";
-import { midwayOf, type HistoryRow, type RowAction } from "../../plan/history/timeline.ts";
+import type { LedgerState } from "../../../ledger/state/ledger-state.ts";
+import type { LedgerMigration } from "../../../ledger/state/fold-migration.ts";
+import type { LedgerEntry } from "../../../ledger/state/record.ts";
+import { firstFacts, whenAndWho } from "../../../plan/history/record-facts.ts";
+import type { HistoryPosition } from "../../../plan/history/position.ts";
+import { midwayOf, type HistoryRow, type RowAction } from "../../../plan/history/timeline.ts";
 
 /**
  * The records for tables that are at this position in history. They repeat what else the ledger knew of a migration. If

@@ -1,17 +1,17 @@
 /** Finds out on scratch tables what a target can do: its calls, its answers, and whether it can keep a ledger. */
-import { count, isMigrateError, type MigrateError } from "../errors/migrate-error.ts";
-import { journalOf } from "../ledger/journal/open-journal.ts";
-import { foldLedger } from "../ledger/state/fold.ts";
-import { takeLease } from "../ledger/lease/lease.ts";
-import { systemClock, type Clock } from "../time/clock.ts";
-import { clientsOf, formatWords, type TableFormat } from "../schema/table-format.ts";
-import type { Target } from "../targets/contract/target.ts";
-import { checkTarget, newToken, type Note, type TargetCheck } from "../run/check/check-target.ts";
-import type { Deferral } from "../run/deferral-text.ts";
-import { listDeferred } from "../run/deferred/find-deferred.ts";
-import { runContext, type MigratorOptions } from "../run/run-context.ts";
+import { count, isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
+import { journalOf } from "../../ledger/journal/open-journal.ts";
+import { foldLedger } from "../../ledger/state/fold.ts";
+import { takeLease } from "../../ledger/lease/lease.ts";
+import { systemClock, type Clock } from "../../time/clock.ts";
+import { clientsOf, formatWords, type TableFormat } from "../../schema/table-format.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import { checkTarget, newToken, type Note, type TargetCheck } from "../../run/check/check-target.ts";
+import type { Deferral } from "../../run/deferral-text.ts";
+import { listDeferred } from "../../run/deferred/find-deferred.ts";
+import { runContext, type MigratorOptions } from "../../run/run-context.ts";
 
-export type { TargetCheck } from "../run/check/check-target.ts";
+export type { TargetCheck } from "../../run/check/check-target.ts";
 
 interface DoctorResult {
   readonly findings: readonly TargetCheck[];
@@ -82,7 +82,7 @@ export async function deferredIndexes(
 
 /** Whether computed columns are loaded with files of their own; undefined where they never are. */
 export async function loadsFiles({ python, target }: MigratorOptions): Promise<TargetCheck | undefined> {
-  const { findLoader, loaderText } = await import("../run/fill/load-files.ts");
+  const { findLoader, loaderText } = await import("../../run/fill/load-files.ts");
   const loader = await findLoader(python, target);
   return (
     loader && {

@@ -1,11 +1,11 @@
-import { resolve, type Resolution } from "../../commands/resolve/resolve.ts";
+import { resolve, type Resolution } from "./resolve/resolve.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { defineCommand, withTarget, type Context } from "../command/command.ts";
-import { bundleFlags, leaseFlags, patternFlag, switchFlag } from "../command/flags.ts";
-import { atTerminal, canAsk, isYes } from "../input/prompt.ts";
+import { defineCommand, withTarget, type Context } from "../../cli/command/command.ts";
+import { bundleFlags, leaseFlags, patternFlag, switchFlag } from "../../cli/command/flags.ts";
+import { atTerminal, canAsk, isYes } from "../../cli/input/prompt.ts";
 import { differenceDocument } from "../../plan/history/table-drift.ts";
-import { runEvents } from "../render/events.ts";
-import type * as shapes from "../json/apply.ts";
+import { runEvents } from "../../cli/render/events.ts";
+import type * as shapes from "./json.ts";
 
 const migrationFlag = (alias: string, describe: string) =>
   patternFlag(describe, /^\d{1,9}(_.+)?$/, "must be a migration, such as 0006 or 0006_add_headlines", {

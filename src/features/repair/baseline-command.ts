@@ -1,10 +1,10 @@
-import { baseline } from "../../commands/adopt/baseline.ts";
+import { baseline } from "./baseline.ts";
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { defineCommand, withTarget } from "../command/command.ts";
-import { bundleFlags, leaseFlags, switchFlag, versionFlag } from "../command/flags.ts";
-import { onlyNamesCompared, runEvents } from "../render/events.ts";
-import type * as shapes from "../json/apply.ts";
+import { defineCommand, withTarget } from "../../cli/command/command.ts";
+import { bundleFlags, leaseFlags, switchFlag, versionFlag } from "../../cli/command/flags.ts";
+import { onlyNamesCompared, runEvents } from "../../cli/render/events.ts";
+import type * as shapes from "./json.ts";
 
 export const baselineCommand = defineCommand({
   usage: "baseline",

@@ -1,15 +1,15 @@
 /** Reports what is wrong with the ledger and, on request, rebuilds it under the lease. Changes no other table. */
-import { MigrateError } from "../../errors/migrate-error.ts";
-import { foldLedger } from "../../ledger/state/fold.ts";
-import { loadMigrations } from "../../migrations/source.ts";
-import { withStepsThatRan, checkNamesOfNow } from "../../plan/history/renumbered.ts";
-import { checkChoice } from "../../plan/history/position.ts";
-import { auditConsistently } from "../../run/lease/audited-ledger.ts";
-import { readCurrent } from "../../run/prepare/consistent-read.ts";
+import { MigrateError } from "../../../errors/migrate-error.ts";
+import { foldLedger } from "../../../ledger/state/fold.ts";
+import { loadMigrations } from "../../../migrations/source.ts";
+import { withStepsThatRan, checkNamesOfNow } from "../../../plan/history/renumbered.ts";
+import { checkChoice } from "../../../plan/history/position.ts";
+import { auditConsistently } from "../../../run/lease/audited-ledger.ts";
+import { readCurrent } from "../../../run/prepare/consistent-read.ts";
 import type { Remedy } from "./remedy.ts";
 import { diagnose, type Diagnosis } from "./diagnose.ts";
-import { runContext, type MigratorOptions } from "../../run/run-context.ts";
-import { recording, withLease, type Ledger } from "../../run/lease/with-lease.ts";
+import { runContext, type MigratorOptions } from "../../../run/run-context.ts";
+import { recording, withLease, type Ledger } from "../../../run/lease/with-lease.ts";
 
 interface RepairChoice {
   /** Executes the remedy, instead of only reporting it. */

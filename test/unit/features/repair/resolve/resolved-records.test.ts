@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { foldLedger } from "../../../../src/ledger/state/fold.ts";
-import { int32 } from "../../../../src/schema/declare/type-builders.ts";
-import { createTable } from "../../../../src/steps/index.ts";
-import { aMigration } from "../../../simulate/history.ts";
-import { markAdopted, markReverted } from "../../../../src/commands/resolve/resolved-records.ts";
+import { foldLedger } from "../../../../../src/ledger/state/fold.ts";
+import { int32 } from "../../../../../src/schema/declare/type-builders.ts";
+import { createTable } from "../../../../../src/steps/index.ts";
+import { aMigration } from "../../../../simulate/history.ts";
+import { markAdopted, markReverted } from "../../../../../src/features/repair/resolve/resolved-records.ts";
 
 test("a migration of which nothing is recorded is marked as one that was tried once", () => {
   const { entries } = markReverted(foldLedger([]), { version: 6, name: "lost" });

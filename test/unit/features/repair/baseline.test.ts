@@ -1,6 +1,6 @@
 /** Baselines that are killed, and that meet a run, on the real engine. */
 import { expect, test } from "vitest";
-import { baseline } from "../../../../src/commands/adopt/baseline.ts";
+import { baseline } from "../../../../src/features/repair/baseline.ts";
 import { up } from "../../../../src/commands/up.ts";
 import { status } from "../../../../src/commands/status.ts";
 import { verifyLedger, verifyTables } from "../../../../src/commands/verify/verify.ts";

@@ -1,8 +1,8 @@
-import { repair } from "../../commands/repair/repair.ts";
-import { defineCommand, withTarget } from "../command/command.ts";
-import { bundleFlags, leaseFlags, patternFlag, switchFlag } from "../command/flags.ts";
-import { runEvents } from "../render/events.ts";
-import type * as shapes from "../json/apply.ts";
+import { repair } from "./repair/repair.ts";
+import { defineCommand, withTarget } from "../../cli/command/command.ts";
+import { bundleFlags, leaseFlags, patternFlag, switchFlag } from "../../cli/command/flags.ts";
+import { runEvents } from "../../cli/render/events.ts";
+import type * as shapes from "./json.ts";
 
 export const repairCommand = defineCommand({
   usage: "repair",

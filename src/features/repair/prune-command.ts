@@ -1,8 +1,8 @@
 import { prune, type KeptPoint } from "../../commands/prune.ts";
 import { count } from "../../errors/migrate-error.ts";
-import { defineCommand, withTarget } from "../command/command.ts";
-import { switchFlag, versionFlag } from "../command/flags.ts";
-import type * as shapes from "../json/apply.ts";
+import { defineCommand, withTarget } from "../../cli/command/command.ts";
+import { switchFlag, versionFlag } from "../../cli/command/flags.ts";
+import type * as shapes from "./json.ts";
 
 export const pruneCommand = defineCommand({
   usage: "prune",

@@ -1,15 +1,15 @@
 /** Restores migrations whose own records are gone from running hashes that still cover them. Pure. */
-import { problemIn } from "../../errors/migrate-error.ts";
-import { appliedHash } from "../../ledger/state/applied-hash.ts";
-import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
-import { appliedIn, type LedgerState } from "../../ledger/state/ledger-state.ts";
-import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
-import { byPlace, type LedgerRecord } from "../../ledger/state/record.ts";
-import { shortHash } from "../../migrations/checksum.ts";
-import type { Migration } from "../../migrations/load.ts";
-import type { Able } from "../../plan/compile/compile.ts";
-import { appliedFacts } from "../../plan/history/record-facts.ts";
-import { replayHistory } from "../../plan/history/replay.ts";
+import { problemIn } from "../../../errors/migrate-error.ts";
+import { appliedHash } from "../../../ledger/state/applied-hash.ts";
+import { agreesWithNewest } from "../../../ledger/audit/audit-applied.ts";
+import { appliedIn, type LedgerState } from "../../../ledger/state/ledger-state.ts";
+import type { LedgerMigration } from "../../../ledger/state/fold-migration.ts";
+import { byPlace, type LedgerRecord } from "../../../ledger/state/record.ts";
+import { shortHash } from "../../../migrations/checksum.ts";
+import type { Migration } from "../../../migrations/load.ts";
+import type { Able } from "../../../plan/compile/compile.ts";
+import { appliedFacts } from "../../../plan/history/record-facts.ts";
+import { replayHistory } from "../../../plan/history/replay.ts";
 
 export interface RestoredLedger {
   readonly state: LedgerState;

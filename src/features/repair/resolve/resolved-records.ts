@@ -1,10 +1,10 @@
 /** The records that mark a migration as reverted or as adopted, and the ledger's state after them. Pure. */
-import type { LedgerState } from "../../ledger/state/ledger-state.ts";
-import type { LedgerEntry } from "../../ledger/state/record.ts";
-import type { MigrationName } from "../../migrations/file-name.ts";
-import type { Migration } from "../../migrations/load.ts";
-import type { Describing } from "../../plan/compile/compile.ts";
-import { appliedFacts, entriesFromLedger, repeatedFacts, withMarked } from "../../plan/history/record-facts.ts";
+import type { LedgerState } from "../../../ledger/state/ledger-state.ts";
+import type { LedgerEntry } from "../../../ledger/state/record.ts";
+import type { MigrationName } from "../../../migrations/file-name.ts";
+import type { Migration } from "../../../migrations/load.ts";
+import type { Describing } from "../../../plan/compile/compile.ts";
+import { appliedFacts, entriesFromLedger, repeatedFacts, withMarked } from "../../../plan/history/record-facts.ts";
 
 export interface Marking {
   readonly entries: readonly LedgerEntry[];

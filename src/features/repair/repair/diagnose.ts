@@ -1,22 +1,22 @@
 /** Finds what is wrong with the ledger, and the remedy. Changes nothing. */
-import { count, isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
-import { auditLedger } from "../../ledger/audit/audit.ts";
-import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
-import { foldLedger } from "../../ledger/state/fold.ts";
-import { groupInDoubt, type LedgerState } from "../../ledger/state/ledger-state.ts";
-import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
-import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
-import { checkFilesOfRan } from "../../plan/history/pending.ts";
-import { replayHistory } from "../../plan/history/replay.ts";
-import { chosenPlace, isAt } from "../../plan/history/position.ts";
-import type { TableDifference } from "../../plan/history/table-drift.ts";
-import { historyRow, indexedIn, tablesOf } from "../../plan/history/timeline.ts";
+import { count, isMigrateError, type MigrateError } from "../../../errors/migrate-error.ts";
+import { auditLedger } from "../../../ledger/audit/audit.ts";
+import { agreesWithNewest } from "../../../ledger/audit/audit-applied.ts";
+import { foldLedger } from "../../../ledger/state/fold.ts";
+import { groupInDoubt, type LedgerState } from "../../../ledger/state/ledger-state.ts";
+import type { LedgerMigration } from "../../../ledger/state/fold-migration.ts";
+import { formatMigration, formatVersion } from "../../../migrations/file-name.ts";
+import { checkFilesOfRan } from "../../../plan/history/pending.ts";
+import { replayHistory } from "../../../plan/history/replay.ts";
+import { chosenPlace, isAt } from "../../../plan/history/position.ts";
+import type { TableDifference } from "../../../plan/history/table-drift.ts";
+import { historyRow, indexedIn, tablesOf } from "../../../plan/history/timeline.ts";
 import { withLost, type RestoredLedger } from "./lost-records.ts";
-import type { Tables } from "../../schema/table.ts";
-import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
-import { describeForComparison } from "../../run/prepare/describe-tables.ts";
+import type { Tables } from "../../../schema/table.ts";
+import { compare, type Compared } from "../../../run/prepare/compare-tables.ts";
+import { describeForComparison } from "../../../run/prepare/describe-tables.ts";
 import { remedyFor, type Remedy, type RepairInput } from "./remedy.ts";
-import { doubtWords, holderWords } from "../../run/lease/describe-holder.ts";
+import { doubtWords, holderWords } from "../../../run/lease/describe-holder.ts";
 
 export interface Diagnosis {
   readonly state: LedgerState;

@@ -2,24 +2,24 @@
 import { cpSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { MigrateError } from "../../../../src/errors/migrate-error.ts";
-import { foldLedger } from "../../../../src/ledger/state/fold.ts";
-import { groupInDoubt, migrationsInDoubt } from "../../../../src/ledger/state/ledger-state.ts";
-import { journalOf } from "../../../../src/ledger/journal/open-journal.ts";
-import { takeLease } from "../../../../src/ledger/lease/lease.ts";
-import { repeatedFacts } from "../../../../src/plan/history/record-facts.ts";
-import { up as upAs } from "../../../../src/commands/up.ts";
-import { history, status } from "../../../../src/commands/status.ts";
-import type { MigratorOptions } from "../../../../src/run/run-context.ts";
-import { repair } from "../../../../src/commands/repair/repair.ts";
-import { verifyLedger, verifyTables } from "../../../../src/commands/verify/verify.ts";
-import { open as openLance } from "../../../../src/targets/lance/lance.ts";
-import { open as openRest } from "../../../../src/targets/rest/rest.ts";
-import type { Target } from "../../../../src/targets/contract/target.ts";
-import { temporaryFolder } from "../../../support/project.ts";
-import { isLong, rounds } from "../../../support/rounds.ts";
-import { aService, apiKey } from "../../../support/service.ts";
-import { lancedb } from "../../../support/tables.ts";
+import { MigrateError } from "../../../../../src/errors/migrate-error.ts";
+import { foldLedger } from "../../../../../src/ledger/state/fold.ts";
+import { groupInDoubt, migrationsInDoubt } from "../../../../../src/ledger/state/ledger-state.ts";
+import { journalOf } from "../../../../../src/ledger/journal/open-journal.ts";
+import { takeLease } from "../../../../../src/ledger/lease/lease.ts";
+import { repeatedFacts } from "../../../../../src/plan/history/record-facts.ts";
+import { up as upAs } from "../../../../../src/commands/up.ts";
+import { history, status } from "../../../../../src/commands/status.ts";
+import type { MigratorOptions } from "../../../../../src/run/run-context.ts";
+import { repair } from "../../../../../src/features/repair/repair/repair.ts";
+import { verifyLedger, verifyTables } from "../../../../../src/commands/verify/verify.ts";
+import { open as openLance } from "../../../../../src/targets/lance/lance.ts";
+import { open as openRest } from "../../../../../src/targets/rest/rest.ts";
+import type { Target } from "../../../../../src/targets/contract/target.ts";
+import { temporaryFolder } from "../../../../support/project.ts";
+import { isLong, rounds } from "../../../../support/rounds.ts";
+import { aService, apiKey } from "../../../../support/service.ts";
+import { lancedb } from "../../../../support/tables.ts";
 import {
   killed,
   killedAfterChange,
@@ -28,7 +28,7 @@ import {
   watched,
   writeMigrations,
   type Watch,
-} from "../../../support/watched.ts";
+} from "../../../../support/watched.ts";
 
 /** A run with a position after each step, where a repair may find it. */
 const up = async (options: MigratorOptions, choice = {}) => await upAs(options, { stepByStep: true, ...choice });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { doctor } from "../../../src/commands/doctor.ts";
-import type { Target } from "../../../src/targets/contract/target.ts";
-import { memoryTables } from "../../simulate/target/memory-tables.ts";
-import { memoryTarget } from "../../simulate/target/memory-target.ts";
+import { doctor } from "../../../../src/features/repair/doctor.ts";
+import type { Target } from "../../../../src/targets/contract/target.ts";
+import { memoryTables } from "../../../simulate/target/memory-tables.ts";
+import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 
 /** The result for a target in memory with these changes, and what was told in the meantime. */
 async function examined(changes: Partial<Target> = {}) {
