@@ -26,7 +26,7 @@ import {
 } from "../compute/found-rows.ts";
 import { addressColumn, addressOf, cutFragments, fragmentsIn, inRange, spanOf } from "../compute/results.ts";
 import { inShard } from "../compute/shard.ts";
-import { mergeValues } from "./merge-values.ts";
+import { ValueMerger } from "./merge-values.ts";
 import { mayBeStale, StaleKeys } from "./stale-rows.ts";
 
 /** How often rows are looked for that were written while others were computed. */
@@ -77,6 +77,7 @@ class Fill {
   merges = 0;
   readonly #action: FillColumnAction;
   readonly #context: FillContext;
+  readonly #merger: ValueMerger;
   readonly #computing: Computing;
   readonly #pending: string;
   readonly #stale: StaleKeys | undefined;
@@ -85,6 +86,7 @@ class Fill {
   constructor(action: FillColumnAction, { columns }: Table, context: FillContext) {
     this.#action = action;
     this.#context = context;
+    this.#merger = new ValueMerger(context);
     if (context.inUse === true) this.#stale = new StaleKeys(action, columns, context);
     const ofOtherCode = async (hash: string) => await rowsOfOtherCode(action, hash, context.rows);
     this.#computing = new Computing(action, columns, context, ofOtherCode);
@@ -252,8 +254,9 @@ class Fill {
       if (left.length === 0) break;
       const addresses = isLast ? undefined : known?.addresses;
       const condition = isCurrent(this.#action, column.name, addresses, rows.mostRanges);
-      const changed = await mergeValues({ table, key, values: this.#computing.values(left), condition }, this.#context);
-      this.merges++;
+      const values = this.#computing.values(left);
+      const { changed, commits } = await this.#merger.merge({ table, key, values, condition });
+      this.merges += commits;
       merged += changed;
       if (isLast || changed === left.length) break;
       known = undefined;

@@ -17,7 +17,7 @@ import { sqlPath } from "../../schema/sql.ts";
 import { requireColumn } from "../../schema/table.ts";
 import { patience, type Patience } from "../../targets/contract/retry.ts";
 import { FillFailed } from "../calls/fill-failed.ts";
-import { mergeValues } from "./merge-values.ts";
+import { ValueMerger } from "./merge-values.ts";
 import { has, type PrepareContext, type PreparedTable } from "./prepared-table.ts";
 
 /** How many rows' marks are merged at a time: whatever their number, the engine reads the whole table. */
@@ -94,18 +94,19 @@ export async function addIntactMarks(
     };
     // A row may have been deleted since it was read, and another one be there with its key and its sources.
     const condition = `${isCurrent({ ...prepared.filling(next), mark: draft }, next)} and (${intact})`;
+    const merger = new ValueMerger({ ...context, verdict });
     await phases.enter("merging");
     for (let vain = 0; vain < mostVain;) {
       const page = await rows.read(table, wanted);
       if (page.length === 0) break;
       const merging = { table, key, values: { columns: marked, rows: page }, condition };
-      const changed = await mergeValues(merging, { ...context, verdict }).catch((error: unknown) => {
+      const { changed, commits } = await merger.merge(merging).catch((error: unknown) => {
         if (signal?.aborted === true) throw prepared.interrupted();
         // Tried again, the action would begin with the first page.
         if (verdict(error).kind === "conflict") throw new FillFailed(outrun);
         throw error;
       });
-      prepared.commits++;
+      prepared.commits += commits;
       // The number is lost with the answer of a service.
       vain = changed > 0 ? 0 : vain + 1;
     }
