@@ -35,7 +35,7 @@ FROM install AS build
 RUN node --eval "$ONLY" apache-arrow flatbuffers rolldown string-width undici yargs zod && $INSTALL && rm -rf /tmp/npm
 COPY tsconfig.json rolldown.config.ts ./
 COPY src src
-RUN npm run build:code
+RUN npx rolldown -c rolldown.config.ts && node src/main/arguments/write-help.ts && chmod 755 dist/bin.js
 
 FROM node:24-bookworm-slim AS base
 WORKDIR /app

@@ -33,7 +33,7 @@ export const longest: readonly string[] = [
   "fault/reembed",
   "service/official-client",
   "contract/expressions",
-  "unit/commands/repair/repair",
+  "unit/features/repair/repair/repair",
   "e2e/restore",
   "simulate/simulate",
   "service/service",

@@ -1,5 +1,5 @@
 /**
- * `npm run example:reembed` replaces the embedding model of a dictionary with 117,791 entries, and searches it before
+ * `npm run example` replaces the embedding model of a dictionary with 117,791 entries, and searches it before
  * and after. Once its packages are installed, it needs no network. `--rows N` uses fewer entries.
  */
 import { spawnSync } from "node:child_process";

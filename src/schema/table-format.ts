@@ -30,7 +30,7 @@ export function formatWords({ dataStorageVersion, stableRowIds }: TableFormat): 
   return `file format ${dataStorageVersion}${stableRowIds ? " with stable row ids" : ""}`;
 }
 
-/** Which clients can read and write a table, as `npm run clients` measured it. */
+/** Which clients can read and write a table, as `npm run check clients` measured it. */
 export function clientsOf({ dataStorageVersion, stableRowIds }: TableFormat): string {
   const harm = harms.get(dataStorageVersion);
   if (harm === undefined) return "it was not measured which clients read and write that format (docs/clients.md)";
@@ -42,7 +42,7 @@ export function clientsOf({ dataStorageVersion, stableRowIds }: TableFormat): st
 const unseen =
   "all clients that were measured read and write it, but JavaScript 0.22 and Python before 0.30 ignore indexes of the kinds labelList, fts and ivfRq, and fail with fm (docs/clients.md)";
 
-/** What older clients can't do with an index that a step builds, as `npm run clients:indexes` measured it; undefined if they can all. */
+/** What older clients can't do with an index that a step builds, as `npm run check indexes` measured it; undefined if they can all. */
 export function indexHarm(
   kind: IndexKind,
   { dataStorageVersion }: Pick<TableFormat, "dataStorageVersion">,

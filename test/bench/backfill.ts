@@ -2,7 +2,7 @@
  * What `migrate up` takes to compute a column with code, beside two scripts that write the same values with
  * @lancedb/lancedb: one appends them to a new table, one merges them into the column by key. Whole processes; the code is a
  * module that takes its vectors from a pool of random numbers.
- * `npm run bench:backfill [-- --rows N --length N --rounds N --numbers]`; with `--numbers`, the module returns arrays of
+ * `npm run bench backfill [-- --rows N --length N --rounds N --numbers]`; with `--numbers`, the module returns arrays of
  * numbers and no typed arrays.
  */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";

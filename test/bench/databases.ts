@@ -1,7 +1,7 @@
 /**
  * `migrate up` on many databases of one service, against a bare client that sends the same requests with the same
  * concurrency. Each answer of the service takes `--latency` milliseconds, as if it had to reach it and commit something.
- * `npm run bench:databases [-- --databases N --migrations N --concurrency N --latency N --rounds N]`.
+ * `npm run bench databases [-- --databases N --migrations N --concurrency N --latency N --rounds N]`.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

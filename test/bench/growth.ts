@@ -2,7 +2,7 @@
  * How commands grow with the history: 10 to 10,000 migrations of up to 100 tables, as whole processes. Sizes are
  * interleaved. "each" is the CPU time of one further migration, and "growth" its growth since the size before: at most
  * about 1 if the command grows linearly or better.
- * `npm run bench:growth [-- --sizes 10,100,1000,10000 --tables 100 --rounds N --only WORDS]`; `--only lint` runs the
+ * `npm run bench growth [-- --sizes 10,100,1000,10000 --tables 100 --rounds N --only WORDS]`; `--only lint` runs the
  * cases whose name contains it.
  */
 import { spawn } from "node:child_process";

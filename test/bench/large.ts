@@ -2,7 +2,7 @@
  * What `migrate up` adds to the engine's own call on a large table: one step, as a migration, against a bare script that
  * makes the same call through @lancedb/lancedb. Whole processes, interleaved, each on a fresh copy of the table: read the
  * ratios. The same on a table of 1,000 rows shows what does not depend on the rows, which is subtracted.
- * `npm run bench:large [-- --rows N --rounds N --only WORD]`.
+ * `npm run bench large [-- --rows N --rounds N --only WORD]`.
  */
 import { spawnSync } from "node:child_process";
 import {

@@ -3,7 +3,7 @@
  * rows. Processes run one after the other on this machine. Rows have a number, a text of random words and a vector; the code
  * takes its vectors from a pool of random numbers. With `--python FILE`, a Python that has the packages ray and pylance, also
  * on a Ray cluster that is started on this machine, where a shard and a worker that loads are killed.
- * `npm run bench:machines [-- --rows N --shards N --text N --length N --fragment N --python FILE]`; needs Linux and Python.
+ * `npm run bench machines [-- --rows N --shards N --text N --length N --fragment N --python FILE]`; needs Linux and Python.
  * Ends with 1 if a shard reads more than 1.2 times its part of the bytes of one machine, or if a vector is wrong.
  *
  * Bytes are those that the processes have asked the kernel to read (`rchar`), without those that they read to start, which

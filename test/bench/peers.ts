@@ -1,7 +1,7 @@
 /**
  * `migrate up` beside the JavaScript tools that run SQL migrations: 1,000 migrations of 20 tables, all pending on an empty
  * database, and nothing pending. Whole processes, interleaved. Installs the others into a temporary folder.
- * `npm run bench:peers [-- --rounds N --migrations N]`.
+ * `npm run bench peers [-- --rounds N --migrations N]`.
  *
  * The others write to SQLite: knex and umzug by Node's own module, which needs no native package, drizzle by libsql.
  * `migrate up` writes Lance tables in a folder, or sends requests to the service of databases-service.ts.

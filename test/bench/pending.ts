@@ -1,7 +1,7 @@
 /**
  * What it costs to apply a whole history to an empty database, as test suites do: 1,000 migrations of 20 tables in a folder,
  * run as groups, from the files or from the file of `migrate build`, one by one, and by a bare loop that makes the same
- * calls of the engine and adds one row to a table after each migration. Whole processes, interleaved: read the ratios. `npm run bench:pending [-- --rounds N --migrations N]`.
+ * calls of the engine and adds one row to a table after each migration. Whole processes, interleaved: read the ratios. `npm run bench pending [-- --rounds N --migrations N]`.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -3,7 +3,7 @@
  * after it, beside a script that does only the least: it reads the same vectors for each fragment, from a table in which
  * they are kept in this order, writes one file of the column and commits it. Whole trees of processes; the code is a module that takes its vectors from a
  * pool of random numbers. Runs with tables of different sizes alternate.
- * `npm run bench:prepare [-- --rows 30000,100000 --length N --batch N --fragment N --rounds N]`; needs Linux and Python.
+ * `npm run bench prepare [-- --rows 30000,100000 --length N --batch N --fragment N --rounds N]`; needs Linux and Python.
  *
  * Bytes are those that the processes have asked the kernel to read and to write (`rchar` and `wchar`), which are the same
  * on every disk and whatever is cached. The engine maps no data into memory, which these would leave out. The peak is

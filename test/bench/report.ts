@@ -1,7 +1,7 @@
 /**
  * What `migrate report` costs: a project of many migrations, all but a few of them applied in a folder. Prints the seconds of
  * whole processes, the best of some rounds, and the size of the page.
- * `npm run bench:report [-- --migrations N --tables N --rounds N]`.
+ * `npm run bench report [-- --migrations N --tables N --rounds N]`.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
  * What `migrate up` with nothing pending costs on a service: whole processes, interleaved, against `migrate serve` on this
- * machine. Read the ratios. `npm run bench:rest [-- --rounds N]`.
+ * machine. Read the ratios. `npm run bench rest [-- --rounds N]`.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
  * What a run with nothing pending costs, and whether the ledger slows down as it grows. Whole processes, interleaved,
- * so that a machine that is busy for a while is busy for all of them: read the ratios. `npm run bench [-- --rounds N]`.
+ * so that a machine that is busy for a while is busy for all of them: read the ratios. `npm run bench run [-- --rounds N]`.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
  * Many clients of one `migrate serve`: what they were told is stored must be there, whatever is killed meanwhile.
- * `npm run bench:serve [-- --clients N --seconds N --kill none|workers|all --bin FILE]`
+ * `npm run bench serve [-- --clients N --seconds N --kill none|workers|all --bin FILE]`
  * `--bin` takes the command of another build, to compare with. Ends with 1 if an acknowledged row is missing.
  */
 import { spawn, type ChildProcess } from "node:child_process";

@@ -3,7 +3,7 @@
  * each call as for a service. The code keeps a log, which must have each row once. With `--python FILE`, a Python that has
  * the package ray, also on a Ray cluster that is started on this machine. Prints the rows a second of the whole command,
  * and of the time in which all shards compute.
- * `npm run bench:shards [-- --rows N --shards N --rounds N --python FILE]`. Ends with 1 if a row was computed twice or
+ * `npm run bench shards [-- --rows N --shards N --rounds N --python FILE]`. Ends with 1 if a row was computed twice or
  * not at all.
  */
 import { spawn } from "node:child_process";

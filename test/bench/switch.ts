@@ -4,7 +4,7 @@
  * of the kinds ivfPq, fts and btree, while `migrate prepare` and `migrate up` run in processes of their own. At the end,
  * each row must have the text that the application wrote last, and the vector that the new model computes from it.
  * Before, another process keeps one processor busy for 30 seconds: what a machine loses to any other work.
- * `npm run bench:switch [-- --rows N --rate N]`; needs Linux. Ends with 1 if an operation failed for good, or a row is
+ * `npm run bench switch [-- --rows N --rate N]`; needs Linux. Ends with 1 if an operation failed for good, or a row is
  * wrong. Processor time is that of the application's process during an operation, which has no other then.
  */
 import { spawn } from "node:child_process";

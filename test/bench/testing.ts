@@ -1,6 +1,6 @@
 /**
  * The time that `migratedDatabase` takes for a database of 100 migrations: the first call, the next ones, and the first
- * one of a second process. `npm run build && npm run bench:testing [-- --migrations N --rounds N]`.
+ * one of a second process. `npm run build && npm run bench testing [-- --migrations N --rounds N]`.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

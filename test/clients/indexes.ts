@@ -1,5 +1,5 @@
 /**
- * npm run clients:indexes [-- NAME …]: whether versions of LanceDB's clients find with an index that the engine of this tool
+ * npm run check indexes [-- NAME …]: whether versions of LanceDB's clients find with an index that the engine of this tool
  * built what there is to find, before and after they append rows. Prints the table of docs/clients.md.
  */
 import { cpSync, mkdtempSync, rmSync } from "node:fs";

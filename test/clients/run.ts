@@ -1,5 +1,5 @@
 /**
- * npm run clients [-- NAME …]: what versions of LanceDB's clients (js-0.27.2, py-0.25.3) can do with tables that this tool's
+ * npm run check clients [-- NAME …]: what versions of LanceDB's clients (js-0.27.2, py-0.25.3) can do with tables that this tool's
  * engine made and migrated, and what they damage. Installs them into the system's folder for temporary files, and prints the
  * tables of docs/clients.md.
  */

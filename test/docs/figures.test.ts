@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { scripts as named } from "../scripts.ts";
 import { root } from "../support/project.ts";
 import { pageNames } from "./blocks.ts";
 import { figures, ofOthers } from "./figures.ts";
@@ -27,9 +28,13 @@ function prose(page: string, text: string): string {
 
 /** Whether a section states a command that exists, and a date. */
 function isDated(section: string): boolean {
-  const commands = [...section.matchAll(/npm run ([\w:-]+)|(?:npx vitest run|node) (test\/[\w./-]+\.ts)/g)];
-  const exist = commands.every(([, script, file]) =>
-    script === undefined ? existsSync(join(root, file!)) : script in scripts,
+  const commands = [
+    ...section.matchAll(/npm run ([\w-]+)(?: ([\w-]+))?|(?:npx vitest run|node) (test\/[\w./-]+\.ts)/g),
+  ];
+  const exist = commands.every(([, script, name = "", file]) =>
+    script === undefined
+      ? existsSync(join(root, file!))
+      : script in scripts && (!Object.hasOwn(named, script) || name in named[script]!),
   );
   return commands.length > 0 && exist && /\b20\d\d-\d\d-\d\d\b/.test(section);
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run environment -- NAME …` runs the suite in an environment, or in several at once; `tonight` is the one whose
+ * `npm run check environment -- NAME …` runs the suite in an environment, or in several at once; `tonight` is the one whose
  * turn it is. `-- ARGUMENTS` are for Vitest. `--print NAME …` prints the variables of an environment for a shell.
  */
 import { spawnSync } from "node:child_process";

@@ -1,6 +1,6 @@
 /**
  * Kills a run of every step kind at every call on every target and prints what became of the next one; ends with 1 when
- * one did not converge. `npm run crash-matrix [-- --every N --kind renameColumn]`; npm test does a part of it.
+ * one did not converge. `npm run check crash-matrix [-- --every N --kind renameColumn]`; npm test does a part of it.
  */
 import { parseArgs } from "node:util";
 import { crashMatrix, matrixTargets } from "./matrix.ts";

@@ -2,9 +2,9 @@
  * First runs that start at one instant on an empty object store, again and again: does each migration run once, and does
  * every run end with 0? Ends with 1 when one race did not. Without --uri on a server of its own, which it installs:
  *
- *   npm run store-race
- *   npm run store-race -- --store azure
- *   npm run store-race -- --uri s3://bucket/prefix --option region=us-east-1 --option endpoint=http://127.0.0.1:5000 …
+ *   npm run check store-race
+ *   npm run check store-race -- --store azure
+ *   npm run check store-race -- --uri s3://bucket/prefix --option region=us-east-1 --option endpoint=http://127.0.0.1:5000 …
  */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { spawn } from "node:child_process";

@@ -1,4 +1,4 @@
-/** A short run of `npm run fuzz`, whose long run is part of `npm run nightly`. */
+/** A short run of `npm run check fuzz`, whose long run is part of `npm run nightly`. */
 import { expect, test } from "vitest";
 import { rounds } from "../support/rounds.ts";
 import { figures, fuzz } from "./fuzz.ts";

@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz -- --requests N --seed S` sends N drawn requests to the built `migrate serve` and ends with 1 when it finds
+ * `npm run check fuzz -- --requests N --seed S` sends N drawn requests to the built `migrate serve` and ends with 1 when it finds
  * something. `--first F --requests 1` sends request F of a seed again, alone.
  */
 import { parseArgs } from "node:util";

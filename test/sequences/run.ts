@@ -1,5 +1,5 @@
 /**
- * `npm run sequences -- --sequences N` walks through N random sequences of steps, and ends with 1 when fold and engine
+ * `npm run check sequences -- --sequences N` walks through N random sequences of steps, and ends with 1 when fold and engine
  * disagree. Others every time; `--seed S` walks through those of a seed.
  */
 import { parseArgs } from "node:util";

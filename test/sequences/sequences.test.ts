@@ -18,7 +18,7 @@ test(`fold and engine agree after every step of ${sequences} sequences`, async (
     ...drawnNames.filter((kind) => (counts.get(`${kind} refused`) ?? 0) < least),
   ];
   for (let batch = 0; batch === 0 || (batch < mostBatches && rare().length > 0); batch++) {
-    // The same every time, so that what is red is about the change; npm run sequences draws others.
+    // The same every time, so that what is red is about the change; npm run check sequences draws others.
     const drawn = await checkSequences(batch === 0 ? sequences : sequences / 3, 5 + 3 * batch, 540_000);
     for (const [what, count] of drawn) counts.set(what, (counts.get(what) ?? 0) + count);
   }

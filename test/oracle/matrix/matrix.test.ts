@@ -1,4 +1,4 @@
-/** pylance judges what steps make of every kind of column. Each commit runs another part; `npm run matrix` runs all. */
+/** pylance judges what steps make of every kind of column. Each commit runs another part; `npm run check matrix` runs all. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -27,7 +27,7 @@ test.skipIf(lacks("python"))(
       try {
         const result = { ...cell, ...(await runCell(cell, judge, databases)) };
         if (!agrees(page, result))
-          wrong.push(`${nameOf(cell)}: docs/columns.md is of another opinion; run npm run matrix`);
+          wrong.push(`${nameOf(cell)}: docs/columns.md is of another opinion; run npm run check matrix`);
       } catch (error) {
         wrong.push(`${nameOf(cell)}: ${String(error)}`);
       }

@@ -1,5 +1,5 @@
 /**
- * `npm run matrix` runs all cells and ends with 1 if a table is not as promised. `--part 3/60` runs a part of them, `--only
+ * `npm run check matrix` runs all cells and ends with 1 if a table is not as promised. `--part 3/60` runs a part of them, `--only
  * TEXT` those whose names match. `--results FILE` keeps what each came to, and runs only those that the file does not have.
  * `--docs` writes what is in the file to docs/columns.md.
  */

@@ -5,7 +5,7 @@ import type { Place } from "./steps.ts";
 
 export type Result = Cell & Outcome & { readonly wrong?: string };
 
-const [begin, end] = ["<!-- generated: npm run matrix -->", "<!-- end of the generated part -->"];
+const [begin, end] = ["<!-- generated: npm run check matrix -->", "<!-- end of the generated part -->"];
 
 /** The page with the outcomes in its generated part. `total`: how many cells there are. */
 export function withOutcomes(

@@ -1,6 +1,6 @@
 /**
  * The parts of undici that are used. Its index loads the whole package, which is several times as large, and a run with
- * nothing pending does little else than load it (npm run bench:rest). The package is pinned by package.json and bundled
+ * nothing pending does little else than load it (npm run bench rest). The package is pinned by package.json and bundled
  * (rolldown.config.ts).
  */
 import Agent from "undici/lib/dispatcher/agent.js";
