@@ -15,6 +15,7 @@ export const scripts: Readonly<Record<string, Readonly<Record<string, readonly s
     "crash-matrix": ["test/fault/crash-matrix.ts"],
     environment: ["test/environments/run.ts"],
     fuzz: ["test/fuzz/run.ts"],
+    lines: ["test/budgets.ts"],
     indexes: ["test/clients/indexes.ts"],
     matrix: ["test/oracle/matrix/run.ts"],
     pylance: ["node_modules/vitest/vitest.mjs", "run", "--config", "test/pylance/vitest.config.ts"],
