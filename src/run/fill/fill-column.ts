@@ -74,7 +74,6 @@ async function catchUp(fill: Fill, { phases, phase = "computing" }: FillContext)
 }
 
 class Fill {
-  merges = 0;
   readonly #action: FillColumnAction;
   readonly #context: FillContext;
   readonly #merger: ValueMerger;
@@ -82,6 +81,8 @@ class Fill {
   readonly #pending: string;
   readonly #stale: StaleKeys | undefined;
   #vain = 0;
+  /** Versions that are no merges. */
+  #others = 0;
 
   constructor(action: FillColumnAction, { columns }: Table, context: FillContext) {
     this.#action = action;
@@ -92,6 +93,11 @@ class Fill {
     this.#computing = new Computing(action, columns, context, ofOtherCode);
     this.#pending =
       context.inUse === true ? mayBeStale(action) : this.#ours(isPending(action, this.#computing.column.name));
+  }
+
+  /** How many versions of the table that made. */
+  get merges(): number {
+    return this.#merger.commits + this.#others;
   }
 
   /** Merges what an earlier run has computed and not merged. */
@@ -147,7 +153,7 @@ class Fill {
     if ((await this.#count(failed, 1)) === 0) return;
     await mayWrite();
     await rows.setNull(table, [this.#computing.mark], failed);
-    this.merges++;
+    this.#others++;
   }
 
   /** If the code has computed a row before, it is not to blame for the first rows that fail now. */
@@ -195,7 +201,7 @@ class Fill {
   /** Removes the values of rows that `where` no longer holds for. Returns how many rows keep theirs. */
   async clearLeft(): Promise<number> {
     const { kept, commits } = await clearLeft(this.#action, this.#computing.column.name, this.#context);
-    this.merges += commits;
+    this.#others += commits;
     return kept;
   }
 
@@ -246,7 +252,7 @@ class Fill {
     const wanted = { rows, table, key: keyColumn, mark: markNow, pending: this.#pending };
     let merged = 0;
     let [left, known] = [values, seen];
-    for (let tries = 1; left.length > 0; tries++) {
+    for (let tries = 1; left.length > 0;) {
       const version = overwrite ? undefined : await this.#version();
       const isLast = tries === mostMerges || version === undefined;
       if (!isLast && (known === undefined || known.version !== version))
@@ -254,11 +260,12 @@ class Fill {
       if (left.length === 0) break;
       const addresses = isLast ? undefined : known?.addresses;
       const condition = isCurrent(this.#action, column.name, addresses, rows.mostRanges);
-      const values = this.#computing.values(left);
-      const { changed, commits } = await this.#merger.merge({ table, key, values, condition });
-      this.merges += commits;
+      const merge = { table, key, values: this.#computing.values(left), condition, stops: addresses !== undefined };
+      const { changed, merged: tried } = await this.#merger.merge(merge);
       merged += changed;
       if (isLast || changed === left.length) break;
+      // A merge that stopped has left the rest untried.
+      if (changed === 0 || tried === left.length) tries++;
       known = undefined;
     }
     return merged;

@@ -100,16 +100,16 @@ export async function addIntactMarks(
       const page = await rows.read(table, wanted);
       if (page.length === 0) break;
       const merging = { table, key, values: { columns: marked, rows: page }, condition };
-      const { changed, commits } = await merger.merge(merging).catch((error: unknown) => {
+      const { changed } = await merger.merge(merging).catch((error: unknown) => {
         if (signal?.aborted === true) throw prepared.interrupted();
         // Tried again, the action would begin with the first page.
         if (verdict(error).kind === "conflict") throw new FillFailed(outrun);
         throw error;
       });
-      prepared.commits += commits;
       // The number is lost with the answer of a service.
       vain = changed > 0 ? 0 : vain + 1;
     }
+    prepared.commits += merger.commits;
     // No index covers the merged rows.
     await prepared.optimize();
   }

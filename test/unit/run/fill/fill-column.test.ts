@@ -40,12 +40,12 @@ test("a merge before which others' commits came first as long as the engine trie
   const outrun = (how: Outrun) => void reports.push(how);
   expect(await scene.run({}, { rows: { ...scene.access, update }, outrun })).toEqual({ problem: undefined, merges: 1 });
   expect(await scene.lengths()).toEqual([1, 2, null, 4]);
-  expect(reports).toMatchObject([1, 2].map((tries) => ({ tries, text: "merge of 4 rows" })));
+  expect(reports).toMatchObject([{ tries: 1, text: "merge of 4 rows" }]);
 
   const always: RowAccess["update"] = async () => await Promise.reject(starved);
   await scene.add([{ id: 4, text: "eeeee" }]);
   await expect(scene.run({}, { rows: { ...scene.access, update: always }, outrun })).rejects.toBe(starved);
-  expect(reports).toHaveLength(5);
+  expect(reports).toHaveLength(2);
   // What was computed is merged by the next run.
   scene.computed.length = 0;
   await scene.run();
