@@ -154,7 +154,7 @@ export const errorCases: Readonly<Record<ErrorCode, Case | Elsewhere>> = {
     args: ["serve", "--data", "served", "--api-key", "a key of the service"],
   },
   ERR_REQUEST: {
-    test: "unit/service/work/parse-json.test.ts",
+    test: "unit/features/serve/work/parse-json.test.ts",
     why: "no command ends with it: it is an answer of `migrate serve`",
   },
   ERR_ARROW_INVALID: {
