@@ -177,7 +177,7 @@ async function outcome(open: () => Promise<Others>, isFilled: boolean, name: str
     await meanwhile[name]!(others);
     let made: number | undefined;
     const answer = await target.execute(action, stale).then(
-      (version) => {
+      ({ version }) => {
         made = version;
         return "done";
       },

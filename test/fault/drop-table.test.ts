@@ -41,7 +41,7 @@ test("a drop that is killed leaves the whole table or none of it, its name is fr
     const target = await openAt(folder);
     const seen = await target.describeTable("t");
     if (seen !== undefined) await target.execute({ kind: "dropTable", table: "t" }, seen);
-    expect(await target.execute(create, undefined)).toBe(1);
+    expect(await target.execute(create, undefined)).toEqual({ version: 1 });
     const ledger = recordsOf(target, "_migrations");
     await ledger.create();
     await ledger.compact();

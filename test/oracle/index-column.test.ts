@@ -89,7 +89,7 @@ async function buildBeside(folder: string, target: Target, action: CreateIndexAc
   const emit = (event: RunEvent) => void (event.event === "printed" && printed.push(event.line));
   const project = { python: python(), emit, signal: undefined, mayWrite: async () => {} };
   const able = withTrainedIndexes(busy(folder, target, row), project);
-  const version = await able.execute(action, await target.describeTable("docs"));
+  const { version } = await able.execute(action, await target.describeTable("docs"));
   expect(version).toBe((await target.describeTable("docs"))!.version);
   return printed;
 }

@@ -295,7 +295,7 @@ describe.concurrent("a change", () => {
     });
     const target = await targetAt(url);
     await target.listTables();
-    expect(await target.execute(alter, undefined)).toBeUndefined();
+    expect(await target.execute(alter, undefined)).toEqual({ version: undefined });
     expect(seen.filter(({ method }) => method === "POST")).toHaveLength(1);
   });
 });
@@ -324,7 +324,7 @@ describe("TLS", () => {
     const { port, seen } = await serve(good, certificate);
     const target = await targetAt(`https://${host}:${port}`, { ca: authority.file });
     expect(await target.listTables()).toEqual(["documents"]);
-    expect(await target.execute(alter, undefined)).toBeUndefined();
+    expect(await target.execute(alter, undefined)).toEqual({ version: undefined });
     expect(seen).toHaveLength(2);
   });
 
@@ -412,7 +412,7 @@ describe.concurrent("what is sent", () => {
     const target = await targetAt(url, { dialect: "namespace", database: "main" });
     await target.listTables();
     expect(await target.describeTable("a")).toEqual({ table: { columns: [int64] }, version: 4 });
-    expect(await target.execute(alter, undefined)).toBe(5);
+    expect(await target.execute(alter, undefined)).toEqual({ version: 5 });
     expect(seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
       "GET /v1/table/?limit=500",
       expect.stringMatching(/^POST \/v1\/table\/a\/describe\//),
@@ -872,7 +872,7 @@ describe("a proxy from the environment", () => {
     vi.stubEnv(name, proxy.url);
     const target = await targetAt(`${url}/base`);
     expect(await target.listTables()).toEqual(["documents"]);
-    expect(await target.execute(alter, undefined)).toBeUndefined();
+    expect(await target.execute(alter, undefined)).toEqual({ version: undefined });
     expect(proxy.seen.map((line) => line.replace(url, ""))).toEqual([
       "GET /base/v1/tables",
       "POST /base/v1/table/documents/alter_columns",
@@ -887,7 +887,7 @@ describe("a proxy from the environment", () => {
     vi.stubEnv(name, proxy.url);
     const target = await targetAt(`https://localhost:${port}`, { ca: authority.file });
     expect(await target.listTables()).toEqual(["documents"]);
-    expect(await target.execute(alter, undefined)).toBeUndefined();
+    expect(await target.execute(alter, undefined)).toEqual({ version: undefined });
     expect(new Set(proxy.seen)).toEqual(new Set([`CONNECT localhost:${port}`]));
     expect(seen.map(({ headers }) => headers["x-api-key"])).toEqual([key, key]);
   });

@@ -42,7 +42,7 @@ export async function requireReadable(planned: PlannedAction, { target, lease }:
   const seen = await target.describeTable(table);
   if (!lease.isSure() || seen?.version !== newest) throw new MigrateError("ERR_UNREADABLE", { ...details, before });
   const as: Table = { columns: (await versions.at(table, before)).columns };
-  const made = await target.execute(
+  const { version: made } = await target.execute(
     { kind: "restoreTable", table, version: before, after: newest, as, isSilent: false },
     seen,
   );

@@ -115,7 +115,7 @@ export async function executeDescribed(
             before: versionIn(seen),
             after: versionIn(found.get(action.table)),
             found,
-            commits: target.commitsOf?.(action) ?? commitsMade(action, seen?.version, called?.made, failure),
+            commits: called?.commits ?? commitsMade(action, seen?.version, called?.made, failure),
             harm: failure === undefined ? called?.harm : await harmOf(found),
           },
           { seen, made: inDoubt ? undefined : called?.made },
@@ -133,7 +133,7 @@ export async function executeDescribed(
     if (!(await again(failure))) {
       // A call that may still be under way could take effect in the middle of a detour.
       const starved = failure.kind === "conflict" && !wasUnanswered;
-      const commits = target.commitsOf?.(action);
+      const commits = called?.commits;
       const part =
         commits === undefined
           ? undefined

@@ -8,7 +8,7 @@ import type { Action } from "../../actions/model/action.ts";
 import type { SeenVersion } from "../../schema/table-identity.ts";
 import type { Tables } from "../../schema/table.ts";
 import { patience, pauseAfter } from "../../targets/contract/retry.ts";
-import type { TableSnapshot, Target, CallOutcome } from "../../targets/contract/target.ts";
+import type { CallOutcome, Executed, TableSnapshot, Target } from "../../targets/contract/target.ts";
 import { aftermath, type Harm } from "./side-effects.ts";
 import type { ActionRef, Emit } from "../events.ts";
 import type { SeenTable } from "../check/table-identity.ts";
@@ -80,6 +80,8 @@ export interface CallResult {
   readonly failure?: Failure | undefined;
   /** The table's version after it, if the target reports it. */
   readonly made?: number | undefined;
+  /** How many versions it made, if that depends on the rows. */
+  readonly commits?: number | undefined;
   /** Metadata of others that was lost with it, as text. */
   readonly harm?: string | undefined;
 }
@@ -98,19 +100,20 @@ export async function sendAction(
 ): Promise<CallResult> {
   const { target, place } = context;
   let failure: Failure | undefined;
-  let made: number | undefined;
+  let done: Executed = {};
   try {
-    made = await target.execute(action, seen);
+    done = await target.execute(action, seen);
   } catch (thrown) {
     const error = thrown ?? new Error("the call failed without a reason");
     failure = { ...target.verdict(error), error };
   }
+  const { version: made, commits } = done;
   const checking = failure === undefined ? aftermath(action, seen, made, context) : undefined;
   const harm = await checking?.catch(() => undefined);
   await recordLateCall(failure, harm, context);
   await checking; // throws where it could not be checked
   requireNotRecreated(harm, place);
-  return { failure, made, harm: harm?.problem };
+  return { failure, made, commits: commits ?? failure?.commits, harm: harm?.problem };
 }
 
 /** Requires, after a call without an answer, that the table is still the same. Throws ERR_TABLE_RECREATED. */

@@ -178,7 +178,7 @@ async function putMetadataBack(
       await lease.check();
       if (!lease.isSure()) throw new Error("the lease ran out");
       const setting: Action = { kind: "setMetadata", table, updates: left };
-      const set = await target.execute(setting, now);
+      const { version: set } = await target.execute(setting, now);
       return (await mayBeAnother(table, now, set, target)) ? await recreated(setting, now, set, target) : undefined;
     } catch (error) {
       failure = error;

@@ -26,7 +26,7 @@ import type { Phases } from "../phase.ts";
 import { areItsMarks, staleRows } from "./stale-rows.ts";
 
 export interface PrepareContext {
-  readonly target: Pick<Target, "capabilities" | "commitsOf" | "describeTable" | "execute" | "verdict">;
+  readonly target: Pick<Target, "capabilities" | "describeTable" | "execute" | "verdict">;
   readonly rows: RowAccess;
   readonly clock: Clock;
   /** Aborted if the run is interrupted. */
@@ -241,8 +241,8 @@ export class PreparedTable {
       if (signal?.aborted === true) throw this.interrupted();
       await mayWrite();
       try {
-        await target.execute(action, await target.describeTable(this.#action.table));
-        this.commits += target.commitsOf?.(action) ?? 1;
+        const { commits = 1 } = await target.execute(action, await target.describeTable(this.#action.table));
+        this.commits += commits;
       } catch (error) {
         // Another process may have made the same change.
         if ((await pending(await this.columns())) === undefined) return;

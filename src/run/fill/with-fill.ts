@@ -1,6 +1,6 @@
 /** Gives a target the actions for which code of the project computes values. Each consists of many calls of the target and of the code. */
 import type { EvaluateWith } from "../../actions/model/computation.ts";
-import { isInterruption } from "../../errors/migrate-error.ts";
+import { isInterruption, isMigrateError } from "../../errors/migrate-error.ts";
 import type { Action, ActionFor, PrepareColumnAction } from "../../actions/model/action.ts";
 import { preparedName } from "../../actions/rewrite/prepared-columns.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
@@ -24,7 +24,6 @@ type ComputingAction = ActionFor<"fillColumn" | "prepareColumn" | "catchUpColumn
 export function withFill(target: Target, project: FillProject): Target {
   const { rows } = target;
   if (rows === undefined) return target;
-  const commits = new WeakMap<Action, number>();
   return {
     ...target,
     async execute(action: Action, seen: TableSnapshot | undefined) {
@@ -32,35 +31,57 @@ export function withFill(target: Target, project: FillProject): Target {
         // Rows may have been written, or the prepared column changed, since it was prepared.
         const again = { ...project, keepsFailed: true };
         const made = await compute({ ...action, kind: "prepareColumn" }, { ...target, rows }, again);
-        commits.set(action, made + 1);
-        return await target.execute(action, made === 0 ? seen : await target.describeTable(action.table));
+        if (made === 0) return { ...(await target.execute(action, seen)), commits: 1 };
+        try {
+          return { ...(await target.execute(action, await target.describeTable(action.table))), commits: made + 1 };
+        } catch (cause) {
+          // Such an error states itself what it means for the run.
+          throw isMigrateError(cause) ? cause : new SwitchFailed(made, cause);
+        }
       }
       if (!isComputing(action) && action.kind !== "populateTable") return await target.execute(action, seen);
       try {
-        const made =
+        const commits =
           action.kind === "populateTable"
             ? await (await import("../populate/with-populate.ts")).populate(action, { ...target, rows }, project)
             : await compute(action, { ...target, rows }, project);
-        commits.set(action, made);
+        return { commits };
       } catch (error) {
+        const failed = failureIn(error);
         // What else prepares a column makes versions too.
-        const failed = isInterruption(error) ? error.cause : error;
-        const made = isOneStep(action) && failed instanceof FillFailed ? failed.merges : undefined;
-        if (made !== undefined) commits.set(action, made);
+        if (failed !== undefined && !isOneStep(action)) failed.merges = undefined;
         throw error;
       }
-      return undefined;
     },
-    commitsOf: (action) => commits.get(action) ?? target.commitsOf?.(action),
-    verdict: (error) => (isOurs(error) ? { kind: "refused" } : target.verdict(error)),
+    verdict: (error) => {
+      if (error instanceof SwitchFailed) return { ...target.verdict(error.cause), commits: error.commits };
+      return isOurs(error) ? { kind: "refused", commits: failureIn(error)?.merges } : target.verdict(error);
+    },
     explain: (error) => explainFill(error, target),
   };
 }
 
 /** Why values could not be computed, in one line. */
 export function explainFill(error: unknown, target: Pick<Target, "explain">): string {
+  if (error instanceof SwitchFailed) return target.explain(error.cause);
   if (error instanceof FillFailed) return `${error.message}; what was computed before is kept`;
   return isOurs(error) || error instanceof RecallTooLow ? error.message : target.explain(error);
+}
+
+/** The columns were not switched, after rows had been computed. */
+class SwitchFailed extends Error {
+  /** How many versions that made. */
+  readonly commits: number;
+
+  constructor(commits: number, cause: unknown) {
+    super("the columns were not switched", { cause });
+    this.commits = commits;
+  }
+}
+
+function failureIn(error: unknown): FillFailed | undefined {
+  const failed = isInterruption(error) ? error.cause : error;
+  return failed instanceof FillFailed ? failed : undefined;
 }
 
 /** Whether nothing but the computing itself makes versions. */

@@ -65,14 +65,14 @@ export function withTrainedIndexes(target: Target, project: Project): Target {
         return version;
       };
       const version = (await isLargeAndInUse(action)) ? await withPython() : undefined;
-      if (version !== undefined) return version;
+      if (version !== undefined) return { version };
       try {
         return await target.execute(action, seen);
       } catch (error) {
         if (target.verdict(error).kind !== "conflict") throw error;
         const built = await withPython(error);
         if (built === undefined) throw error;
-        return built;
+        return { version: built };
       }
     },
     verdict: (error) => {

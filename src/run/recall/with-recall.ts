@@ -19,9 +19,8 @@ export function withRecall(target: Target, project: Project): Target {
     async execute(action: Action, seen: TableSnapshot | undefined) {
       if (action.kind !== "checkRecall") return await target.execute(action, seen);
       await checkRecall(action, action.index.path, { ...target, rows }, project);
-      return undefined;
+      return { commits: 0 };
     },
-    commitsOf: (action) => (action.kind === "checkRecall" ? 0 : target.commitsOf?.(action)),
     verdict: (error) => (isOurs(error) ? { kind: "refused" } : target.verdict(error)),
     explain: (error) => (isOurs(error) ? error.message : target.explain(error)),
   };

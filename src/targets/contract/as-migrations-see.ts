@@ -23,7 +23,7 @@ import { formatPath, parsePath } from "../../schema/path.ts";
 import { isVectorIndex, waitsForValues } from "../../schema/table-index.ts";
 import type { Table } from "../../schema/table.ts";
 import { countVectors } from "./count-vectors.ts";
-import type { Capabilities, TableSnapshot, Target } from "./target.ts";
+import type { Capabilities, Executed, TableSnapshot, Target } from "./target.ts";
 
 /** Whether an index that waits for values is deferred; otherwise the action fails. */
 export function defersIndexes({ describes, actions }: Pick<Capabilities, "actions" | "describes">): boolean {
@@ -41,7 +41,6 @@ export function asMigrationsSee(target: Target): Target {
     wholes.set(seen, table);
     return seen;
   };
-  const commits = new WeakMap<Action, number>();
   const markedIn = (seen: TableSnapshot | undefined, name: string) =>
     seen && ownValue(marksOf.get(seen.table) ?? {}, name);
   const isThere = async ({ table, name }: DropIndexAction | CreateIndexAction) =>
@@ -51,23 +50,23 @@ export function asMigrationsSee(target: Target): Target {
     const { table, name, index } = action;
     // The engine creates other indexes without values, and fails later.
     if (!isVectorIndex(index) && (await isTooFew(action, target))) return await defer(action, seen);
-    let version: number | undefined;
+    let done: Executed;
     try {
-      version = await target.execute(action, seen);
+      done = await target.execute(action, seen);
     } catch (error) {
       const isElse = ["conflict", "throttled"].includes(target.verdict(error).kind);
       if (isElse || !(await isTooFew(action, target))) throw error;
       return await defer(action, seen);
     }
     const marked = markedIn(seen, name);
-    if (marked === undefined) return version;
+    if (marked === undefined) return done;
     try {
-      version = await target.execute({ kind: "setMetadata", table, updates: [unmarkDeferred(name, marked)] }, seen);
-      commits.set(action, 2);
+      const unmark: Action = { kind: "setMetadata", table, updates: [unmarkDeferred(name, marked)] };
+      return { ...(await target.execute(unmark, seen)), commits: 2 };
     } catch {
       // The mark of an index that exists has no meaning.
+      return done;
     }
-    return version;
   };
 
   const defer = async (action: CreateIndexAction, seen: TableSnapshot | undefined) => {
@@ -76,22 +75,19 @@ export function asMigrationsSee(target: Target): Target {
     const marked = markedIn(seen, name);
     const isMarked = marked !== undefined && isSame(markDeferred(name, marked), update);
     const set: Action = { kind: "setMetadata", table, updates: [update] };
-    let version = isMarked ? seen!.version : await target.execute(set, seen);
+    let { version } = isMarked ? seen! : await target.execute(set, seen);
     // Until it is dropped, the table looks as before.
     const replaced = replace === true && (await isThere(action));
-    if (replaced) version = await target.execute({ kind: "dropIndex", table, name }, seen);
-    commits.set(action, (isMarked ? 0 : 1) + (replaced ? 1 : 0));
-    return version;
+    if (replaced) ({ version } = await target.execute({ kind: "dropIndex", table, name }, seen));
+    return { version, commits: (isMarked ? 0 : 1) + (replaced ? 1 : 0) };
   };
 
   const dropMarkedIndex = async (action: DropIndexAction, seen: TableSnapshot, marked: DeferralMarks[string]) => {
     const { table, name } = action;
     const exists = await isThere(action);
     const unmark: Action = { kind: "setMetadata", table, updates: [unmarkDeferred(name, marked)] };
-    const version = await target.execute(unmark, seen);
-    if (!exists) return version;
-    commits.set(action, 2);
-    return await target.execute(action, seen);
+    const unmarked = await target.execute(unmark, seen);
+    return exists ? { ...(await target.execute(action, seen)), commits: 2 } : unmarked;
   };
 
   /** With the marks that are kept as long as a column is there. */
@@ -129,7 +125,6 @@ export function asMigrationsSee(target: Target): Target {
       if (marked !== undefined) return await dropMarkedIndex(action as DropIndexAction, seen!, marked);
       return await target.execute(action, seen);
     },
-    commitsOf: (action) => commits.get(action) ?? target.commitsOf?.(action),
     versions: versions && {
       ...versions,
       async look(table, version, after) {

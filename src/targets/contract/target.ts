@@ -56,6 +56,16 @@ export interface CallOutcome {
   readonly kind: "refused" | "conflict" | "throttled" | "unanswered";
   /** How many milliseconds the target asks to wait. */
   readonly pause?: number | undefined;
+  /** How many versions the failed action made, if that is known and may be some. */
+  readonly commits?: number | undefined;
+}
+
+/** What is known of an action that is done. */
+export interface Executed {
+  /** The table's new version, if the target reports it. */
+  readonly version?: number | undefined;
+  /** How many versions the action made, if that depends on the rows. */
+  readonly commits?: number | undefined;
 }
 
 /** The version that was restored. Or, if none was: `newer` versions of others, or no version before the commit. */
@@ -86,12 +96,10 @@ export interface Target {
    */
   readonly instance?: ((table: string) => Promise<string | undefined>) | undefined;
   /**
-   * Executes one action on `seen`, as one atomic commit. Returns the table's new version if the target reports it.
-   * Throws the target's own error; the caller determines what happened.
+   * Executes one action on `seen`, as one atomic commit. Throws the target's own error; the caller determines what
+   * happened.
    */
-  execute(action: Action, seen: TableSnapshot | undefined): Promise<number | undefined>;
-  /** How many versions `execute` made for this action, if that depends on the rows. */
-  readonly commitsOf?: ((action: Action) => number | undefined) | undefined;
+  execute(action: Action, seen: TableSnapshot | undefined): Promise<Executed>;
   /**
    * Undoes a commit that `execute` made on another table than `seen`, by restoring the version before it. Undefined if
    * it is not proven that this call made the commit.

@@ -6,7 +6,7 @@ import { createIndex, keepAll, optimize } from "../../engine/indexes.ts";
 import { addNullColumns, mergeRows } from "../../engine/write-rows.ts";
 import { assignments } from "../contract/assignments.ts";
 import { putBack, restoreVersion } from "../contract/restore-versions.ts";
-import type { Capabilities } from "../contract/target.ts";
+import type { Capabilities, Executed } from "../contract/target.ts";
 import type { VersionedTable } from "../contract/versioned-table.ts";
 import type { Action, ActionFor, ActionKind, AddedColumn } from "../../actions/model/action.ts";
 import { formatColumn, typesWithin, type Column, type DataType } from "../../schema/data-type.ts";
@@ -31,13 +31,15 @@ interface LanceDatabase {
   /** Throws a conflict if `seen` is not the newest version any more. */
   readonly drop: (table: string, seen: number | undefined) => Promise<void>;
   readonly oldVersions: (table: string) => VersionedTable;
-  /** Notes how many versions an action made, if that depends on the table. */
-  readonly made: (action: Action, versions: number) => void;
 }
 
 interface EngineCall<Kind extends ActionKind> {
   /** One commit. Returns the table's new version if the engine reports it. */
-  readonly execute: (action: ActionFor<Kind>, on: On, database: LanceDatabase) => Promise<number | undefined>;
+  readonly execute: (
+    action: ActionFor<Kind>,
+    on: On,
+    database: LanceDatabase,
+  ) => Promise<number | undefined | Executed>;
   /** The engine's JavaScript method with its arguments. */
   readonly describe: (action: ActionFor<Kind>, before: Table) => string | Promise<string>;
 }
@@ -164,10 +166,9 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
       `${written(action, "mergeInsert", [action.key])}.whenNotMatchedInsertAll().execute(<${count(action.rows.length, "row")}>)`,
   },
   optimizeTable: {
-    async execute(action, { handle, table }, { made }) {
+    async execute(_, { handle, table }) {
       const { before, version } = await writeReadably(handle, table.columns, () => optimize(packageTable(handle)));
-      made(action, version - before);
-      return undefined;
+      return { commits: version - before };
     },
     describe: (action) => written(action, "optimize", keepAll),
   },
@@ -227,8 +228,9 @@ export const supported: Capabilities["actions"] = Object.fromEntries(
   Object.entries(calls).map(([kind, call]) => [kind, typeof call === "string" ? call : true]),
 );
 
-export async function execute(action: Action, on: On, database: LanceDatabase): Promise<number | undefined> {
-  return await callFor(action).execute(action, on, database);
+export async function execute(action: Action, on: On, database: LanceDatabase): Promise<Executed> {
+  const done = await callFor(action).execute(action, on, database);
+  return typeof done === "object" ? done : { version: done };
 }
 
 export async function describeCall(action: Action, before: Table = { columns: [] }): Promise<string> {

@@ -2,7 +2,6 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import type { Action } from "../../actions/model/action.ts";
 import type { CallOutcome, OpenContext, TableSnapshot, Target } from "../contract/target.ts";
 import { keepSecret } from "../../secrets/redact.ts";
 import { secretsOfAddress, secretsOfSettings } from "../../secrets/find-in-settings.ts";
@@ -169,9 +168,6 @@ export async function open(
     else if (!(await dropTable(db, base, table))) throw new Error(`there is no table ${table}`);
   };
 
-  const versionsMade = new WeakMap<Action, number>();
-  const made = (action: Action, versions: number) => void versionsMade.set(action, versions);
-
   return asMigrationsSee({
     name,
     place: displayName(location),
@@ -200,9 +196,8 @@ export async function open(
     ...inFolder,
     async execute(action, seen) {
       if (seen === undefined && action.kind !== "createTable") throw new Error(`there is no table ${action.table}`);
-      return await calling(() => execute(action, seen as LanceSnapshot, { create, drop, oldVersions, made }));
+      return await calling(() => execute(action, seen as LanceSnapshot, { create, drop, oldVersions }));
     },
-    commitsOf: (action) => versionsMade.get(action),
     undo: ({ table }, seen, made) =>
       calling(() => undoCommit(packageTable((seen as LanceSnapshot).handle), made, opening(table))),
     call: describeCall,

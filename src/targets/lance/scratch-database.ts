@@ -92,7 +92,7 @@ function withRenames(engine: Target, folder: string): Target {
     capabilities: { ...capabilities, actions: { ...capabilities.actions, renameTable: true } },
     async execute(action: Action, seen: TableSnapshot | undefined) {
       if (action.kind !== "renameTable") return await engine.execute(action, seen);
-      if (renameTable(folder, action.table, action.name)) return undefined;
+      if (renameTable(folder, action.table, action.name)) return {};
       throw new Error(`table ${action.name} exists already`);
     },
   };

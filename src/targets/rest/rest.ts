@@ -51,7 +51,7 @@ export async function open(given: RestConfig, context: OpenContext): Promise<Tar
     },
     async execute(action, seen) {
       const { operation, request, execute } = callFor(action);
-      if (execute !== undefined) return await execute(versionedTable(client, action.table), action);
+      if (execute !== undefined) return { version: await execute(versionedTable(client, action.table), action) };
       const answer = await client.write(
         operation,
         action.table,
@@ -60,7 +60,7 @@ export async function open(given: RestConfig, context: OpenContext): Promise<Tar
       const answered = parseVersion(answer);
       if (answered === undefined && action.kind === "alterColumns")
         throw client.strange(operation, action.table, answer, "answer to alter_columns");
-      return answered?.version;
+      return { version: answered?.version };
     },
     versions: keepsVersions(endpoints)
       ? restVersions(client, (table, version) => indexesOf(client, table, version))

@@ -173,7 +173,7 @@ export function memoryTarget({
     async execute(action, sight) {
       const on = fences ? (sight as MemorySight | undefined) : undefined;
       const version = await write(action, `${action.kind} ${action.table}`, on);
-      return describes ? version : undefined;
+      return describes ? { version } : {};
     },
     undo: fences
       ? ({ table }, sight) =>

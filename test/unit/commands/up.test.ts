@@ -112,7 +112,7 @@ function aWorld() {
         const instead = script.execute?.[countOf("execute")];
         if (instead === undefined) return await memory.execute(action, seen);
         await instead(() => memory.execute(action, seen));
-        return tables.get(action.table)?.version;
+        return { version: tables.get(action.table)?.version };
       },
       verdict: (error) => (/conflict/.test(String(error)) ? { kind: "conflict" } : memory.verdict(error)),
       ledger: { kind: "rows", records: () => scripted(recordsOf(memory, ledger)) },

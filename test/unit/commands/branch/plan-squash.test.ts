@@ -18,7 +18,7 @@ function notingTarget(): Target {
       const { columns = [] } = tables.get(action.table) ?? {};
       const noted = columns.map((column) => ({ ...column, metadata: { altered: "yes" } }));
       if (action.kind === "alterColumns") tables.write(action.table, "metadata", { columns: noted });
-      return tables.get(action.table)?.version;
+      return { version: tables.get(action.table)?.version };
     },
   };
 }

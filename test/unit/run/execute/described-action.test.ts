@@ -129,7 +129,10 @@ test.each([true, false])(
   async (inDoubt) => {
     const putBack: Action = { kind: "putBackRows", table: "t", version: 1, after: 2, columns: { a: "a" } };
     const sent: Action[] = [];
-    const execute = async (action: Action) => void sent.push(action) as undefined;
+    const execute = async (action: Action) => {
+      sent.push(action);
+      return {};
+    };
     await actOn(putBack, inDoubt, { execute });
     expect(sent).toEqual([inDoubt ? { ...putBack, mayBeDone: true } : putBack]);
   },
@@ -147,7 +150,9 @@ test("a table whose index others have dropped since it was planned is not droppe
 
 test("a call that made no version is counted as none", async () => {
   const idle: Action = { kind: "setMetadata", table: "t", updates: [{ path: "a", metadata: {} }] };
-  expect(await actOn(idle, false, { execute: async (_, seen) => seen!.version })).toMatchObject({ commits: 0 });
+  expect(await actOn(idle, false, { execute: async (_, seen) => ({ version: seen!.version }) })).toMatchObject({
+    commits: 0,
+  });
   expect(await actOn(idle, false, {})).toMatchObject({ commits: 1 });
 });
 

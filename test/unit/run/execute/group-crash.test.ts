@@ -215,7 +215,7 @@ test.each([
 type Execute = MigratorOptions["target"]["execute"];
 
 /** A process whose actions are executed in another way. An error is a refusal, unless it states that no answer came. */
-function executing(options: MigratorOptions, execute: (...call: Parameters<Execute>) => Promise<number | undefined>) {
+function executing(options: MigratorOptions, execute: Execute) {
   const verdict = (error: unknown) =>
     ({ kind: (error as Error).message === "no answer" ? "unanswered" : "refused" }) as const;
   return { ...options, target: { ...options.target, execute, verdict } };

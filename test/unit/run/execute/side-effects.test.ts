@@ -20,7 +20,7 @@ async function renameOnAnother(less: Partial<Target>, shown: object = {}) {
   const seen = (await memory.describeTable("t"))!;
   tables.drop("t");
   tables.create("t", [a]);
-  const made = await memory.execute(rename, seen);
+  const { version: made } = await memory.execute(rename, seen);
   return await aftermath(rename, { ...seen, ...shown }, made, { target: { ...memory, ...less }, lease: held });
 }
 
@@ -49,7 +49,7 @@ test("a table of the same instance is the same, although the version that was se
   const memory = memoryTarget({ name: "memory", model: "embedded", tables });
   tables.create("t", [a]);
   const seen = (await memory.describeTable("t"))!;
-  const made = await memory.execute(rename, seen);
+  const { version: made } = await memory.execute(rename, seen);
   const gone = async () => await Promise.reject(new Error("there is no such version"));
   const versions = { ...memory.versions!, at: gone, time: async () => undefined };
   const target = { ...memory, versions };
@@ -107,7 +107,7 @@ test.each([
   const seen = (await target.describeTable("t"))!;
   // Others set it between the look and the call, whose handle does not know of it.
   tables.write("t", "metadata", { columns: [{ ...a, metadata: { theirs: "1" } }] });
-  const made = await target.execute(rename, seen);
+  const { version: made } = await target.execute(rename, seen);
   expect(tables.get("t")!.columns[0]).not.toHaveProperty("metadata");
   const found = await aftermath(rename, seen, made, { target, lease });
   expect(tables.get("t")!.columns[0]!.metadata).toEqual(metadata);
@@ -120,7 +120,7 @@ test("a table that is recreated while metadata is set again is noticed, and what
   tables.create("t", [a]);
   const seen = (await memory.describeTable("t"))!;
   tables.write("t", "metadata", { columns: [{ ...a, metadata: { theirs: "1" } }] });
-  const made = await memory.execute(rename, seen);
+  const { version: made } = await memory.execute(rename, seen);
   const target: Target = {
     ...memory,
     execute: (action, before) => {

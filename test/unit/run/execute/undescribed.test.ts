@@ -187,7 +187,7 @@ function aWorld(folder = temporaryFolder(), describes = false) {
         const asks = action.kind === "alterColumns" && action.alterations.every(isQuestion);
         if (!asks) sent.push(describeAction(action));
         await call(asks ? "question" : "execute", () => execute(action));
-        return undefined;
+        return {};
       },
       verdict: (error) => ({ kind: error instanceof Refusal ? "refused" : "unanswered" }),
       explain: (error) => (error instanceof Error ? error.message : String(error)),

@@ -2,13 +2,15 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { ActionFor } from "../../../../src/actions/model/action.ts";
+import type { Action, ActionFor } from "../../../../src/actions/model/action.ts";
 import type { Computation } from "../../../../src/actions/model/computation.ts";
 import { preparedAs, preparedName } from "../../../../src/actions/rewrite/prepared-columns.ts";
 import type { RunEvent } from "../../../../src/run/events.ts";
 import { preparingName, resultsName, stagingName } from "../../../../src/run/compute/staging-name.ts";
 import { dropLateStaging, withFill } from "../../../../src/run/fill/with-fill.ts";
 import type { FillProject } from "../../../../src/run/fill/compute-session.ts";
+import { MigrateError } from "../../../../src/errors/migrate-error.ts";
+import type { Executed, Target } from "../../../../src/targets/contract/target.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
 import { systemClock } from "../../../../src/time/clock.ts";
 import { temporaryFolder } from "../../../support/project.ts";
@@ -38,8 +40,12 @@ async function aScene() {
   const events: RunEvent[] = [];
   const emit = (event: RunEvent) => void events.push(event);
   const clock = { ...systemClock, sleep: async () => {} };
-  const filled = (given: Partial<FillProject> = {}) =>
-    withFill(target, { folder, ledger, emit, clock, mayWrite: async () => {}, ...given });
+  type Instead = (action: Action, otherwise: () => Promise<Executed>) => Promise<Executed>;
+  const filled = (given: Partial<FillProject> = {}, instead: Instead = async (_, otherwise) => await otherwise()) => {
+    const execute: Target["execute"] = async (action, seen) =>
+      await instead(action, () => target.execute(action, seen));
+    return withFill({ ...target, execute }, { folder, ledger, emit, clock, mayWrite: async () => {}, ...given });
+  };
   const docs = await (await lancedb.connect(folder)).openTable("docs");
   return {
     target,
@@ -52,8 +58,8 @@ async function aScene() {
     async execute(action: ActionFor<"prepareColumn" | "switchColumn" | "catchUpColumn">, given?: Partial<FillProject>) {
       const before = (await rows.version("docs"))!;
       const on = filled(given);
-      await on.execute(action, await target.describeTable("docs"));
-      return { made: (await rows.version("docs"))! - before, stated: on.commitsOf!(action) };
+      const { commits: stated } = await on.execute(action, await target.describeTable("docs"));
+      return { made: (await rows.version("docs"))! - before, stated };
     },
     lengths: async () => (await rowsOf(folder, "docs")).map(({ id, length }) => [Number(id), length && Number(length)]),
   };
@@ -80,6 +86,27 @@ test("rows that were written after a column was prepared are computed before it 
   const idle = await aScene();
   await idle.execute(prepare());
   expect(await idle.execute(switching())).toEqual({ made: 1, stated: 1 });
+});
+
+test("if the columns are not switched, the versions that were made before are stated, and the target's own error stays", async () => {
+  const { execute, add, filled } = await aScene();
+  await execute(prepare());
+  const switchFailing = async (thrown: Error) => {
+    await add(2, "bb");
+    const on = filled({}, async (action, otherwise) => {
+      if (action.kind === "switchColumn") throw thrown;
+      return await otherwise();
+    });
+    const error: unknown = await on.execute(switching(), undefined).catch((one: unknown) => one);
+    return { error, verdict: on.verdict(error), words: on.explain(error) };
+  };
+  const refused = new Error("lance error: Commit conflict for version 7: it was preempted");
+  expect(await switchFailing(refused)).toMatchObject({
+    verdict: { kind: "conflict", commits: 1 },
+    words: expect.stringContaining("preempted"),
+  });
+  const gone = new MigrateError("ERR_TARGET_UNREACHABLE", { target: "test", problem: "no answer" });
+  expect((await switchFailing(gone)).error).toBe(gone);
 });
 
 test("after the switch, the run waits for writes from before it, unless no code runs, and computes them", async () => {

@@ -1,4 +1,6 @@
 /** What is done with the answers of the script. What the script itself does is in test/oracle/index-column.test.ts. */
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CreateIndexAction } from "../../../../src/actions/model/action.ts";
 import { preparedName } from "../../../../src/actions/rewrite/prepared-columns.ts";
@@ -43,7 +45,13 @@ async function aScene(does: string, { refused = preempted, type = ivfFlat(), may
     await real.execute({ kind: "createTable", table: "docs", columns }, undefined);
   };
   const seen = await real.describeTable("docs");
-  return { target, printed, recreate, calls: () => calls, create: async () => await target.execute(action, seen) };
+  return {
+    target,
+    printed,
+    recreate,
+    calls: () => calls,
+    create: async () => (await target.execute(action, seen)).version,
+  };
 }
 
 const asking = (then: string) => `echo '{"ask": "commit"}'; read -r answer; ${then}`;
@@ -88,12 +96,26 @@ test("no index is built on a table that others have put in the place of this one
   expect(scene.target.verdict(error).kind).toBe("conflict");
 });
 
-test("an interruption does not hide that a try gave no answer", async () => {
+/** Builds an index and interrupts that when a try has begun, which then does this in the shell. */
+async function interruptedIn(does: string) {
   const control = new AbortController();
-  const mayWrite = async () => void setTimeout(() => control.abort(), 200);
-  const { create, target } = await aScene(asking("sleep 1; exit 9"), { signal: control.signal, mayWrite });
-  const error: unknown = await create().catch((thrown: unknown) => thrown);
-  expect(target.verdict(error).kind).toBe("unanswered");
+  const [begun, interrupted] = ["begun", "interrupted"].map((name) => join(temporaryFolder(), name)) as [
+    string,
+    string,
+  ];
+  const trying = `touch ${begun}; until [ -e ${interrupted} ]; do sleep 0.05; done; ${does}`;
+  const { create, target } = await aScene(asking(trying), { signal: control.signal });
+  const creating = Promise.allSettled([create()]);
+  await expect.poll(() => existsSync(begun)).toBe(true);
+  control.abort();
+  writeFileSync(interrupted, "");
+  const [done] = await creating;
+  return { done, target };
+}
+
+test("an interruption does not hide that a try gave no answer", async () => {
+  const { done, target } = await interruptedIn("exit 9");
+  expect(done.status === "rejected" && target.verdict(done.reason).kind).toBe("unanswered");
 });
 
 test.each<[string, Scene]>([
@@ -125,12 +147,8 @@ test.each([
   [`echo '{"built": 7}'`, 7],
   [`echo '{"preempted": true}'; exec sleep 600`, undefined],
 ])("a try that has begun is awaited after an interruption: %s", async (ends, version) => {
-  const control = new AbortController();
-  const mayWrite = async () => void setTimeout(() => control.abort(), 200);
-  const { create } = await aScene(asking(`sleep 1; ${ends}`), { signal: control.signal, mayWrite });
-  const [done] = await Promise.allSettled([create()]);
+  const { done } = await interruptedIn(ends);
   expect(done).toMatchObject(version === undefined ? { status: "rejected" } : { status: "fulfilled", value: version });
-  expect(control.signal.aborted).toBe(true);
 });
 
 test.each([

@@ -14,8 +14,8 @@ async function aTable() {
   await target.execute({ kind: "createTable", table: "t", columns }, undefined);
   const seen = async () => (await target.describeTable("t", true))!;
   const done = async (action: Action) => {
-    await target.execute(action, await seen());
-    return target.commitsOf!(action) ?? 1;
+    const { commits = 1 } = await target.execute(action, await seen());
+    return commits;
   };
   const create = async (path: string) =>
     await done({ kind: "createIndex", table: "t", name: "at", index: { path, ...ivfFlat({ numPartitions: 2 }) } });
