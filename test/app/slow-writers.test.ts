@@ -44,12 +44,17 @@ async function wrongIn(folder: string, vectorIn: (title: string | null) => reado
   return documents.filter(({ title, embedding }) => String(embedding) !== String(vectorIn(title)));
 }
 
+/** Whether writes of others have come first each time. */
+function isOutrun(error: unknown): boolean {
+  return /too many concurrent writers|commit conflict|came first each time/i.test(String(error));
+}
+
 /** Runs a command again, as users do, if so many writers are at work that it has never come first. */
 async function again(migrate: () => Promise<unknown>, tries = 20): Promise<void> {
   try {
     await migrate();
   } catch (error) {
-    if (tries === 1 || !/too many concurrent writers|commit conflict/i.test(String(error))) throw error;
+    if (tries === 1 || !isOutrun(error)) throw error;
     await again(migrate, tries - 1);
   }
 }
@@ -61,7 +66,7 @@ async function joinFiles(table: Table, signal: AbortSignal): Promise<void> {
     await table.checkoutLatest();
     // A writer may have changed the same file, and the next round joins it then.
     await table.optimize().catch((error: unknown) => {
-      if (!/conflict/i.test(String(error))) throw error;
+      if (!isOutrun(error)) throw error;
     });
   }
 }

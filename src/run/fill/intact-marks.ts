@@ -23,6 +23,9 @@ import { has, type PrepareContext, type PreparedTable } from "./prepared-table.t
 /** How many rows' marks are merged at a time: whatever their number, the engine reads the whole table. */
 const mostMarks = 50_000;
 
+/** Each try reads the whole table. If writers come first both times, the marks are merged. */
+const atOnce: Patience = { ...patience.detour, tries: 2 };
+
 /** How many pages may follow each other of which no mark could be merged. */
 const mostVain = 5;
 
@@ -76,7 +79,7 @@ export async function addIntactMarks(
     const isEmpty = intact === isNever;
     const added = isEmpty ? markColumn(mark) : { ...markColumn(mark), as: sql };
     try {
-      await change({ kind: "addColumns", table, columns: [added] }, [mark], isEmpty ? patience.ahead : patience.detour);
+      await change({ kind: "addColumns", table, columns: [added] }, [mark], isEmpty ? patience.ahead : atOnce);
       return true;
     } catch (error) {
       if (isEmpty || verdict(error).kind !== "conflict") throw error;
