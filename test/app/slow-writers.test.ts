@@ -78,7 +78,9 @@ async function joinFiles(table: Table, signal: AbortSignal): Promise<void> {
 async function aStage(length: number) {
   const { chance } = drawnChance();
   let [early, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let isSwitching = false;
   const beforeSwitch = async () => {
+    isSwitching = true;
     early.resolve();
     await sleep(chance.below(longest / 2));
   };
@@ -105,6 +107,7 @@ async function aStage(length: number) {
   ) => {
     const told = new AbortController();
     [early, late] = [Promise.withResolvers(), Promise.withResolvers()];
+    isSwitching = false;
     const phase = chance.below(1e9);
     const joining = joinFiles(await open(), told.signal);
     const all = Promise.all(
@@ -115,7 +118,8 @@ async function aStage(length: number) {
           await write(writer, `writer ${writer}, phase ${phase}, turn ${turn}`, table);
           // On a busy machine they wait longer: else the migration would never get its turn.
           const took = performance.now() - began;
-          const bells = [late.promise, ...(chance.happens(0.5) ? [early.promise] : [])];
+          const isEarly = chance.happens(0.5) && !isSwitching;
+          const bells = [late.promise, ...(isEarly ? [early.promise] : [])];
           await Promise.race([...bells, sleep(chance.below(400 * writers) + 5 * took)]);
         }
       }),
