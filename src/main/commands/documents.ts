@@ -40,4 +40,4 @@ const ofFeatures = await Promise.all(
 );
 const all: typeof core = Object.assign({}, core, ...ofFeatures);
 
-export const documents = Object.fromEntries([...commandNames, "error"].map((name) => [name, all[name]!]));
+export const documents: typeof core = Object.fromEntries([...commandNames, "error"].map((name) => [name, all[name]!]));

@@ -38,7 +38,10 @@ const mostVain = 5;
 /** If no more rows lack a value, their results are looked for by their keys. */
 const mostSought = 5_000;
 
-/** How often a page is merged. The last time, the engine reads the column in every row to see which have no value. */
+/**
+ * How often a page is merged; a merge that leaves rows to a new look is not counted. The last time, the engine reads the
+ * column in every row to see which have no value.
+ */
 const mostMerges = 3;
 
 export async function fillColumn(action: FillColumnAction, table: Table, context: FillContext): Promise<Filled> {

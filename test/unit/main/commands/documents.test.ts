@@ -9,7 +9,7 @@ import type { RunEvent } from "../../../../src/run/events.ts";
 import { checkJsonOutput } from "../../../support/json-output.ts";
 
 test("what every command prints with --json is described", () => {
-  expect(Object.keys(documents)).toEqual([...commandNames, "error"]);
+  expect([...commandNames, "error"].filter((name) => documents[name] === undefined)).toEqual([]);
 });
 
 test("the events that are described are those of a run, and all of them", () => {
