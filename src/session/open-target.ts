@@ -1,6 +1,6 @@
 /** Opens a target of the configuration, or one of its databases. */
 import { MigrateError } from "../errors/migrate-error.ts";
-import type { OtherTarget } from "../commands/lint/rules/rule.ts";
+import type { OtherTarget } from "../plan/problems-elsewhere.ts";
 import { similarName } from "../schema/names.ts";
 import { databaseSlot, type Target } from "../targets/contract/target.ts";
 import { loadTarget, targetKinds } from "../targets/index.ts";

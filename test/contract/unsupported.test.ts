@@ -1,6 +1,6 @@
 /** What a target can't do is refused in the plan, and by lint before there is one. */
 import { expect, test } from "vitest";
-import { lint } from "../../src/commands/lint/lint.ts";
+import { checkMigrations } from "../../src/commands/check-migrations/check-migrations.ts";
 import { up } from "../../src/commands/up.ts";
 import { plan } from "../../src/commands/plan.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
@@ -87,7 +87,7 @@ test.each(beyond)(
     await expect(plan(given)).rejects.toEqual(refusal);
     await expect(up(given)).rejects.toEqual(refusal);
     expect(await target.listTables()).toEqual([]);
-    expect((await lint(given)).problems).toEqual([refusal]);
+    expect((await checkMigrations(given)).problems).toEqual([refusal]);
   },
 );
 

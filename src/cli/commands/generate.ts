@@ -44,7 +44,7 @@ export const generateCommand = defineCommand({
       const schema = schemaFile(config);
       const declared = await loadSchema(resolve(config.folder, schema), loadSeconds);
       const compare = async (given: readonly DiffAnswer[]) =>
-        compareDeclared(await writing.linted(), options, declared, given);
+        compareDeclared(await writing.checked(), options, declared, given);
       const diff = await compare(answers);
       if (check === true) {
         checkTyped(diff, answers);

@@ -1,8 +1,8 @@
 import { join, resolve } from "node:path";
 import { count, firstLine, MigrateError } from "../../errors/migrate-error.ts";
 import { findingsOf, noRule, ruleIds, type LintFinding, type Findings } from "../../commands/lint/findings.ts";
-import { lint, type LintResult } from "../../commands/lint/lint.ts";
-import { revisionOf } from "../../commands/lint/plan-what-works.ts";
+import { checkMigrations, type CheckedMigrations } from "../../commands/check-migrations/check-migrations.ts";
+import { revisionOf } from "../../commands/check-migrations/plan-what-works.ts";
 import { writeIntoFolder } from "../../migrations/generated-file.ts";
 import { lockName } from "../../migrations/schema-lock.ts";
 import type { SchemaRevision } from "../../run/schema-history.ts";
@@ -42,7 +42,7 @@ export const lintCommand = defineCommand({
     const { output } = context;
     const { write, github, sarif, "deny-warnings": deny } = context.flags;
     const { problems, files, losses, findings, lock } = await withAnySession(context, async (session) => {
-      const linted = await lint(session.options, { recordsCalls: true });
+      const linted = await checkMigrations(session.options, { recordsCalls: true });
       const revisions = linted.sound.migrations.map(revisionOf);
       const found: Found = await lintFindings(linted, revisions, session, context);
       // If there are problems, the content of the lock file can't be determined.
@@ -79,7 +79,7 @@ export const lintCommand = defineCommand({
 type Found = Findings & { readonly lock?: string };
 
 async function lintFindings(
-  linted: LintResult,
+  linted: CheckedMigrations,
   revisions: readonly SchemaRevision[],
   session: Session,
   context: Context<FlagValues<typeof flags>>,

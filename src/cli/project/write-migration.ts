@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import type { Acceptance } from "../../migrations/acceptance.ts";
 import { formatVersion } from "../../migrations/file-name.ts";
 import type { MigrationSource } from "../../migrations/source.ts";
-import { revisionOf } from "../../commands/lint/plan-what-works.ts";
-import { problemsElsewhere } from "../../commands/lint/rules/not-everywhere.ts";
-import { checkConsent, lintOnce, planNext, stepsBack } from "../../commands/generate/next-migration.ts";
+import { revisionOf } from "../../commands/check-migrations/plan-what-works.ts";
+import { problemsElsewhere } from "../../plan/problems-elsewhere.ts";
+import { checkConsent, checkOnce, planNext, stepsBack } from "../../commands/generate/next-migration.ts";
 import { schemaRevisions } from "../../run/schema-history.ts";
 import { nextMigration, writeMigration } from "../../scaffold/create-migration.ts";
 import { fileKind } from "../../scaffold/file-kind.ts";
@@ -48,18 +48,18 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
   const options = authoring(session);
   const kind = fileKind(session.config);
   const place = (name: string) => nextMigration(session.folder, name, kind);
-  const linted = lintOnce(options);
+  const checked = checkOnce(options);
   return {
     /** Whether the existing migrations work, and the tables after them. */
-    linted,
+    checked,
     /** Throws ERR_NAME_INVALID. */
     checkName: (name: string): void => void place(name),
     /** Throws what is wrong with these steps. */
     checkSteps: async (name: string, steps: readonly Step[]): Promise<void> =>
-      void planNext(await linted(), options, place(name), steps),
+      void planNext(await checked(), options, place(name), steps),
     async write({ name: given, steps, down, accept, notes = [] }: Next): Promise<WrittenMigration> {
       const { name } = place(given);
-      const existing = steps.length === 0 ? undefined : await linted();
+      const existing = steps.length === 0 ? undefined : await checked();
       const planned = existing && planNext(existing, options, place(name), steps);
       if (planned !== undefined && accept !== undefined) checkConsent(planned, options, accept, down === true);
       const back = down === true && planned !== undefined ? stepsBack(planned, options) : undefined;

@@ -6,12 +6,12 @@ import { formatType } from "../../schema/data-type.ts";
 import { placeNotation, shellWord } from "../../schema/text/format-notation.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import type { Database } from "../../schema/table.ts";
-import type { LintResult } from "../lint/lint.ts";
+import type { CheckedMigrations } from "../check-migrations/check-migrations.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
 
 /** Throws the first problem that `lint` has found. */
 export function compareDeclared(
-  { problems, sound }: LintResult,
+  { problems, sound }: CheckedMigrations,
   { target }: Pick<MigratorOptions, "target">,
   declared: Database,
   answers: readonly DiffAnswer[],

@@ -10,16 +10,16 @@ import { rollbackOf } from "../../plan/rollback/rollback.ts";
 import { databaseOf } from "../../schema/table.ts";
 import { stepsOfAction } from "../../steps/from-action.ts";
 import type { Step } from "../../steps/registry.ts";
-import { lint, planAfter, type LintResult } from "../lint/lint.ts";
-import { tablesBefore } from "../lint/plan-what-works.ts";
+import { checkMigrations, planAfter, type CheckedMigrations } from "../check-migrations/check-migrations.ts";
+import { tablesBefore } from "../check-migrations/plan-what-works.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
 
 /**
  * Checks the existing files: at the first call, and again if they have changed meanwhile, because a prompt may wait for
  * long.
  */
-export function lintOnce(options: MigratorOptions): () => Promise<LintResult> {
-  let last: LintResult | undefined;
+export function checkOnce(options: MigratorOptions): () => Promise<CheckedMigrations> {
+  let last: CheckedMigrations | undefined;
   return async () => {
     if (
       last === undefined ||
@@ -28,12 +28,12 @@ export function lintOnce(options: MigratorOptions): () => Promise<LintResult> {
         options.migrations.list(() => {}),
       )
     )
-      last = await lint(options);
+      last = await checkMigrations(options);
     return last;
   };
 }
 
-function areRead({ read }: LintResult, files: readonly MigrationFile[]): boolean {
+function areRead({ read }: CheckedMigrations, files: readonly MigrationFile[]): boolean {
   const isSame = ({ path, textHash }: MigrationFile, index: number) =>
     path === read[index]!.file.path && textHash === read[index]!.file.textHash;
   return files.length === read.length && files.every(isSame);
@@ -41,13 +41,13 @@ function areRead({ read }: LintResult, files: readonly MigrationFile[]): boolean
 
 /** Throws the first problem of the existing files or of these steps. */
 export function planNext(
-  linted: LintResult,
+  checked: CheckedMigrations,
   options: MigratorOptions,
   file: Omit<MigrationFile, "textHash">,
   steps: readonly Step[],
 ): PlannedMigration {
   const next: Migration = { ...file, textHash: "", steps, checksum: checksumOf(steps) };
-  const planned = planAfter(linted, options, next);
+  const planned = planAfter(checked, options, next);
   return planned;
 }
 

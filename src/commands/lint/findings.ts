@@ -6,9 +6,10 @@ import { loadSchema } from "../../migrations/load-schema.ts";
 import { ignoredAt, ignoresIn } from "./source/lint-ignores.ts";
 import { positionOfWord, start, type SourcePosition } from "./source/source-positions.ts";
 import * as registry from "./rules/index.ts";
-import type { Declared, OtherTarget, Rule, Severity } from "./rules/rule.ts";
+import type { OtherTarget } from "../../plan/problems-elsewhere.ts";
+import type { Declared, Rule, Severity } from "./rules/rule.ts";
 import { similarName } from "../../schema/names.ts";
-import type { LintResult } from "./lint.ts";
+import type { CheckedMigrations } from "../check-migrations/check-migrations.ts";
 import { positionOfProblem, positionsOfStep } from "./finding-position.ts";
 
 export type RuleId = (typeof registry)[keyof typeof registry]["id"];
@@ -25,7 +26,7 @@ export interface LintFinding extends SourcePosition {
   readonly message: string;
 }
 
-export interface Findings extends LintResult {
+export interface Findings extends CheckedMigrations {
   /** Sorted by file and position. */
   readonly findings: readonly LintFinding[];
 }
@@ -51,7 +52,7 @@ export const ruleSeverities = Object.fromEntries(rules.map(({ id, severity }) =>
 >;
 
 /** Touches no table. `linted`: with recorded calls. */
-export async function findingsOf(linted: LintResult, choice: FindingsChoice = {}): Promise<Findings> {
+export async function findingsOf(linted: CheckedMigrations, choice: FindingsChoice = {}): Promise<Findings> {
   const texts = new Map<string, string>();
   const textAt = (path: string) => {
     const text = texts.get(path) ?? readTextIfPresent(path) ?? "";
@@ -95,7 +96,7 @@ async function readDeclared(
 
 /** The findings of rules, in steps that can work. */
 function remarksOn(
-  { sound: { migrations, after } }: LintResult,
+  { sound: { migrations, after } }: CheckedMigrations,
   declared: readonly Declared[],
   { rules: settings = {}, since = -1, others = [] }: FindingsChoice,
   textAt: (path: string) => string,
@@ -141,7 +142,7 @@ export function noRule(id: string): string {
   return `there is no rule ${id}; ${similar === undefined ? `there are ${ruleIds.join(", ")}` : `did you mean ${similar}?`}`;
 }
 
-function findingOf(problem: MigrateError, linted: LintResult, textAt: (path: string) => string): LintFinding {
+function findingOf(problem: MigrateError, linted: CheckedMigrations, textAt: (path: string) => string): LintFinding {
   const { file, files } = problem.details as { readonly file?: string; readonly files?: readonly string[] };
   const name = file ?? files?.at(-1) ?? "";
   const path = linted.paths.get(name) ?? name;

@@ -14,7 +14,7 @@ import { inRunOrder } from "../../plan/history/replay.ts";
 import { differenceDocument } from "../../plan/history/table-drift.ts";
 import { survey } from "../../run/prepare/estimate.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../../run/run-context.ts";
-import { planWhatWorks } from "../../commands/lint/plan-what-works.ts";
+import { planWhatWorks } from "../../commands/check-migrations/plan-what-works.ts";
 import { planToShow } from "../../commands/plan.ts";
 import { prune } from "../../commands/prune.ts";
 import { history, recognised, status, type StatusResult } from "../../commands/status.ts";

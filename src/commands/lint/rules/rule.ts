@@ -1,8 +1,8 @@
 /** The interface of a rule of `lint`, which reports what is dangerous in a step that can work. Pure. */
 import type { Migration } from "../../../migrations/load.ts";
 import type { Database } from "../../../schema/table.ts";
-import type { Capabilities } from "../../../targets/contract/target.ts";
 import type { PlannedAction } from "../../../plan/make-plan.ts";
+import type { OtherTarget } from "../../../plan/problems-elsewhere.ts";
 
 export type Severity = "error" | "warning" | "note";
 
@@ -25,12 +25,6 @@ export interface Surroundings {
   readonly declared: readonly Declared[];
   /** The configured targets other than the chosen one. */
   readonly others: readonly OtherTarget[];
-}
-
-/** A configured target other than the chosen one. */
-export interface OtherTarget {
-  readonly name: string;
-  readonly capabilities: Pick<Capabilities, "actions" | "refuses">;
 }
 
 /** The tables that a file of the application declares, such as its `schema.ts`. */

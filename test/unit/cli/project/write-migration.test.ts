@@ -1,7 +1,7 @@
 /** What `new` and `generate` do with the existing migrations: they are read and applied to the model once. */
 import { expect, test } from "vitest";
 import { writingNext } from "../../../../src/cli/project/write-migration.ts";
-import { lint } from "../../../../src/commands/lint/lint.ts";
+import { checkMigrations } from "../../../../src/commands/check-migrations/check-migrations.ts";
 import { addColumn, utf8 } from "../../../../src/index.ts";
 import type { Migration } from "../../../../src/migrations/load.ts";
 import type { MigrationSource } from "../../../../src/migrations/source.ts";
@@ -45,13 +45,13 @@ test("the existing migrations are loaded once and applied to the model once, wha
   const session = await openSession({ folder: project.folder });
   const { options } = session;
   const linting = counted(options.migrations);
-  await lint({ ...options, migrations: linting.source });
+  await checkMigrations({ ...options, migrations: linting.source });
   const { counts, source } = counted(options.migrations);
   const writing = writingNext(
     { ...session, options: { ...options, migrations: source } },
     { output: { progress: (text: string) => expect(text).toBe("") } as never, underWay: () => {} },
   );
-  await writing.linted();
+  await writing.checked();
   await writing.write({ name: "one_more", steps: [addColumn("documents", "more", utf8())] });
   await session.close();
   expect(counts).toEqual({ lists: 2, loads: 9, steps: linting.counts.steps });

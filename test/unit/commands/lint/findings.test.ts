@@ -25,7 +25,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import type { Migration } from "../../../../src/migrations/load.ts";
-import { lint } from "../../../../src/commands/lint/lint.ts";
+import { checkMigrations } from "../../../../src/commands/check-migrations/check-migrations.ts";
 import { findingsOf, ruleIds, type FindingsChoice } from "../../../../src/commands/lint/findings.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import type { Model } from "../../../simulate/target/carry.ts";
@@ -61,7 +61,7 @@ async function remarks(steps: readonly Step[], given: Given = {}, more: readonly
   const target = targetOf(model);
   const source = { list: () => all, load: async ({ version }: { version: number }) => all[version - 1]! };
   const options = { target, ledger: "_migrations", migrations: source, lease: { duration: 30_000, patience: 0 } };
-  const { findings } = await findingsOf(await lint(options, { recordsCalls: true }), choice);
+  const { findings } = await findingsOf(await checkMigrations(options, { recordsCalls: true }), choice);
   return findings.map(({ rule, severity, message }) => `${severity} ${rule}: ${message}`);
 }
 

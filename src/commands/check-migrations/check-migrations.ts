@@ -10,7 +10,7 @@ import { planWhatWorks, type PlacedDoubt, type Read, type Sound } from "./plan-w
 import type { PlannedMigration } from "../../plan/make-plan.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
 
-export interface LintResult {
+export interface CheckedMigrations {
   /** How many migration files there are. */
   readonly files: number;
   /** All problems of files and steps, steps that can't work included, but for those that only follow from others. */
@@ -34,10 +34,10 @@ export interface ReadFile {
 }
 
 /** `recordsCalls`: records calls, to find positions of steps afterwards. */
-export async function lint(
+export async function checkMigrations(
   options: MigratorOptions,
   { recordsCalls = false }: { readonly recordsCalls?: boolean } = {},
-): Promise<LintResult> {
+): Promise<CheckedMigrations> {
   const { migrations: source } = options;
   const problems: MigrateError[] = [];
   const unlisted: Doubt[] = [];
@@ -68,7 +68,7 @@ export async function lint(
 
 /** The plan of a migration after the existing ones. Throws the first problem of these, or its own. */
 export function planAfter(
-  { problems, sound }: LintResult,
+  { problems, sound }: CheckedMigrations,
   options: Pick<MigratorOptions, "target" | "ledger">,
   migration: Migration,
 ): PlannedMigration {

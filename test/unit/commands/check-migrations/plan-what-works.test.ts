@@ -20,7 +20,7 @@ import type { MigrateError } from "../../../../src/errors/migrate-error.ts";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import type { Migration } from "../../../../src/migrations/load.ts";
 import { makePlan } from "../../../../src/plan/make-plan.ts";
-import { planWhatWorks, type PlacedDoubt } from "../../../../src/commands/lint/plan-what-works.ts";
+import { planWhatWorks, type PlacedDoubt } from "../../../../src/commands/check-migrations/plan-what-works.ts";
 import { abilitiesOf } from "../../../simulate/target/memory-target.ts";
 import { chanceOf } from "../../../simulate/seeded-random.ts";
 import { aMigration, drawHistory } from "../../../simulate/history.ts";

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { lint } from "../../../../src/commands/lint/lint.ts";
+import { checkMigrations } from "../../../../src/commands/check-migrations/check-migrations.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import { temporaryFolder } from "../../../support/project.ts";
@@ -13,7 +13,7 @@ test("a step on a table that only a file with a wrong name creates is no error o
   writeMigrations(folder, [drop("notes"), drop("pages")]);
   writeFileSync(join(folder, "notes.ts"), `export const up = [createTable("notes", { a: int32() })];\n`);
   const target = memoryTarget({ name: "memory", model: "embedded", tables: memoryTables() });
-  const { problems } = await lint(optionsFor(folder, target, leapingClock()));
+  const { problems } = await checkMigrations(optionsFor(folder, target, leapingClock()));
   expect(problems).toMatchObject([
     { code: "ERR_FILE_NAME", details: { file: "notes.ts" } },
     { code: "ERR_STEP_IMPOSSIBLE", details: { file: "0002_m.mjs", step: 1 } },
