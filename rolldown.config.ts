@@ -138,7 +138,7 @@ export const command = defineConfig({
         // With what both kinds of targets need.
         {
           name: "up",
-          test: /\/src\/(main\/main\.ts|cli\/commands\/up\.ts|commands\/up\.ts|engine\/package|targets\/contract|actions\/(kinds\/rows\/update-rows|rewrite\/retype-whole-structs)|schema\/metadata|features\/(index|[^/]+\/feature)\.ts|wire\/(content-types|lance\/(parse-)?lance-type))/,
+          test: /\/src\/(main\/main\.ts|cli\/commands\/up\.ts|commands\/up\.ts|engine\/package|targets\/contract|actions\/(kinds\/rows\/update-rows|rewrite\/retype-whole-structs)|schema\/metadata|features\/(index|[^/]+\/(feature|settings))\.ts|wire\/(content-types|lance\/(parse-)?lance-type))/,
           priority: 6,
         },
         { name: "lance", test: /\/src\/targets\/lance\/lance\.ts$/, priority: 4 },
@@ -153,7 +153,7 @@ export const command = defineConfig({
         { name: "rest", test: /\/src\/targets\/rest\/rest\.ts$/, priority: 2 },
         { name: "shared", test: /\/src\/(?!scaffold|features|wire)/, minShareCount: 2, priority: 2 },
         // One file for a feature, unless it needs packages that a project may lack.
-        { name: featureOf, test: /\/src\/features\/(rehearse|repair)\//, priority: 1 },
+        { name: featureOf, test: /\/src\/features\/(lint|rehearse|repair)\//, priority: 1 },
       ],
     },
     chunkFileNames: "[name]-[hash].js",

@@ -47,7 +47,7 @@ export type { RowValue, RowValues } from "./schema/row-values.ts";
 export type { IndexKind, IndexOption, IndexType } from "./schema/table-index.ts";
 export type { Step } from "./steps/registry.ts";
 export type { CheckedStep, StepOn } from "./steps/define/define-step.ts";
-export { defineConfig, type Config } from "./session/config.ts";
+export { defineConfig, type Config } from "./migrator/config.ts";
 export type { EndedMigration, EndedRun, HookMigration, HookRun, Hooks } from "./run/hooks.ts";
 export { isMigrateError, MigrateError, type ErrorCode, type Outcome } from "./errors/migrate-error.ts";
 export type { Choice } from "./plan/history/pending.ts";

@@ -12,5 +12,7 @@ export type { MigratedDatabase, MigratedDatabaseOptions };
  * const db = await connect(database.uri);
  */
 export async function migratedDatabase(options: MigratedDatabaseOptions = {}): Promise<MigratedDatabase> {
-  return await (await import("./session/testing/migrated-database.ts")).migratedDatabase(options);
+  const { migratedDatabase } = await import("./session/testing/migrated-database.ts");
+  const { settingsOf } = await import("./cli/command/additions.ts");
+  return await migratedDatabase(options, settingsOf(Object.values(await import("./features/index.ts"))));
 }

@@ -5,7 +5,10 @@ import { descriptionOf, source, tagOf } from "./source.ts";
 
 /** The interfaces by the names of their tables. A table may have the settings of two. */
 const tables: Readonly<Record<string, readonly (readonly [file: string, name: string])[]>> = {
-  "the settings": [["src/session/config.ts", "Config"]],
+  "the settings": [
+    ["src/session/config.ts", "CoreConfig"],
+    ["src/features/lint/settings.ts", "LintSettings"],
+  ],
   "the settings of a target of kind lance": [["src/targets/lance/options.ts", "LanceConfig"]],
   "the settings of a target of any kind": [["src/session/config.ts", "TargetSettings"]],
   guards: [["src/plan/assess/guards.ts", "Guards"]],

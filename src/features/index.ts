@@ -1,6 +1,8 @@
 /** Whatever is not needed to apply migrations and to roll them back. Nothing below knows them. */
+import type { LintSettings } from "./lint/settings.ts";
 import type { RepairMembers } from "./repair/members.ts";
 import type { RehearseMembers } from "./rehearse/members.ts";
+export { lint } from "./lint/feature.ts";
 export { rehearse } from "./rehearse/feature.ts";
 export { repair } from "./repair/feature.ts";
 export { report } from "./report/feature.ts";
@@ -8,3 +10,6 @@ export { serve } from "./serve/feature.ts";
 
 /** What they add to the migrator for programs. */
 export type FeatureMembers = RehearseMembers & RepairMembers;
+
+/** What they add to the configuration. */
+export type FeatureSettings = LintSettings;

@@ -12,10 +12,10 @@ const grace = 2_000;
  * point, even while it waits for an answer that never comes. The second Ctrl-C stops it at once.
  */
 export async function interruptible(
-  { flags, words, output }: Pick<Context, "flags" | "words" | "output">,
+  { output, ...context }: Omit<Context, "signal" | "underWay">,
   command: Command,
 ): Promise<CommandResult> {
-  const { timeout } = flags;
+  const { timeout } = context.flags;
   const { stopping = "stopping" } = command;
   const controller = new AbortController();
   let underWay = false;
@@ -42,7 +42,7 @@ export async function interruptible(
   if (timeout !== undefined) timers.push(setTimeout(onTime, timeout * 1000));
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
   try {
-    const run = command.run({ flags, words, output, signal: controller.signal, underWay: (yes) => (underWay = yes) });
+    const run = command.run({ ...context, output, signal: controller.signal, underWay: (yes) => (underWay = yes) });
     return await Promise.race([run, ended.promise]);
   } catch (error) {
     // A run knows only that it must stop, and not why.

@@ -7,6 +7,7 @@ import { refusedFlags, type Command } from "../cli/command/command.ts";
 import { endingCode, exitCodeOf } from "../cli/command/exit-code.ts";
 import { commonFlags, parseFlags } from "../cli/command/flags.ts";
 import type { errorDocumentShape } from "../cli/json/shared.ts";
+import * as features from "../features/index.ts";
 import { endProcess, keepExit } from "./end-process.ts";
 import { interruptible } from "./interruptible.ts";
 import {
@@ -78,7 +79,7 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
   console.log = console.info = console.debug = console.error;
   refuseConfigFlags(command, typed);
   const flags = parseFlags({ ...commonFlags, ...command.flags }, typed, command.conflicts);
-  const ending = await interruptible({ flags, words: args, output }, command);
+  const ending = await interruptible({ flags, words: args, output, features: Object.values(features) }, command);
   if (isMigrateError(ending)) output.problem(errorLine(ending));
   return endingCode(ending);
 }

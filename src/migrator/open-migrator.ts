@@ -1,4 +1,4 @@
-import type { Config } from "../session/config.ts";
+import type { Config } from "./config.ts";
 import type { Migrator } from "./migrator.ts";
 import type { SessionOptions } from "../session/session.ts";
 

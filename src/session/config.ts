@@ -1,12 +1,10 @@
-/** The shape of the configuration. The user's file imports this, so it loads nothing. */
-import type { RuleSettings } from "../commands/lint/findings.ts";
 import type { Guards } from "../plan/assess/guards.ts";
 import type { TargetConfig } from "../targets/index.ts";
 import type { Hooks } from "../run/hooks.ts";
 import type { Databases } from "./databases.ts";
 
-/** Published in docs/configuration.md, as are the settings of targets. */
-export interface Config {
+/** Features add to it: src/migrator/config.ts. */
+export interface CoreConfig {
   /**
    * The folder of the migration files.
    *
@@ -77,8 +75,6 @@ export interface Config {
    * `afterRun`, `beforeMigration`, `afterMigration` ([hooks](hooks.md)).
    */
   readonly hooks?: Hooks;
-  /** In `rules`, the severity of each rule of `migrate lint`: `{ rules: { "full-rewrite": "off" } }`. */
-  readonly lint?: { readonly rules?: RuleSettings };
 }
 
 /** What any target can have. */
@@ -101,16 +97,6 @@ export interface TargetSettings {
    * function that returns a list. `migrate up` and `migrate status` run on all of them.
    */
   readonly databases?: Databases;
-}
-
-/**
- * Gives `migrate.config.ts` its types.
- *
- * @example
- * export default defineConfig({ targets: { local: { kind: "lance", uri: ".lancedb" } } });
- */
-export function defineConfig(config: Config): Config {
-  return config;
 }
 
 export const defaultSeconds = { lease: 30, wait: 600 };

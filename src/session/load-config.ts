@@ -27,8 +27,7 @@ import { evaluate, importProblem, withoutSource } from "../migrations/evaluate.t
 import type { Guards } from "../plan/assess/guards.ts";
 import { usualDatabase } from "./usual-database.ts";
 import type { RollbackClass } from "../plan/rollback/rollback-class.ts";
-import type { RuleId, RuleSettings } from "../commands/lint/findings.ts";
-import { defaultSeconds, type Config } from "./config.ts";
+import { defaultSeconds, type CoreConfig } from "./config.ts";
 import type { Hooks } from "../run/hooks.ts";
 import { usualLedger } from "../run/execute/version-names.ts";
 import { similarName, tableNameProblem } from "../schema/names.ts";
@@ -36,16 +35,11 @@ import { targetKinds } from "../targets/index.ts";
 import { databasesCheck } from "./databases.ts";
 
 const classes = ["exact", "checked", "restore", "none"] as const satisfies readonly RollbackClass[];
-const levels = ["off", "note", "warning", "error"] as const satisfies readonly NonNullable<RuleSettings[RuleId]>[];
 
 /** Checks a list of some of these words. */
 export function wordsOf(words: readonly string[]): Check {
-  const known = quoted(words);
+  const known = words.map((word) => `"${word}"`).join(", ");
   return listOf(oneOf(words, `must be one of ${known}`), `must be an array of ${known}`);
-}
-
-function quoted(words: readonly string[]): string {
-  return words.map((word) => `"${word}"`).join(", ");
 }
 
 const guardsShape: Shape<Guards> = {
@@ -67,7 +61,7 @@ const severalPaths = listOf(onePath, "must be the path of a folder or a file, or
 const hook = optional(must((value) => typeof value === "function", "must be a function"));
 const hooksShape: Shape<Hooks> = { beforeRun: hook, afterRun: hook, beforeMigration: hook, afterMigration: hook };
 
-const configShape: Shape<Config> = {
+const configShape: Shape<CoreConfig> = {
   migrations: optional(filledText("must be a folder's path")),
   schema: optional(filledText("must be a file's path")),
   types: optional(
@@ -115,19 +109,12 @@ const configShape: Shape<Config> = {
     ),
   ),
   hooks: optional(exactObject(hooksShape, "must be an object of functions")),
-  lint: optional(
-    exactObject(
-      // The names of rules are not checked here: only `lint` loads the rules.
-      { rules: optional(recordOf(oneOf(levels, `must be one of ${quoted(levels)}`), "must be an object of rules")) },
-      "must be an object",
-    ),
-  ),
 };
 
 type Filled = "migrations" | "ledger" | "targets" | "leaseSeconds" | "waitSeconds";
 
 /** A configuration with its defaults filled in, and its origin. */
-export interface LoadedConfig extends Omit<Config, Filled>, Required<Pick<Config, Filled>> {
+export interface LoadedConfig extends Omit<CoreConfig, Filled>, Required<Pick<CoreConfig, Filled>> {
   /** The file's name, for messages. */
   readonly file: string;
   /** Whether there is no file. */
@@ -139,26 +126,35 @@ export interface LoadedConfig extends Omit<Config, Filled>, Required<Pick<Config
 /** In this order. */
 export const configNames = ["migrate.config.ts", "migrate.config.mts", "migrate.config.js", "migrate.config.mjs"];
 
+/** The keys that features add, with their checks. */
+export type AddedSettings = Readonly<Record<string, Check>>;
+
 /** Loads the configuration at `path`, else the one in `folder`, else the defaults. */
-export async function loadConfig(folder: string, path?: string, loadSeconds?: number): Promise<LoadedConfig> {
+export async function loadConfig(
+  folder: string,
+  path?: string,
+  loadSeconds?: number,
+  added: AddedSettings = {},
+): Promise<LoadedConfig> {
   const file =
     path === undefined
       ? configNames.map((name) => join(folder, name)).find((name) => existsSync(name))
       : resolve(folder, path);
-  if (file === undefined) return { ...withDefaults({}), file: "the default configuration", isDefault: true, folder };
+  if (file === undefined)
+    return { ...withDefaults({}, added), file: "the default configuration", isDefault: true, folder };
   if (!existsSync(file) || !statSync(file).isFile())
     throw new MigrateError("ERR_CONFIG_MISSING", { file: path ?? file });
   return {
-    ...parseConfig(await importConfig(file, loadSeconds), basename(file)),
+    ...parseConfig(await importConfig(file, loadSeconds), basename(file), added),
     file: basename(file),
     folder: dirname(file),
   };
 }
 
 /** A configuration that is given as an object, with paths relative to `folder`. Throws ERR_CONFIG_INVALID. */
-export function givenConfig(config: unknown, folder: string): LoadedConfig {
+export function givenConfig(config: unknown, folder: string, added: AddedSettings = {}): LoadedConfig {
   const file = "the configuration";
-  return { ...parseConfig(config, file), file, folder };
+  return { ...parseConfig(config, file, added), file, folder };
 }
 
 async function importConfig(file: string, loadSeconds?: number): Promise<unknown> {
@@ -181,20 +177,20 @@ async function importConfig(file: string, loadSeconds?: number): Promise<unknown
   return module.default;
 }
 
-function parseConfig(value: unknown, file: string): ReturnType<typeof withDefaults> {
-  const problem = problemInSettings(exactObject(configShape, "must be an object")(value));
+function parseConfig(value: unknown, file: string, added: AddedSettings): ReturnType<typeof withDefaults> {
+  const problem = problemInSettings(exactObject({ ...configShape, ...added }, "must be an object")(value));
   if (problem !== undefined) throw new MigrateError("ERR_CONFIG_INVALID", { file, problem });
-  return withDefaults(value as Config);
+  return withDefaults(value as CoreConfig, added);
 }
 
-function withDefaults(given: Config): Omit<LoadedConfig, "file" | "folder"> {
+function withDefaults(given: CoreConfig, added: AddedSettings): Omit<LoadedConfig, "file" | "folder"> {
   return {
     ...given,
     // Members may be inherited.
+    ...Object.fromEntries(Object.keys(added).map((key) => [key, given[key as keyof CoreConfig]])),
     target: given.target,
     types: given.types,
     standardSchema: given.standardSchema,
-    lint: given.lint,
     hooks: given.hooks,
     schema: given.schema,
     format: given.format,

@@ -17,9 +17,16 @@ import { MigrateError } from "../errors/migrate-error.ts";
 import { migrationsIn, type MigrationSource } from "../migrations/source.ts";
 import type { FoundContracts } from "../plan/assess/contract/check-contracts.ts";
 import { databaseNamed } from "./databases.ts";
-import type { Config } from "./config.ts";
+import type { CoreConfig } from "./config.ts";
 import type { ContractPlace } from "./contracts.ts";
-import { configNames, givenConfig, loadConfig, problemInSettings, type LoadedConfig } from "./load-config.ts";
+import {
+  configNames,
+  givenConfig,
+  loadConfig,
+  problemInSettings,
+  type AddedSettings,
+  type LoadedConfig,
+} from "./load-config.ts";
 import { usualDatabase } from "./usual-database.ts";
 import { databasesOf, openTarget, targetNamed, type CheckedDatabase } from "./open-target.ts";
 import type { Emit } from "../run/events.ts";
@@ -119,15 +126,17 @@ export function requireProject({ isDefault, folder }: LoadedConfig): void {
     throw new MigrateError("ERR_PROJECT_MISSING", { folder, config: configNames[0]!, database: usualDatabase });
 }
 
-/** Opens no target, so it needs no credentials. */
-/** `given`: the configuration, if it is not that of a file. */
+/** Opens no target, so it needs no credentials. `given`: the configuration, if it is not that of a file. */
 export async function openProject(
   wanted: Pick<SessionOptions, "folder" | "config" | "bundle" | "loadSeconds">,
-  given?: Config,
+  added?: AddedSettings,
+  given?: CoreConfig,
 ): Promise<Project> {
   const here = wanted.folder ?? process.cwd();
   const config =
-    given === undefined ? await loadConfig(here, wanted.config, wanted.loadSeconds) : givenConfig(given, resolve(here));
+    given === undefined
+      ? await loadConfig(here, wanted.config, wanted.loadSeconds, added)
+      : givenConfig(given, resolve(here), added);
   usePackagesOf(config.folder);
   const folder = resolve(config.folder, config.migrations);
   if (wanted.bundle === undefined) return { config, folder, migrations: migrationsIn(folder, wanted.loadSeconds) };
@@ -139,11 +148,16 @@ export async function openProject(
  * `given`: the configuration, if it is not that of a file. `anyTarget`: whether any target will do where none is chosen,
  * because the command touches no table.
  */
-export async function openSession(wanted: SessionOptions, given?: Config, anyTarget = false): Promise<Session> {
+export async function openSession(
+  wanted: SessionOptions,
+  added?: AddedSettings,
+  given?: CoreConfig,
+  anyTarget = false,
+): Promise<Session> {
   checkOptions(wanted, sessionShape);
   if (given !== undefined && wanted.config !== undefined)
     throw new MigrateError("ERR_USAGE", { problem: "config can't be used where the configuration itself is given" });
-  const { config, folder, migrations } = await openProject(wanted, given);
+  const { config, folder, migrations } = await openProject(wanted, added, given);
   const [first] = anyTarget ? Object.keys(config.targets) : [];
   const name = targetNamed(config, wanted.target ?? config.target ?? first);
   const { databases } = config.targets[name]!;

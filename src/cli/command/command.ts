@@ -10,6 +10,7 @@ import {
   type Session,
   type SessionOfSeveral,
 } from "../../session/session.ts";
+import { settingsOf, type Additions } from "./additions.ts";
 import type { CommandResult, EndingName } from "./exit-code.ts";
 import {
   configFlags,
@@ -52,6 +53,7 @@ export interface Context<Values = Readonly<Record<string, unknown>>> {
   /** The typed arguments, word by word. */
   readonly words: readonly string[];
   readonly output: Output;
+  readonly features: readonly Additions[];
   readonly signal: AbortSignal;
   /** Reports whether work is in progress that must reach its safe point. If not, the command may be ended anywhere. */
   readonly underWay: (something: boolean) => void;
@@ -100,7 +102,7 @@ export async function withAnyTarget<Result>(
 
 /** The same for work that needs no database, or all of them, if the target has several. */
 export async function withAnySession<Result>(
-  { flags, signal }: Context,
+  { flags, features, signal }: Context,
   work: (session: Session) => Promise<Result>,
   emit?: Events,
   anyTarget = false,
@@ -119,7 +121,7 @@ export async function withAnySession<Result>(
   } = flags;
   const seconds = { loadSeconds, waitSeconds, leaseSeconds };
   const wanted = { target, database, config, bundle, contracts, by, python, ...seconds, signal, emit };
-  const session = await openSession(wanted, undefined, anyTarget);
+  const session = await openSession(wanted, settingsOf(features), undefined, anyTarget);
   try {
     return await work(session);
   } finally {

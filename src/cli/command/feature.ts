@@ -1,5 +1,6 @@
 import type { Shape } from "../../checks/check.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
+import type { Additions } from "./additions.ts";
 import type { Command } from "./command.ts";
 
 /** The titles of --help, in its order. */
@@ -18,7 +19,7 @@ export type Loaders = Readonly<Record<string, () => Promise<Command>>>;
 export type CommandGroups = { readonly [Title in (typeof groupTitles)[number]]?: Loaders };
 
 /** What a folder of `src/features` adds. Its shapes of --json are in `json.ts` there, each under its command's name. */
-export interface Feature {
+export interface Feature extends Additions {
   readonly commands: CommandGroups;
   /** What it adds to the migrator for programs. */
   readonly members?: () => Promise<Readonly<Record<string, Member<never, unknown>>>>;

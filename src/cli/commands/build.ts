@@ -6,6 +6,7 @@ import { bundleName, isBundle } from "../../migrations/bundle/bundle.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
 import { checkTarget } from "../../session/open-target.ts";
 import { openProject } from "../../session/session.ts";
+import { settingsOf } from "../command/additions.ts";
 import { defineCommand } from "../command/command.ts";
 import { switchFlag, textFlag } from "../command/flags.ts";
 import { renderWritten, shownPath } from "../render/steps.ts";
@@ -24,13 +25,13 @@ export const buildCommand = defineCommand({
     out: textFlag(`the file to write (${bundleName} beside the configuration)`, { value: "FILE" }),
     check: switchFlag("write nothing; exit with 3 if the file is missing or out of date"),
   },
-  async run({ flags, output, underWay }) {
+  async run({ flags, features, output, underWay }) {
     const { config: file, "load-timeout": loadSeconds, out, check, target, database } = flags;
     if (database !== undefined)
       throw new MigrateError("ERR_USAGE", {
         problem: "migrate build is the same for all databases: leave --database out",
       });
-    const { config, migrations: source } = await openProject({ config: file, loadSeconds });
+    const { config, migrations: source } = await openProject({ config: file, loadSeconds }, settingsOf(features));
     if (target !== undefined) checkTarget(config, target);
     const path = out === undefined ? resolve(config.folder, bundleName) : resolve(out);
     const { text, migrations } = await build(source);

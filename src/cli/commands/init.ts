@@ -8,6 +8,7 @@ import type { NextCommand } from "../../scaffold/init/next-commands.ts";
 import type { ProjectSurvey } from "../../scaffold/init/survey.ts";
 import { loadConfig } from "../../session/load-config.ts";
 import { createTable } from "../../steps/index.ts";
+import { settingsOf } from "../command/additions.ts";
 import { defineCommand, withAnySession, withSession, type Context } from "../command/command.ts";
 import { nameArgument, switchFlag } from "../command/flags.ts";
 import type { Output } from "../command/output.ts";
@@ -42,7 +43,10 @@ export const initCommand = defineCommand({
     const { nextCommands } = await import("../../scaffold/init/next-commands.ts");
     const { missingPackages } = await import("../../scaffold/init/missing-packages.ts");
     const { askChoice, choiceFound } = await import("../input/prompt-init.ts");
-    const config = isConfigured(here) || path !== undefined ? await loadConfig(here, path, loadSeconds) : undefined;
+    const config =
+      isConfigured(here) || path !== undefined
+        ? await loadConfig(here, path, loadSeconds, settingsOf(context.features))
+        : undefined;
     if (folder !== undefined && config !== undefined)
       throw new MigrateError("ERR_USAGE", { problem: "the configuration states where the tables are already" });
     const found = surveyOf(here, config, folder);

@@ -2,7 +2,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import type { Declared } from "../../commands/lint/rules/rule.ts";
 import { databaseAfter, type SchemaRevision } from "../../run/schema-history.ts";
 import {
   applicationFile,
@@ -70,14 +69,6 @@ export function writeNoted(file: TypesFile, output: Output): void {
 }
 
 const mostRevisions = 50;
-
-/** The tables that the application's types describe, if these are older than the last migration. */
-export function typedTables(session: Session, revisions: readonly SchemaRevision[]): Declared | undefined {
-  const typed = typedRevisions(session, revisions);
-  if (typed === undefined || typed.revisions.length === revisions.length) return undefined;
-  const hint = "rewrite it with migrate types, and change the code that uses it";
-  return { file: relative(process.cwd(), typed.path), tables: databaseAfter(typed.revisions), hint };
-}
 
 interface Typed {
   readonly path: string;

@@ -4,9 +4,11 @@ import { join } from "node:path";
 import { formatVersion } from "../../migrations/file-name.ts";
 import { lockName } from "../../migrations/schema-lock.ts";
 import { openProject } from "../../session/session.ts";
+import { settingsOf } from "../../cli/command/additions.ts";
 import { refusedFlags, type Command } from "../../cli/command/command.ts";
 import { commonFlags, type Flag, type FlagTable } from "../../cli/command/flags.ts";
 import { printable } from "../../cli/command/printable.ts";
+import * as features from "../../features/index.ts";
 import { loadCommand, loadCommands } from "../commands/registry.ts";
 import { nameOf } from "./help.ts";
 
@@ -115,7 +117,10 @@ async function valuesOf({ value = "" }: Flag<unknown>, before: readonly string[]
 /** The configuration, or the one that is typed. */
 async function projectOf(before: readonly string[]): ReturnType<typeof openProject> {
   const at = before.findLastIndex((word) => takesValue({ config: commonFlags.config }, word) !== undefined);
-  return await openProject({ config: at === -1 ? undefined : before[at + 1], loadSeconds: 5 });
+  return await openProject(
+    { config: at === -1 ? undefined : before[at + 1], loadSeconds: 5 },
+    settingsOf(Object.values(features)),
+  );
 }
 
 /** The tables after the last migration, or also their columns. */

@@ -27,7 +27,6 @@ const core: Readonly<Record<string, z.ZodType>> = {
   history: inspect.history,
   blame: inspect.blame,
   verify: inspect.verify,
-  lint: inspect.lint,
   rebase: write.rebase,
   squash: write.squash,
   pull: write.pull,

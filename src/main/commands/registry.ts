@@ -24,7 +24,6 @@ const core: CommandGroups = {
     history: async () => (await import("../../cli/commands/history.ts")).historyCommand,
     blame: async () => (await import("../../cli/commands/blame.ts")).blameCommand,
     verify: async () => (await import("../../cli/commands/verify.ts")).verifyCommand,
-    lint: async () => (await import("../../cli/commands/lint.ts")).lintCommand,
   },
   "Work on branches": {
     rebase: async () => (await import("../../cli/commands/rebase.ts")).rebaseCommand,

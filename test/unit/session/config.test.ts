@@ -1,7 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { defineConfig } from "../../../src/session/config.ts";
+import { settingsOf } from "../../../src/cli/command/additions.ts";
+import * as features from "../../../src/features/index.ts";
+import { defineConfig } from "../../../src/migrator/config.ts";
 import { loadConfig } from "../../../src/session/load-config.ts";
 import { openTarget, targetNamed } from "../../../src/session/open-target.ts";
 import { isMigrateError } from "../../../src/errors/migrate-error.ts";
@@ -61,10 +63,18 @@ test("a TypeScript configuration may have types", async () => {
   expect(await loadConfig(folder)).toMatchObject({ leaseSeconds: 7 });
 });
 
-test("what lint makes of its rules is taken as it is", async () => {
+const added = settingsOf(Object.values(features));
+const withFeatures = async (config: string) => await loadConfig(withConfig(config), undefined, undefined, added);
+
+test("what a feature adds is taken as it is, and refused without the feature", async () => {
   const lint = { rules: { "full-rewrite": "off" } };
-  expect(await loadConfig(withConfig(JSON.stringify({ lint })))).toMatchObject({ lint });
-  expect(await loadConfig(withConfig("{ lint: {} }"))).toMatchObject({ lint: {} });
+  expect(await withFeatures(JSON.stringify({ lint }))).toMatchObject({ lint });
+  expect(await withFeatures("{ lint: {} }")).toMatchObject({ lint: {} });
+  expect(await thrownBy(() => loadConfig(withConfig("{ lint: {} }")))).toMatchObject({ code: "ERR_CONFIG_INVALID" });
+});
+
+test("a key that a feature adds may be inherited", async () => {
+  expect(await withFeatures("Object.create({ lint: {} })")).toMatchObject({ lint: {} });
 });
 
 test("a configuration elsewhere is named by its path, and its folder is where paths start", async () => {
@@ -119,7 +129,7 @@ const bad: readonly { readonly config: string; readonly says: string }[] = [
 ];
 
 test.each(bad)("the configuration $config is refused: $says", async ({ config, says }) => {
-  expect(await thrownBy(() => loadConfig(withConfig(config)))).toEqual({
+  expect(await thrownBy(() => withFeatures(config))).toEqual({
     code: "ERR_CONFIG_INVALID",
     message: `migrate.config.mjs: ${says}`,
   });

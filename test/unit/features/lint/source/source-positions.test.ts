@@ -1,12 +1,12 @@
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { ignoredAt, ignoresIn } from "../../../../../src/commands/lint/source/lint-ignores.ts";
+import { ignoredAt, ignoresIn } from "../../../../../src/features/lint/source/lint-ignores.ts";
 import {
   callsIn,
   positionOfAfter,
   positionOfExport,
   positionOfWord,
-} from "../../../../../src/commands/lint/source/source-positions.ts";
+} from "../../../../../src/features/lint/source/source-positions.ts";
 
 const text = `import * as m from "lance-migrate";
 

@@ -1,6 +1,6 @@
 /** The findings of `lint` as SARIF 2.1.0, which GitHub, GitLab and editors read. */
 import packageJson from "../../../package.json" with { type: "json" };
-import { ruleSeverities, type LintFinding, type RuleId } from "../../commands/lint/findings.ts";
+import { ruleSeverities, type LintFinding, type RuleId } from "./findings.ts";
 
 /** What each rule finds, as docs/lint.md states it. */
 const finds: Readonly<Record<RuleId, string>> = {

@@ -26,7 +26,7 @@ import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import type { Migration } from "../../../../src/migrations/load.ts";
 import { checkMigrations } from "../../../../src/commands/check-migrations/check-migrations.ts";
-import { findingsOf, ruleIds, type FindingsChoice } from "../../../../src/commands/lint/findings.ts";
+import { findingsOf, ruleIds, type FindingsChoice } from "../../../../src/features/lint/findings.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import type { Model } from "../../../simulate/target/carry.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";

@@ -9,7 +9,7 @@ import * as registry from "./rules/index.ts";
 import type { OtherTarget } from "../../plan/problems-elsewhere.ts";
 import type { Declared, Rule, Severity } from "./rules/rule.ts";
 import { similarName } from "../../schema/names.ts";
-import type { CheckedMigrations } from "../check-migrations/check-migrations.ts";
+import type { CheckedMigrations } from "../../commands/check-migrations/check-migrations.ts";
 import { positionOfProblem, positionsOfStep } from "./finding-position.ts";
 
 export type RuleId = (typeof registry)[keyof typeof registry]["id"];

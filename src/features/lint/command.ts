@@ -1,23 +1,25 @@
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { count, firstLine, MigrateError } from "../../errors/migrate-error.ts";
-import { findingsOf, noRule, ruleIds, type LintFinding, type Findings } from "../../commands/lint/findings.ts";
+import { findingsOf, noRule, ruleIds, type LintFinding, type Findings } from "./findings.ts";
 import { checkMigrations, type CheckedMigrations } from "../../commands/check-migrations/check-migrations.ts";
 import { revisionOf } from "../../commands/check-migrations/plan-what-works.ts";
 import { writeIntoFolder } from "../../migrations/generated-file.ts";
 import { lockName } from "../../migrations/schema-lock.ts";
-import type { SchemaRevision } from "../../run/schema-history.ts";
+import { databaseAfter, type SchemaRevision } from "../../run/schema-history.ts";
 import { otherTargets } from "../../session/open-target.ts";
 import type { Session } from "../../session/session.ts";
 import { schemaFile } from "../../scaffold/file-kind.ts";
-import { defineCommand, withAnySession, type Context } from "../command/command.ts";
-import { switchFlag, textFlag, versionFlag, type FlagValues } from "../command/flags.ts";
-import type { Annotation, Line } from "../command/output.ts";
-import { staleLock, writeLockOf } from "../project/update-schema-lock.ts";
-import { typedTables } from "../project/update-types.ts";
-import { sarifLog } from "../render/sarif.ts";
-import { renderWritten, shownPath } from "../render/steps.ts";
+import { defineCommand, withAnySession, type Context } from "../../cli/command/command.ts";
+import { switchFlag, textFlag, versionFlag, type FlagValues } from "../../cli/command/flags.ts";
+import type { Annotation, Line } from "../../cli/command/output.ts";
+import { staleLock, writeLockOf } from "../../cli/project/update-schema-lock.ts";
+import { typedRevisions } from "../../cli/project/update-types.ts";
+import { sarifLog } from "./sarif.ts";
+import { renderWritten, shownPath } from "../../cli/render/steps.ts";
+import type { Declared } from "./rules/rule.ts";
+import type { LintSettings } from "./settings.ts";
 import { cleaned } from "../../secrets/redact.ts";
-import type * as shapes from "../json/inspect.ts";
+import type * as shapes from "./json.ts";
 
 const flags = {
   since: versionFlag("report dangers only in migrations after this number"),
@@ -86,7 +88,7 @@ async function lintFindings(
 ): Promise<Findings> {
   const { since, "load-timeout": loadSeconds } = context.flags;
   const { config } = session;
-  const { file, folder, lint: { rules } = {} } = config;
+  const { file, folder, lint: { rules } = {} } = config as typeof config & LintSettings;
   const unknown = Object.keys(rules ?? {}).find((id) => !ruleIds.includes(id));
   if (unknown !== undefined)
     throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: `lint.rules: ${noRule(unknown)}` });
@@ -100,6 +102,14 @@ async function lintFindings(
     others,
     loadSeconds,
   });
+}
+
+/** The tables that the application's types describe, if these are older than the last migration. */
+function typedTables(session: Session, revisions: readonly SchemaRevision[]): Declared | undefined {
+  const typed = typedRevisions(session, revisions);
+  if (typed === undefined || typed.revisions.length === revisions.length) return undefined;
+  const hint = "rewrite it with migrate types, and change the code that uses it";
+  return { file: relative(process.cwd(), typed.path), tables: databaseAfter(typed.revisions), hint };
 }
 
 function withProblem(found: Found, problem: MigrateError, file: string): Found {
