@@ -10,7 +10,7 @@ import { jsonAt } from "../../session/contracts.ts";
 import { defineCommand, withAnyTarget } from "../command/command.ts";
 import { switchFlag, textFlag } from "../command/flags.ts";
 import { typedRevisions } from "../project/update-types.ts";
-import { authoring } from "../project/write-migration.ts";
+import { authoring } from "../../session/authoring.ts";
 import { renderWritten, shownPath } from "../render/steps.ts";
 import type * as shapes from "../json/write.ts";
 

@@ -4,7 +4,7 @@ import type { Diff } from "../../commands/generate/diff-tables.ts";
 import { compareDeclared, goneWords, questionOf } from "../../commands/generate/generate.ts";
 import { lostValues } from "../../commands/generate/lost-values.ts";
 import { loadSchema } from "../../migrations/load-schema.ts";
-import { schemaFile } from "../../scaffold/file-kind.ts";
+import { schemaFile } from "../../session/file-kind.ts";
 import { defineCommand, withAnySession } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { acceptFlag, nameArgument, switchFlag } from "../command/flags.ts";

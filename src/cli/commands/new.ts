@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { schemaFile } from "../../scaffold/file-kind.ts";
+import { schemaFile } from "../../session/file-kind.ts";
 import { defineCommand, withAnySession } from "../command/command.ts";
 import { acceptFlag, nameArgument, switchFlag } from "../command/flags.ts";
 import { askSteps } from "../input/prompt-steps.ts";

@@ -4,10 +4,11 @@ import { pull } from "../../commands/adopt/pull.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { databaseAfter, schemaRevisions } from "../../run/schema-history.ts";
 import type { Session } from "../../session/session.ts";
-import { schemaFile } from "../../scaffold/file-kind.ts";
+import { schemaFile } from "../../session/file-kind.ts";
 import { defineCommand, withAnySession, withSession, type Context } from "../command/command.ts";
 import { flag, nameArgument, switchFlag, wrongFlag } from "../command/flags.ts";
-import { authoring, writingNext } from "../project/write-migration.ts";
+import { writingNext } from "../project/write-migration.ts";
+import { authoring } from "../../session/authoring.ts";
 import { describeSteps, renderUpdated, shownPath } from "../render/steps.ts";
 import type * as shapes from "../json/write.ts";
 

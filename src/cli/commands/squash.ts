@@ -5,7 +5,7 @@ import { schemaRevisions } from "../../run/schema-history.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { planSquash, type SquashResult } from "../../commands/branch/plan-squash.ts";
 import { checkedName, writeMigration } from "../../scaffold/create-migration.ts";
-import { fileKind } from "../../scaffold/file-kind.ts";
+import { fileKind } from "../../session/file-kind.ts";
 import { openScratch } from "../../targets/index.ts";
 import { defineCommand, withAnySession } from "../command/command.ts";
 import { nameArgument, switchFlag, versionFlag } from "../command/flags.ts";

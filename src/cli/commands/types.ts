@@ -10,7 +10,7 @@ import type { CommandResult } from "../command/exit-code.ts";
 import { patternFlag, switchFlag } from "../command/flags.ts";
 import type { Output } from "../command/output.ts";
 import { applicationPaths, writeNoted } from "../project/update-types.ts";
-import { authoring } from "../project/write-migration.ts";
+import { authoring } from "../../session/authoring.ts";
 import { renderWritten, shownPath } from "../render/steps.ts";
 import type * as shapes from "../json/write.ts";
 

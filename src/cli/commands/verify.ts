@@ -10,7 +10,7 @@ import { verifyLedger, verifyTables } from "../../commands/verify/verify.ts";
 import { isTooLow, verifyRecall, type IndexRecall, type RecallChoice } from "../../commands/verify/verify-recall.ts";
 import { describeRecall } from "../../run/recall/describe-recall.ts";
 import { answerFlags, checkTyped, nameOf, askUntilAnswered, typedAnswers } from "../input/diff-answers.ts";
-import { schemaFile } from "../../scaffold/file-kind.ts";
+import { schemaFile } from "../../session/file-kind.ts";
 import { defineCommand, withSession, withTarget, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { bundleFlags, nameArgument, switchFlag, wholeFlag } from "../command/flags.ts";

@@ -1,14 +1,13 @@
 /** Writes the next migration, checked after the existing ones. */
-import { existsSync } from "node:fs";
 import type { Acceptance } from "../../migrations/acceptance.ts";
 import { formatVersion } from "../../migrations/file-name.ts";
-import type { MigrationSource } from "../../migrations/source.ts";
 import { revisionOf } from "../../commands/check-migrations/plan-what-works.ts";
 import { problemsElsewhere } from "../../plan/problems-elsewhere.ts";
 import { checkConsent, checkOnce, planNext, stepsBack } from "../../commands/generate/next-migration.ts";
 import { schemaRevisions } from "../../run/schema-history.ts";
 import { nextMigration, writeMigration } from "../../scaffold/create-migration.ts";
-import { fileKind } from "../../scaffold/file-kind.ts";
+import { fileKind } from "../../session/file-kind.ts";
+import { authoring } from "../../session/authoring.ts";
 import { otherTargets } from "../../session/open-target.ts";
 import type { Session } from "../../session/session.ts";
 import type { Step } from "../../steps/registry.ts";
@@ -24,12 +23,6 @@ export interface Next {
   readonly accept?: readonly Acceptance[] | undefined;
   /** What the user should know about the steps: printed, and written into the file. */
   readonly notes?: readonly string[] | undefined;
-}
-
-/** The session's options, with no migrations if their folder does not exist. */
-export function authoring({ options, folder }: Session): Session["options"] {
-  const list: MigrationSource["list"] = (refuse) => (existsSync(folder) ? options.migrations.list(refuse) : []);
-  return { ...options, migrations: { ...options.migrations, list } };
 }
 
 /** The paths of what was written. */

@@ -8,7 +8,7 @@ import { lockName } from "../../migrations/schema-lock.ts";
 import { databaseAfter, type SchemaRevision } from "../../run/schema-history.ts";
 import { otherTargets } from "../../session/open-target.ts";
 import type { Session } from "../../session/session.ts";
-import { schemaFile } from "../../scaffold/file-kind.ts";
+import { schemaFile } from "../../session/file-kind.ts";
 import { defineCommand, withAnySession, type Context } from "../../cli/command/command.ts";
 import { switchFlag, textFlag, versionFlag, type FlagValues } from "../../cli/command/flags.ts";
 import type { Annotation, Line } from "../../cli/command/output.ts";

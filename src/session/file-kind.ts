@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { foldersAbove, packageAt } from "../engine/package/package-manager.ts";
 import { parseFileName } from "../migrations/file-name.ts";
 import { catchMigrateError } from "../errors/migrate-error.ts";
-import type { LoadedConfig } from "../session/load-config.ts";
+import type { LoadedConfig } from "./load-config.ts";
 
 export type Language = "ts" | "js";
 export type FileKind = Language | `m${Language}`;
