@@ -12,12 +12,13 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** By what is counted, the most lines; of docs, the most words. */
 export const budgets: Readonly<Record<string, number>> = {
-  "src, core": 58_960,
+  "src, core": 57_800,
   "src/features/lint": 920,
   "src/features/rehearse": 950,
   "src/features/repair": 1_600,
   "src/features/report": 3_750,
   "src/features/serve": 3_350,
+  "src/features/types": 1_215,
   test: 111_700,
   "docs, in words": 129_500,
 };

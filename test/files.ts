@@ -98,7 +98,7 @@ export const longest: readonly string[] = [
   "e2e/commands",
   "contract/sql-verdicts",
   "contract/stale-handles",
-  "unit/scaffold/types/history-types",
+  "unit/features/types/history-types",
   "fault/deferred-calls",
   "e2e/known-failures",
   "contract/cast-times",

@@ -8,6 +8,7 @@ const tables: Readonly<Record<string, readonly (readonly [file: string, name: st
   "the settings": [
     ["src/session/config.ts", "CoreConfig"],
     ["src/features/lint/settings.ts", "LintSettings"],
+    ["src/features/types/settings.ts", "TypesSettings"],
   ],
   "the settings of a target of kind lance": [["src/targets/lance/options.ts", "LanceConfig"]],
   "the settings of a target of any kind": [["src/session/config.ts", "TargetSettings"]],

@@ -2,14 +2,16 @@
 import type { LintSettings } from "./lint/settings.ts";
 import type { RepairMembers } from "./repair/members.ts";
 import type { RehearseMembers } from "./rehearse/members.ts";
+import type { TypesSettings } from "./types/settings.ts";
 export { lint } from "./lint/feature.ts";
 export { rehearse } from "./rehearse/feature.ts";
 export { repair } from "./repair/feature.ts";
 export { report } from "./report/feature.ts";
 export { serve } from "./serve/feature.ts";
+export { types } from "./types/feature.ts";
 
 /** What they add to the migrator for programs. */
 export type FeatureMembers = RehearseMembers & RepairMembers;
 
 /** What they add to the configuration. */
-export type FeatureSettings = LintSettings;
+export type FeatureSettings = LintSettings & TypesSettings;

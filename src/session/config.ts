@@ -18,17 +18,6 @@ export interface CoreConfig {
    */
   readonly schema?: string;
   /**
-   * For `migrate types`, the file for the application's row types and Arrow schemas, such as `src/db.ts` or
-   * `app/models.py`, or a list of such files.
-   */
-  readonly types?: string | readonly string[];
-  /**
-   * Whether the TypeScript files of `types` have schemas that check new rows too: Standard Schemas.
-   *
-   * @default false
-   */
-  readonly standardSchema?: boolean;
-  /**
    * The name of the ledger's table, at most 60 characters.
    *
    * @default "_migrations"

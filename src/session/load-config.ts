@@ -49,11 +49,6 @@ const guardsShape: Shape<Guards> = {
   mustExist: optional(yesOrNo),
 };
 
-/** Matches the paths to which `migrate types` may write the application's types. */
-export const typesPattern = /^(?!.*\.d\.m?ts$).*[^/\\]\.(m?ts|py)$/;
-
-const typesProblem = "must be the path of a .ts file, but no .d.ts, or of a .py file, or a list of such paths";
-
 const contractsCheck: Check = (value) => (typeof value === "string" ? onePath(value) : severalPaths(value));
 const onePath = filledText("must be the path of a folder or a file, or an array of paths");
 const severalPaths = listOf(onePath, "must be the path of a folder or a file, or an array of paths");
@@ -64,13 +59,6 @@ const hooksShape: Shape<Hooks> = { beforeRun: hook, afterRun: hook, beforeMigrat
 const configShape: Shape<CoreConfig> = {
   migrations: optional(filledText("must be a folder's path")),
   schema: optional(filledText("must be a file's path")),
-  types: optional(
-    must((types) => {
-      const files = Array.isArray(types) ? (types as readonly unknown[]) : [types];
-      return files.every((file) => typeof file === "string" && typesPattern.test(file));
-    }, typesProblem),
-  ),
-  standardSchema: optional(yesOrNo),
   ledger: optional(
     inOrder(
       text("must be a table's name"),
@@ -189,8 +177,6 @@ function withDefaults(given: CoreConfig, added: AddedSettings): Omit<LoadedConfi
     // Members may be inherited.
     ...Object.fromEntries(Object.keys(added).map((key) => [key, given[key as keyof CoreConfig]])),
     target: given.target,
-    types: given.types,
-    standardSchema: given.standardSchema,
     hooks: given.hooks,
     schema: given.schema,
     format: given.format,

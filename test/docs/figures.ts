@@ -192,7 +192,7 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
   }),
   "docs/telemetry.md": [`for at most ${seconds(numberIn("src/main/main.ts", "flushLimit"))} seconds`],
   "docs/types.md": [
-    `by less than ${numberIn("test/unit/scaffold/types/history-types.test.ts", /each\)\.toBeLessThan\((\d+)\)/)} bytes for each migration`,
+    `by less than ${numberIn("test/unit/features/types/history-types.test.ts", /each\)\.toBeLessThan\((\d+)\)/)} bytes for each migration`,
   ],
 };
 

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import { layOut } from "../../src/schema/print/print-source.ts";
-import { historyTypes } from "../../src/scaffold/types/history-types.ts";
+import { historyTypes } from "../../src/features/types/history-types.ts";
 import { tablesAfter } from "../../src/actions/apply-action.ts";
 import { formatPath } from "../../src/schema/path.ts";
 import { change, columnPaths, type Database, type Table } from "../../src/schema/table.ts";

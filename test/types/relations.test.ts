@@ -6,7 +6,7 @@ import * as m from "lance-migrate";
 import { castVerdict } from "../../src/schema/cast-rules.ts";
 import { formatType, sameType, type DataType } from "../../src/schema/data-type.ts";
 import { layOutType } from "../../src/schema/print/print-type.ts";
-import { shapeSource } from "../../src/scaffold/types/history-types.ts";
+import { shapeSource } from "../../src/features/types/history-types.ts";
 import { typeSource } from "../../src/schema/text/typescript-source.ts";
 import { layOut } from "../../src/schema/print/print-source.ts";
 import { root, temporaryFolder } from "../support/project.ts";

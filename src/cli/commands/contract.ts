@@ -7,9 +7,9 @@ import { parseContract, placeOf, type ContractDocument } from "../../plan/assess
 import { writeContract } from "../../plan/assess/contract/write-contract.ts";
 import { databaseAfter, schemaRevisions, type SchemaRevision } from "../../run/schema-history.ts";
 import { jsonAt } from "../../session/contracts.ts";
+import { derivedFiles } from "../command/additions.ts";
 import { defineCommand, withAnyTarget } from "../command/command.ts";
 import { switchFlag, textFlag } from "../command/flags.ts";
-import { typedRevisions } from "../project/update-types.ts";
 import { authoring } from "../../session/authoring.ts";
 import { renderWritten, shownPath } from "../render/steps.ts";
 import type * as shapes from "../json/write.ts";
@@ -34,7 +34,7 @@ export const contractCommand = defineCommand({
   },
   conflicts: [["check", "all"]],
   async run(context) {
-    const { flags, output, underWay } = context;
+    const { flags, output, features, underWay } = context;
     const { out = usualFile, all, check } = flags;
     const path = resolve(out);
     const shown = shownPath(path);
@@ -56,7 +56,7 @@ export const contractCommand = defineCommand({
         });
       const revisions = await schemaRevisions(authoring(session));
       // An application may have been written for the tables before the last migrations.
-      const typed = typedRevisions(session, revisions)?.revisions ?? revisions;
+      const typed = (await derivedFiles(features)).described(session, revisions)?.revisions ?? revisions;
       const last = typed.at(-1);
       const named = {
         $schema: before?.$schema,

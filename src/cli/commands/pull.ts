@@ -53,7 +53,7 @@ export const pullCommand = defineCommand({
 /** Writes the migration and the schema, and prints what they are. Gives the paths. */
 export async function pullInto(
   session: Session,
-  context: Pick<Context, "output" | "underWay">,
+  context: Pick<Context, "output" | "features" | "underWay">,
   name: string,
   except: readonly string[],
 ): Promise<readonly string[]> {

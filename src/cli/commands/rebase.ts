@@ -6,10 +6,10 @@ import { describeAction } from "../../actions/apply-action.ts";
 import { canonicalJson } from "../../migrations/checksum.ts";
 import { schemaRevisions } from "../../run/schema-history.ts";
 import { compileStep } from "../../steps/registry.ts";
+import { derivedFiles } from "../command/additions.ts";
 import { defineCommand, withAnySession } from "../command/command.ts";
 import { switchFlag, textFlag } from "../command/flags.ts";
 import { writeLockOf } from "../project/update-schema-lock.ts";
-import { updateTypes } from "../project/update-types.ts";
 import type { Output } from "../command/output.ts";
 import { renderUpdated } from "../render/steps.ts";
 import type * as shapes from "../json/write.ts";
@@ -31,7 +31,7 @@ export const rebaseCommand = defineCommand({
     onto: textFlag("the git branch with the merged migrations; by default the main branch", { value: "BRANCH" }),
   },
   async run(context) {
-    const { flags, output, underWay } = context;
+    const { flags, output, features, underWay } = context;
     const { "dry-run": isDry = false, "accept-order": accepts = false } = flags;
     return await withAnySession(context, async (session) => {
       const { folder, options, config } = session;
@@ -51,7 +51,7 @@ export const rebaseCommand = defineCommand({
         await renumberMigrations(config, renumbered);
         const revisions = await schemaRevisions(options);
         lock = writeLockOf(session, revisions);
-        types = await updateTypes(session, async () => revisions, output);
+        types = await (await derivedFiles(features)).update(session, async () => revisions, output);
       }
       output.data<typeof shapes.rebase>(documentOf(result, onto, lock));
       report(result, { onto, isDry }, output);

@@ -7,11 +7,11 @@ import { planSquash, type SquashResult } from "../../commands/branch/plan-squash
 import { checkedName, writeMigration } from "../../scaffold/create-migration.ts";
 import { fileKind } from "../../session/file-kind.ts";
 import { openScratch } from "../../targets/index.ts";
+import { derivedFiles } from "../command/additions.ts";
 import { defineCommand, withAnySession } from "../command/command.ts";
 import { nameArgument, switchFlag, versionFlag } from "../command/flags.ts";
 import { writeLockOf } from "../project/update-schema-lock.ts";
 import type { Output } from "../command/output.ts";
-import { knownHistory, updateTypes } from "../project/update-types.ts";
 import { renderUpdated, shownPath } from "../render/steps.ts";
 import type * as shapes from "../json/write.ts";
 
@@ -28,7 +28,7 @@ export const squashCommand = defineCommand({
     to: versionFlag("the last migration to replace"),
   },
   async run(context) {
-    const { flags, output, underWay } = context;
+    const { flags, output, features, underWay } = context;
     const { to, "dry-run": isDry } = flags;
     if (to === undefined)
       throw new MigrateError("ERR_USAGE", { problem: "migrate squash needs --to, the number of the last migration" });
@@ -43,13 +43,14 @@ export const squashCommand = defineCommand({
       if (isDry !== true) {
         underWay(true);
         const path = join(folder, `${formatMigration({ version, name })}.${fileKind(config)}`);
+        const derived = await derivedFiles(features);
         // With the history file, TypeScript checks what is in after(…).
-        const after = knownHistory(session) === undefined ? undefined : formatVersion(0);
+        const after = derived.history(session) === undefined ? undefined : formatVersion(0);
         file = await writeMigration(path, { project: config, name, steps, replaces, accepts, after });
         for (const one of migrations) rmSync(one.path);
         const revisions = await schemaRevisions(options);
         lock = writeLockOf(session, revisions);
-        types = await updateTypes(session, async () => revisions, output);
+        types = await derived.update(session, async () => revisions, output);
       }
       output.data<typeof shapes.squash>({ file, replaces, steps: steps.length, kept, left, proven, unproven, lock });
       report(result, file, output);

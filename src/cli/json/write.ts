@@ -42,13 +42,6 @@ export const push = z.intersection(
   }),
 );
 
-export const types = z.union([
-  z
-    .strictObject({ files: texts, written: texts.describe("Those that were out of date.") })
-    .describe("Without `--check`."),
-  z.strictObject({ files: texts, stale: texts.describe("Those that are out of date.") }).describe("With `--check`."),
-]);
-
 export const contract = z.union([
   z
     .strictObject({

@@ -6,8 +6,8 @@ import { lockName, lockProblem } from "../../migrations/schema-lock.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
 import { lockOf, schemaRevisions, type SchemaRevision } from "../../run/schema-history.ts";
 import type { Session } from "../../session/session.ts";
+import type { Revisions } from "../command/additions.ts";
 import type { Output } from "../command/output.ts";
-import type { Revisions } from "./update-types.ts";
 
 /**
  * The error if the lock file is out of date or unreadable; undefined if it is up to date, or missing: it is optional.

@@ -11,9 +11,9 @@ import { authoring } from "../../session/authoring.ts";
 import { otherTargets } from "../../session/open-target.ts";
 import type { Session } from "../../session/session.ts";
 import type { Step } from "../../steps/registry.ts";
+import { derivedFiles, type Revisions } from "../command/additions.ts";
 import type { Context } from "../command/command.ts";
 import { updateLock } from "./update-schema-lock.ts";
-import { knownHistory, updateTypes, type Revisions } from "./update-types.ts";
 
 export interface Next {
   readonly name: string;
@@ -37,7 +37,10 @@ export interface WrittenMigration {
 export type Writing = ReturnType<typeof writingNext>;
 
 /** Checks and writes the next migration. */
-export function writingNext(session: Session, { output, underWay }: Pick<Context, "output" | "underWay">) {
+export function writingNext(
+  session: Session,
+  { output, features, underWay }: Pick<Context, "output" | "features" | "underWay">,
+) {
   const options = authoring(session);
   const kind = fileKind(session.config);
   const place = (name: string) => nextMigration(session.folder, name, kind);
@@ -58,9 +61,10 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
       const back = down === true && planned !== undefined ? stepsBack(planned, options) : undefined;
       underWay(true);
       const before = existing?.sound.migrations.map(revisionOf);
+      const derived = await derivedFiles(features);
       // TypeScript checks the steps against the history file, so that must be up to date.
-      const early = before === undefined ? [] : await updateTypes(session, async () => before, output, "history");
-      const history = knownHistory(session);
+      const early = before === undefined ? [] : await derived.update(session, async () => before, output, "history");
+      const history = derived.history(session);
       const { path, last } = place(name);
       // With the history file, TypeScript checks what is in after(…).
       const after = history === undefined ? undefined : formatVersion(last);
@@ -83,7 +87,7 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
       const revisions = () =>
         (known ??= isNext ? Promise.resolve([...before, revisionOf(planned)]) : schemaRevisions(options));
       const lock = await updateLock(session, revisions, output);
-      const late = await updateTypes(session, revisions, output);
+      const late = await derived.update(session, revisions, output);
       return { file, lock, types: [...new Set([...early, ...late])] };
     },
   };

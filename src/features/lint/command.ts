@@ -9,11 +9,11 @@ import { databaseAfter, type SchemaRevision } from "../../run/schema-history.ts"
 import { otherTargets } from "../../session/open-target.ts";
 import type { Session } from "../../session/session.ts";
 import { schemaFile } from "../../session/file-kind.ts";
+import { derivedFiles, type Described } from "../../cli/command/additions.ts";
 import { defineCommand, withAnySession, type Context } from "../../cli/command/command.ts";
 import { switchFlag, textFlag, versionFlag, type FlagValues } from "../../cli/command/flags.ts";
 import type { Annotation, Line } from "../../cli/command/output.ts";
 import { staleLock, writeLockOf } from "../../cli/project/update-schema-lock.ts";
-import { typedRevisions } from "../../cli/project/update-types.ts";
 import { sarifLog } from "./sarif.ts";
 import { renderWritten, shownPath } from "../../cli/render/steps.ts";
 import type { Declared } from "./rules/rule.ts";
@@ -92,7 +92,7 @@ async function lintFindings(
   const unknown = Object.keys(rules ?? {}).find((id) => !ruleIds.includes(id));
   if (unknown !== undefined)
     throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: `lint.rules: ${noRule(unknown)}` });
-  const typed = typedTables(session, revisions);
+  const typed = typedTables((await derivedFiles(context.features)).described(session, revisions), revisions);
   const others = await otherTargets(config, session.target);
   return await findingsOf(linted, {
     rules,
@@ -105,9 +105,8 @@ async function lintFindings(
 }
 
 /** The tables that the application's types describe, if these are older than the last migration. */
-function typedTables(session: Session, revisions: readonly SchemaRevision[]): Declared | undefined {
-  const typed = typedRevisions(session, revisions);
-  if (typed === undefined || typed.revisions.length === revisions.length) return undefined;
+function typedTables(typed: Described | undefined, { length }: readonly SchemaRevision[]): Declared | undefined {
+  if (typed === undefined || typed.revisions.length === length) return undefined;
   const hint = "rewrite it with migrate types, and change the code that uses it";
   return { file: relative(process.cwd(), typed.path), tables: databaseAfter(typed.revisions), hint };
 }

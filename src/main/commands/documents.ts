@@ -16,7 +16,6 @@ const core: Readonly<Record<string, z.ZodType>> = {
   new: write.newMigration,
   generate: write.generate,
   push: write.push,
-  types: write.types,
   contract: write.contract,
   build: write.build,
   plan: apply.plan,

@@ -9,7 +9,6 @@ const core: CommandGroups = {
     new: async () => (await import("../../cli/commands/new.ts")).newCommand,
     generate: async () => (await import("../../cli/commands/generate.ts")).generateCommand,
     push: async () => (await import("../../cli/commands/push.ts")).pushCommand,
-    types: async () => (await import("../../cli/commands/types.ts")).typesCommand,
     contract: async () => (await import("../../cli/commands/contract.ts")).contractCommand,
     build: async () => (await import("../../cli/commands/build.ts")).buildCommand,
   },

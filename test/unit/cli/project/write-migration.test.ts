@@ -1,5 +1,7 @@
 /** What `new` and `generate` do with the existing migrations: they are read and applied to the model once. */
 import { expect, test } from "vitest";
+import { settingsOf } from "../../../../src/cli/command/additions.ts";
+import * as features from "../../../../src/features/index.ts";
 import { writingNext } from "../../../../src/cli/project/write-migration.ts";
 import { checkMigrations } from "../../../../src/commands/check-migrations/check-migrations.ts";
 import { addColumn, utf8 } from "../../../../src/index.ts";
@@ -42,14 +44,18 @@ test("the existing migrations are loaded once and applied to the model once, wha
     "migrate.config.ts",
     `export default { types: "db.ts", targets: { here: { kind: "lance", uri: "data" } } };\n`,
   );
-  const session = await openSession({ folder: project.folder });
+  const session = await openSession({ folder: project.folder }, settingsOf(Object.values(features)));
   const { options } = session;
   const linting = counted(options.migrations);
   await checkMigrations({ ...options, migrations: linting.source });
   const { counts, source } = counted(options.migrations);
   const writing = writingNext(
     { ...session, options: { ...options, migrations: source } },
-    { output: { progress: (text: string) => expect(text).toBe("") } as never, underWay: () => {} },
+    {
+      output: { progress: (text: string) => expect(text).toBe("") } as never,
+      features: Object.values(features),
+      underWay: () => {},
+    },
   );
   await writing.checked();
   await writing.write({ name: "one_more", steps: [addColumn("documents", "more", utf8())] });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { applicationTypes } from "../../../../src/scaffold/types/application-types.ts";
+import { applicationTypes } from "../../../../src/features/types/application-types.ts";
 import type { Column, DataType } from "../../../../src/schema/data-type.ts";
 
 test("a table that the client can't open is left out, with a word about it", () => {

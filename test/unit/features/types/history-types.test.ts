@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { applyActions } from "../../../../src/actions/apply-action.ts";
-import { historyTypes } from "../../../../src/scaffold/types/history-types.ts";
+import { historyTypes } from "../../../../src/features/types/history-types.ts";
 import type { Table } from "../../../../src/schema/table.ts";
 import { addColumn, createTable, dropTable, int32, renameColumn, renameTable } from "../../../../src/index.ts";
 import { compileStep, type Step } from "../../../../src/steps/registry.ts";

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import type { Column, DataType } from "../../../../src/schema/data-type.ts";
 import type { Database } from "../../../../src/schema/table.ts";
-import { pythonModels } from "../../../../src/scaffold/types/python-models.ts";
+import { pythonModels } from "../../../../src/features/types/python-models.ts";
 import { anyColumns } from "../../../support/drawn-tables.ts";
 import * as fc from "../../../support/fast-check.ts";
 

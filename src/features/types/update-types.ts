@@ -13,13 +13,21 @@ import {
   textAt,
   writeTypes,
   type TypesFile,
-} from "../../scaffold/types/types-file.ts";
+} from "./types-file.ts";
 import type { Session } from "../../session/session.ts";
-import type { Output } from "../command/output.ts";
+import type { Described, Revisions } from "../../cli/command/additions.ts";
+import type { Output } from "../../cli/command/output.ts";
+import type { TypesSettings } from "./settings.ts";
+
+/** The configuration with what this feature adds to it. */
+export function settingsIn({ config }: Session): Session["config"] & TypesSettings {
+  return config;
+}
 
 /** The files of row types and schemas that the configuration names. Throws ERR_CONFIG_INVALID. */
-export function applicationPaths({ config, folder: migrations }: Session): readonly string[] {
-  const { types = [], folder, file } = config;
+export function applicationPaths(session: Session): readonly string[] {
+  const { folder: migrations } = session;
+  const { types = [], folder, file } = settingsIn(session);
   const paths = [types].flat().map((path) => resolve(folder, path));
   if (paths.some((path) => dirname(path) === migrations))
     throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: "types: must be outside the migrations folder" });
@@ -27,31 +35,28 @@ export function applicationPaths({ config, folder: migrations }: Session): reado
 }
 
 /** The history file, with which migrations are type-checked, if there is one that `migrate types` wrote. */
-export function knownHistory({ folder }: Session): string | undefined {
+export function history({ folder }: Session): string | undefined {
   const path = join(folder, historyName);
   return isOurs(path) ? path : undefined;
 }
 
-/** The schema after each migration; throws what keeps the migrations from working. */
-export type Revisions = () => Promise<readonly SchemaRevision[]>;
-
 /** Updates the existing files, or just that of the history, and gives those that were written. */
-export async function updateTypes(
+export async function update(
   session: Session,
   revisions: Revisions,
   output: Output,
-  which: "all" | "history" = "all",
+  which?: "history",
 ): Promise<readonly string[]> {
   try {
-    const applications = which === "all" ? applicationPaths(session) : [];
+    const applications = which === "history" ? [] : applicationPaths(session);
     for (const path of applications) checkOurs(path);
     const typed = applications.filter((path) => existsSync(path));
-    const isKnown = knownHistory(session) !== undefined;
+    const isKnown = history(session) !== undefined;
     if (!isKnown && typed.length === 0) return [];
     const all = await revisions();
     const files = [
       ...(isKnown ? [historyFile(session.folder, all)] : []),
-      ...typed.map((path) => applicationFile(path, databaseAfter(all), session.config.standardSchema)),
+      ...typed.map((path) => applicationFile(path, databaseAfter(all), settingsIn(session).standardSchema)),
     ];
     const stale = files.filter((file) => !isWritten(file));
     for (const file of stale) writeNoted(file, output);
@@ -70,15 +75,10 @@ export function writeNoted(file: TypesFile, output: Output): void {
 
 const mostRevisions = 50;
 
-interface Typed {
-  readonly path: string;
-  readonly revisions: readonly SchemaRevision[];
-}
-
 /** The oldest file of the application's types, and the revisions up to the one that it describes. */
-export function typedRevisions(session: Session, revisions: readonly SchemaRevision[]): Typed | undefined {
+export function described(session: Session, revisions: readonly SchemaRevision[]): Described | undefined {
   const typed = applicationPaths(session).flatMap(
-    (path) => revisionsIn(path, revisions, session.config.standardSchema) ?? [],
+    (path) => revisionsIn(path, revisions, settingsIn(session).standardSchema) ?? [],
   );
   return typed.toSorted((one, other) => one.revisions.length - other.revisions.length)[0];
 }
@@ -88,7 +88,7 @@ function revisionsIn(
   path: string,
   revisions: readonly SchemaRevision[],
   standardSchema: boolean | undefined,
-): Typed | undefined {
+): Described | undefined {
   try {
     if (!isOurs(path)) return undefined;
     const text = textAt(path);

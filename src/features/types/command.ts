@@ -1,18 +1,18 @@
 import { existsSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
-import { typesPattern } from "../../session/load-config.ts";
+import { typesPattern } from "./settings.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { databaseAfter, schemaRevisions } from "../../run/schema-history.ts";
-import { applicationFile, checkOurs, historyFile, isWritten, type TypesFile } from "../../scaffold/types/types-file.ts";
+import { applicationFile, checkOurs, historyFile, isWritten, type TypesFile } from "./types-file.ts";
 import type { Session } from "../../session/session.ts";
-import { defineCommand, withAnyTarget } from "../command/command.ts";
-import type { CommandResult } from "../command/exit-code.ts";
-import { patternFlag, switchFlag } from "../command/flags.ts";
-import type { Output } from "../command/output.ts";
-import { applicationPaths, writeNoted } from "../project/update-types.ts";
+import { defineCommand, withAnyTarget } from "../../cli/command/command.ts";
+import type { CommandResult } from "../../cli/command/exit-code.ts";
+import { patternFlag, switchFlag } from "../../cli/command/flags.ts";
+import type { Output } from "../../cli/command/output.ts";
+import { applicationPaths, settingsIn, writeNoted } from "./update-types.ts";
 import { authoring } from "../../session/authoring.ts";
-import { renderWritten, shownPath } from "../render/steps.ts";
-import type * as shapes from "../json/write.ts";
+import { renderWritten, shownPath } from "../../cli/render/steps.ts";
+import type * as shapes from "./json.ts";
 
 const outProblem = "must be a .ts or .py file for the application, outside the migrations folder";
 
@@ -49,7 +49,7 @@ export const typesCommand = defineCommand({
       const revisions = await schemaRevisions(authoring(session));
       const files = [
         historyFile(migrations, revisions),
-        ...paths.map((path) => applicationFile(path, databaseAfter(revisions), session.config.standardSchema)),
+        ...paths.map((path) => applicationFile(path, databaseAfter(revisions), settingsIn(session).standardSchema)),
       ];
       const stale = files.filter((one) => !isWritten(one));
       for (const { path } of stale) checkOurs(path);
@@ -94,7 +94,7 @@ function report(
 function noteUnnamed(path: string, session: Session, output: Output): void {
   if (applicationPaths(session).includes(path)) return;
   const own = relative(session.config.folder, path).replaceAll("\\", "/");
-  const named = [session.config.types ?? []].flat();
+  const named = [settingsIn(session).types ?? []].flat();
   const [verb, value] = named.length === 0 ? ["add", JSON.stringify(own)] : ["set", listText([...named, own])];
   output.progress(
     `note: types --check looks at ${shownPath(path)} only with --out; to change that, ${verb} types: ${value} in the configuration`,
