@@ -19,10 +19,10 @@ import { plannedEvent } from "../run/events.ts";
 import { hooksOf } from "../run/hooks.ts";
 import { execute } from "../run/execute/execute.ts";
 import type { Execution } from "../run/execute/migration-progress.ts";
-import { dropLateStaging, withFill } from "../run/fill/with-fill.ts";
+import { withExecutors } from "../run/executors/executors.ts";
+import { executors } from "./executors.ts";
+import { dropLateStaging } from "../run/fill/drop-late-staging.ts";
 import { recordPhases } from "../run/phase.ts";
-import { withRecall } from "../run/recall/with-recall.ts";
-import { withTrainedIndexes } from "../run/python/with-trained-indexes.ts";
 import { checkLateCalls } from "../run/execute/late-calls.ts";
 import { withLease, type Ledger, type LeasedWork } from "../run/lease/with-lease.ts";
 import { bindingOf, type Binding } from "../run/prepare/bind-saved-plan.ts";
@@ -157,11 +157,9 @@ async function executePlanned(
   const mayWrite = async () => {
     if (!lease.isSure()) await lease.check();
   };
-  const project = { ...context, mayWrite, entered: recordPhases(lease) };
-  const able = withRecall(withFill(withTrainedIndexes(target, project), project), context);
   const changed = await execute(units, {
     ...context,
-    target: able,
+    target: withExecutors(target, executors, { ...context, mayWrite, entered: recordPhases(lease) }),
     lease,
     mayBeLost,
     whyRefused,

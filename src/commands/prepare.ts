@@ -10,19 +10,18 @@ import type { Lease } from "../ledger/lease/lease.ts";
 import { stepHash } from "../migrations/checksum.ts";
 import type { MigrationName } from "../migrations/file-name.ts";
 import type { Plan, PlannedAction } from "../plan/make-plan.ts";
+import { withExecutors, withRows } from "../run/executors/executors.ts";
+import { executors } from "./executors.ts";
 import type { FillProject } from "../run/fill/compute-session.ts";
 import { preparedProgress, type PreparedProgress } from "../run/fill/prepared-progress.ts";
 import { recordPhases } from "../run/phase.ts";
 import { preparedDetail } from "../run/fill/preparing-state.ts";
 import type { Shard } from "../run/compute/shard.ts";
 import { areSiblings, preparingName, preparingsOf } from "../run/compute/staging-name.ts";
-import { compute, explainFill } from "../run/fill/with-fill.ts";
 import { compareNeighbours, type SharedNeighbours } from "../run/recall/compare-neighbours.ts";
 import { observed } from "../run/telemetry/observed.ts";
 import { underLease } from "../run/lease/under-lease.ts";
-import { withTrainedIndexes } from "../run/python/with-trained-indexes.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
-import type { RowAccess } from "../targets/contract/row-access.ts";
 import type { Target } from "../targets/contract/target.ts";
 import { planOn } from "./migrate.ts";
 import { upward } from "./upward.ts";
@@ -132,12 +131,12 @@ async function prepareColumn(one: Preparable, choice: PrepareChoice, context: Ru
     };
     const entered = recordPhases(lease);
     emit({ event: "preparing", table, path });
+    const able = withExecutors(target, executors, { ...context, ...choice, mayWrite, entered, onlyReports: true });
     try {
-      const able = withTrainedIndexes(target, { ...context, mayWrite });
-      await compute(action, withRows(able), { ...context, ...choice, mayWrite, entered, onlyReports: true });
+      await able.execute(action, undefined);
     } catch (cause) {
       if (isMigrateError(cause)) throw cause;
-      throw new MigrateError("ERR_PREPARE_FAILED", { ...place, problem: explainFill(cause, target) }, { cause });
+      throw new MigrateError("ERR_PREPARE_FAILED", { ...place, problem: able.explain(cause) }, { cause });
     }
     await lease.state(preparedDetail).catch(() => {});
     return true;
@@ -147,11 +146,4 @@ async function prepareColumn(one: Preparable, choice: PrepareChoice, context: Ru
   for (const name of leases.filter((other) => other !== own && !areSiblings(other, own)))
     await underLease(name, context, async () => {});
   return await underLease(own, context, act);
-}
-
-/** A plan with such a step is refused on targets that have no rows. */
-function withRows(target: Target): Target & { readonly rows: RowAccess } {
-  const { rows } = target;
-  if (rows === undefined) throw new TypeError(`${target.name} can't read rows`);
-  return { ...target, rows };
 }

@@ -15,10 +15,10 @@ import { failedBuild, failureWords, type FailedBuild } from "../run/deferred/fai
 import { findDeferred, reported, type FoundDeferral } from "../run/deferred/find-deferred.ts";
 import { stagingsOf } from "../run/compute/staging-name.ts";
 import type { Emit } from "../run/events.ts";
+import { withExecutors } from "../run/executors/executors.ts";
+import { executors } from "./executors.ts";
 import type { FillProject } from "../run/fill/compute-session.ts";
-import { explainFill, withFill } from "../run/fill/with-fill.ts";
 import { withLease } from "../run/lease/with-lease.ts";
-import { withTrainedIndexes } from "../run/python/with-trained-indexes.ts";
 import { findStale, findWatched, watchedElsewhere } from "../run/watch/find-stale.ts";
 import { staleCount, watchedWords, type StaleColumn } from "../run/watch/stale-text.ts";
 import type { RunContext } from "../run/run-context.ts";
@@ -143,7 +143,7 @@ async function computeStale(
     if (event.event === "notComputed") left = event.rows ?? 0;
     emit(event);
   };
-  const able = withFill(target, { ...context, emit: watching, mayWrite });
+  const able = withExecutors(target, executors, { ...context, emit: watching, mayWrite });
   try {
     await able.execute(column, undefined);
     if (wanted > left) emit({ event: "caughtUp", ...placeOf(column), rows: wanted - left });
@@ -151,7 +151,7 @@ async function computeStale(
     if (isHeld(error) || isMigrateError(error, "ERR_INTERRUPTED")) throw error;
     if (isMigrateError(error, "ERR_LIMIT_REACHED")) return error;
     const all = staleCount(stale) + rows.failed;
-    emit({ event: "notComputed", ...placeOf(column), rows: all, problem: explainFill(error, target) });
+    emit({ event: "notComputed", ...placeOf(column), rows: all, problem: able.explain(error) });
   }
   return undefined;
 }
@@ -193,7 +193,7 @@ async function build(
   context: RunContext,
 ): Promise<FailedBuild | undefined> {
   const { clock, emit } = context;
-  const target = withTrainedIndexes(context.target, { ...context, mayWrite: () => lease.check() });
+  const target = withExecutors(context.target, executors, { ...context, mayWrite: () => lease.check() });
   const started = clock.steady();
   let version: number | undefined;
   const work = async () => {

@@ -15,7 +15,8 @@ import { verifyTables } from "../../src/commands/verify/verify.ts";
 import * as m from "../../src/index.ts";
 import type { RunEvent } from "../../src/run/events.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
-import { withTrainedIndexes } from "../../src/run/python/with-trained-indexes.ts";
+import { withExecutors } from "../../src/run/executors/executors.ts";
+import { createIndex } from "../../src/run/python/train-index.ts";
 import { columnsOf } from "../../src/schema/declare/type-builders.ts";
 import { formatPath, type Path } from "../../src/schema/path.ts";
 import { distanceOf, type IndexType } from "../../src/schema/table-index.ts";
@@ -88,7 +89,7 @@ async function buildBeside(folder: string, target: Target, action: CreateIndexAc
   const printed: string[] = [];
   const emit = (event: RunEvent) => void (event.event === "printed" && printed.push(event.line));
   const project = { python: python(), emit, signal: undefined, mayWrite: async () => {} };
-  const able = withTrainedIndexes(busy(folder, target, row), project);
+  const able = withExecutors(busy(folder, target, row), { createIndex }, project);
   const { version } = await able.execute(action, await target.describeTable("docs"));
   expect(version).toBe((await target.describeTable("docs"))!.version);
   return printed;

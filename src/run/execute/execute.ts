@@ -27,7 +27,7 @@ import {
 import type { ActionContext } from "./send-action.ts";
 import { executeGuarded } from "./write-guard.ts";
 import { compileMigration } from "../../plan/compile/compile.ts";
-import { dropLateStaging } from "../fill/with-fill.ts";
+import { dropLateStaging } from "../fill/drop-late-staging.ts";
 import { newlyDeferred } from "../deferred/newly-deferred.ts";
 import { hookFailedEvent } from "../hooks.ts";
 import { requireReadable } from "../check/check-readable.ts";

@@ -4,7 +4,7 @@ import type { Lease } from "../../ledger/lease/lease.ts";
 import type { OwnVersions, PartialAction, TableVersions } from "../../ledger/state/record.ts";
 import { formatMigration, type MigrationName } from "../../migrations/file-name.ts";
 import { restoringAfter } from "../../plan/assess/blocking-rows.ts";
-import { RecallTooLow } from "../recall/describe-recall.ts";
+import { ActionFailed } from "../calls/action-failed.ts";
 import { castHint } from "../../plan/compile/cast-hint.ts";
 import { vectorsHint } from "../../plan/compile/vector-index-check.ts";
 import { factsOf } from "../../plan/history/record-facts.ts";
@@ -149,7 +149,7 @@ function stepFailed(
   action: PlannedAction,
   { error: cause, inDoubt, left = [] }: FailedCall,
 ): { readonly error: MigrateError; readonly detail: string } {
-  const vectors = cause instanceof RecallTooLow ? "" : vectorsHint(action.action);
+  const vectors = cause instanceof ActionFailed ? "" : vectorsHint(action.action);
   const words = execution.target.explain(cause);
   const problem = `${words}${vectors}${castHint(action.action, action.before.get(action.action.table), words)}`;
   const { direction, total } = planned;

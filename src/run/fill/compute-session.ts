@@ -18,17 +18,12 @@ import { fragmentsBefore } from "../compute/results.ts";
 import { seldom } from "../../time/seldom.ts";
 import type { ComputeContext, FillContext, Filled } from "../compute/fill-context.ts";
 import { areSiblings, partsOf, resultsName, resultsOf, stagingName, stagingsOf } from "../compute/staging-name.ts";
-import type { RunContext } from "../run-context.ts";
+import type { ExecutorContext } from "../executors/executors.ts";
 import type { LoadedFiles } from "./load-files.ts";
 import type { Phases } from "../phase.ts";
 import type { PhaseWatch } from "./watched-phases.ts";
 
-export interface FillProject extends Pick<
-  RunContext,
-  "budget" | "clock" | "emit" | "folder" | "ledger" | "python" | "runsCode" | "signal"
-> {
-  /** Throws if this run may not write any more. */
-  readonly mayWrite: () => Promise<void>;
+export interface FillProject extends ExecutorContext {
   /** The rows that are computed; all when absent. */
   readonly shard?: Shard | undefined;
   /** Loads values with this number of tasks on Ray, to which this Python talks. On this machine when absent. */

@@ -2,6 +2,7 @@
 import { count } from "../../errors/migrate-error.ts";
 import type { CheckRecallAction } from "../../actions/model/action.ts";
 import type { MeasuredRecall } from "../events.ts";
+import { ActionFailed } from "../calls/action-failed.ts";
 
 /** A share between 0 and 1. Never rounded up, so that no value looks like the one that it misses. */
 export function formatRecall(recall: number): string {
@@ -15,7 +16,7 @@ export function describeRecall(k: number, { recall, sampled, ...median }: Measur
 }
 
 /** The index finds fewer neighbours than it must. */
-export class RecallTooLow extends Error {
+export class RecallTooLow extends ActionFailed {
   constructor({ table, name, index, minRecall, k }: CheckRecallAction, { recall, sampled }: MeasuredRecall) {
     const measured = `${formatRecall(recall!)} with ${count(sampled, "vector")} of ${table}.${index.path}`;
     super(

@@ -1,30 +1,27 @@
 /**
- * Gives a target vector indexes that others can't starve. The engine refuses an index if `optimize` has joined files while
+ * Creates vector indexes in a way that others can't starve. The engine refuses an index if `optimize` has joined files while
  * it was built, and an application may do so again before the next try ends. If a Python with pylance is there, it
  * trains such an index only once. That of a large prepared column is trained there at once: its table is in use, so rows
  * are deleted, which makes training by the client long (docs/engine.md).
  */
-import type { Action, CreateIndexAction } from "../../actions/model/action.ts";
-import { isInterruption, MigrateError } from "../../errors/migrate-error.ts";
+import type { CreateIndexAction } from "../../actions/model/action.ts";
+import { MigrateError } from "../../errors/migrate-error.ts";
 import { isPrepared } from "../../actions/rewrite/prepared-columns.ts";
 import { findColumn } from "../../schema/table.ts";
 import { parsePath } from "../../schema/path.ts";
 import { isVectorIndex } from "../../schema/table-index.ts";
-import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
+import type { TableSnapshot } from "../../targets/contract/target.ts";
 import { isAnother } from "../check/table-identity.ts";
-import type { RunContext } from "../run-context.ts";
+import { ActionFailed } from "../calls/action-failed.ts";
+import type { Executor, ExecutorContext } from "../executors/executors.ts";
 import { buildIndex } from "./build-index.ts";
 
-type Project = Pick<RunContext, "emit" | "python" | "signal"> & {
-  /** Throws if this run may not write any more. */
-  readonly mayWrite: () => Promise<void>;
-};
+type Context = Pick<ExecutorContext, "emit" | "mayWrite" | "python" | "signal">;
 
 /** From how many rows on an index of a prepared column is trained with Python at once. Fewer are trained in less than a second. */
 const manyRows = 10_000;
 
-export function withTrainedIndexes(target: Target, project: Project): Target {
-  const { python, signal, emit, mayWrite } = project;
+export const createIndex: Executor<"createIndex", Context> = (target, { python, signal, emit, mayWrite }) => {
   const { rows } = target;
   /** Those for which it has not helped. */
   const given = new Set<string>();
@@ -55,39 +52,35 @@ export function withTrainedIndexes(target: Target, project: Project): Target {
   };
   const isLargeAndInUse = async ({ table, index }: CreateIndexAction) =>
     python !== undefined && isPrepared(parsePath(index.path)[0]!) && ((await target.count?.(table)) ?? 0) >= manyRows;
-  return {
-    ...target,
-    async execute(action: Action, seen: TableSnapshot | undefined) {
-      if (action.kind !== "createIndex" || !isVectorIndex(action.index)) return await target.execute(action, seen);
-      const withPython = async (refusal?: unknown) => {
-        const version = await build(action, seen).catch(unlessStopped);
-        if (version === undefined && signal?.aborted === true) throw interrupted(action, refusal);
-        return version;
-      };
-      const version = (await isLargeAndInUse(action)) ? await withPython() : undefined;
-      if (version !== undefined) return { version };
-      try {
-        return await target.execute(action, seen);
-      } catch (error) {
-        if (target.verdict(error).kind !== "conflict") throw error;
-        const built = await withPython(error);
-        if (built === undefined) throw error;
-        return { version: built };
-      }
-    },
-    verdict: (error) => {
-      if (error instanceof NoAnswer) return { kind: "unanswered" };
-      return isInterruption(error) ? { kind: "refused" } : target.verdict(error);
-    },
-    explain: (error) => (error instanceof NoAnswer || isInterruption(error) ? error.message : target.explain(error)),
+  return async (action, seen) => {
+    if (!isVectorIndex(action.index)) return await target.execute(action, seen);
+    const withPython = async (refusal?: unknown) => {
+      const version = await build(action, seen).catch(unlessStopped);
+      if (version === undefined && signal?.aborted === true) throw interrupted(action, refusal);
+      return version;
+    };
+    const version = (await isLargeAndInUse(action)) ? await withPython() : undefined;
+    if (version !== undefined) return { version };
+    try {
+      return await target.execute(action, seen);
+    } catch (error) {
+      if (target.verdict(error).kind !== "conflict") throw error;
+      const built = await withPython(error);
+      if (built === undefined) throw error;
+      return { version: built };
+    }
   };
-}
+};
 
 /** The table is another one than was seen. */
 class Recreated extends Error {}
 
 /** The index may have been built. */
-class NoAnswer extends Error {}
+class NoAnswer extends ActionFailed {
+  override get outcome() {
+    return { kind: "unanswered" } as const;
+  }
+}
 
 /** Else the client would try again, as long as others come first. */
 function interrupted({ table, name }: CreateIndexAction, cause: unknown): MigrateError {

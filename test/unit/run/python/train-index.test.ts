@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import type { CreateIndexAction } from "../../../../src/actions/model/action.ts";
 import { preparedName } from "../../../../src/actions/rewrite/prepared-columns.ts";
 import type { RunEvent } from "../../../../src/run/events.ts";
-import { withTrainedIndexes } from "../../../../src/run/python/with-trained-indexes.ts";
+import { withExecutors } from "../../../../src/run/executors/executors.ts";
+import { createIndex } from "../../../../src/run/python/train-index.ts";
 import { btree, ivfFlat, ivfPq } from "../../../../src/schema/declare/index-builders.ts";
 import { columnsOf, vector } from "../../../../src/schema/declare/type-builders.ts";
 import type { IndexType } from "../../../../src/schema/table-index.ts";
@@ -38,7 +39,7 @@ async function aScene(does: string, { refused = preempted, type = ivfFlat(), may
   const execute = async () => (calls++, await Promise.reject(new Error(refused)));
   const count = async () => prepared ?? 0;
   const project = { python: shellProgram(does), emit, signal, mayWrite: mayWrite ?? (async () => {}) };
-  const target = withTrainedIndexes({ ...real, execute, count }, project);
+  const target = withExecutors({ ...real, execute, count }, { createIndex }, project);
   const action: CreateIndexAction = { kind: "createIndex", table: "docs", name: "by_v", index: { path, ...type } };
   const recreate = async () => {
     await real.execute({ kind: "dropTable", table: "docs" }, await real.describeTable("docs"));

@@ -8,18 +8,17 @@ import type { Target } from "../../targets/contract/target.ts";
 import type { Code } from "../compute/call-code.ts";
 import { LimitReached } from "../calls/fill-failed.ts";
 import { seldom } from "../../time/seldom.ts";
-import type { RunContext } from "../run-context.ts";
+import { withRows, type Executor, type ExecutorContext } from "../executors/executors.ts";
 
-interface PopulateProject extends Pick<RunContext, "budget" | "clock" | "emit" | "folder" | "runsCode" | "signal"> {
-  /** Throws if this run may not write any more. */
-  readonly mayWrite: () => Promise<void>;
-}
+export const populate: Executor<"populateTable"> = (target, context) => async (action) => ({
+  commits: await computeRows(action, withRows(target), context),
+});
 
 /** Returns how many versions of the table it made. */
-export async function populate(
+async function computeRows(
   action: PopulateTableAction,
   target: Target & { readonly rows: RowAccess },
-  { folder = process.cwd(), runsCode = true, budget, clock, signal, mayWrite, emit }: PopulateProject,
+  { folder = process.cwd(), runsCode = true, budget, clock, signal, mayWrite, emit }: ExecutorContext,
 ): Promise<number> {
   // A database for trials has no rows of which code could make some.
   if (!runsCode) return 0;

@@ -1,4 +1,4 @@
-/** Actions for which values are computed, as a target with `withFill` executes them on the embedded engine. */
+/** Actions for which values are computed, executed on the embedded engine. */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -7,7 +7,9 @@ import type { Computation } from "../../../../src/actions/model/computation.ts";
 import { preparedAs, preparedName } from "../../../../src/actions/rewrite/prepared-columns.ts";
 import type { RunEvent } from "../../../../src/run/events.ts";
 import { preparingName, resultsName, stagingName } from "../../../../src/run/compute/staging-name.ts";
-import { dropLateStaging, withFill } from "../../../../src/run/fill/with-fill.ts";
+import { withExecutors } from "../../../../src/run/executors/executors.ts";
+import { executors } from "../../../../src/commands/executors.ts";
+import { dropLateStaging } from "../../../../src/run/fill/drop-late-staging.ts";
 import type { FillProject } from "../../../../src/run/fill/compute-session.ts";
 import { MigrateError } from "../../../../src/errors/migrate-error.ts";
 import type { Executed, Target } from "../../../../src/targets/contract/target.ts";
@@ -44,7 +46,8 @@ async function aScene() {
   const filled = (given: Partial<FillProject> = {}, instead: Instead = async (_, otherwise) => await otherwise()) => {
     const execute: Target["execute"] = async (action, seen) =>
       await instead(action, () => target.execute(action, seen));
-    return withFill({ ...target, execute }, { folder, ledger, emit, clock, mayWrite: async () => {}, ...given });
+    const context = { folder, ledger, emit, clock, mayWrite: async () => {}, ...given };
+    return withExecutors({ ...target, execute }, executors, context);
   };
   const docs = await (await lancedb.connect(folder)).openTable("docs");
   return {

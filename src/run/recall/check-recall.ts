@@ -1,30 +1,21 @@
-/** Gives a target the action `checkRecall`, which consists of many of its searches. */
-import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import type { Action, CheckRecallAction } from "../../actions/model/action.ts";
+/** Executes the action `checkRecall`, which consists of many searches. */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import type { CheckRecallAction } from "../../actions/model/action.ts";
 import { deferralMarks } from "../../schema/deferred-index.ts";
 import { distanceOf } from "../../schema/table-index.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
-import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import { withRows, type Executor } from "../executors/executors.ts";
 import type { RunContext } from "../run-context.ts";
 import { RecallTooLow } from "./describe-recall.ts";
 import { measureRecall } from "./measure-recall.ts";
 
 type Project = Pick<RunContext, "clock" | "emit" | "runsCode" | "signal">;
 
-export function withRecall(target: Target, project: Project): Target {
-  const { rows } = target;
-  if (rows === undefined) return target;
-  return {
-    ...target,
-    async execute(action: Action, seen: TableSnapshot | undefined) {
-      if (action.kind !== "checkRecall") return await target.execute(action, seen);
-      await checkRecall(action, action.index.path, { ...target, rows }, project);
-      return { commits: 0 };
-    },
-    verdict: (error) => (isOurs(error) ? { kind: "refused" } : target.verdict(error)),
-    explain: (error) => (isOurs(error) ? error.message : target.explain(error)),
-  };
-}
+export const checkRecallOnce: Executor<"checkRecall"> = (target, context) => async (action) => {
+  await checkRecall(action, action.index.path, withRows(target), context);
+  return { commits: 0 };
+};
 
 /** `path`: the column that the index is on now. Throws RecallTooLow. */
 export async function checkRecall(
@@ -49,8 +40,4 @@ export async function checkRecall(
   );
   if (measured.recall !== undefined && measured.recall < minRecall) throw new RecallTooLow(action, measured);
   emit({ event: "recall", table, index: name, k, ...measured });
-}
-
-function isOurs(error: unknown): error is Error {
-  return error instanceof RecallTooLow || isMigrateError(error, "ERR_INTERRUPTED");
 }
