@@ -153,7 +153,7 @@ export const command = defineConfig({
         { name: "rest", test: /\/src\/targets\/rest\/rest\.ts$/, priority: 2 },
         { name: "shared", test: /\/src\/(?!scaffold|features|wire|schema\/print)/, minShareCount: 2, priority: 2 },
         // One file for a feature, unless it needs packages that a project may lack.
-        { name: featureOf, test: /\/src\/features\/(lint|rehearse|repair|types)\//, priority: 1 },
+        { name: featureOf, test: /\/src\/features\/(author|lint|rehearse|repair|types)\//, priority: 1 },
       ],
     },
     chunkFileNames: "[name]-[hash].js",

@@ -3,6 +3,7 @@ import type { LintSettings } from "./lint/settings.ts";
 import type { RepairMembers } from "./repair/members.ts";
 import type { RehearseMembers } from "./rehearse/members.ts";
 import type { TypesSettings } from "./types/settings.ts";
+export { author } from "./author/feature.ts";
 export { lint } from "./lint/feature.ts";
 export { rehearse } from "./rehearse/feature.ts";
 export { repair } from "./repair/feature.ts";

@@ -8,6 +8,8 @@ export interface Additions {
   /** Keys of the configuration, with their checks. */
   readonly settings?: AddedSettings;
   readonly derived?: () => Promise<DerivedFiles>;
+  /** Called when `plan` or `up` has found pending migrations. */
+  readonly pending?: (session: Session, output: Output) => Promise<void>;
 }
 
 /** Files that follow from the migrations, such as those of `migrate types`. */

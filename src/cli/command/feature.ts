@@ -1,7 +1,9 @@
 import type { Shape } from "../../checks/check.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
 import type { Additions } from "./additions.ts";
-import type { Command } from "./command.ts";
+import type { Command, Context } from "./command.ts";
+import type { CommandResult } from "./exit-code.ts";
+import type { FlagTable, FlagValues } from "./flags.ts";
 
 /** The titles of --help, in its order. */
 export const groupTitles = [
@@ -21,6 +23,8 @@ export type CommandGroups = { readonly [Title in (typeof groupTitles)[number]]?:
 /** What a folder of `src/features` adds. Its shapes of --json are in `json.ts` there, each under its command's name. */
 export interface Feature extends Additions {
   readonly commands: CommandGroups;
+  /** What it adds to commands of the core, by their names. */
+  readonly extensions?: Readonly<Record<string, () => Promise<Extension>>>;
   /** What it adds to the migrator for programs. */
   readonly members?: () => Promise<Readonly<Record<string, Member<never, unknown>>>>;
 }
@@ -29,4 +33,31 @@ export interface Feature extends Additions {
 export interface Member<Choice extends object, Result> {
   readonly shape: Shape<Choice>;
   verb(options: MigratorOptions, choice: Choice): Promise<Result>;
+}
+
+/** More flags of a command, and what it does with them. */
+export interface Extension<Table extends FlagTable = FlagTable> extends Pick<Command, "usage" | "examples"> {
+  readonly flags: Table;
+  /** As those of a command, whose flags they may name too. */
+  readonly conflicts: NonNullable<Command["conflicts"]>;
+  /** Runs in place of the command, which is `rest`. */
+  run(context: Context<FlagValues<Table>>, rest: () => Promise<CommandResult>): Promise<CommandResult>;
+}
+
+/** Types flow as in a command. */
+export function defineExtension<Table extends FlagTable>(extension: Extension<Table>): Extension {
+  return extension as unknown as Extension;
+}
+
+/** The command with what a feature adds to it. */
+export function extended(command: Command, { usage, examples, flags, conflicts, run }: Extension): Command {
+  const byFirst = Map.groupBy([...(command.conflicts ?? []), ...conflicts], ([first]) => first);
+  return {
+    ...command,
+    usage,
+    examples: [...command.examples, ...examples],
+    flags: { ...command.flags, ...flags },
+    conflicts: [...byFirst.values()].map((lists) => lists.reduce((all, [, ...others]) => [...all, ...others])),
+    run: async (context) => await run(context, async () => await command.run(context)),
+  };
 }

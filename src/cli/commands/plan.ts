@@ -23,7 +23,6 @@ import {
   type FlagValues,
 } from "../command/flags.ts";
 import { readPlan, writePlan } from "../input/plan-file.ts";
-import { noteStaleLock } from "../project/update-schema-lock.ts";
 import { renderPlan } from "../render/plan.ts";
 import { noPlanMarkdown } from "../render/no-plan-markdown.ts";
 import { planMarkdown } from "../render/plan-markdown.ts";
@@ -82,7 +81,7 @@ const tool = `${packageJson.name} ${packageJson.version}`;
 
 /** Prints the plan, also for the --dry-run of `up` and `down`. */
 export async function showPlan(context: Context<PlanFlags>): Promise<CommandResult> {
-  const { output, flags } = context;
+  const { output, features, flags } = context;
   const { out, "step-by-step": stepByStep } = flags;
   const given = flags.plan === undefined ? undefined : readPlan(flags.plan);
   const direction = flags.down === true ? "down" : (given?.plan.direction ?? "up");
@@ -102,7 +101,8 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
         : await planDown(options, given === undefined ? downChoice : { plan: given });
     const document = planDocument(made, target.name, direction, await survey(made, target));
     loading = await loadingOf(made, options);
-    if (direction === "up" && given === undefined && made.migrations.length > 0) await noteStaleLock(session, output);
+    if (direction === "up" && given === undefined && made.migrations.length > 0)
+      for (const { pending } of features) await pending?.(session, output);
     const ofSaved = { stepByStep: given?.plan.stepByStep };
     return {
       saved: undefined,

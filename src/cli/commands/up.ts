@@ -81,7 +81,7 @@ export const upCommand = defineCommand({
           if (run.contracts !== undefined)
             await (await import("../../run/prepare/compare-contracts.ts")).noteContracts(run);
         });
-        if (isPending) await (await import("../project/update-schema-lock.ts")).noteStaleLock(session, context.output);
+        if (isPending) for (const { pending } of context.features) await pending?.(session, context.output);
       },
       async (session, limits) =>
         await (await import("../databases/up-all.ts")).upAll(context, session, choice, { ...limits, budget }),

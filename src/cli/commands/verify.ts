@@ -1,31 +1,22 @@
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import { staleDocument, staleText } from "../../run/watch/stale-text.ts";
 import { deferralText, isStuck } from "../../run/deferral-text.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
-import type { DiffAnswer } from "../../commands/generate/diff-columns.ts";
 import { differenceDocument, type DriftSince, type TableDifference } from "../../plan/history/table-drift.ts";
-import { findDrift } from "../../commands/adopt/adopt-drift.ts";
 import { verifyLedger, verifyTables } from "../../commands/verify/verify.ts";
 import { isTooLow, verifyRecall, type IndexRecall, type RecallChoice } from "../../commands/verify/verify-recall.ts";
 import { describeRecall } from "../../run/recall/describe-recall.ts";
-import { answerFlags, checkTyped, nameOf, askUntilAnswered, typedAnswers } from "../input/diff-answers.ts";
-import { schemaFile } from "../../session/file-kind.ts";
-import { defineCommand, withSession, withTarget, type Context } from "../command/command.ts";
+import { defineCommand, withTarget, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
-import { bundleFlags, nameArgument, switchFlag, wholeFlag } from "../command/flags.ts";
+import { bundleFlags, switchFlag, wholeFlag } from "../command/flags.ts";
 import { onlyNamesCompared } from "../render/events.ts";
 import { renderTime } from "../render/times.ts";
-import { describeSteps, renderUpdated, renderWritten } from "../render/steps.ts";
-import { writingNext } from "../project/write-migration.ts";
 import type * as shapes from "../json/inspect.ts";
 
 export const verifyCommand = defineCommand({
-  usage: "verify [name]",
+  usage: "verify",
   describe: "compare the tables with the ledger, or check the ledger for tampering; changes no table",
   examples: [
     ["migrate verify", "compare the tables with the ledger"],
-    ["migrate verify --write", "write the migration that leads to the current tables"],
     ["migrate verify --ledger", "check whether records of the ledger were changed"],
   ],
   exits: {
@@ -33,26 +24,18 @@ export const verifyCommand = defineCommand({
       "a table differs, rows lack a right value after a switch, a record is wrong, or an index has a lower recall than its migration requires",
   },
   flags: {
-    name: nameArgument("with --write: the name of the migration; by default made from the steps"),
     ledger: switchFlag("check the ledger itself, and no table"),
     recall: switchFlag("also measure what share of the nearest neighbours the vector indexes find"),
     k: wholeFlag("with --recall: how many neighbours (those of the index's minRecall, or 10)", 1, 1000),
     sample: wholeFlag("with --recall: for how many vectors of each index (those of its minRecall, or 200)", 1, 1000),
-    write: switchFlag("write the migration that leads to the current tables"),
-    ...answerFlags,
     ...bundleFlags,
   },
   conflicts: [
-    ["ledger", "write", "recall"],
-    ["bundle", "write", "ledger"],
+    ["ledger", "recall"],
+    ["bundle", "ledger"],
   ],
   async run(context) {
-    const { name, ledger, write, recall, k, sample } = context.flags;
-    if (write === true) return await adoptTheTables(context, name);
-    if (name !== undefined || typedAnswers(context).length > 0)
-      throw new MigrateError("ERR_USAGE", {
-        problem: `migrate verify takes ${name === undefined ? "answers about columns and tables" : "a name"} only with --write`,
-      });
+    const { ledger, recall, k, sample } = context.flags;
     if (recall !== true && (k ?? sample) !== undefined)
       throw new MigrateError("ERR_USAGE", { problem: "migrate verify takes --k and --sample only with --recall" });
     return ledger === true
@@ -61,7 +44,7 @@ export const verifyCommand = defineCommand({
   },
 });
 
-function renderDifferences(differences: readonly TableDifference[], { output }: Context): void {
+export function renderDifferences(differences: readonly TableDifference[], { output }: Pick<Context, "output">): void {
   for (const { table, differences: words, since } of differences) {
     for (const word of words) output.result([{ style: "bold", text: `${table}:` }, ` ${word}`]);
     if (since !== undefined) output.result([{ style: "bold", text: `${table}:` }, ` ${sinceText(since)}`]);
@@ -153,44 +136,4 @@ async function verifyTheLedger(context: Context): Promise<CommandResult> {
       : { style: "red", text: `${what} checked, ${unknown} wrong; see migrate repair` },
   );
   return unknown === 0 ? undefined : "refused";
-}
-
-async function adoptTheTables(context: Context, name: string | undefined): Promise<CommandResult> {
-  const { output } = context;
-  const answers = typedAnswers(context);
-  return await withSession(context, async (session) => {
-    const { config, options } = session;
-    const target = options.target.name;
-    const { differences, adopt } = await findDrift(options);
-    renderDifferences(differences, context);
-    if (differences.length === 0) {
-      checkTyped(adopt(answers), answers);
-      output.data<typeof shapes.verify>({ target, differences: [], steps: [], left: [] });
-      output.result(`nothing to write: the tables of ${target} are as the ledger records`);
-      return undefined;
-    }
-    const compare = async (given: readonly DiffAnswer[]) => adopt(given);
-    const { steps, left } = await askUntilAnswered(await compare(answers), answers, compare, context);
-    const written = await writingNext(session, context).write({ name: name ?? nameOf(steps), steps });
-    const { file, lock } = written;
-    output.data<typeof shapes.verify>({
-      target,
-      differences: differences.map(differenceDocument),
-      file,
-      steps: describeSteps(steps),
-      left,
-      lock,
-    });
-    renderWritten(output, [file]);
-    for (const words of describeSteps(steps)) output.result(`  ${words}`);
-    renderUpdated(output, written);
-    for (const words of left) output.progress(`note: not written: ${words}`);
-    const schema = schemaFile(config);
-    if (existsSync(resolve(config.folder, schema)))
-      output.progress(`note: ${schema} must declare the same; migrate generate --check compares it`);
-    output.result(
-      `next: migrate baseline marks the migration as applied on ${target}; migrate up runs it on any other database`,
-    );
-    return undefined;
-  });
 }

@@ -19,7 +19,6 @@ import {
   texts,
   time,
   whole,
-  writtenLock,
   yes,
 } from "./shared.ts";
 
@@ -229,14 +228,4 @@ export const verify = z.union([
       ),
     })
     .describe("With `--ledger`."),
-  z
-    .strictObject({
-      target,
-      differences: z.array(difference),
-      file: text.optional().describe("The migration that was written; absent if nothing differs."),
-      steps: texts,
-      left: texts.describe("What no step expresses."),
-      lock: writtenLock,
-    })
-    .describe("With `--write`."),
 ]);

@@ -13,7 +13,10 @@ import type { Session } from "../../session/session.ts";
 import type { Step } from "../../steps/registry.ts";
 import { derivedFiles, type Revisions } from "../command/additions.ts";
 import type { Context } from "../command/command.ts";
-import { updateLock } from "./update-schema-lock.ts";
+import type { Output } from "../command/output.ts";
+import { firstLine } from "../../errors/migrate-error.ts";
+import { lockName } from "../../migrations/schema-lock.ts";
+import { writeLockOf } from "./update-schema-lock.ts";
 
 export interface Next {
   readonly name: string;
@@ -91,4 +94,15 @@ export function writingNext(
       return { file, lock, types: [...new Set([...early, ...late])] };
     },
   };
+}
+
+/** Updates the lock file after a migration was written, and gives its path; undefined if that failed. */
+async function updateLock(session: Session, revisions: Revisions, output: Output): Promise<string | undefined> {
+  try {
+    return writeLockOf(session, await revisions());
+  } catch (error) {
+    // A failure is only a note, because the migration that was asked for is written.
+    output.progress(`note: ${lockName} is not written: ${firstLine(error)}`);
+    return undefined;
+  }
 }

@@ -3,7 +3,7 @@
  * Published as docs/json.schema.json and docs/json.md. Commands import the types of shapes alone, so that none loads zod
  * for them.
  */
-import type { z } from "zod";
+import { z } from "zod";
 import * as apply from "../../cli/json/apply.ts";
 import * as inspect from "../../cli/json/inspect.ts";
 import { errorDocumentShape } from "../../cli/json/shared.ts";
@@ -36,6 +36,14 @@ const core: Readonly<Record<string, z.ZodType>> = {
 const ofFeatures = await Promise.all(
   Object.keys(features).map(async (name) => (await import(`../../features/${name}/json.ts`)) as typeof core),
 );
-const all: typeof core = Object.assign({}, core, ...ofFeatures);
+/** A feature adds its own shape to those of a command that it extends. */
+function shapeOf(name: string): z.ZodType {
+  const shapes = [core, ...ofFeatures].flatMap((some) => some[name] ?? []);
+  return shapes.length === 1
+    ? shapes[0]!
+    : z.union(shapes.flatMap((one) => (one instanceof z.ZodUnion ? one.options : one)));
+}
 
-export const documents: typeof core = Object.fromEntries([...commandNames, "error"].map((name) => [name, all[name]!]));
+export const documents: typeof core = Object.fromEntries(
+  [...commandNames, "error"].map((name) => [name, shapeOf(name)]),
+);

@@ -1,6 +1,6 @@
 /** All commands, by the groups of --help: in each those of the core, then those of features by their names. */
 import type { Command } from "../../cli/command/command.ts";
-import { groupTitles, type CommandGroups, type Feature, type Loaders } from "../../cli/command/feature.ts";
+import { extended, groupTitles, type CommandGroups, type Feature, type Loaders } from "../../cli/command/feature.ts";
 import * as features from "../../features/index.ts";
 
 const core: CommandGroups = {
@@ -36,9 +36,11 @@ const core: CommandGroups = {
   },
 };
 
+const all = Object.values<Feature>(features);
+
 const groups = groupTitles.map((title): readonly [title: string, group: Loaders] => [
   title,
-  Object.assign({}, core[title], ...Object.values<Feature>(features).map(({ commands }) => commands[title])) as Loaders,
+  Object.assign({}, core[title], ...all.map(({ commands }) => commands[title])) as Loaders,
 ]);
 
 const loaders: Loaders = Object.assign({}, ...groups.map(([, group]) => group));
@@ -47,7 +49,16 @@ export const commandNames: readonly string[] = Object.keys(loaders);
 
 /** The command of this name; undefined if there is none. */
 export async function loadCommand(name: string): Promise<Command | undefined> {
-  return Object.hasOwn(loaders, name) ? await loaders[name]!() : undefined;
+  return Object.hasOwn(loaders, name) ? await load(name) : undefined;
+}
+
+/** A command that is extended is the same one each time. */
+const loaded: Record<string, Promise<Command>> = {};
+const load = async (name: string) => await (loaded[name] ??= loadExtended(name));
+
+async function loadExtended(name: string): Promise<Command> {
+  const extensions = await Promise.all(all.flatMap((one) => one.extensions?.[name]?.() ?? []));
+  return extensions.reduce(extended, await loaders[name]!());
 }
 
 export async function loadCommands(): Promise<readonly Command[]> {
@@ -57,9 +68,6 @@ export async function loadCommands(): Promise<readonly Command[]> {
 /** The commands under the title of their group. */
 export async function loadGroups(): Promise<readonly (readonly [title: string, commands: readonly Command[]])[]> {
   return await Promise.all(
-    groups.map(
-      async ([title, group]) =>
-        [title, await Promise.all(Object.values(group).map(async (load) => await load()))] as const,
-    ),
+    groups.map(async ([title, group]) => [title, await Promise.all(Object.keys(group).map(load))] as const),
   );
 }
