@@ -1,7 +1,7 @@
 /**
  * How much there is to read, and how much there may be. `npm run check lines` prints it.
  * A budget is lowered when something is deleted. It is raised only by a decision, with its reason beside it. The goals are
- * 30,000 lines of the core, 48,000 of src, 62,000 of tests and 45,000 words of docs without the generated reference.
+ * 30,000 lines of the core, 48,000 of src, 62,000 of tests and 45,000 words of the guide. docs/reference is generated, and not counted.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -21,7 +21,8 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/serve": 3_350,
   "src/features/types": 1_215,
   test: 111_700,
-  "docs, in words": 129_500,
+  "docs, guide, in words": 73_850,
+  "docs/internals, in words": 29_950,
 };
 
 /** The lines or words of each part. */
@@ -39,7 +40,8 @@ export function amounts(): Readonly<Record<string, number>> {
 }
 
 function partOf(file: string): string | undefined {
-  if (/^(docs\/.*|[A-Z]+)\.md$/.test(file)) return "docs, in words";
+  if (/^docs\/internals\/.*\.md$/.test(file)) return "docs/internals, in words";
+  if (/^(docs\/[^/]+|[A-Z]+)\.md$/.test(file)) return "docs, guide, in words";
   if (!/\.(ts|py|css)$/.test(file)) return undefined;
   if (file.startsWith("test/")) return "test";
   return /^src\/features\/[^/]+(?=\/)/.exec(file)?.[0] ?? "src, core";

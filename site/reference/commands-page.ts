@@ -1,4 +1,4 @@
-/** The generated part of docs/commands.md, from the definitions that make the help. */
+/** The generated part of docs/reference/commands.md, from the definitions that make the help. */
 import { exitEntries, flagEntries, nameOf, type HelpEntry } from "../../src/main/arguments/help.ts";
 import type { Command } from "../../src/cli/command/command.ts";
 import { commonFlags } from "../../src/cli/command/flags.ts";
@@ -7,33 +7,34 @@ import { sentence, table } from "./markdown.ts";
 
 /** What to read about a command. */
 const guides: Readonly<Record<string, string>> = {
-  init: "[setting up a project](cli.md#setting-up-a-project)",
-  new: "[writing migrations](authoring.md)",
-  generate: "[from a declared schema](authoring.md#from-a-declared-schema)",
-  push: "[trying out a schema](authoring.md#trying-out-a-schema)",
-  types: "[types](types.md)",
-  contract: "[application contracts](contracts.md)",
-  build: "[without migration files](cli.md#without-migration-files)",
-  plan: "[plans](plans.md)",
-  up: "[the story of one run](architecture.md), [many databases](databases.md), [deferred indexes](steps.md#deferred-indexes)",
-  down: "[rolling back](rollback.md)",
-  rehearse: "[rehearsing](rollback.md#rehearsing), [trying the code](backfill.md#trying-the-code)",
-  prepare: "[preparing](embedding-model.md#preparing), [on Ray](embedding-model.md#on-ray)",
-  prune: "[kept versions](rollback.md#kept-versions)",
-  history: "[the ledger](ledger.md)",
-  blame: "[the changes to a column](ledger.md#the-changes-to-a-column)",
-  verify: "[drift](adopting.md#drift), [checking the ledger](ledger.md#checking-the-ledger), [recall](steps.md#recall)",
-  lint: "[lint](lint.md)",
-  doctor: "[clients](clients.md), [services](rest.md)",
-  report: "[the report](report.md)",
-  rebase: "[branches](branches.md#migrate-rebase)",
-  squash: "[branches](branches.md#migrate-squash)",
-  pull: "[existing databases](adopting.md)",
-  baseline: "[marking as applied](adopting.md#marking-as-applied)",
-  resolve: "[resolving one migration](ledger.md#resolving-one-migration)",
-  repair: "[repairing and rebuilding](ledger.md#repairing-and-rebuilding)",
-  serve: "[the table service](service.md)",
-  completion: "[completion in shells](cli.md#completion-in-shells)",
+  init: "[setting up a project](../cli.md#setting-up-a-project)",
+  new: "[writing migrations](../authoring.md)",
+  generate: "[from a declared schema](../authoring.md#from-a-declared-schema)",
+  push: "[trying out a schema](../authoring.md#trying-out-a-schema)",
+  types: "[types](../types.md)",
+  contract: "[application contracts](../contracts.md)",
+  build: "[without migration files](../cli.md#without-migration-files)",
+  plan: "[plans](../plans.md)",
+  up: "[the story of one run](../internals/architecture.md), [many databases](../databases.md), [deferred indexes](../steps.md#deferred-indexes)",
+  down: "[rolling back](../rollback.md)",
+  rehearse: "[rehearsing](../rollback.md#rehearsing), [trying the code](../backfill.md#trying-the-code)",
+  prepare: "[preparing](../embedding-model.md#preparing), [on Ray](../embedding-model.md#on-ray)",
+  prune: "[kept versions](../rollback.md#kept-versions)",
+  history: "[the ledger](../internals/ledger.md)",
+  blame: "[the changes to a column](../internals/ledger.md#the-changes-to-a-column)",
+  verify:
+    "[drift](../adopting.md#drift), [checking the ledger](../internals/ledger.md#checking-the-ledger), [recall](../steps.md#recall)",
+  lint: "[lint](../lint.md)",
+  doctor: "[clients](../clients.md), [services](../rest.md)",
+  report: "[the report](../report.md)",
+  rebase: "[branches](../branches.md#migrate-rebase)",
+  squash: "[branches](../branches.md#migrate-squash)",
+  pull: "[existing databases](../adopting.md)",
+  baseline: "[marking as applied](../adopting.md#marking-as-applied)",
+  resolve: "[resolving one migration](../internals/ledger.md#resolving-one-migration)",
+  repair: "[repairing and rebuilding](../internals/ledger.md#repairing-and-rebuilding)",
+  serve: "[the table service](../service.md)",
+  completion: "[completion in shells](../cli.md#completion-in-shells)",
 };
 
 export async function commandsPage(): Promise<string> {

@@ -1,4 +1,4 @@
-/** The generated index of docs/errors.md. */
+/** The generated parts of docs/reference/error-codes.md. */
 import { endingCode } from "../../src/cli/command/exit-code.ts";
 import { catalogue } from "../../src/errors/catalogue.ts";
 import type { ErrorCode } from "../../src/errors/migrate-error.ts";
@@ -11,7 +11,7 @@ export function errorsIndex(): string {
   const rows = byExit.map(([exit, own]) => [
     String(exit),
     own
-      .map(({ code }) => `[${code}](#${code.toLowerCase()})`)
+      .map(({ code }) => `[${code}](../errors.md#${code.toLowerCase()})`)
       .toSorted()
       .join(", "),
   ]);
@@ -23,7 +23,7 @@ export function errorsReached(): string {
   const rows = Object.entries(catalogue).map(([code, { outcome }]) => {
     const way = errorCases[code as ErrorCode];
     const words = "args" in way ? `\`migrate ${way.args.join(" ")}\`` : `${way.why} (\`test/${way.test}\`)`;
-    return [`[${code}](#${code.toLowerCase()})`, String(endingCode(outcome)), words];
+    return [`[${code}](../errors.md#${code.toLowerCase()})`, String(endingCode(outcome)), words];
   });
   return table(
     ["error", "exit code", "the test of it"],

@@ -26,19 +26,23 @@ export async function referenceFiles(): Promise<ReadonlyMap<string, { readonly i
     files.set(path, { is, must: make(must) });
   };
   const documents = jsonPage(schemas, await examples());
-  add("docs/json.schema.json", () => schemaFile(schemas));
-  add("docs/contract.schema.json", contractSchema);
-  add("docs/json.md", (page) => withPart(page, "the documents and events", documents));
+  add("docs/reference/json.schema.json", () => schemaFile(schemas));
+  add("docs/reference/contract.schema.json", contractSchema);
+  add("docs/reference/json.md", (page) => withPart(page, "the documents and events", documents));
   const commands = await commandsPage();
-  add("docs/commands.md", (page) => withPart(page, "the commands", commands));
+  add("docs/reference/commands.md", (page) => withPart(page, "the commands", commands));
   add("docs/cli.md", (page) => withPart(page, "the flags of all commands", commonFlagTable()));
   for (const [name, part] of settingTables())
     add(name.endsWith("kind rest") ? "docs/rest.md" : "docs/configuration.md", (page) => withPart(page, name, part));
-  add("docs/rest.md", (page) => withPart(page, "services as the document may be read", readingsTable()));
-  add("docs/step-reference.md", (page) => withPart(page, "the steps", stepsPage()));
+  add("docs/reference/service-readings.md", (page) =>
+    withPart(page, "services as the document may be read", readingsTable()),
+  );
+  add("docs/reference/step-reference.md", (page) => withPart(page, "the steps", stepsPage()));
   add("CONTRIBUTING.md", (page) => withPart(page, "what tests need", needsTable()));
   add("docs/runbook.md", (page) => withPart(page, "the states", statesTable()));
-  add("docs/errors.md", (page) => withPart(page, "the errors by exit code", errorsIndex()));
-  add("docs/errors.md", (page) => withPart(page, "the commands that end with each error", errorsReached()));
+  add("docs/reference/error-codes.md", (page) => withPart(page, "the errors by exit code", errorsIndex()));
+  add("docs/reference/error-codes.md", (page) =>
+    withPart(page, "the commands that end with each error", errorsReached()),
+  );
   return files;
 }

@@ -1,4 +1,4 @@
-/** The generated part of docs/json.md. */
+/** The generated part of docs/reference/json.md. */
 import { commandNames } from "../../src/main/commands/registry.ts";
 import type { Example } from "./examples.ts";
 import type { Schema } from "./json-schema.ts";

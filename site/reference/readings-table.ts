@@ -1,4 +1,4 @@
-/** The table of the readings of the service's document, which test/service/family.test.ts tries. */
+/** docs/reference/service-readings.md: the table of the readings of the service's document, which test/service/family.test.ts tries. */
 import { readings } from "../../test/service/family/readings.ts";
 import { table } from "./markdown.ts";
 

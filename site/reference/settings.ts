@@ -21,8 +21,8 @@ const guides: Readonly<Record<string, string>> = {
   migrations: "[not used with `--bundle`](cli.md#without-migration-files)",
   schema: "[a declared schema](authoring.md#from-a-declared-schema)",
   types: "[types](types.md)",
-  ledger: "[the ledger](ledger.md)",
-  leaseSeconds: "[the lease](ledger.md#the-lease)",
+  ledger: "[the ledger](internals/ledger.md)",
+  leaseSeconds: "[the lease](internals/ledger.md#the-lease)",
   format: "[your formatter](#your-formatter)",
   lint: "[rules](lint.md#rules)",
   storageOptions: "[object stores](object-stores.md)",
@@ -74,7 +74,10 @@ function shownDefault(text: string | undefined): string | undefined {
 }
 
 function commandLinks(text: string): string {
-  return text.replaceAll(/`migrate ([a-z]+)`/g, (link, name: string) => `[${link}](commands.md#migrate-${name})`);
+  return text.replaceAll(
+    /`migrate ([a-z]+)`/g,
+    (link, name: string) => `[${link}](reference/commands.md#migrate-${name})`,
+  );
 }
 
 function typeText(property: PropertySignature): string {

@@ -1,4 +1,4 @@
-/** The generated part of docs/step-reference.md, from the comments of the builders and the flags of `migrate new`. */
+/** The generated part of docs/reference/step-reference.md, from the comments of the builders and the flags of `migrate new`. */
 import { Node } from "ts-morph";
 import { stepFlags, stepNames } from "../../src/steps/registry.ts";
 import { descriptionOf, source, tagOf } from "./source.ts";

@@ -64,7 +64,7 @@ async function discard(context: RunContext, rows: RowAccess, isNeeded: IsNeeded)
   const { target, ledger, clock } = context;
   const discarded: string[] = [];
   const tables = await target.listTables();
-  // An index that is created on a column while it is dropped breaks the table (docs/engine.md).
+  // An index that is created on a column while it is dropped breaks the table (docs/internals/engine.md).
   for (const name of tables) if (isPreparing(name, ledger)) await underLease(name, context, async () => {});
   for (const table of tables.filter((name) => name !== ledger && !name.startsWith(`${ledger}.`))) {
     const drop = async () => await dropPrepared(target, table, isNeeded);

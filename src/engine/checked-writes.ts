@@ -3,7 +3,7 @@
  *
  * - A drop of columns also drops the last column that some rows have in their files, after which no scan of the table
  *   works. In older file formats it drops a whole list together with a field of its items.
- * - Rows with lists in structs may be written to files that can't be read (docs/engine.md, "Lists in structs").
+ * - Rows with lists in structs may be written to files that can't be read (docs/internals/engine.md, "Lists in structs").
  * - Metadata names how JSON, blobs and other extensions are stored. If it no longer does, no row of the table can be read.
  */
 import { tableAfter } from "../actions/apply-action.ts";

@@ -1,7 +1,7 @@
 /**
  * Creates tables so that exactly one of several racing creators succeeds. With the engine's own create, two or more
  * succeed, and the last one's table overwrites the others'. In a folder, the table is therefore created in a private
- * folder and renamed into place, which the file system allows only once. An object store has no rename; docs/ledger.md
+ * folder and renamed into place, which the file system allows only once. An object store has no rename; docs/internals/ledger.md
  * describes what is done there and which limits remain.
  */
 import { randomUUID } from "node:crypto";

@@ -102,7 +102,7 @@ export async function connect(
 
 /**
  * The most memory for each cache of the engine, unless stated. Its own limits are 1 GB and 6 GB, and it keeps the metadata
- * of every file that it has written: code that computes a column writes thousands (docs/performance.md).
+ * of every file that it has written: code that computes a column writes thousands (docs/internals/performance.md).
  */
 const mostCacheBytes = 32 * 2 ** 20;
 

@@ -1,4 +1,4 @@
-/** Which names the engine accepts without breaking a table (measured; docs/engine.md), and which name was meant. */
+/** Which names the engine accepts without breaking a table (measured; docs/internals/engine.md), and which name was meant. */
 
 /** Names that the engine reserves. A table with a column of such a name can't be read any more. */
 const reservedColumns: ReadonlySet<string> = new Set([

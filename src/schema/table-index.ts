@@ -43,7 +43,7 @@ export function isVectorIndex({ kind }: Pick<FoundIndex, "kind">): boolean {
 
 /**
  * Whether the engine can't create the index, or use it later, until there is a value for it: a vector index has nothing to
- * be trained on, and with an index on a field of a struct that was empty, every `optimize` fails (docs/engine.md).
+ * be trained on, and with an index on a field of a struct that was empty, every `optimize` fails (docs/internals/engine.md).
  */
 export function waitsForValues({ kind, path }: Pick<FoundIndex, "kind" | "path">): boolean {
   const isScalar = (scalarIndexKinds as readonly string[]).includes(kind);

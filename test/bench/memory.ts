@@ -1,6 +1,6 @@
 /**
  * The most memory that the built command takes (peak of its resident set), by the size of what it is given.
- * `npm run bench memory [-- --sizes 1000,10000,100000]`; prints a table for docs/performance.md.
+ * `npm run bench memory [-- --sizes 1000,10000,100000]`; prints a table for docs/internals/performance.md.
  */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";

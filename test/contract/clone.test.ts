@@ -1,4 +1,4 @@
-/** What docs/engine.md says of shallow clones: whatever is done to one, the files of its source stay as they are. */
+/** What docs/internals/engine.md says of shallow clones: whatever is done to one, the files of its source stay as they are. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { cloneTables } from "../../src/engine/clone-tables.ts";

@@ -23,7 +23,7 @@ export const at = ({ page, line }: Block): string => `${page}:${line}`;
 /** The pages that users read. */
 export function pageNames(): readonly string[] {
   const names = execFileSync("git", ["ls-files", "--", "README.md", "docs"], { cwd: root, encoding: "utf8" });
-  return names.split("\n").filter((name) => name.endsWith(".md") && name !== "docs/decisions.md");
+  return names.split("\n").filter((name) => name.endsWith(".md") && name !== "docs/internals/decisions.md");
 }
 
 export const allBlocks = (): readonly Block[] =>

@@ -17,7 +17,7 @@ const figure =
 /** With the same places in it, and without what is code, an address, or generated from the source. What benchmarks print stays. */
 function prose(page: string, text: string): string {
   const blank = (part: string) => part.replaceAll(/[^\n]/g, " ");
-  const printed = page === "docs/performance.md" ? /^ *```(?!text)\w*\n.*?^ *```$/gms : /^ *```.*?^ *```$/gms;
+  const printed = page === "docs/internals/performance.md" ? /^ *```(?!text)\w*\n.*?^ *```$/gms : /^ *```.*?^ *```$/gms;
   return text
     .replaceAll(/<!-- generated: .*?<!-- end of the generated part -->/gs, blank)
     .replaceAll(/<!--.*?-->/gs, blank)
@@ -64,6 +64,6 @@ test.each(pageNames())("every figure of %s is known from the code, or is dated",
 });
 
 test("every decision has its date", () => {
-  const [, , ...decisions] = textOf("docs/decisions.md").trim().split("\n\n");
+  const [, , ...decisions] = textOf("docs/internals/decisions.md").trim().split("\n\n");
   expect(decisions.filter((one) => !/^\*\*20\d\d-\d\d-\d\d · /.test(one))).toEqual([]);
 });

@@ -52,9 +52,9 @@ const markerName = numberIn("src/ledger/journal/marker-name.ts", "longestMarker"
 const ledgerName = numberIn("src/session/load-config.ts", /at most (\d+) characters/);
 
 /** Of the table of the crash matrix, which the command has printed. */
-const kills = [...read("docs/faults.md").matchAll(/\| (\d+) of (\d+)/g)].map(([, converged, killed]) => {
+const kills = [...read("docs/internals/faults.md").matchAll(/\| (\d+) of (\d+)/g)].map(([, converged, killed]) => {
   if (converged !== killed)
-    throw new Error(`docs/faults.md has a kill that did not converge: ${converged} of ${killed}`);
+    throw new Error(`docs/internals/faults.md has a kill that did not converge: ${converged} of ${killed}`);
   return Number(killed);
 });
 const allKills = number(kills.reduce((sum, one) => sum + one));
@@ -97,10 +97,10 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
   "docs/populate.md": [
     `at most ${number(numberIn("src/run/populate/find-sources.ts", "mostKnown"))} rows of \`from\` at a time`,
   ],
-  "docs/engine.md": [
+  "docs/internals/engine.md": [
     `limits each of the two caches to ${mebibytes(numberIn("src/engine/engine.ts", "mostCacheBytes"))}`,
   ],
-  "docs/faults.md": [
+  "docs/internals/faults.md": [
     `over ${scene[0]} rows is killed at ${kill[0]} random moments, or over ${scene[1]} rows at ${kill[1]} |`,
     `and ${killDownRows[0]} rows is killed at ${killDown[0]} random moments, or over ${killDownRows[1]} rows at ${killDown[1]} |`,
     `after every ${roundsIn("test/fault/down-crash.test.ts", "every")[0]}th of its calls`,
@@ -124,7 +124,7 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
     `\`leaseSeconds\` is ${lease} unless`,
   ],
   "docs/kubernetes.md": [`once the lease has expired: after ${lease} seconds`],
-  "docs/ledger.md": [
+  "docs/internals/ledger.md": [
     `A marker's name may have at most ${markerName} characters, so the ledger's own name may have at most ${ledgerName}`,
   ],
   "docs/limits.md": [
@@ -178,7 +178,7 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
     `fewer than ${number(2 * perAddress + numberIn(connections, "otherFiles"))} files`,
     `| the head of a request | ${seconds(numberIn(app, "headTimeout"))} seconds |`,
   ],
-  "docs/simulator.md": [
+  "docs/internals/simulator.md": [
     `has ${plantedBugs.length} bugs`,
     `plants ${forEachCommit.length} of them`,
     `find it within ${number(found)} schedules`,
@@ -201,7 +201,7 @@ export const ofOthers: Readonly<Record<string, readonly string[]>> = {
   // Prisma, as read in its documentation.
   "docs/comparison.md": ["a lock of the database, 10 s"],
   // LanceDB 0.39.
-  "docs/engine.md": [
+  "docs/internals/engine.md": [
     "A value in the lists is 256 bytes or longer",
     "gives up a call after 20 tries or 30 seconds",
     "of every file that it has written, up to 1 GB",

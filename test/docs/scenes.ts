@@ -121,7 +121,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     project.migration("0002_index.ts", `m.createIndex("documents", "embedding", ${index}, { minRecall: 0.95 })`);
     await migrate("up");
   },
-  "docs/ledger.md#the-changes-to-a-column": async ({ project, migrate }) => {
+  "docs/internals/ledger.md#the-changes-to-a-column": async ({ project, migrate }) => {
     project.migration("0001_documents.ts", `m.createTable("documents", { id: m.int64(), title: m.utf8() })`);
     await migrate("up");
     project.migration("0007_headlines.ts", `m.renameColumn("documents", "title", "headline")`);

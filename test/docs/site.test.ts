@@ -18,8 +18,12 @@ beforeAll(() => {
 
 test("the navigation has every page of docs once", () => {
   const listed = Object.values(sections).flat();
-  const docs = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
-  expect(listed.filter((path) => path.startsWith("docs/")).toSorted()).toEqual(docs.map((name) => `docs/${name}`));
+  const docs = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".md"),
+  );
+  expect(listed.filter((path) => path.startsWith("docs/")).toSorted()).toEqual(
+    docs.map((name) => `docs/${name}`).toSorted(),
+  );
   expect(pages.size).toBe(listed.length);
 });
 

@@ -394,7 +394,7 @@ describe("migrate contract", () => {
     const project = aProject();
     project.migration("0001_documents.ts", created);
     expect(await project.migrate(["contract", ...names])).toMatchObject({ code: 0 });
-    const $schema = "./node_modules/lance-migrate/docs/contract.schema.json";
+    const $schema = "./node_modules/lance-migrate/docs/reference/contract.schema.json";
     project.write("contract.json", JSON.stringify({ ...written(project), $schema }));
     expect(await project.migrate(["contract", "--check"])).toMatchObject({ code: 0 });
     expect(await project.migrate(["contract", "--release", "2"])).toMatchObject({

@@ -1,4 +1,4 @@
-/** What is large at the other end does not make the command large: generous bounds, docs/performance.md has the figures. */
+/** What is large at the other end does not make the command large: generous bounds, docs/internals/performance.md has the figures. */
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,6 +1,6 @@
 /** What is published, and the workflows that do it. */
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { publint } from "publint";
@@ -50,9 +50,9 @@ describe("the package", () => {
       "templates/row-schemas.ts",
     ]);
     // Only people who change the code need the decisions. Screenshots show what blocks of code show too.
-    const docs = readdirSync(join(root, "docs")).filter((name) => !["decisions.md", "images"].includes(name));
+    const docs = globSync("docs/**/*.*", { cwd: root });
     expect(outside.filter((path) => path.startsWith("docs/")).toSorted()).toEqual(
-      docs.map((name) => `docs/${name}`).toSorted(),
+      docs.filter((path) => !/^docs\/(images\/|internals\/decisions\.md$)/.test(path)).toSorted(),
     );
     const built = paths().filter((path) => path.startsWith("dist/"));
     expect(built).toEqual(expect.arrayContaining(["dist/bin.js", "dist/index.js", "dist/types/index.d.ts"]));

@@ -535,7 +535,7 @@ test("what would be stored without its values is refused", async () => {
   });
 });
 
-/** Rows that the engine can't read from one file (docs/engine.md, "Lists in structs"), and a change with which it can. */
+/** Rows that the engine can't read from one file (docs/internals/engine.md, "Lists in structs"), and a change with which it can. */
 const unreadable: readonly (readonly [what: string, item: m.ColumnType, list: readonly unknown[]])[] = [
   ["texts", m.utf8(), ["x".repeat(256), null, "y"]],
   ["binaries", m.binary(), [Buffer.alloc(256, 1), null, Buffer.alloc(1)]],

@@ -1,4 +1,4 @@
-/** Writes that bring rows together that the engine can't read from one file (docs/engine.md, "Lists in structs"). */
+/** Writes that bring rows together that the engine can't read from one file (docs/internals/engine.md, "Lists in structs"). */
 import { makeArrowTable } from "@lancedb/lancedb";
 import * as arrow from "apache-arrow";
 import { expect, test } from "vitest";

@@ -17,7 +17,7 @@ interface Said {
   readonly refused?: string;
 }
 
-/** The name ends as it began; only not-null columns, since the engine loses values of others (docs/engine.md). */
+/** The name ends as it began; only not-null columns, since the engine loses values of others (docs/internals/engine.md). */
 function writeRound(project: Project, round: number): void {
   const steps = `
     m.retypeColumn("people", "value", m.int64()),

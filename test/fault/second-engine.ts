@@ -37,7 +37,7 @@ for (let id = 1_000_000; !told.signal.aborted; id++) {
   if (appended) say({ appended: id });
   if (id % 5 === 0 && (await done("delete", (table) => table.delete(`id = ${id - 3}`)))) say({ deleted: id - 3 });
   if (id % 3 === 0) {
-    // Not younger than the longest step: docs/ledger.md.
+    // Not younger than the longest step: docs/internals/ledger.md.
     const old = new Date(Date.now() - 4_000);
     let removed = 0;
     const optimize: Work = async (table) =>

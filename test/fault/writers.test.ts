@@ -9,7 +9,7 @@ import { lancedb } from "../support/tables.ts";
 
 const appender = await bundled(fileURLToPath(new URL("appender.ts", import.meta.url)));
 const appenders = rounds(2, 4);
-/** docs/faults.md says what came of the fifty. */
+/** docs/internals/faults.md says what came of the fifty. */
 const times = rounds(1, 50);
 /** Milliseconds after each append: without, they keep both cores of a small machine busy, and the retype waiting. */
 const pause = rounds(20, 0);

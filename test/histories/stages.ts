@@ -111,7 +111,7 @@ export function writtenSince(one: Applied, kind: WriteKind, isBeside: boolean): 
 
 /**
  * Whether a run drops tables, which it may create again. A handle that was opened before that breaks the new one when it
- * appends, without any migration (docs/engine.md). So nobody writes beside such a run.
+ * appends, without any migration (docs/internals/engine.md). So nobody writes beside such a run.
  */
 export function dropsTables(world: World, stages: readonly Stage[]): boolean {
   const worlds = [world, ...stages.map((stage) => stage.world)];

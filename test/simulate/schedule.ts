@@ -46,7 +46,7 @@ export async function runSchedule(
   const all = isBack ? await runCalmly(scene, "run before", { order: upwards }) : undefined;
   if (typeof all === "string") return all;
   const count = chance.pick([1, 1, 2, 2, 3, 4, 5]);
-  // Markers have to have heard of the longest lease (docs/ledger.md).
+  // Markers have to have heard of the longest lease (docs/internals/ledger.md).
   const mayDiffer = scene.model !== "service" || old > 0;
   const fate = drawFate(chance, isBack);
   const stopsAtRecords = drawStopsAtRecords(seed, lease, isBack);

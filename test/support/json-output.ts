@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { errorDocumentShape } from "../../src/cli/json/shared.ts";
 import { documents } from "../../src/main/commands/documents.ts";
 
-/** Throws if a whole line on stdout has not the shape that docs/json.md promises, or has members that it does not list. */
+/** Throws if a whole line on stdout has not the shape that docs/reference/json.md promises, or has members that it does not list. */
 export function checkJsonOutput(args: readonly string[], stdout: string): void {
   if (!args.includes("--json")) return;
   const isDryRun = args.includes("--dry-run") && ["up", "down"].includes(args[0]!);

@@ -30,7 +30,7 @@ const phrases: readonly (readonly [pattern: RegExp, instead: string])[] = [
 
 /** Lines that contain a phrase on purpose: a part of the line, and the reason. */
 const exceptions: readonly (readonly [file: string, part: string, reason: string])[] = [
-  ["docs/simulator.md", "appends of others in the way", "is output of the simulator"],
+  ["docs/internals/simulator.md", "appends of others in the way", "is output of the simulator"],
   ["src/errors/files.ts", "says", "is a field of the error's details, which programs read"],
   ["src/migrations/check-after.ts", "says", "the same field"],
   ["src/features/lint/finding-position.ts", "says", "the same field"],

@@ -29,7 +29,7 @@ export interface AddColumnsAction extends ActionOf<"addColumns"> {
  *
  * The engine adds a field without writing files. From then on, a filter or a query fails if it reads only fields of the
  * struct that a file lacks. So the field is added under a temporary name, and gets its own name in the call that writes
- * all fields of the struct again (docs/engine.md).
+ * all fields of the struct again (docs/internals/engine.md).
  */
 export interface AddFieldAction extends ActionOf<"addField"> {
   readonly path: string;

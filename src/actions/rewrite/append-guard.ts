@@ -3,7 +3,7 @@
  *
  * Without it, rows that others append while a nullable column is rewritten would silently lose their value in that
  * column. The guard column is not null: the engine refuses an append that gives no value for it, and an append that
- * began before the guard column was added (docs/engine.md).
+ * began before the guard column was added (docs/internals/engine.md).
  */
 import type { Action, AddedColumn } from "../model/action.ts";
 import type { Alteration } from "../model/alteration.ts";

@@ -131,7 +131,7 @@ function checkRetype(place: string, column: Column, type: DataType): void {
 }
 
 /**
- * If only some fields of a struct are retyped, later reads and updates of the table fail (docs/engine.md). So a target
+ * If only some fields of a struct are retyped, later reads and updates of the table fail (docs/internals/engine.md). So a target
  * retypes all fields, the others to their own types. Throws if one of them can't be cast at all.
  */
 function checkStruct(place: string, table: Table, [name]: Path): void {

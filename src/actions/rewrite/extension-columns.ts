@@ -1,4 +1,4 @@
-/** JSON and blob columns: what the engine's SQL can't do with them, or does wrongly without an error (docs/engine.md). Pure. */
+/** JSON and blob columns: what the engine's SQL can't do with them, or does wrongly without an error (docs/internals/engine.md). Pure. */
 import { conflict } from "../model/conflict.ts";
 import { formatType, type Column, type DataType } from "../../schema/data-type.ts";
 import { extensionIn, extensionName, wayToFill } from "../../schema/reserved-metadata.ts";

@@ -129,7 +129,7 @@ export function isIntact(
  * `addresses`: of the rows that are known to have lacked a value; every change of a row but one in place moves it to
  * another address. Without them, or if they are in more than `mostRanges`, the merge reads the column in every row of the
  * table. `target` and `source` are the engine's names for the table's row and the new one. Inside functions, it knows
- * neither, so the sources must not be among the columns that are merged (docs/engine.md).
+ * neither, so the sources must not be among the columns that are merged (docs/internals/engine.md).
  */
 export function isCurrent(action: Marked, column: string, addresses?: readonly number[], mostRanges?: number): string {
   const mark = markPath(action);

@@ -162,7 +162,9 @@ const record = z.strictObject({
 
 export const history = z.strictObject({
   target,
-  records: z.array(record).describe("In their order, with those of the lease ([what they mean](ledger.md))."),
+  records: z
+    .array(record)
+    .describe("In their order, with those of the lease ([what they mean](../internals/ledger.md))."),
   doubts: texts.describe("The migrations in doubt or under way, as text."),
 });
 

@@ -1,6 +1,6 @@
 /**
  * What each command prints with --json: the shape of every line, by command, with `error`, which any of them may print.
- * Published as docs/json.schema.json and docs/json.md. Commands import the types of shapes alone, so that none loads zod
+ * Published as docs/reference/json.schema.json and docs/reference/json.md. Commands import the types of shapes alone, so that none loads zod
  * for them.
  */
 import { z } from "zod";

@@ -15,7 +15,7 @@ export function brokenBy(action: Action, before: Before): string | undefined {
   return action.kind === "renameTable" ? alikeTable(action.name, before, action.table) : undefined;
 }
 
-/** With such an index, every `optimize` of its table fails, also when it is replaced (docs/engine.md). */
+/** With such an index, every `optimize` of its table fails, also when it is replaced (docs/internals/engine.md). */
 function brokenIndex(table: string, path: string): string | undefined {
   if (parsePath(path).length === 1) return undefined;
   return `with an fm index on ${path}, a field of a struct, the engine can't optimize ${table} any more; copy the field to a column of its own and index that, or use fts`;

@@ -70,7 +70,7 @@ export function askOf(obstacle: RowsObstacle, before: readonly Action[], now: Da
 
 /**
  * Extends the predicate so that the engine reads the whole struct around a field. The engine fails if a query reads
- * only fields of a struct that a data file lacks (docs/engine.md).
+ * only fields of a struct that a data file lacks (docs/internals/engine.md).
  */
 function readingWhole(path: Path, predicate: string): string {
   if (path.length === 1) return predicate;

@@ -1,7 +1,7 @@
 /**
  * Finds side effects of a call on a table that others changed between its description and the call. The engine accepts
  * some calls on a table that was dropped and recreated in between. A rename or a drop of columns replaces column
- * metadata that was set in between (docs/engine.md). Side effects are repaired if that can be done exactly.
+ * metadata that was set in between (docs/internals/engine.md). Side effects are repaired if that can be done exactly.
  */
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import { lostMetadata } from "../../plan/reconcile/lost-metadata.ts";

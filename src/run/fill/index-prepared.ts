@@ -38,7 +38,7 @@ export async function indexPrepared(
   const create: Action = { kind: "createIndex", table, name, index: { path: own, ...type } };
   await prepared.change(async () => ((await hasIndex(name)) ? undefined : create));
   if (!(await prepared.columns()).some((column) => column.name === prepared.next)) {
-    // The engine accepts such an index, and then refuses filters on the table (docs/engine.md).
+    // The engine accepts such an index, and then refuses filters on the table (docs/internals/engine.md).
     await target.execute(drop, await target.describeTable(table)).catch(() => {});
     throw new Error(`${prepared.next} was dropped while its index was created`);
   }

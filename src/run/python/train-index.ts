@@ -2,7 +2,7 @@
  * Creates vector indexes in a way that others can't starve. The engine refuses an index if `optimize` has joined files while
  * it was built, and an application may do so again before the next try ends. If a Python with pylance is there, it
  * trains such an index only once. That of a large prepared column is trained there at once: its table is in use, so rows
- * are deleted, which makes training by the client long (docs/engine.md).
+ * are deleted, which makes training by the client long (docs/internals/engine.md).
  */
 import type { CreateIndexAction } from "../../actions/model/action.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";

@@ -8,7 +8,7 @@ import { castSql } from "../../wire/arrow/arrow-cast.ts";
 
 /**
  * Pairs of a column and its expression; `columns` are those of the table. The engine expects names of columns without
- * quotes. A vector of another length it would store as null, and a text in it as 0, without an error (docs/engine.md).
+ * quotes. A vector of another length it would store as null, and a text in it as 0, without an error (docs/internals/engine.md).
  */
 export function assignments(
   { set }: Pick<UpdateRowsAction, "set">,

@@ -28,7 +28,7 @@ export interface Capabilities {
   readonly describes: boolean;
   /**
    * Whether `execute` refuses an outdated snapshot if the call would undo others' change of columns, and every call
-   * gets an answer. This does not prove that a late call did nothing: docs/engine.md.
+   * gets an answer. This does not prove that a late call did nothing: docs/internals/engine.md.
    */
   readonly fences: boolean;
 }

@@ -68,7 +68,7 @@ export function lanceRows({ location, open, create, drop, calling }: Database): 
       }),
     update: (table, key, values, condition) =>
       calling(async () => {
-        // With an index on the key, the engine can't evaluate the condition (docs/engine.md).
+        // With an index on the key, the engine can't evaluate the condition (docs/internals/engine.md).
         const merge = { on: [key], update: condition, useIndex: false };
         const file = await encode(values);
         return (await readably(table, (handle) => mergeRows(handle, merge, file))).numUpdatedRows;

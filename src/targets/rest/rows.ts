@@ -70,7 +70,7 @@ export function restRows(client: Client, described: Pick<RowAccess, "columns" | 
       }),
     async update(table, key, values, condition) {
       const merge = { on: key, when_matched_update_all: "true", when_matched_update_all_filt: condition };
-      // With an index on the key, the engine can't evaluate the condition (docs/engine.md).
+      // With an index on the key, the engine can't evaluate the condition (docs/internals/engine.md).
       const sent = { body: await encode(values), query: { ...merge, use_index: "false" } };
       const answer = await repeated(() => client.write("merge", table, sent));
       const updated = parseUpdated(answer);

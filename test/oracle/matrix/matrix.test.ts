@@ -22,12 +22,12 @@ test.skipIf(lacks("python"))(
     const all = allCells((await judge.ask({ kinds: true })) as readonly string[]);
     const part = commits() % parts;
     const wrong: string[] = [];
-    const page = readFileSync(join(root, "docs/columns.md"), "utf8");
+    const page = readFileSync(join(root, "docs/reference/columns.md"), "utf8");
     for (const cell of partOf(all, part, parts))
       try {
         const result = { ...cell, ...(await runCell(cell, judge, databases)) };
         if (!agrees(page, result))
-          wrong.push(`${nameOf(cell)}: docs/columns.md is of another opinion; run npm run check matrix`);
+          wrong.push(`${nameOf(cell)}: docs/reference/columns.md is of another opinion; run npm run check matrix`);
       } catch (error) {
         wrong.push(`${nameOf(cell)}: ${String(error)}`);
       }

@@ -1,7 +1,7 @@
 /**
  * `npm run check matrix` runs all cells and ends with 1 if a table is not as promised. `--part 3/60` runs a part of them, `--only
  * TEXT` those whose names match. `--results FILE` keeps what each came to, and runs only those that the file does not have.
- * `--docs` writes what is in the file to docs/columns.md.
+ * `--docs` writes what is in the file to docs/reference/columns.md.
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -53,7 +53,7 @@ for (const cell of cells) {
 }
 console.log(`${cells.length} cells, ${comparisons} comparisons, ${wrong} wrong`);
 if (values.docs) {
-  const page = join(root, "docs/columns.md");
+  const page = join(root, "docs/reference/columns.md");
   const results = all.flatMap((cell) => known.get(nameOf(cell)) ?? []);
   writeFileSync(page, withOutcomes(readFileSync(page, "utf8"), results, kinds, all.length));
 }

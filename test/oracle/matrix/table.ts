@@ -1,4 +1,4 @@
-/** The outcomes of the matrix as the tables of docs/columns.md. Pure. */
+/** The outcomes of the matrix as the tables of docs/reference/columns.md. Pure. */
 import type { Outcome } from "./cell.ts";
 import type { Cell } from "./cells.ts";
 import type { Place } from "./steps.ts";

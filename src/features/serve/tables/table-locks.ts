@@ -1,6 +1,6 @@
 /**
  * Locks on tables. A schema change runs alone. Writers of rows run together, but never beside a schema change: the
- * engine would acknowledge values that are appended during a retype, and lose them (docs/engine.md).
+ * engine would acknowledge values that are appended during a retype, and lose them (docs/internals/engine.md).
  */
 
 export interface TableLock {

@@ -40,7 +40,7 @@ export interface NeededColumn {
 
 /** A contract as its file contains it. */
 export interface ContractDocument {
-  /** For editors: the path of docs/contract.schema.json. */
+  /** For editors: the path of docs/reference/contract.schema.json. */
   readonly $schema?: string | undefined;
   readonly format: 1;
   readonly application: string;

@@ -211,7 +211,7 @@ const missing = (table: string, path: string, has: readonly string[]) => ({
 });
 
 test.each<[string, readonly Alteration[], object]>([
-  // The engine takes these renames, and the table can't be read afterwards (docs/engine.md).
+  // The engine takes these renames, and the table can't be read afterwards (docs/internals/engine.md).
   ["an empty name", [{ path: "a", rename: "" }], name("")],
   ["a nested empty name", [{ path: "s.x", rename: "" }], name("")],
   ["a name with a dot", [{ path: "a", rename: "a.b" }], name("a.b")],

@@ -1,4 +1,4 @@
-/** docs/contract.schema.json accepts and refuses what the reader does, except what is inside types and paths. */
+/** docs/reference/contract.schema.json accepts and refuses what the reader does, except what is inside types and paths. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { writeContract } from "../../../../../src/plan/assess/contract/write-con
 import type { Column } from "../../../../../src/schema/data-type.ts";
 import { root } from "../../../../support/project.ts";
 
-const text = readFileSync(join(root, "docs/contract.schema.json"), "utf8");
+const text = readFileSync(join(root, "docs/reference/contract.schema.json"), "utf8");
 const schema = z.fromJSONSchema(JSON.parse(text) as Parameters<typeof z.fromJSONSchema>[0]);
 const reads = { id: "int64 not null", "source.url": "any" };
 const tables = { documents: { reads, writes: reads, appends: true } };
