@@ -1,7 +1,7 @@
 /**
  * How much there is to read, and how much there may be. `npm run check lines` prints it.
  * A budget is lowered when something is deleted. It is raised only by a decision, with its reason beside it. The goals are
- * 30,000 lines of the core, 48,000 of src, 62,000 of tests and 45,000 words of the guide. docs/reference is generated, and not counted.
+ * 30,000 lines of the core, 48,000 of src, 62,000 of tests and 45,000 words of the guide. Generated parts of docs are not counted.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -21,7 +21,7 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/serve": 3_350,
   "src/features/types": 1_215,
   test: 111_700,
-  "docs, guide, in words": 63_660,
+  "docs, guide, in words": 54_520,
   "docs/internals, in words": 29_880,
 };
 
@@ -33,10 +33,15 @@ export function amounts(): Readonly<Record<string, number>> {
     const part = partOf(file);
     if (part === undefined) continue;
     const text = readFileSync(join(root, file), "utf8");
-    const amount = part.endsWith("in words") ? text.split(/\s+/).filter(Boolean).length : text.split("\n").length - 1;
+    const amount = part.endsWith("in words") ? wordsByHand(text) : text.split("\n").length - 1;
     found[part] = (found[part] ?? 0) + amount;
   }
   return found;
+}
+
+function wordsByHand(text: string): number {
+  const byHand = text.replaceAll(/<!-- generated: .*?<!-- end of the generated part -->/gs, "");
+  return byHand.split(/\s+/).filter(Boolean).length;
 }
 
 function partOf(file: string): string | undefined {
