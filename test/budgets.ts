@@ -20,7 +20,7 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/report": 3_750,
   "src/features/serve": 3_350,
   "src/features/types": 1_215,
-  test: 111_700,
+  test: 111_800,
   "docs, guide, in words": 54_520,
   "docs/internals, in words": 21_970,
 };

@@ -1,5 +1,6 @@
 /** Rolls migrations back: what a rollback does differently from a run upward. The run itself is in migrate.ts. */
 import { isMigrateError, MigrateError } from "../errors/migrate-error.ts";
+import { acceptsLoss } from "../migrations/acceptance.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import { groupInDoubt, migrationsInDoubt, type LedgerState } from "../ledger/state/ledger-state.ts";
 import { formatMigration, formatVersion, type MigrationName } from "../migrations/file-name.ts";
@@ -93,8 +94,10 @@ function downwardAs(agreed: readonly MigrationName[]): typeof downward {
 }
 
 function downRules(choice: RollbackChoice, context: RunContext, files: readonly MigrationFile[]): RunRules {
-  if (choice.acceptLoss === true && choice.keepAppended === true)
-    throw new MigrateError("ERR_USAGE", { problem: "acceptLoss and keepAppended say two things; use one of them" });
+  if (acceptsLoss(choice) && choice.reinsert === true)
+    throw new MigrateError("ERR_USAGE", {
+      problem: "accept and reinsert can't be used together: the first loses rows, and the second keeps them",
+    });
   const { runner } = context;
   return {
     async isNothing({ records, state }) {
@@ -142,7 +145,7 @@ async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<P
     orderBack(state, files, choice),
     "down",
     input,
-    choice.acceptLoss !== true,
+    !acceptsLoss(choice),
   ).catch((error: unknown) => {
     // What a run at work has just done, and not recorded yet, looks as if it had been done by hand.
     const [version] = besideAnother ? underWay(state, context.clock) : [];
@@ -159,12 +162,12 @@ async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<P
     ...plan,
     migrations: plan.migrations.map((one) => restoringAfter(one, one.startedAt ?? starts)),
   };
-  const kept = choice.keepAppended === true ? restoring : keepingValues(restoring);
+  const kept = choice.reinsert === true ? restoring : keepingValues(restoring);
   const { blocking, plan: looked } = await lookAtRestores(kept, target);
   return {
     plan: explainAdopted(await withBlockers(looked, target, choice, [...recreated, ...blocking]), state),
     migrations,
     opening,
-    writeGuard: choice.acceptLoss === true ? undefined : writeGuard(target, seen),
+    writeGuard: acceptsLoss(choice) ? undefined : writeGuard(target, seen),
   };
 }

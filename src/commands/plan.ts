@@ -1,4 +1,5 @@
 /** Plans a run against the current tables, and saves plans. Changes nothing. */
+import { acceptsLoss } from "../migrations/acceptance.ts";
 import type { Choice } from "../plan/history/pending.ts";
 import type { GroupedPlan } from "../plan/group/group-migrations.ts";
 import type { Plan } from "../plan/make-plan.ts";
@@ -60,7 +61,7 @@ async function saved<Chosen extends SavedPlan["choice"]>(
   const context = runContext(options);
   await checkRecorded(context);
   const first = await planOn(context, toward, choice);
-  if (choice.acceptLoss !== true) return await bind(first, direction, choice, context);
+  if (direction === "up" || !acceptsLoss(choice)) return await bind(first, direction, choice, context);
   // The plan is bound to table versions that are read before it counts the lost rows. Rows that are written in between
   // then make the plan stale; they can't be lost without having been counted.
   const tables = await boundTables(first.plan, context.target);

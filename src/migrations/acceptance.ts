@@ -5,3 +5,8 @@
  */
 export const acceptances = ["lossy", "irreversible"] as const;
 export type Acceptance = (typeof acceptances)[number];
+
+/** Whether a rollback may lose what was written since the migration. Either word is consent to that. */
+export function acceptsLoss({ accept = [] }: { readonly accept?: readonly Acceptance[] | undefined }): boolean {
+  return accept.length > 0;
+}

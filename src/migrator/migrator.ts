@@ -21,8 +21,8 @@ const runShape: Shape<RunChoice> = { ...upShape, stepByStep: yesOrNo };
 const downShape: Shape<Omit<DownChoice, "plan">> = {
   steps: count(1),
   to,
-  acceptLoss: yesOrNo,
-  keepAppended: yesOrNo,
+  accept: upShape.accept,
+  reinsert: yesOrNo,
 };
 const plan = { plan: must(() => true, "") };
 const noPlan = { plan: must(() => false, "can't be given: a plan is made of migrations, not of another plan") };

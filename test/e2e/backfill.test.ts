@@ -122,7 +122,7 @@ test.each(inTurn(ways))(
       indexes: { length_idx_2: { kind: "btree" } },
     });
     expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
-    expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
+    expect(await project.migrate(["down", "--accept", "lossy"])).toMatchObject({ code: 0 });
     expect(await rowsOf(project.database, "docs")).toEqual(before);
     const down = `down: { with: "./code/lengths.ts", version: "1" }`;
     project.migration("0003_halves.ts", `m.reembedColumn("docs", "length", { ${options}, ${down} }),`);
@@ -425,7 +425,7 @@ test("a backfill of a column with values that stops at a row is rolled back with
   await addRows(project.database, "docs", [{ id: 9, text: "nine", length: 9 }]);
   const { code, stderr } = await project.migrate(["down"]);
   expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining("1 row of docs was written since") });
-  expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down", "--reinsert"])).toMatchObject({ code: 0 });
   expect(await lengthsIn(project)).toEqual([null, 7, null, null, null, 9]);
   expect((await project.migrate(["status"])).stdout).toContain("2 migrations applied, 1 pending");
 });

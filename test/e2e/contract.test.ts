@@ -244,7 +244,7 @@ test("a rollback that breaks a release is refused until the release has stopped"
     "breaks search 2, which reads and writes documents.headline, which is dropped; instead:",
   );
   const columns = ["id: int32 not null", "title: utf8", "headline: utf8"];
-  for (const args of [["down"], ["down", "--accept-loss"], ["plan", "--down", "--out", "back.json"]])
+  for (const args of [["down"], ["down", "--accept", "lossy"], ["plan", "--down", "--out", "back.json"]])
     expect(await project.migrate(args)).toEqual({
       code: 4,
       stdout: "",
@@ -290,7 +290,7 @@ test("a rollback that restores old values is refused, and one that restores only
     await expect(write()).rejects.toThrow("transaction is incompatible with concurrent transaction Restore");
   await held.checkoutLatest();
   await held.add([{ id: 2 }]);
-  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({
+  expect(await project.migrate(["down", "--accept", "lossy"])).toMatchObject({
     code: 4,
     stderr: expect.stringContaining(
       "search 2 reads documents.price, which gets its values from before the migration back",

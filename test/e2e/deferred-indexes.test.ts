@@ -296,11 +296,11 @@ test.each(inTurn(ways))(
     expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
     expect(await indexesOf(project)).toEqual(["embedding_idx on embedding"]);
 
-    const plan = await project.migrate(["plan", "--down", "--keep-appended"]);
+    const plan = await project.migrate(["plan", "--down", "--reinsert"]);
     expect(plan.stdout).toMatch(
       /risk: version \d+ of docs lacks index embedding_idx, which was built since: it is deferred again, and migrate up builds it once there are enough vectors\n/,
     );
-    const down = await project.migrate(["down", "--keep-appended", "--json"]);
+    const down = await project.migrate(["down", "--reinsert", "--json"]);
     expect(down).toMatchObject({ code: 0 });
     const events = down.stdout
       .trim()

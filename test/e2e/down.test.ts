@@ -56,7 +56,7 @@ test.each(cases)("$kind up, down and up again, on $way", async ({ way, kind, ste
   const after = await seen(project.data);
 
   // Where rows can't be counted, a cast that rounds needs consent.
-  const consent = way === "service" && kind === "retypeColumn" ? ["--accept-loss"] : [];
+  const consent = way === "service" && kind === "retypeColumn" ? ["--accept", "lossy"] : [];
   expect(await project.migrate(["down", ...consent], key)).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^rolled back 0002_more .*\n1 migration rolled back\n$/),
@@ -136,14 +136,14 @@ test.each<{ what: string; row: object; words: string; accepted: boolean }>([
     what: "a fraction that would be rounded",
     row: { ...newRow, id: 3n, score: 0.1 },
     words:
-      "rows block the rollback: 1 row of documents.score does not come back from float64 to float32 as it is; pass --accept-loss to lose that\n",
+      "rows block the rollback: 1 row of documents.score does not come back from float64 to float32 as it is; pass --accept lossy to lose that\n",
     accepted: true,
   },
   {
     what: "a value in a new column",
     row: { ...newRow, id: 3n, note: "new" },
     words:
-      "rows block the rollback: 1 row of documents.note has a value, which the rollback drops; pass --accept-loss to lose that\n",
+      "rows block the rollback: 1 row of documents.note has a value, which the rollback drops; pass --accept lossy to lose that\n",
     accepted: true,
   },
 ])("$what stops it before anything is changed", async ({ row, words, accepted }) => {
@@ -165,7 +165,7 @@ test.each<{ what: string; row: object; words: string; accepted: boolean }>([
     const { problems, hint } = (JSON.parse(blocked) as { blocked: { problems: string[]; hint: string } }).blocked;
     expect(`rows block the rollback: ${problems.join("; ")}; ${hint}\n`).toBe(words);
     expect(await seen(project.data)).toEqual(before);
-    expect(await project.migrate(["down", "--accept-loss"], key)).toMatchObject({ code: accepted ? 0 : 4 });
+    expect(await project.migrate(["down", "--accept", "lossy"], key)).toMatchObject({ code: accepted ? 0 : 4 });
   }
 });
 
@@ -183,7 +183,7 @@ test("numbers inside a list that would be rounded stop it before anything is cha
     code: 4,
     stdout: "",
     stderr:
-      "rows block the rollback: 1 row of documents.l.item does not come back from float64 to float32 as it is; pass --accept-loss to lose that\n",
+      "rows block the rollback: 1 row of documents.l.item does not come back from float64 to float32 as it is; pass --accept lossy to lose that\n",
   });
   expect(await seen(project.data)).toEqual(before);
 });
@@ -197,9 +197,9 @@ test("where rows can't be counted, what would be rounded without a word needs co
     code: 4,
     stdout: "",
     stderr:
-      "rows block the rollback: values of documents.score can't be compared here, and may not come back from float64 to float32 as they are; pass --accept-loss to lose that\n",
+      "rows block the rollback: values of documents.score can't be compared here, and may not come back from float64 to float32 as they are; pass --accept lossy to lose that\n",
   });
-  expect(await project.migrate(["down", "--accept-loss"], key)).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down", "--accept", "lossy"], key)).toMatchObject({ code: 0 });
 });
 
 test("what the target has no call for is said before anything is sent, and the rest can be rolled back", async () => {
@@ -303,7 +303,7 @@ test.each([
     words: "--to 0007: there is no such migration; they go from 0001_create to 0001_create",
   },
   { args: ["plan", "--steps", "1"], words: "--steps needs --down" },
-  { args: ["plan", "--accept-loss"], words: "--accept-loss needs --down" },
+  { args: ["plan", "--reinsert"], words: "--reinsert needs --down" },
   { args: ["plan", "--down", "--allow-out-of-order"], words: "--down and --allow-out-of-order can't be used together" },
 ])("migrate $args is refused in words", async ({ args, words }) => {
   const project = await aProjectOn("lance");

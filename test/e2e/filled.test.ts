@@ -38,11 +38,11 @@ test.each(inTurn(ways))("rows that were written since are asked about, on %s", a
   expect(await run("down")).toMatchObject({
     code: 4,
     stderr: expect.stringContaining(
-      "rows block the rollback: 1 row of documents was written since, and the rollback drops values of documents.words; pass --accept-loss to lose that",
+      "rows block the rollback: 1 row of documents was written since, and the rollback drops values of documents.words; pass --accept lossy to lose that",
     ),
   });
   expect(await columnsOf(data, "documents")).toContain("words: int32");
-  expect(await run("down", "--accept-loss")).toMatchObject({ code: 0 });
+  expect(await run("down", "--accept", "lossy")).toMatchObject({ code: 0 });
   expect(await columnsOf(data, "documents")).not.toContain("words: int32");
 });
 

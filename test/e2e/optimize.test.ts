@@ -47,6 +47,6 @@ test("a table that is optimized before a column is dropped gets its old version 
   expect(await project.migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 0 });
   await addRows(project.database, "t", [{ id: 9 }]);
   expect(await project.migrate(["down"])).toMatchObject({ code: 4 });
-  expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down", "--reinsert"])).toMatchObject({ code: 0 });
   expect(await rowsOf(project.database, "t")).toHaveLength(5);
 });

@@ -277,12 +277,12 @@ test("the limit counts the rows that an update is about, and what a table is cre
   expect(await migrate(["up"])).toMatchObject({ code: 0 });
 });
 
-test("a plan with --accept-loss says what is lost, and down too", async () => {
+test("a plan with --accept lossy says what is lost, and down too", async () => {
   const { migrate } = await pending("lance", `m.dropColumn("documents", "title"),`);
   expect(await migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 0 });
   const down = (...flags: readonly string[]) => migrate(["down", "--to", "0", ...flags]);
-  expect((await down("--accept-loss", "--dry-run")).stdout).toContain(
+  expect((await down("--accept", "lossy", "--dry-run")).stdout).toContain(
     "\ndocuments has 1,000 rows, 1,000 of them written since, and goes with them\n",
   );
-  expect((await down("--accept-loss")).stderr).toContain("note: documents has 1,000 rows");
+  expect((await down("--accept", "lossy")).stderr).toContain("note: documents has 1,000 rows");
 });

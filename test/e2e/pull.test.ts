@@ -328,7 +328,7 @@ test("if the only migration is the example of init, the refusal of pull states h
   for (const command of ["pull", "baseline", "verify"])
     expect(await project.migrate([command])).toMatchObject({ code: 0 });
   expect((await project.migrate(["down"])).stderr).toContain(
-    "; 0001_adopt never ran here: migrate baseline marked it as applied, so these rows may be older; pass --accept-loss",
+    "; 0001_adopt never ran here: migrate baseline marked it as applied, so these rows may be older; pass --accept lossy",
   );
 });
 

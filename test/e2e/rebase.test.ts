@@ -171,7 +171,7 @@ test.each(apart)("the order matters: $title", async ({ theirs, ours, because }) 
   const { run, folder } = repository;
   expect(await run("rebase")).toMatchObject({
     code: 4,
-    stderr: `the order matters: ${because}; roll them back where they ran (migrate down) while their files are as they were, then migrate rebase --accept-order\n`,
+    stderr: `the order matters: ${because}; roll them back where they ran (migrate down) while their files are as they were, then migrate rebase --accept order\n`,
   });
   expect(await run("rebase", "--json")).toMatchObject({
     code: 4,
@@ -181,9 +181,9 @@ test.each(apart)("the order matters: $title", async ({ theirs, ours, because }) 
     code: 4,
     stdout: expect.stringContaining("the order matters"),
   });
-  expect(await run("rebase", "--dry-run", "--accept-order")).toMatchObject({ code: 0 });
+  expect(await run("rebase", "--dry-run", "--accept", "order")).toMatchObject({ code: 0 });
   expect(readdirSync(join(folder, "migrations"))).toContain("0002_ours.js");
-  expect(await run("rebase", "--accept-order")).toMatchObject({
+  expect(await run("rebase", "--accept", "order")).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(
       `the order matters, and a database that ran it before does not know it again: ${because}\n`,

@@ -46,7 +46,7 @@ test.each([
     const { _migrations: _, ...tables } = await versionsOf(data);
     expect(before).toMatchObject(tables);
     expect(await migrate(["plan", "--down", "--to", "0"])).toMatchObject({ code: 4 });
-    expect(await migrate(["down", "--to", "0", "--accept-loss"])).toMatchObject({ code: 0 });
+    expect(await migrate(["down", "--to", "0", "--accept", "lossy"])).toMatchObject({ code: 0 });
     expect(Object.keys(await versionsOf(data))).toEqual(["_migrations"]);
   },
 );
@@ -55,7 +55,7 @@ test.each(inTurn(["lance", "namespace"] as const))(
   "no version of the table that took the place of another is restored (%s)",
   async (way) => {
     const { migrate, data } = await recreated(`m.execute("documents", { delete: "id > 1" }),`, way, theirs);
-    for (const more of [[], ["--accept-loss"], ["--keep-appended"]]) {
+    for (const more of [[], ["--accept", "lossy"], ["--reinsert"]]) {
       const refused = await migrate(["down", ...more]);
       expect(refused).toMatchObject({ code: 4, stdout: "" });
       expect(refused.stderr).toContain(

@@ -219,7 +219,7 @@ test("rows that were written since have no old value: down refuses, or computes 
   const refused = await project.migrate(["down"]);
   expect(refused).toMatchObject({ code: 4 });
   expect(refused.stderr).toContain("1 row of docs was written since");
-  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down", "--accept", "lossy"])).toMatchObject({ code: 0 });
   expect(await vectorsIn(project)).toEqual({ ...old, "text 12": null });
 
   const computed = await aScene('down: { with: "./code/old.ts", version: "1" }');
@@ -734,7 +734,7 @@ test("marks that a killed catch-up has left are nothing that the next up takes f
   expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
   await (await openDocs(project)).add([{ id: 12, text: "text 12", embedding: [0, 0] }]);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down", "--accept", "lossy"])).toMatchObject({ code: 0 });
   // As a run leaves it that is killed before its catch-up has ended.
   const docs = await openDocs(project);
   const valueSql = markSql({ version: "2", from: ["text"] });
@@ -761,9 +761,9 @@ test("a not-null column becomes nullable when it is kept, and not null again on 
   reembed(project, "", "m.vector(3)", "0003_model.ts");
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   await (await openDocs(project)).add([{ id: 12, text: "text 12", embedding: [1, 2, 3] }]);
-  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 4 });
+  expect(await project.migrate(["down", "--accept", "lossy"])).toMatchObject({ code: 4 });
   await (await openDocs(project)).delete("id = 12");
-  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down", "--accept", "lossy"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
   expect(await vectorsIn(project)).toEqual(old);
 });

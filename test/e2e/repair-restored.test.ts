@@ -90,7 +90,7 @@ test("a step that is rolled back is not taken for done because one table was bro
   const project = await aProjectAt(3);
   const [here, aside] = [join(project.database, "docs.lance"), join(project.folder, "docs.lance")];
   cpSync(here, aside, { recursive: true });
-  await must(project, "down", "--to", "2", "--yes", "--accept-loss");
+  await must(project, "down", "--to", "2", "--yes", "--accept", "lossy");
   expect(await labelOf(project)).toBe("x");
   rmSync(here, { recursive: true });
   cpSync(aside, here, { recursive: true });

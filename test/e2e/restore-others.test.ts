@@ -87,12 +87,12 @@ test("what can't be put back is refused before anything is changed, unless its l
   for (const command of [["down"], ["down", "--dry-run"]])
     expect(await listed.migrate(command)).toMatchObject({
       code: 4,
-      stderr: expect.stringContaining(`${problem}; pass --accept-loss to lose that`),
+      stderr: expect.stringContaining(`${problem}; pass --accept lossy to lose that`),
     });
   const planned = JSON.parse((await listed.migrate(["plan", "--down", "--json"])).stdout);
   expect(planned.blocked.problems).toEqual([problem]);
   expect((await belongings(listed.data)).version).toBe(version);
-  const lost = await listed.migrate(["down", "--accept-loss"]);
+  const lost = await listed.migrate(["down", "--accept", "lossy"]);
   expect(lost).toMatchObject({ code: 0, stderr: expect.stringContaining(problem) });
   expect(await belongingsOf(listed.data, "t")).toMatchObject({ indexes: {} });
 });

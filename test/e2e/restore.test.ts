@@ -116,7 +116,7 @@ test("a number beyond the range of the old type is null in rows that are put bac
     { id: 4, a: NaN, h: null },
     { id: 5, a: null, h: NaN },
   ]);
-  expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down", "--reinsert"])).toMatchObject({ code: 0 });
   const found = await (await (await lancedb.connect(project.database)).openTable("t")).query().toArray();
   const plain = found.map((row) => ({ ...(row.toJSON() as { id: number; a: unknown; h: unknown }) }));
   expect(plain.toSorted((one, other) => one.id - other.id)).toEqual([
@@ -163,19 +163,19 @@ test.each(inTurn(["lance", "namespace"] as const))(
       stdout: "",
       stderr:
         "rows block the rollback: 1,000 rows of documents were written since, which restoring version 2 would lose; " +
-        "pass --keep-appended to put these rows back, or --accept-loss to lose them\n",
+        "pass --reinsert to put these rows back, or --accept lossy to lose them\n",
     });
     expect(await seen(project)).toEqual(after);
     // Nothing is put back as long as that is refused.
     const shown = await project.migrate(["plan", "--down"]);
     expect(shown).toMatchObject({ code: 4, stdout: expect.not.stringContaining("put back") as string });
-    expect(await project.migrate(["plan", "--down", "--keep-appended"])).toMatchObject({
+    expect(await project.migrate(["plan", "--down", "--reinsert"])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
         /^0002_lossy\n {2}restore version 2 of documents \(metadata only\)\n {2}put back the rows of documents that came after version \d+ \(writes 1,000 rows\)\n1,000 rows of documents were written since, which are put back\n/,
       ),
     });
-    expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
+    expect(await project.migrate(["down", "--reinsert"])).toMatchObject({ code: 0 });
     const old = appended.map(({ headline, ...row }) => ({ ...row, title: headline }));
     expect(await seen(project)).toEqual({
       columns: before.columns,
@@ -185,10 +185,10 @@ test.each(inTurn(["lance", "namespace"] as const))(
   },
 );
 
-test("with --accept-loss what was written since is lost", async () => {
+test("with --accept lossy what was written since is lost", async () => {
   const { project, before } = await migrated(floats);
   await addRows(project.data, "documents", appended);
-  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down", "--accept", "lossy"])).toMatchObject({ code: 0 });
   expect(await seen(project)).toEqual(before);
 });
 
@@ -200,16 +200,16 @@ test("rows that were changed since can't be put back, whatever is asked for", as
   const why = ", and rows that were changed or removed can't be put back";
   for (const [flags, words] of [
     [[], ""],
-    [["--keep-appended"], why],
+    [["--reinsert"], why],
   ] as const)
     expect(await project.migrate(["down", ...flags])).toMatchObject({
       code: 4,
       stderr: expect.stringContaining(
         "1 row of documents was written since, 2 rows of documents were changed or removed since (a changed row may count as both), which restoring version 2 would lose" +
-          `${words}; pass --accept-loss to lose that`,
+          `${words}; pass --accept lossy to lose that`,
       ),
     });
-  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down", "--accept", "lossy"])).toMatchObject({ code: 0 });
   expect(await seen(project)).toEqual(before);
 });
 
@@ -220,7 +220,7 @@ test("rows of others are told from those that the migration wrote", async () => 
     code: 4,
     stderr: expect.stringContaining("1 row of documents was written since, which restoring version 2 would lose"),
   });
-  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down", "--accept", "lossy"])).toMatchObject({ code: 0 });
   expect(await seen(project)).toEqual(before);
 });
 
@@ -238,7 +238,7 @@ test("old versions are cleaned up as ever, and the one before the migration stay
       "1 row of documents was written since, which restoring version 2 would lose; they can be put back with null in title; pass",
     ),
   });
-  expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down", "--reinsert"])).toMatchObject({ code: 0 });
   expect(await seen(project)).toEqual({
     columns: before.columns,
     rows: [...before.rows, { id: 9, title: null, score: 1, body: "b" }],
@@ -299,7 +299,7 @@ test.each(inTurn(["lance", "namespace"] as const))(
       code: 4,
       stderr: expect.stringContaining("2 rows of documents were written since, which restoring version 2 would lose"),
     });
-    expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
+    expect(await project.migrate(["down", "--reinsert"])).toMatchObject({ code: 0 });
     expect((await seen(project)).rows).toEqual([
       ...before.rows,
       { id: 9, title: null, score: 1, body: "b" },
@@ -311,7 +311,7 @@ test.each(inTurn(["lance", "namespace"] as const))(
 test("rows that came after a migration that writes rows itself are put back", async () => {
   const { project, before } = await migrated(lossy["updated rows"]);
   await addRows(project.data, "documents", [{ id: 9, title: "theirs", score: 1, body: "b" }]);
-  expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down", "--reinsert"])).toMatchObject({ code: 0 });
   expect((await seen(project)).rows).toEqual([...before.rows, { id: 9, title: "theirs", score: 1, body: "b" }]);
 });
 
@@ -331,7 +331,7 @@ test("where the version is gone that is said, and nothing is changed", async () 
   const [kept] = await branchesOf(project);
   await (await table.branches()).delete(kept!);
   await table.optimize({ cleanupOlderThan: new Date(Date.now() + 1_000), deleteUnverified: true });
-  for (const flags of [[], ["--accept-loss"]])
+  for (const flags of [[], ["--accept", "lossy"]])
     expect(await project.migrate(["down", ...flags])).toMatchObject({
       code: 4,
       stderr: expect.stringContaining("documents: version 2 is gone: old versions were cleaned up"),
@@ -381,7 +381,7 @@ test.each(inTurn(["lance", "namespace"] as const))(
       await addRows(project.data, "documents", three.slice(0, own));
       const theirs = `documents has ${own} row${own === 1 ? "" : "s"}, ${own} of them written since, and goes with them`;
       expect(await project.migrate(["down"])).toMatchObject({ code: 4, stderr: expect.stringContaining(theirs) });
-      expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({
+      expect(await project.migrate(["down", "--accept", "lossy"])).toMatchObject({
         code: 0,
         stderr: expect.stringContaining(theirs),
       });
@@ -434,7 +434,7 @@ test("an up that stopped half-way, and went on, goes back all the way", async ()
     code: 4,
     stderr: expect.stringContaining("1 row of documents was changed or removed since"),
   });
-  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down", "--accept", "lossy"])).toMatchObject({ code: 0 });
   expect(await seen(project)).toEqual(before);
 });
 
@@ -537,7 +537,7 @@ test("after a written down that changes rows it is unknown what came since", asy
     code: 4,
     stderr: expect.stringContaining("it is unknown what was written to documents since"),
   });
-  expect(await project.migrate(["down", "--to", "1", "--accept-loss"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down", "--to", "1", "--accept", "lossy"])).toMatchObject({ code: 0 });
   expect((await seen(project)).rows).toEqual(three);
 });
 
@@ -560,7 +560,7 @@ test("a version of another table of that name is not restored", async () => {
      export const down = [m.createTable("documents", { id: m.int32().notNull(), score: m.float64(), body: m.utf8() })];`,
   );
   expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
-  for (const flags of [[], ["--accept-loss"]])
+  for (const flags of [[], ["--accept", "lossy"]])
     expect(await project.migrate(["down", ...flags])).toMatchObject({
       code: 4,
       stderr: expect.stringMatching(/documents(: version \d+ is gone| was dropped and recreated after \d+_)/),
@@ -570,11 +570,11 @@ test("a version of another table of that name is not restored", async () => {
 test("rows that are put back are looked at before older migrations go", async () => {
   const project = await migratedBy(`m.addColumn("documents", "n", m.int32()),`, lossy["a dropped column"]);
   await addRows(project.data, "documents", [{ id: 9, n: 7 }]);
-  expect(await project.migrate(["down", "--to", "1", "--keep-appended"])).toMatchObject({
+  expect(await project.migrate(["down", "--to", "1", "--reinsert"])).toMatchObject({
     code: 4,
-    stderr: expect.stringMatching(/; run migrate down --steps 1 --keep-appended first, then this command again$/m),
+    stderr: expect.stringMatching(/; run migrate down --steps 1 --reinsert first, then this command again$/m),
   });
-  expect(await project.migrate(["down", "--steps", "1", "--keep-appended"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down", "--steps", "1", "--reinsert"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["down"])).toMatchObject({
     code: 4,
     stderr: expect.stringContaining("1 row of documents.n has a value, which the rollback drops"),

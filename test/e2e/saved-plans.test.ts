@@ -150,7 +150,7 @@ test.each(inTurn(ways.slice(0, 2)))(
   async (way) => {
     const { up, migrate, data, columns } = await planned(way);
     expect(await up()).toMatchObject({ code: 0 });
-    const out = ["plan", "--down", "--to", "0", "--accept-loss", "--out", "back.json"];
+    const out = ["plan", "--down", "--to", "0", "--accept", "lossy", "--out", "back.json"];
     await addRows(data, "documents", [{ id: 1n, headline: "one" }]);
     expect(await migrate(["plan", "--down", "--to", "0", "--out", "back.json"])).toMatchObject({
       code: 4,
@@ -231,7 +231,7 @@ test("a plan that restores a table keeps rows that are added later", async () =>
   migration("0003_drop.ts", `m.dropColumn("documents", "headline"),`);
   expect(await migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 0 });
   await addRows(data, "documents", [{ id: 2n }]);
-  const out = ["plan", "--down", "--keep-appended", "--out", "back.json"];
+  const out = ["plan", "--down", "--reinsert", "--out", "back.json"];
   expect(await migrate(out)).toMatchObject({ code: 0 });
   await addRows(data, "documents", [{ id: 3n }]);
   expect(await migrate(["down", "--plan", "back.json"])).toMatchObject({ code: 0 });
@@ -386,7 +386,7 @@ test.each([
   [["up", "--plan", "plan.json", "--to", "2"], "--plan and --to can't be used together"],
   [["plan", "--plan", "plan.json", "--out", "b.json"], "--plan and --out can't be used together"],
   [["plan", "--down", "--plan", "plan.json"], "the plan is one for migrate up, not for migrate down"],
-  [["down", "--plan", "plan.json", "--accept-loss"], "--plan and --accept-loss can't be used together"],
+  [["down", "--plan", "plan.json", "--accept", "lossy"], "--plan and --accept can't be used together"],
   [["down", "--plan", "plan.json"], "the plan is one for migrate up, not for migrate down"],
   [["up", "--plan", "none.json"], /^none\.json can't be read: ENOENT.*; make a new one with migrate plan --out$/],
   [["up", "--plan", "package.json"], "package.json is no saved plan; make a new one with migrate plan --out"],

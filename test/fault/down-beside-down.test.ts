@@ -46,7 +46,7 @@ function before(asked: keyof Versions, target: Target, happen: () => Promise<unk
 }
 
 const questions = ["look", "time", "since"] as const;
-const consents: readonly DownChoice[] = [{}, { acceptLoss: true }];
+const consents: readonly DownChoice[] = [{}, { accept: ["lossy"] }];
 
 test.each(questions.flatMap((asked) => consents.map((choice) => [asked, choice] as const)))(
   "a table that another run of down drops before its versions are asked for (%s, %j) is no error",

@@ -95,7 +95,7 @@ test.each(Object.entries(cases).map(([kind, steps], index) => [kind, steps, inde
           migrations: join(project.folder, "migrations"),
           target: { kind: "lance", uri: project.database },
           downTo: 1,
-          keepAppended: isLossy,
+          reinsert: isLossy,
           death: { call, place },
         };
         const { code, stdout, stderr } = await startVictim(order, project.folder).finished;
@@ -103,7 +103,7 @@ test.each(Object.entries(cases).map(([kind, steps], index) => [kind, steps, inde
         if (code === 0) break;
         expect(code, stderr).toBeNull();
         killed++;
-        const next = await project.migrate(["down", "--to", "1", ...(isLossy ? ["--keep-appended"] : [])], leaping());
+        const next = await project.migrate(["down", "--to", "1", ...(isLossy ? ["--reinsert"] : [])], leaping());
         expect({ place, call, stdout, code: next.code }, next.stderr).toEqual({ place, call, stdout, code: 0 });
         expect(await seen(project.database)).toEqual(wanted);
       }

@@ -17,7 +17,7 @@ test.each(["lance", "namespace"] as const)(
     const version = await (await table()).version();
     const words = /rows of t can't be put back: .*Cannot cast Date32 value/;
     for (const command of [["plan", "--down"], ["down"]])
-      expect(await migrate([...command, "--keep-appended"], key)).toMatchObject({
+      expect(await migrate([...command, "--reinsert"], key)).toMatchObject({
         code: 4,
         stderr: expect.stringMatching(words),
       });
@@ -35,13 +35,13 @@ test("rows that don't fit a migration further back stop the rollback before its 
   await (await table()).add([{ id: 2 }]);
   const far = "arrow_cast(arrow_cast(-2147483648, 'Int32'), 'Date32')";
   await (await table()).update({ where: "id = 2", valuesSql: { at: far } });
-  expect(await migrate(["down", "--to", "1", "--keep-appended"])).toMatchObject({
+  expect(await migrate(["down", "--to", "1", "--reinsert"])).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/0002_day.*rows of t can't be put back: .*Cannot cast Date32 value/),
   });
   expect(await (await table()).countRows()).toBe(1);
   await (await table()).update({ where: "id = 2", values: { at: 0 } });
-  expect(await migrate(["down", "--to", "1", "--keep-appended"])).toMatchObject({ code: 0 });
+  expect(await migrate(["down", "--to", "1", "--reinsert"])).toMatchObject({ code: 0 });
   expect((await (await table()).query().toArray()).map(({ id }) => id)).toEqual([2]);
 });
 
@@ -60,7 +60,7 @@ test.each(["lance", "namespace"] as const)(
     const nan = "arrow_cast(array_repeat(arrow_cast('NaN', 'Float32'), 2), 'FixedSizeList(2, Float32)')";
     await (await table()).update({ where: "id = 2", valuesSql: { v: nan } });
     const version = await (await table()).version();
-    expect(await migrate(["down", "--keep-appended"], key)).toMatchObject({
+    expect(await migrate(["down", "--reinsert"], key)).toMatchObject({
       code: 4,
       stderr: expect.stringContaining("the engine can't add vectors with NaN, and v has some"),
     });

@@ -551,7 +551,7 @@ test.each(moments)("rows written %s of a restore, and put back, are not dropped 
   await up(options);
   const append = async () => void (await (await open()).add([{ id: 9, body: "new" }]));
   const { target, emit } = beside(options.target, moment, append);
-  const late = down({ ...options, target, emit }, { to: 0, keepAppended: true });
+  const late = down({ ...options, target, emit }, { to: 0, reinsert: true });
   await expect(late).rejects.toMatchObject({ code: "ERR_ROLLBACK_STOPPED" });
   expect(await (await open()).countRows("id = 9")).toBe(1);
   await options.target.close();
@@ -585,7 +585,7 @@ test("a version is kept while rows that came after it are still to be put back",
     await (await open()).optimize({ cleanupOlderThan: new Date(), deleteUnverified: true });
   };
   const cleaning: Target = { ...target, versions: { ...target.versions!, release } };
-  await down({ ...options, target: cleaning }, { to: 1, keepAppended: true });
+  await down({ ...options, target: cleaning }, { to: 1, reinsert: true });
   expect(await (await open()).countRows("id = 9")).toBe(1);
   expect(await has(await open(), "x")).toBe(true);
   expect(await target.versions!.kept("t")).toEqual([]);
@@ -636,7 +636,7 @@ test("a run that was overtaken before it turns to the next migration does not re
     await oversleep();
   };
   const overtaken = { ...options, clock, target: { ...target, versions: { ...target.versions!, release } } };
-  const late = down(overtaken, { to: 1, acceptLoss: true });
+  const late = down(overtaken, { to: 1, accept: ["lossy"] });
   await expect(late).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
   const { migrations } = foldLedger(await journalOf(target, options.ledger).read());
   expect([...migrations.values()].map(({ version, reversal }) => [version, reversal])).toEqual([

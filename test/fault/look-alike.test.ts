@@ -80,7 +80,7 @@ async function aDatabase(kind: Kind, ...migrations: readonly (readonly Step[])[]
   };
   const caught = (error: unknown) => error as MigrateError;
   const run = async (others?: Others) => await up(await options(others)).catch(caught);
-  const back = async (others?: Others) => await down(await options(others), { acceptLoss: true }).catch(caught);
+  const back = async (others?: Others) => await down(await options(others), { accept: ["lossy"] }).catch(caught);
   const mark = async (to: string) => await repair(await options(), { yes: true, to });
   const plans = async () => await plan(await options()).catch(caught);
   for (const [index, steps] of migrations.entries()) {

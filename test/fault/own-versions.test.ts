@@ -1,4 +1,5 @@
 /** Which versions a migration made itself, on the embedded engine: what others write beside it is not lost on the way back. */
+import type { DownChoice } from "../../src/commands/down.ts";
 import { expect, test } from "vitest";
 import { MigrateError } from "../../src/errors/migrate-error.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
@@ -68,7 +69,7 @@ test("rows that were appended since are put back also where others append the sa
   expect(await run()).toMatchObject({ applied: 1 });
   const append = async () => await (await handle()).add([since]);
   await append();
-  expect(await back({ keepAppended: true }, { beforeSecondCall: append })).toMatchObject({ reverted: 1 });
+  expect(await back({ reinsert: true }, { beforeSecondCall: append })).toMatchObject({ reverted: 1 });
   const back20 = { ...since, b: null };
   expect(await rowsOf(folder, "t")).toEqual([...old, back20, back20]);
 });
@@ -81,8 +82,8 @@ test("rows that a run has put back before its answer was lost are not put back t
   const fails = async () => {
     if (++calls === 2) throw new Error("no answer");
   };
-  expect(await back({ keepAppended: true }, { afterCalls: fails })).toMatchObject({ outcome: "failed" });
-  expect(await back({ keepAppended: true })).toMatchObject({ reverted: 1 });
+  expect(await back({ reinsert: true }, { afterCalls: fails })).toMatchObject({ outcome: "failed" });
+  expect(await back({ reinsert: true })).toMatchObject({ reverted: 1 });
   expect(await rowsOf(folder, "t")).toEqual([...old, { ...since, b: null }]);
 });
 
@@ -99,10 +100,10 @@ test("values of a new column that rows lose when they are put back are named bef
   expect(refused).toContain(
     "1 row of t was written since, which restoring version 2 would lose; they can be put back without what they have in n and with null in b;",
   );
-  expect(refused).toContain("pass --keep-appended");
+  expect(refused).toContain("pass --reinsert");
   const words: string[] = [];
   const emit: MigratorOptions["emit"] = (event) => void (event.event === "accepted" && words.push(event.words));
-  expect(await back({ keepAppended: true }, {}, { emit })).toMatchObject({ reverted: 1 });
+  expect(await back({ reinsert: true }, {}, { emit })).toMatchObject({ reverted: 1 });
   expect(words).toEqual([
     "1 row of t was written since, which are put back without what they have in n and with null in b",
   ]);
@@ -122,7 +123,7 @@ test.each(["beforeLook", "beforeCall"] as const)(
         ? /rows of t were written/
         : /would lose what they have in n .*version \d+ still holds them/,
     );
-    expect(await back({ keepAppended: true })).toMatchObject({ reverted: 1 });
+    expect(await back({ reinsert: true })).toMatchObject({ reverted: 1 });
     expect(await rowsOf(folder, "t")).toContainEqual({ id: 2, a: "late", b: null });
   },
 );
@@ -135,7 +136,7 @@ test("rows that come while down runs are put back where they have no value of a 
   expect(await rowsOf(folder, "t")).toContainEqual({ id: 3, a: "late", b: null });
 });
 
-test.each([{ acceptLoss: true }, { keepAppended: true }, {}])(
+test.each<DownChoice>([{ accept: ["lossy"] }, { reinsert: true }, {}])(
   "rows that were lost with consent do not come back where an older version that holds the same is restored next (%j)",
   async (choice) => {
     const { folder, run, back, handle, write } = await aDatabase([execute("t", { delete: "false" })]);
@@ -143,7 +144,7 @@ test.each([{ acceptLoss: true }, { keepAppended: true }, {}])(
     write("0003_more.mjs", [insertRows("t", [{ id: 5, a: "x", b: "x" }], { key: "id" })]);
     expect(await run()).toMatchObject({ applied: 1 });
     await (await handle()).add([{ id: 2, a: "late", b: "late" }]);
-    expect(await back({ acceptLoss: true })).toMatchObject({ reverted: 1 });
+    expect(await back({ accept: ["lossy"] })).toMatchObject({ reverted: 1 });
     expect(await rowsOf(folder, "t")).toEqual(old);
     expect(await back(choice)).toMatchObject({ reverted: 1 });
     expect(await rowsOf(folder, "t")).toEqual(old);
@@ -158,7 +159,7 @@ test("a version that somebody restored before is restored once more by down", as
   await table.restore();
   await (await handle()).add([{ id: 2, a: "late", b: "late" }]);
   expect(await back()).toMatchObject({ code: "ERR_ROLLBACK_BLOCKED" });
-  expect(await back({ acceptLoss: true })).toMatchObject({ reverted: 1 });
+  expect(await back({ accept: ["lossy"] })).toMatchObject({ reverted: 1 });
   expect(await rowsOf(folder, "t")).toEqual(old);
 });
 
@@ -173,7 +174,7 @@ test("rows that a run deleted before it was killed come back, whichever run resu
   expect(await rowsOf(folder, "t")).toEqual([]);
   expect(await run()).toMatchObject({ applied: 1 });
   // What others have written beside the killed run is unknown.
-  expect(await back({ acceptLoss: true })).toMatchObject({ reverted: 1 });
+  expect(await back({ accept: ["lossy"] })).toMatchObject({ reverted: 1 });
   expect(await rowsOf(folder, "t")).toEqual(old);
 });
 
@@ -199,7 +200,7 @@ test("a rollback that ends midway has released the versions of what it has rolle
   const target = await open({ kind: "lance", uri: folder }, { name: "test", folder });
   const kept = async () => (await target.versions!.kept("t")).map(({ name }) => name);
   expect(await kept()).toHaveLength(2);
-  expect(await back({ to: 1, acceptLoss: true }, { beforeSecondCall: dies })).toMatchObject({
+  expect(await back({ to: 1, accept: ["lossy"] }, { beforeSecondCall: dies })).toMatchObject({
     code: "ERR_TARGET_UNREACHABLE",
   });
   expect(await kept()).toEqual([expect.stringMatching(/^0002/)]);
@@ -239,9 +240,9 @@ test("a row of others does not count as the one that a migration has deleted, wh
 test("rows that come after a version was restored are not lost to the run that finds it restored", async () => {
   const { folder, run, back } = await aDatabase([deletes(1)]);
   expect(await run()).toMatchObject({ applied: 1 });
-  expect(await back({ acceptLoss: true }, { afterCall: dies })).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+  expect(await back({ accept: ["lossy"] }, { afterCall: dies })).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
   const theirs = { id: 2, a: "theirs", b: "theirs" };
   await addRows(folder, "t", [theirs]);
-  expect(await back({ acceptLoss: true })).toMatchObject({ reverted: 1 });
+  expect(await back({ accept: ["lossy"] })).toMatchObject({ reverted: 1 });
   expect(await rowsOf(folder, "t")).toEqual([...old, theirs]);
 });

@@ -1,4 +1,5 @@
 /** What others do to a table between the look at it and the call, on the embedded engine. */
+import type { DownChoice } from "../../src/commands/down.ts";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -341,13 +342,13 @@ test.each([1, 6])(
     expect(await run({ beforeCall: () => recreate(theirs, more) })).toMatchObject({ code: "ERR_TABLE_RECREATED" });
     expect(await run()).toMatchObject({ applied: 1 });
     await (await handle()).add([later]);
-    expect(await back({ keepAppended: true })).toMatchObject({ reverted: 1 });
+    expect(await back({ reinsert: true })).toMatchObject({ reverted: 1 });
     expect(await columnsOf(folder, "t")).toEqual(before);
     expect(await rowsOf(folder, "t")).toEqual([...theirs, { ...later, a: null }]);
   },
 );
 
-test.each([{}, { keepAppended: true }, { acceptLoss: true }])(
+test.each<DownChoice>([{}, { reinsert: true }, { accept: ["lossy"] }])(
   "a version of the dropped table is never restored of the one that took its place (%j)",
   async (choice) => {
     const { folder, run, back, recreateAlike } = await aDatabase([drop, dropColumn("t", "b")]);
@@ -368,7 +369,7 @@ test.each(["beforeLook", "beforeCall"] as const)(
     const { folder, run, back, recreateAlike } = await aDatabase([drop]);
     expect(await run()).toMatchObject({ applied: 1 });
     const rows = theirs.map(({ id, b }) => ({ id, b }));
-    const error = await back({ acceptLoss: true }, { [when]: () => recreateAlike(rows, ["a"]) });
+    const error = await back({ accept: ["lossy"] }, { [when]: () => recreateAlike(rows, ["a"]) });
     expect(error).toMatchObject({ outcome: "failed" });
     expect(String(error)).toContain("dropped and recreated");
     expect(await rowsOf(folder, "t")).toEqual(rows);

@@ -117,7 +117,7 @@ test.each(Object.entries(steps))(
       await table.optimize({ cleanupOlderThan: new Date() });
       return made;
     };
-    expect(await down({ ...options, target: { ...target, execute } }, { acceptLoss: true })).toMatchObject({
+    expect(await down({ ...options, target: { ...target, execute } }, { accept: ["lossy"] })).toMatchObject({
       reverted: 1,
     });
     expect(await belongingsOf(folder, "t")).toMatchObject(all);

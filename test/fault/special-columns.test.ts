@@ -117,7 +117,7 @@ test("rows with columns of other extensions of the engine are put back", async (
   migration("0002_next.ts", 'm.dropColumn("t", "id"),');
   expect(await migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 0 });
   await (await db.openTable("t")).add([{ b: "two" }]);
-  expect(await migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
+  expect(await migrate(["down", "--reinsert"])).toMatchObject({ code: 0 });
   expect(await (await (await lancedb.connect(data)).openTable("t")).countRows("b = 'two' and id is null")).toBe(1);
 });
 
@@ -141,13 +141,13 @@ test.each(scenes)(
     expect(await migrate(["up", "--accept", "lossy"], key)).toMatchObject({ code: 0 });
     await (await table()).add([{ b: given[0]!.b, s: given[0]!.s }]);
     const before = await rows();
-    const ended = await migrate(["down", "--keep-appended"], key);
+    const ended = await migrate(["down", "--reinsert"], key);
     if (kind === "json") {
       expect(ended).toMatchObject({ code: 0 });
       expect(await rows()).toContain(JSON.stringify({ id: null, b: '{"a":1}', s: { k: 1, in: '{"a":1}' } }));
     } else {
       const words =
-        "rows of t can't be put back, because b is a blob, whose bytes a query does not return; pass --accept-loss";
+        "rows of t can't be put back, because b is a blob, whose bytes a query does not return; pass --accept lossy";
       expect(ended).toMatchObject({ code: 4, stderr: expect.stringContaining(words) });
       expect(await rows()).toEqual(before);
     }
@@ -159,7 +159,7 @@ test.each(scenes)("a %s that was dropped comes back beside rows that were added 
   expect(await migrate(["up", "--accept", "lossy"], key)).toMatchObject({ code: 0 });
   const before = given.map((row) => JSON.stringify(row, plain));
   await (await table()).add([{ id: 50 }]);
-  expect(await migrate(["down", "--keep-appended"], key)).toMatchObject({ code: 0 });
+  expect(await migrate(["down", "--reinsert"], key)).toMatchObject({ code: 0 });
   expect(await rows()).toContain(JSON.stringify({ id: 50, b: null, s: null }));
   expect(await rows()).toHaveLength(before.length + 1);
   expect(await migrate(["verify"], key)).toMatchObject({ code: 0 });

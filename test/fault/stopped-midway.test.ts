@@ -73,9 +73,9 @@ test("rows that were written meanwhile block the rollback", async () => {
   await addRows(project.database, "t", [{ id: 3, v: [1, 2, 3, 4, 5, 6, 7, 8] }]);
   const refused = await project.migrate(["down", "--to", "1"]);
   expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining("1 row of t was written since") });
-  expect(await project.migrate(["down", "--to", "1", "--keep-appended"])).toMatchObject({ code: 4 });
+  expect(await project.migrate(["down", "--to", "1", "--reinsert"])).toMatchObject({ code: 4 });
   expect(await rowsOf(project.database, "t")).toHaveLength(3);
-  expect(await project.migrate(["down", "--to", "1", "--accept-loss"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down", "--to", "1", "--accept", "lossy"])).toMatchObject({ code: 0 });
   expect(await seen(project.database)).toEqual(before);
 });
 

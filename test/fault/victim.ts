@@ -19,7 +19,7 @@ export interface Order {
   /** It rolls back all above this version instead. */
   readonly downTo?: number | undefined;
   /** It keeps rows that were added since. */
-  readonly keepAppended?: boolean | undefined;
+  readonly reinsert?: boolean | undefined;
   /** The file of the saved plan that it carries out. */
   readonly plan?: string | undefined;
   /** Where it ends; nowhere when somebody else ends it. */
@@ -31,7 +31,7 @@ const {
   target: given,
   crowd,
   downTo,
-  keepAppended,
+  reinsert,
   plan: planFile,
   death,
 } = JSON.parse(process.argv[2] ?? "") as Order;
@@ -53,7 +53,7 @@ try {
   };
   const plan = planFile === undefined ? undefined : parseSavedPlan(JSON.parse(readFileSync(planFile, "utf8")));
   const isBack = downTo !== undefined || plan?.plan.direction === "down";
-  await (isBack ? down(options, { plan, to: downTo, keepAppended }) : up(options, { plan }));
+  await (isBack ? down(options, { plan, to: downTo, reinsert }) : up(options, { plan }));
 } catch (error) {
   console.error(isMigrateError(error) ? `${error.code}: ${error.message}` : error);
   process.exitCode = 1;

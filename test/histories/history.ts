@@ -3,6 +3,7 @@
  * every run the oracle says whether a write that was acknowledged is gone, a table can't be read, or a promise was broken.
  */
 import { isMigrateError } from "../../src/errors/migrate-error.ts";
+import { acceptsLoss } from "../../src/migrations/acceptance.ts";
 import type { Migration } from "../../src/migrations/load.ts";
 import { down, type DownChoice } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
@@ -146,7 +147,7 @@ class History {
     const chance = this.#chance;
     const most = this.#applied.length - 1;
     const steps = Math.min(most, chance.pick([1, 1, 1, 2]));
-    const consent: DownChoice = chance.pick([{}, {}, { acceptLoss: true }, { keepAppended: true }]);
+    const consent: DownChoice = chance.pick([{}, {}, { accept: ["lossy"] }, { reinsert: true }]);
     const choice: DownChoice = { ...consent, steps };
     const options = this.#options();
     const isSaved = chance.happens(0.15);
@@ -178,7 +179,7 @@ class History {
     }
     // Rows that are put back lose the values of columns that the migration added.
     const isTold = outcome.accepted.some((words) => words.includes("without what they have in"));
-    const losing = { stages: stagesOf(true), isAccepted: consent.acceptLoss === true || isTold };
+    const losing = { stages: stagesOf(true), isAccepted: acceptsLoss(consent) || isTold };
     const done = this.#settle(outcome, await this.#read("after down"), stagesOf(false), 0, losing);
     if (done === undefined) return;
     if (error === undefined) {

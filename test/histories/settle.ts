@@ -16,7 +16,7 @@ export interface Outcome {
 /** The same stages where they lose what was written since. */
 export interface Losing {
   readonly stages: readonly Stage[];
-  /** Whether `--accept-loss` was given. */
+  /** Whether `--accept lossy` was given. */
   readonly isAccepted: boolean;
 }
 

@@ -939,8 +939,8 @@ export const reviewMutants: readonly NamedMutant[] = [
     id: "SP7",
     does: "runs a saved plan that loses rows on a table that was written to",
     file: "plan/assess/saved-tables.ts",
-    find: "saved.choice.acceptLoss === true && now.newest !== version",
-    replace: "saved.choice.acceptLoss === undefined && now.newest !== version",
+    find: "if (loses && now.newest !== version",
+    replace: "if (!loses && now.newest !== version",
     killedBy: savedPlan,
   },
   {

@@ -148,7 +148,7 @@ export function checkLateness({ late, tables, runs, careless }: Scene): string |
 export function checkAsked({ losses, runs }: Scene): string | undefined {
   const unasked = losses.find(({ sender, row, isLost }) => {
     const { order, found } = runs.find(({ machine }) => machine === sender)!;
-    const asks = order.direction === "down" && !order.acceptLoss && order.keepAppended !== true;
+    const asks = order.direction === "down" && !order.acceptLoss && order.reinsert !== true;
     return asks && row !== undefined && found.includes(row) && isLost();
   });
   return unasked && `${unasked.sender.name} did not ask, and by its call ${unasked.what}`;

@@ -354,8 +354,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     "a saved plan that accepts a loss is carried out after rows were written",
     4923,
     "plan/assess/saved-tables.ts",
-    "if (saved.choice.acceptLoss === true && now.newest !== version && !changed.has(table))",
-    "if (saved.choice.acceptLoss === true && now.newest < version && !changed.has(table))",
+    "if (loses && now.newest !== version && !changed.has(table))",
+    "if (loses && now.newest < version && !changed.has(table))",
   ),
   bug(
     "a rollback asks about rows only where it can put them back",

@@ -31,7 +31,7 @@ export async function checkDamage(scene: Scene): Promise<string | undefined> {
     return column === undefined && isLost() && !hasSaid && !isUnseen(table);
   });
   if (unsaidLoss === undefined) return undefined;
-  const order: Order = { ...backwards, acceptLoss: false, keepAppended: true };
+  const order: Order = { ...backwards, acceptLoss: false, reinsert: true };
   const run = await runCalmly(scene, "run after the damage", { order });
   if (typeof run === "string") return run;
   const isSilent = run.ended !== undefined && !("error" in run.ended) && unsaidLoss.isLost();
@@ -64,7 +64,7 @@ async function checkBackAgain(scene: Scene): Promise<string | undefined> {
   const backTo = migrations[total - 1]?.version ?? 0;
   const back: Scene = { ...scene, goal: { backTo, total }, losses: [] };
   let run = await runCalmly(back, "run that keeps rows", {
-    order: { ...backwards, acceptLoss: false, keepAppended: true },
+    order: { ...backwards, acceptLoss: false, reinsert: true },
   });
   if (typeof run === "string") return run;
   const lost = back.losses.find(({ isLost }) => isLost());

@@ -26,7 +26,7 @@ export interface Order {
   readonly direction: "up" | "down";
   readonly acceptLoss: boolean;
   /** Whether rows that were added are put back; never where a loss is accepted. */
-  readonly keepAppended?: boolean | undefined;
+  readonly reinsert?: boolean | undefined;
   /** Milliseconds between the plan and the run that carries it out; undefined where no plan is saved. */
   readonly savedFor: number | undefined;
   /** Whether it may run migrations as groups. */
@@ -52,7 +52,7 @@ export function drawOrders(seed: number, { backTo }: Goal, lease: number): Order
   const next = (): Order => {
     const order = drawOrder(chance, has, isBack, lease);
     const mayGroup = grouped && group.happens(0.8);
-    return { ...order, keepAppended: !order.acceptLoss && kept.happens(keeping), grouped: mayGroup };
+    return { ...order, reinsert: !order.acceptLoss && kept.happens(keeping), grouped: mayGroup };
   };
   return { has, next, grouped };
 }
@@ -67,13 +67,14 @@ function drawOrder(chance: Chance, has: Orders["has"], isBack: boolean, lease: n
 
 /** Carries out the order. `whenSaved`: called when the plan is saved, where one is. */
 export async function carryOut(
-  { direction, acceptLoss, keepAppended, savedFor, grouped }: Order,
+  { direction, acceptLoss, reinsert, savedFor, grouped }: Order,
   options: MigratorOptions,
   { backTo }: Goal,
   whenSaved: (plan: SavedPlan) => void,
   whenBegun: () => void,
 ): Promise<RunResult> {
-  const choice: DownChoice = { to: backTo, acceptLoss, ...(keepAppended === true && { keepAppended }) };
+  const accept = acceptLoss ? (["lossy"] as const) : [];
+  const choice: DownChoice = { to: backTo, accept, ...(reinsert === true && { reinsert }) };
   const isUp = direction === "up";
   let given: Parameters<typeof up>[1] & DownChoice = isUp ? { stepByStep: !grouped } : choice;
   if (savedFor !== undefined) {

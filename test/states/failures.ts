@@ -42,7 +42,7 @@ async function aRecordedFile({ project, migrate }: Scene, chance: Chance): Promi
 export const failures: Readonly<Record<string, Failure>> = {
   "up killed": killed(["up"]),
   "up, step by step, killed": killed(["up", "--step-by-step"]),
-  "down killed": killed(["down", "--to", "0", "--accept-loss"]),
+  "down killed": killed(["down", "--to", "0", "--accept", "lossy"]),
   "a saved plan is killed": async (scene, chance) => {
     const plan = ["plan", "--out", "aside/plan.json"];
     if ((await scene.migrate(plan)).code !== 0) return undefined;

@@ -27,7 +27,7 @@ export async function followMessages(
       if (failed.lost !== undefined) lost.add(failed.lost);
       told.push(`# ${failed.words}`);
     }
-    const back = ["down", "--to", "0", "--accept-loss"];
+    const back = ["down", "--to", "0", "--accept", "lossy"];
     // Back from a table without a backup there is no way yet whose commands can be followed.
     const isBack = chance.happens(0.3) && lost.size === 0 && (await wentBack(back, scene, told, befell));
     if (!isBack) await reachSettled(["up"], scene, told);

@@ -77,7 +77,7 @@ export async function tryWithFaults(store: Store, chance: Chance): Promise<void>
       const last = ended.stderr.trim().split("\n").at(-1)!;
       said.push(`${args.join(" ")} under ${JSON.stringify(faults)}: ${ended.code}, ${last}`);
       if (isUnknown(ended)) {
-        args.push("--accept-loss");
+        args.push("--accept", "lossy");
         continue;
       }
       expect([0, 6, null], said.join("\n")).toContain(ended.code);
@@ -85,7 +85,7 @@ export async function tryWithFaults(store: Store, chance: Chance): Promise<void>
     }
     proxy.fate = () => "passes";
     let ended = await project.migrate(args, clock);
-    if (isUnknown(ended)) ended = await project.migrate([...args, "--accept-loss"], clock);
+    if (isUnknown(ended)) ended = await project.migrate([...args, "--accept", "lossy"], clock);
     expect(ended.code, [...said, ended.stderr].join("\n")).toBe(0);
   };
   try {

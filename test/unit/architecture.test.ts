@@ -170,7 +170,7 @@ test("without its features, the rest compiles and runs", () => {
   const migrate = (...args: readonly string[]) =>
     spawnSync(process.execPath, ["src/main/bin.ts", ...args], { cwd: folder, encoding: "utf8" });
   expect(migrate("up")).toMatchObject({ status: 0, stdout: expect.stringContaining("7 migrations applied") });
-  expect(migrate("down", "--to", "0", "--accept-loss")).toMatchObject({ status: 0 });
+  expect(migrate("down", "--to", "0", "--accept", "lossy")).toMatchObject({ status: 0 });
   expect(migrate("verify")).toMatchObject({ status: 0 });
   expect(migrate("serve")).toMatchObject({ status: 2, stderr: expect.stringContaining("serve") });
 });

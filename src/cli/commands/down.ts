@@ -10,6 +10,7 @@ import type { RunEvent } from "../../run/events.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
 import { defineCommand, withSession, type Context } from "../command/command.ts";
 import {
+  acceptFlag,
   bundleFlags,
   contractFlags,
   leaseFlags,
@@ -44,20 +45,20 @@ export const downCommand = defineCommand({
     "dry-run": switchFlag("show the plan and change nothing"),
     steps: wholeFlag("roll back this many migrations (1)", 1),
     to: versionFlag("roll back all migrations above this number; 0 for all"),
-    "accept-loss": switchFlag("roll back even if data that was written after the migration is lost"),
-    "keep-appended": switchFlag("after an old version is restored, insert the rows again that were added since then"),
+    accept: acceptFlag("roll back even if data that was written after the migration is lost"),
+    reinsert: switchFlag("after an old version is restored, insert the rows again that were added since then"),
     plan: textFlag("run exactly the plan that migrate plan --down --out saved in this file", { value: "FILE" }),
     ...bundleFlags,
     ...contractFlags,
     ...leaseFlags,
   },
   conflicts: [
-    ["plan", "steps", "to", "accept-loss", "keep-appended"],
+    ["plan", "steps", "to", "accept", "reinsert"],
     ["steps", "to"],
-    ["accept-loss", "keep-appended"],
+    ["accept", "reinsert"],
   ],
   async run(context) {
-    const { steps, to, "accept-loss": acceptLoss, "keep-appended": keepAppended } = context.flags;
+    const { steps, to, accept, reinsert } = context.flags;
     const plan = context.flags.plan === undefined ? undefined : readPlan(context.flags.plan);
     if (context.flags["dry-run"] === true)
       return await showPlan({ ...context, flags: { ...context.flags, down: true } });
@@ -72,7 +73,7 @@ export const downCommand = defineCommand({
           event.reverted === 0 ? "nothing to roll back" : `${count(event.reverted, "migration")} rolled back`,
         );
     });
-    const choice = { steps, to, acceptLoss, keepAppended };
+    const choice = { steps, to, accept, reinsert };
     // The plan that the user agrees to has stated them.
     const isKnown = (event: RunEvent) => asks && event.event === "contracts";
     const emit = Object.assign((event: RunEvent) => isKnown(event) || see(event), { end: see.end });

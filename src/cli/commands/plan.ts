@@ -35,11 +35,10 @@ const flags = {
   down: switchFlag("plan a rollback: show what down would do"),
   to: versionFlag("plan up to this number only, or with --down, down to it"),
   "allow-out-of-order": switchFlag("also plan migrations with a lower number than an applied one"),
-  accept: acceptFlag("plan as with up --accept: lossy or irreversible"),
+  accept: acceptFlag("plan as with --accept of up or down: with consent to losing data"),
   "step-by-step": switchFlag("plan as with up --step-by-step"),
   steps: wholeFlag("with --down: roll back this many migrations (1)", 1),
-  "accept-loss": switchFlag("with --down: roll back even if data that was written after the migration is lost"),
-  "keep-appended": switchFlag("with --down: insert the rows again that were added after the migration"),
+  reinsert: switchFlag("with --down: insert the rows again that were added after the migration"),
   plan: textFlag("show a saved plan, and check whether it is still valid", { value: "FILE" }),
   format: choiceFlag("what to print: text, or Markdown for a comment on a pull request", formats),
   out: textFlag("save the plan to this file, for up --plan or down --plan", { value: "FILE" }),
@@ -61,16 +60,14 @@ export const planCommand = defineCommand({
   exits: { refused: "up or down would refuse it: consent is missing, a step would fail, or rows block it" },
   flags,
   conflicts: [
-    ["plan", "to", "steps", "accept", "allow-out-of-order", "accept-loss", "keep-appended", "step-by-step", "out"],
+    ["plan", "to", "steps", "accept", "allow-out-of-order", "reinsert", "step-by-step", "out"],
     ["steps", "to"],
-    ["accept-loss", "keep-appended"],
+    ["accept", "reinsert"],
     ["format", "json"],
-    ["down", "allow-out-of-order", "accept", "step-by-step"],
+    ["down", "allow-out-of-order", "step-by-step"],
   ],
   async run(context) {
-    const other = (["steps", "accept-loss", "keep-appended"] as const).find(
-      (name) => context.flags[name] !== undefined,
-    );
+    const other = (["steps", "reinsert"] as const).find((name) => context.flags[name] !== undefined);
     if (context.flags.down !== true && other !== undefined)
       throw new MigrateError("ERR_USAGE", { problem: `--${other} needs --down` });
     return await showPlan(context);
@@ -150,9 +147,9 @@ async function loadingOf({ migrations }: Plan, { python, target }: MigratorOptio
   return loader && `${loader.usable ? "values are loaded as separate files of the column: " : ""}${loaderText(loader)}`;
 }
 
-function choicesOf({ to, steps, accept, ...flags }: PlanFlags): readonly [Choice, DownChoice] {
+function choicesOf({ to, steps, accept, reinsert, ...flags }: PlanFlags): readonly [Choice, DownChoice] {
   return [
     { to, accept, allowOutOfOrder: flags["allow-out-of-order"] },
-    { to, steps, acceptLoss: flags["accept-loss"], keepAppended: flags["keep-appended"] },
+    { to, steps, accept, reinsert },
   ];
 }

@@ -8,7 +8,7 @@ import { schemaRevisions } from "../../run/schema-history.ts";
 import { compileStep } from "../../steps/registry.ts";
 import { derivedFiles } from "../command/additions.ts";
 import { defineCommand, withAnySession } from "../command/command.ts";
-import { switchFlag, textFlag } from "../command/flags.ts";
+import { choiceFlag, switchFlag, textFlag } from "../command/flags.ts";
 import { writeLockOf } from "../project/update-schema-lock.ts";
 import type { Output } from "../command/output.ts";
 import { renderUpdated } from "../render/steps.ts";
@@ -25,14 +25,15 @@ export const rebaseCommand = defineCommand({
   exits: { refused: "the order of the migrations matters" },
   flags: {
     "dry-run": switchFlag("print what would be done, and change nothing"),
-    "accept-order": switchFlag(
-      "renumber even if the order matters; only if no database has run this branch's migrations",
-    ),
+    accept: choiceFlag("renumber even if the order matters; only if no database has run this branch's migrations", [
+      "order",
+    ]),
     onto: textFlag("the git branch with the merged migrations; by default the main branch", { value: "BRANCH" }),
   },
   async run(context) {
     const { flags, output, features, underWay } = context;
-    const { "dry-run": isDry = false, "accept-order": accepts = false } = flags;
+    const { "dry-run": isDry = false } = flags;
+    const accepts = flags.accept === "order";
     return await withAnySession(context, async (session) => {
       const { folder, options, config } = session;
       checkRepository(folder);

@@ -15,7 +15,7 @@ import {
   type LedgerRecord,
 } from "../../ledger/state/record.ts";
 import { canonicalJson, matchesHash, sha256 } from "../../migrations/checksum.ts";
-import { acceptances } from "../../migrations/acceptance.ts";
+import { acceptances, acceptsLoss } from "../../migrations/acceptance.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { changeOfSteps } from "../history/pending.ts";
 import { migrationsOf, planDocumentShape, type DocumentAction, type PlanDocument } from "./plan-document.ts";
@@ -34,8 +34,7 @@ const shape = z.strictObject({
     allowOutOfOrder: z.boolean().optional(),
     accept: z.array(z.enum(acceptances)).readonly().optional(),
     steps: z.int().optional(),
-    acceptLoss: z.boolean().optional(),
-    keepAppended: z.boolean().optional(),
+    reinsert: z.boolean().optional(),
   }),
   /** Where the target is. */
   place: z.string(),
@@ -198,13 +197,11 @@ export function checkPlan(saved: SavedPlan, now: PlanDocument, state: LedgerStat
  * What an action executes, without its texts and estimates. Each write makes another version from which a table is restored.
  * Unless their loss is accepted, the run checks what was written.
  */
-function essence(
-  planned: DocumentAction | undefined,
-  isMidway: boolean,
-  { acceptLoss = false }: SavedPlan["choice"],
-): string {
+function essence(planned: DocumentAction | undefined, isMidway: boolean, choice: SavedPlan["choice"]): string {
   const withoutStart = (action: unknown): unknown =>
-    isObject(action) && restoring.has(action["kind"]) && !acceptLoss ? { ...action, after: undefined } : action;
+    isObject(action) && restoring.has(action["kind"]) && !acceptsLoss(choice)
+      ? { ...action, after: undefined }
+      : action;
   const commits = isMidway ? undefined : planned?.commits?.map(({ action }) => withoutStart(action));
   return canonicalJson([withoutStart(planned?.action), commits]);
 }

@@ -2,6 +2,7 @@
 import { replacesTable, tablesOfAction } from "../../actions/apply-action.ts";
 import type { Action } from "../../actions/model/action.ts";
 import type { MigrateError } from "../../errors/migrate-error.ts";
+import { acceptsLoss } from "../../migrations/acceptance.ts";
 import { identityOf } from "../../schema/table-identity.ts";
 import type { DocumentAction } from "./plan-document.ts";
 import { planCommand, stale, type SavedPlan } from "./saved-plan.ts";
@@ -19,13 +20,14 @@ export interface TableNow {
 
 /**
  * `tables`: those of the plan that exist and have a known version. `begun`: the planned actions that have begun. Throws
- * ERR_PLAN_STALE if a table was recreated or cannot be identified, or, with `acceptLoss`, was written to.
+ * ERR_PLAN_STALE if a table was recreated or cannot be identified, or, if a rollback loses what was written, was written to.
  */
 export function checkTables(
   saved: SavedPlan,
   tables: ReadonlyMap<string, TableNow>,
   begun: readonly DocumentAction[],
 ): void {
+  const loses = saved.plan.direction === "down" && acceptsLoss(saved.choice);
   const replaced = replacedBy(begun);
   const changed = new Set(begun.flatMap(({ action }) => tablesOfAction(action as Action)));
   for (const [table, now] of tables) {
@@ -44,7 +46,7 @@ export function checkTables(
           : `version ${version} of table ${table} was cleaned up since the plan was saved, so it is unknown whether this is the same table`,
         `save the plan again with ${planCommand(saved.plan)}`,
       );
-    if (saved.choice.acceptLoss === true && now.newest !== version && !changed.has(table))
+    if (loses && now.newest !== version && !changed.has(table))
       throw stale(
         saved.plan,
         "table",
@@ -62,11 +64,11 @@ export function replacedBy(begun: readonly DocumentAction[]): ReadonlySet<string
 /** `now`: what would be lost. Throws ERR_PLAN_STALE if the plan does not state it. */
 export function checkAccepted({ plan, choice }: SavedPlan, now: readonly string[]): void {
   // How many rows are put back may change, but not what they lose.
-  const lossOf = (words: string) => (choice.acceptLoss === true ? words : words.split(" put back without ")[1]);
+  const lossOf = (words: string) => (acceptsLoss(choice) ? words : words.split(" put back without ")[1]);
   const stated = new Set<string | undefined>([undefined, ...(plan.accepted ?? []).map(lossOf)]);
   const more = now.find((words) => !stated.has(lossOf(words)));
   if (more === undefined) return;
-  const flag = choice.acceptLoss === true ? "--accept-loss" : "--keep-appended";
+  const flag = acceptsLoss(choice) ? "--accept lossy" : "--reinsert";
   throw stale(plan, "table", `it does not state this: ${more}`, `finish it with migrate down ${flag}`);
 }
 

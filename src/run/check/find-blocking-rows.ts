@@ -1,5 +1,6 @@
 /** Finds rows that block a rollback, before anything is changed. */
 import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { acceptsLoss, type Acceptance } from "../../migrations/acceptance.ts";
 import { putBackKey, questionsOf, type Question, type SinceQuestion } from "../../plan/assess/blocking-rows.ts";
 import type { PutBackRowsAction } from "../../actions/model/action.ts";
 import type { Plan } from "../../plan/make-plan.ts";
@@ -13,9 +14,9 @@ import type { OldVersion, Since, SinceScope } from "../../targets/contract/versi
 
 export interface Consent {
   /** Lose what was written since and is removed by the rollback. */
-  readonly acceptLoss?: boolean | undefined;
+  readonly accept?: readonly Acceptance[] | undefined;
   /** Put back the rows of a table that is restored to an old version, if since then rows were only added. */
-  readonly keepAppended?: boolean | undefined;
+  readonly reinsert?: boolean | undefined;
 }
 
 interface Blocker {
@@ -38,33 +39,33 @@ interface Blocker {
 export async function withBlockers(
   plan: Plan,
   target: Target,
-  { acceptLoss, keepAppended }: Consent,
+  { accept, reinsert }: Consent,
   others: readonly string[] = [],
 ): Promise<Plan> {
+  const acceptLoss = acceptsLoss({ accept });
   const { rows, since } = questionsOf(plan);
-  const found: Blocker[] = acceptLoss === true ? [] : others.map((words) => ({ words, mayLose: true }));
-  const accepted: string[] = acceptLoss === true ? [...others] : [];
-  const putBack = new Map<string, number>();
-  const byVersion = new Map<string, number>();
+  const found: Blocker[] = acceptLoss ? [] : others.map((words) => ({ words, mayLose: true }));
+  const accepted = acceptLoss ? [...others] : [];
+  const [putBack, byVersion] = [new Map<string, number>(), new Map<string, number>()];
   for (const question of since) {
     const lost = await lostSince(question, putBack, target, acceptLoss);
     const { table, restores } = question;
     if (putBack.has(table)) byVersion.set(putBackKey(table, restores), putBack.get(table)!);
     if (lost === undefined) continue;
-    if (acceptLoss === true) accepted.push(lost.words);
-    else if (keepAppended === true && lost.mayPutBack === true) accepted.push(lost.putBack ?? lost.words);
+    if (acceptLoss) accepted.push(lost.words);
+    else if (reinsert === true && lost.mayPutBack === true) accepted.push(lost.putBack ?? lost.words);
     else found.push(lost);
   }
   for (const question of rows) {
     const { asks, least = 0, words, mayLose, isRefused, wasAsked } = question;
-    if (mayLose && acceptLoss === true) {
+    if (mayLose && acceptLoss) {
       const lost = await countBlockingRows(question, target).catch(() => undefined);
       if (lost === undefined ? asks.length > 0 && !wasAsked : isTooMany(lost))
         accepted.push(words(lost?.rows, lost?.written));
       continue;
     }
     const mixed = asks.find(({ table, putsBack }) => putsBack === true && (putBack.get(table) ?? 0) > 0);
-    if (mixed !== undefined && keepAppended === true) {
+    if (mixed !== undefined && reinsert === true) {
       // What else blocks must be changed first anyway.
       if (found.length > 0) continue;
       throw newerFirst(mixed.table, question.newer);
@@ -72,7 +73,7 @@ export async function withBlockers(
     const there = await countBlockingRows(question, target);
     if (there === undefined) {
       // The number is unknown, so only consent lets the rollback proceed.
-      if (!(isRefused || wasAsked || acceptLoss === true)) found.push({ words: words(undefined), mayLose: true });
+      if (!(isRefused || wasAsked || acceptLoss)) found.push({ words: words(undefined), mayLose: true });
     } else if (isTooMany(there) || there.rows < least) found.push({ words: words(there.rows, there.written), mayLose });
   }
   if (found.length === 0) return { ...plan, accepted, putBack: byVersion };
@@ -81,15 +82,14 @@ export async function withBlockers(
   const mayPutBack = found.every((one) => one.mayPutBack === true);
   const changeFirst = `${isBegun ? "" : "nothing was rolled back; "}change these rows first`;
   const lose = mayPutBack
-    ? "pass --keep-appended to put these rows back, or --accept-loss to lose them"
-    : `${rollBackFirst(found)}pass --accept-loss to lose that`;
+    ? "pass --reinsert to put these rows back, or --accept lossy to lose them"
+    : `${rollBackFirst(found)}pass --accept lossy to lose that`;
   const problems = found.map(({ words, unkept }) =>
-    keepAppended === true && unkept !== undefined ? `${words}, and ${unkept}` : words,
+    reinsert === true && unkept !== undefined ? `${words}, and ${unkept}` : words,
   );
-  const hint = mayLose ? lose : changeFirst;
   // Whether rows are put back is for the user to decide.
-  const shown = keepAppended === true ? plan : withoutPutBack(plan);
-  return { ...shown, accepted, putBack: byVersion, blocked: { problems, hint } };
+  const shown = reinsert === true ? plan : withoutPutBack(plan);
+  return { ...shown, accepted, putBack: byVersion, blocked: { problems, hint: mayLose ? lose : changeFirst } };
 }
 
 function withoutPutBack(plan: Plan): Plan {
@@ -111,7 +111,7 @@ function rollBackFirst(found: readonly Blocker[]): string {
 function newerFirst(table: string, newer: number): MigrateError {
   return new MigrateError("ERR_ROLLBACK_BLOCKED", {
     problems: [`rows that are put back into ${table} can be checked only when they are there`],
-    hint: `nothing was rolled back; run migrate down --steps ${newer} --keep-appended first, then this command again`,
+    hint: `nothing was rolled back; run migrate down --steps ${newer} --reinsert first, then this command again`,
   });
 }
 
@@ -123,7 +123,7 @@ async function lostSince(
   question: SinceQuestion,
   putBack: Map<string, number>,
   target: Target,
-  acceptLoss = false,
+  acceptLoss: boolean,
 ): Promise<Blocker | undefined> {
   const { table, restores, putting, leaves, empty } = question;
   if (await isRestored(question, target)) return undefined;

@@ -87,7 +87,7 @@ export function bindingOf(
       const seen = await tablesNow(saved, target);
       checkTables(saved, seen, begun);
       // What the tables have become is the work of the plan, so that only the loss itself shows whether it grew.
-      if (begun.length > 0 || saved.choice.keepAppended === true) checkAccepted(saved, now.accepted ?? []);
+      if (begun.length > 0 || saved.choice.reinsert === true) checkAccepted(saved, now.accepted ?? []);
       const replaced = replacedBy(begun);
       const left = [...tables].filter(([table]) => !replaced.has(table));
       // By its instance the table is known also after the version of the plan was cleaned up.

@@ -40,7 +40,7 @@ export async function misfitsSince(table: VersionedTable, putting: PuttingBack):
 export async function putBack(table: VersionedTable, putting: PuttingBack): Promise<number> {
   const { version, after, since = version, columns, leaves = [], mayBeDone = false } = putting;
   const restored = await restoredAs(table, version, after);
-  const way = `to continue without them, run migrate down --accept-loss`;
+  const way = `to continue without them, run migrate down --accept lossy`;
   const unsure = (why: string) =>
     new Error(`it is unknown what was written before version ${version} was restored: ${why}; ${way}`);
   if (restored === undefined) throw unsure("the version that was made of it was cleaned up");
@@ -66,7 +66,7 @@ export async function putBack(table: VersionedTable, putting: PuttingBack): Prom
   const hasValue = leaves.map((name) => `${sqlPath([name])} is not null`).join(" or ");
   if (hasValue !== "" && (await table.count(source, `(${addedRows}) and (${hasValue})`)) > 0)
     throw new Error(
-      `${lost}, and would lose what they have in ${leaves.join(", ")} if they were put back; ${holds}; to put them back without that, run migrate down --keep-appended`,
+      `${lost}, and would lose what they have in ${leaves.join(", ")} if they were put back; ${holds}; to put them back without that, run migrate down --reinsert`,
     );
   const file = await table.rows(source, addedRows, Object.entries(columns));
   const { rowsInFile } = await import("../../wire/arrow/ipc-file.ts");

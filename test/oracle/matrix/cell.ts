@@ -26,7 +26,7 @@ export interface Outcome {
   readonly pull?: Ended;
   readonly up?: Ended;
   readonly down?: Ended;
-  readonly keepAppended?: Ended;
+  readonly reinsert?: Ended;
   /** Whether it needed consent. */
   readonly accept?: readonly Acceptance[];
   /** How often Python has compared a table. */
@@ -79,7 +79,7 @@ export async function runCell(cell: Cell, judge: Asked, databases: Databases): P
   };
 
   await must({ take: table, as: "before" });
-  const ended: { pull?: Ended; up?: Ended; down?: Ended; keepAppended?: Ended } = {};
+  const ended: { pull?: Ended; up?: Ended; down?: Ended; reinsert?: Ended } = {};
   ended.pull = await run(async () => {
     files.push(aMigration(1, (await pull(options, [])).steps));
     await baseline(options);
@@ -104,10 +104,10 @@ export async function runCell(cell: Cell, judge: Asked, databases: Databases): P
   await must({ append: table, ids: [100, 101] });
   await must({ take: table, as: "with more" });
   await must({ take: table, as: "more", ids: [100, 101] });
-  const told = JSON.stringify(await planDown(options, { keepAppended: true }).catch(() => null));
+  const told = JSON.stringify(await planDown(options, { reinsert: true }).catch(() => null));
   const loses = told.includes(`without what they have in `) ? [cell.place] : [];
-  ended.keepAppended = await run(() => down(options, { keepAppended: true }), "with more");
-  if (ended.keepAppended === "as promised") {
+  ended.reinsert = await run(() => down(options, { reinsert: true }), "with more");
+  if (ended.reinsert === "as promised") {
     comparisons++;
     await must({ back: table, from: "before", appended: "more", names, loses });
   }

@@ -26,7 +26,7 @@ export function withOutcomes(
 
 function countsOf(results: readonly Result[], total: number): string {
   const cells = results.filter(({ engine }) => engine === undefined);
-  const refusals = cells.flatMap(({ pull, up, down, keepAppended }) => [pull, up, down, keepAppended]);
+  const refusals = cells.flatMap(({ pull, up, down, reinsert }) => [pull, up, down, reinsert]);
   const sum = (numbers: readonly number[]) => numbers.reduce((one, other) => one + other, 0).toLocaleString("en-US");
   return [
     "| cells | that have run | of them not in the engine | refusals | comparisons | wrong |",

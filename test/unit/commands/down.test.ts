@@ -133,9 +133,9 @@ test("a ledger neither replaces nor releases nor lists what another ledger keeps
   expect(await prune(one, {})).toMatchObject([{ version: 1, migration: "0002_drawn" }]);
   expect(await prune(other, { yes: true })).toMatchObject([{ version: 2, migration: "0002_drawn" }]);
   expect(await keptVersions()).toEqual([1]);
-  await down(other, { acceptLoss: true });
+  await down(other, { accept: ["lossy"] });
   expect(await keptVersions()).toEqual([1]);
-  await down(one, { acceptLoss: true });
+  await down(one, { accept: ["lossy"] });
   expect(await keptVersions()).toEqual([]);
 });
 
@@ -351,12 +351,12 @@ test("it rolls back only the migrations that the user agreed to, if others ran s
   const [first, second] = migrations;
   await up(options, { to: 1 });
   await up(options);
-  await expect(down(options, { acceptLoss: true }, [first!])).rejects.toMatchObject({ code: "ERR_ROLLBACK_OTHER" });
-  await expect(down(options, { acceptLoss: true }, [])).rejects.toThrow(
+  await expect(down(options, { accept: ["lossy"] }, [first!])).rejects.toMatchObject({ code: "ERR_ROLLBACK_OTHER" });
+  await expect(down(options, { accept: ["lossy"] }, [])).rejects.toThrow(
     "there was nothing to roll back, and since then",
   );
   expect(await target.listTables()).toContain("t2");
-  expect(await down(options, { acceptLoss: true }, [second!])).toEqual({ reverted: 1, total: 1 });
+  expect(await down(options, { accept: ["lossy"] }, [second!])).toEqual({ reverted: 1, total: 1 });
 });
 
 const twoMigrations = sourceOf([

@@ -66,7 +66,7 @@ test("what stands in the way of a rollback is in its plan, and what is kept can 
     problems: [
       "1 row of notes was written since, which restoring version 1 would lose; they can be put back with null in body",
     ],
-    hint: "pass --keep-appended to put these rows back, or --accept-loss to lose them",
+    hint: "pass --reinsert to put these rows back, or --accept lossy to lose them",
   });
   await expect(migrator.down()).rejects.toMatchObject({ code: "ERR_ROLLBACK_BLOCKED", details: blocked });
   await expect(migrator.savePlanDown()).rejects.toMatchObject({ code: "ERR_ROLLBACK_BLOCKED" });

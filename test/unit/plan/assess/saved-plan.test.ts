@@ -88,6 +88,12 @@ function aPlan(content: Partial<SavedPlan> = {}): SavedPlan {
   });
 }
 
+/** A rollback that may lose what was written. */
+const losing: Partial<SavedPlan> = {
+  choice: { accept: ["lossy"] },
+  plan: { ...aDocument(planned(1, create)), direction: "down" },
+};
+
 test("a saved plan is read as it was saved", () => {
   const plan = aPlan();
   expect(parseSavedPlan(JSON.parse(JSON.stringify(plan)))).toEqual(plan);
@@ -185,14 +191,14 @@ const now = { newest: 5, at: 30, listsVersions: true };
 
 test.each<[what: string, table: Partial<typeof now>, content: Partial<SavedPlan>, words: string | undefined]>([
   ["was written to", {}, {}, undefined],
-  ["was written to, and whose rows are lost", {}, { choice: { acceptLoss: true } }, "it is at version 5, and was at 3"],
-  ["is as it was, and whose rows are lost", { newest: 3 }, { choice: { acceptLoss: true } }, undefined],
+  ["was written to, and whose rows are lost", {}, losing, "it is at version 5, and was at 3"],
+  ["is as it was, and whose rows are lost", { newest: 3 }, losing, undefined],
   ["has another time", { at: 31 }, {}, "was dropped and recreated"],
   ["has fewer versions", { newest: 2 }, {}, "was dropped and recreated"],
   ["does not list the version", { at: undefined as never }, {}, "version 3 of table t was cleaned up"],
   ["lists no versions", { at: undefined as never, listsVersions: false }, {}, undefined],
   ["was saved without times", {}, { times: undefined }, "it does not state when version 3 of table t was made"],
-  ["was not there", { newest: 1 }, { tables: { t: null }, choice: { acceptLoss: true } }, undefined],
+  ["was not there", { newest: 1 }, { ...losing, tables: { t: null } }, undefined],
 ])("a saved plan and a table that %s", (_, table, content, words) => {
   const check = () => checkTables(aPlan(content), new Map([["t", { ...now, ...table }]]), []);
   if (words === undefined) expect(check).not.toThrow();
@@ -221,31 +227,31 @@ test("a version from which a table is restored may be newer, unless the loss of 
       aDocument(planned(1, restore(4))),
       foldLedger([]),
     );
-  for (const choice of [{}, { keepAppended: true }]) expect(check(choice)).not.toThrow();
-  expect(check({ acceptLoss: true })).toThrow(other);
+  for (const choice of [{}, { reinsert: true }]) expect(check(choice)).not.toThrow();
+  expect(check({ accept: ["lossy"] })).toThrow(other);
 });
 
 const putBack = (rows: number, without = "") => `${rows} rows of t were written since, which are put back${without}`;
 const lost = (rows: number) => `${rows} rows of t were written since, which restoring version 2 would lose`;
 
 test.each<[choice: SavedPlan["choice"], stated: readonly string[], now: readonly string[], isStated: boolean]>([
-  [{ keepAppended: true }, [], [putBack(2)], true],
-  [{ keepAppended: true }, [], [putBack(2, " with null in a")], true],
-  [{ keepAppended: true }, [], [putBack(2, " without what they have in a")], false],
+  [{ reinsert: true }, [], [putBack(2)], true],
+  [{ reinsert: true }, [], [putBack(2, " with null in a")], true],
+  [{ reinsert: true }, [], [putBack(2, " without what they have in a")], false],
   [
-    { keepAppended: true },
+    { reinsert: true },
     [putBack(2, " without what they have in a")],
     [putBack(3, " without what they have in a")],
     true,
   ],
   [
-    { keepAppended: true },
+    { reinsert: true },
     [putBack(2, " without what they have in a")],
     [putBack(2, " without what they have in b")],
     false,
   ],
-  [{ acceptLoss: true }, [lost(2)], [lost(2)], true],
-  [{ acceptLoss: true }, [lost(2)], [lost(3)], false],
+  [{ accept: ["lossy"] }, [lost(2)], [lost(2)], true],
+  [{ accept: ["lossy"] }, [lost(2)], [lost(3)], false],
 ])("with %j, a plan that states %j and what is lost now, %j", (choice, stated, lost, isStated) => {
   const saved = aPlan({ choice, plan: { ...aDocument(planned(1, restore(3))), accepted: [...stated] } });
   const check = () => checkAccepted(saved, lost);

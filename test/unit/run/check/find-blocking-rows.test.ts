@@ -1,4 +1,5 @@
 import { isMigrateError, MigrateError } from "../../../../src/errors/migrate-error.ts";
+import type { Acceptance } from "../../../../src/migrations/acceptance.ts";
 import { expect, test } from "vitest";
 import { countBlockingRows, sinceOf, withBlockers } from "../../../../src/run/check/find-blocking-rows.ts";
 import type { Plan } from "../../../../src/plan/make-plan.ts";
@@ -49,10 +50,10 @@ test.each([
 });
 
 test("what else blocks a rollback blocks it without consent, and is named as accepted with it", async () => {
-  const asked = async (acceptLoss: boolean) =>
-    await withBlockers({ now: new Map(), migrations: [] }, {} as Target, { acceptLoss }, ["t was cleaned up"]);
-  expect(await asked(false)).toMatchObject({ accepted: [], blocked: { problems: ["t was cleaned up"] } });
-  const accepted = await asked(true);
+  const asked = async (...accept: readonly Acceptance[]) =>
+    await withBlockers({ now: new Map(), migrations: [] }, {} as Target, { accept }, ["t was cleaned up"]);
+  expect(await asked()).toMatchObject({ accepted: [], blocked: { problems: ["t was cleaned up"] } });
+  const accepted = await asked("lossy");
   expect(accepted).toMatchObject({ accepted: ["t was cleaned up"] });
   expect(accepted.blocked).toBeUndefined();
 });
@@ -65,6 +66,6 @@ test("with consent a rollback drops values also where they can't be looked for, 
   const now = new Map([["t", { columns: columnsOf({ id: int32(), n: int32() }) }]]);
   const plan = { now, migrations: [planned] } as unknown as Plan;
   const words = "values of t.n can't be looked for here, and the rollback drops them";
-  expect(await withBlockers(plan, {} as Target, { acceptLoss: true })).toMatchObject({ accepted: [words] });
+  expect(await withBlockers(plan, {} as Target, { accept: ["lossy"] })).toMatchObject({ accepted: [words] });
   expect((await withBlockers(plan, {} as Target, {})).blocked).toMatchObject({ problems: [words] });
 });

@@ -60,7 +60,7 @@ async function restored(
   await up(options);
   set("a", { owner: "seen" });
   const seen = tables.get("t")!.version;
-  const ended = await down(options, { to: 1, acceptLoss }).catch((error: unknown) => error);
+  const ended = await down(options, { to: 1, accept: acceptLoss ? ["lossy"] : [] }).catch((error: unknown) => error);
   const owners = tables.get("t")!.columns.map(({ metadata }) => metadata?.["owner"]);
   return { ended, notes, owners, seen };
 }

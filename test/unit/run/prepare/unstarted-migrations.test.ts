@@ -43,7 +43,7 @@ async function aWorld(second: readonly Step[] = [createTable("two"), createTable
 
 test("a migration of which nothing had run when earlier ones were rolled back does not count as run", async () => {
   const { tables, options } = await aWorld();
-  expect(await down(options, { to: 0, acceptLoss: true })).toEqual({ reverted: 1, total: 0 });
+  expect(await down(options, { to: 0, accept: ["lossy"] })).toEqual({ reverted: 1, total: 0 });
   expect(await up(options)).toEqual({ applied: 2, total: 2 });
   expect(tables.get("three")).toBeDefined();
 });
@@ -51,10 +51,10 @@ test("a migration of which nothing had run when earlier ones were rolled back do
 test("nothing is rolled back below a migration that has begun, until up has ended that", async () => {
   const { tables, options } = await aWorld();
   tables.create("two", columnsOf({ a: int32() }));
-  await expect(down(options, { to: 0, acceptLoss: true })).rejects.toMatchObject({ code: "ERR_UNSETTLED" });
+  await expect(down(options, { to: 0, accept: ["lossy"] })).rejects.toMatchObject({ code: "ERR_UNSETTLED" });
   expect(tables.get("one")).toBeDefined();
   expect(await up(options)).toEqual({ applied: 1, total: 2 });
-  expect(await down(options, { to: 0, acceptLoss: true })).toEqual({ reverted: 2, total: 0 });
+  expect(await down(options, { to: 0, accept: ["lossy"] })).toEqual({ reverted: 2, total: 0 });
   expect(tables.names()).toEqual(["_migrations"]);
 });
 
@@ -62,7 +62,7 @@ test("nothing is rolled back below a migration that may have begun and whose fil
   const { tables, options } = await aWorld();
   tables.create("two", columnsOf({ a: int32() }));
   const older = { ...options, migrations: sourceOf([aMigration(1, [createTable("one")])]) };
-  await expect(down(older, { to: 0, acceptLoss: true })).rejects.toMatchObject({ code: "ERR_BEGUN" });
+  await expect(down(older, { to: 0, accept: ["lossy"] })).rejects.toMatchObject({ code: "ERR_BEGUN" });
   expect(tables.get("one")).toBeDefined();
   await expect(up(older)).rejects.toMatchObject({ code: "ERR_BEGUN" });
 });
@@ -72,7 +72,7 @@ test("down does not succeed where what it would roll back may have begun", async
   tables.create("two", columnsOf({ a: int32() }));
   await expect(down(options, { to: 1 })).rejects.toMatchObject({ code: "ERR_UNSETTLED" });
   expect(await up(options)).toEqual({ applied: 1, total: 2 });
-  expect(await down(options, { to: 1, acceptLoss: true })).toEqual({ reverted: 1, total: 1 });
+  expect(await down(options, { to: 1, accept: ["lossy"] })).toEqual({ reverted: 1, total: 1 });
   expect(tables.names()).toEqual(["_migrations", "one"]);
 });
 
@@ -88,7 +88,7 @@ test("down has nothing to do where nothing has begun, and finds nothing in doubt
 test("nothing is rolled back where the tables do not tell whether a migration has begun", async () => {
   const { tables, options } = await aWorld();
   tables.create("two", columnsOf({ other: int32() }));
-  await expect(down(options, { to: 0, acceptLoss: true })).rejects.toMatchObject({ code: "ERR_UNSETTLED" });
+  await expect(down(options, { to: 0, accept: ["lossy"] })).rejects.toMatchObject({ code: "ERR_UNSETTLED" });
   expect(tables.get("one")).toBeDefined();
 });
 
