@@ -51,6 +51,7 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
   ],
   "Inside lance-migrate": [
     "docs/internals/architecture.md",
+    "docs/internals/extending.md",
     "docs/internals/ledger.md",
     "docs/internals/engine.md",
     "docs/internals/faults.md",

@@ -191,9 +191,6 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
     return `${name === "k" ? "how many neighbours each search looks for" : "the number of vectors to search for"}; at most ${number(most)}`;
   }),
   "docs/telemetry.md": [`for at most ${seconds(numberIn("src/main/main.ts", "flushLimit"))} seconds`],
-  "docs/types.md": [
-    `by less than ${numberIn("test/unit/features/types/history-types.test.ts", /each\)\.toBeLessThan\((\d+)\)/)} bytes for each migration`,
-  ],
 };
 
 /** What others decide: the engine, or an example. */
@@ -212,7 +209,7 @@ export const ofOthers: Readonly<Record<string, readonly string[]>> = {
   "docs/limits.md": ["30 s per request, retried for 180 s", "an idle connection | 72 s"],
   "docs/object-stores.md": ["30 s by default"],
   // pylance 14.0.2.
-  "docs/backfill.md": ["limits bodies to 2 MiB", "what 1,000 rows cost"],
+  "docs/backfill.md": ["what 1,000 rows cost"],
   "docs/rest.md": ["A request body may have at most 2 MiB"],
   "docs/service.md": ["asks for 8 GB"],
 };

@@ -93,8 +93,4 @@ export const runbookScenes: Readonly<Record<string, Scene>> = {
     await table.checkout(version + 1);
     await table.restore();
   },
-  "docs/runbook.md#an-older-release-was-deployed": async (setting) => {
-    await all(setting);
-    remove(setting, "0004_scores.ts", "0005_codes.ts");
-  },
 };
