@@ -151,9 +151,13 @@ export const command = defineConfig({
         // The rest of it, loaded where rows are read and written.
         { name: "apache-arrow", test: /\/node_modules\/apache-arrow\//, priority: 2 },
         { name: "rest", test: /\/src\/targets\/rest\/rest\.ts$/, priority: 2 },
-        { name: "shared", test: /\/src\/(?!scaffold|features|wire|schema\/print)/, minShareCount: 2, priority: 2 },
-        // One file for a feature, unless it needs packages that a project may lack.
-        { name: featureOf, test: /\/src\/features\/(author|lint|rehearse|repair|types)\//, priority: 1 },
+        { name: "shared", test: /\/src\/(?!features|wire|schema\/print)/, minShareCount: 2, priority: 2 },
+        // One file for a feature, without what needs packages that a project may lack.
+        {
+          name: featureOf,
+          test: /\/src\/features\/(author\/(?!scaffold\/(ts-morph|type-problem|fill-template|renumber))|(contracts|lint|rehearse|repair|types)\/)/,
+          priority: 1,
+        },
       ],
     },
     chunkFileNames: "[name]-[hash].js",

@@ -12,8 +12,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** By what is counted, the most lines; of docs, the most words. */
 export const budgets: Readonly<Record<string, number>> = {
-  "src, core": 57_815,
-  "src/features/author": 130,
+  "src, core": 53_000,
+  "src/features/author": 4_800,
+  "src/features/contracts": 150,
   "src/features/lint": 920,
   "src/features/rehearse": 950,
   "src/features/repair": 1_600,

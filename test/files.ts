@@ -119,7 +119,7 @@ export const longest: readonly string[] = [
   "e2e/baseline",
   "simulate/planted",
   "e2e/plan",
-  "unit/scaffold/type-problem",
+  "unit/features/author/scaffold/type-problem",
   "sequences/back",
   "e2e/init",
   // Well after service/python-methods, whose environment it uses.

@@ -7,6 +7,7 @@ import { descriptionOf, source, tagOf } from "./source.ts";
 const tables: Readonly<Record<string, readonly (readonly [file: string, name: string])[]>> = {
   "the settings": [
     ["src/session/config.ts", "CoreConfig"],
+    ["src/features/author/scaffold/format-draft.ts", "FormatSettings"],
     ["src/features/lint/settings.ts", "LintSettings"],
     ["src/features/types/settings.ts", "TypesSettings"],
   ],

@@ -1,9 +1,11 @@
 /** Whatever is not needed to apply migrations and to roll them back. Nothing below knows them. */
+import type { FormatSettings } from "./author/scaffold/format-draft.ts";
 import type { LintSettings } from "./lint/settings.ts";
 import type { RepairMembers } from "./repair/members.ts";
 import type { RehearseMembers } from "./rehearse/members.ts";
 import type { TypesSettings } from "./types/settings.ts";
 export { author } from "./author/feature.ts";
+export { contracts } from "./contracts/feature.ts";
 export { lint } from "./lint/feature.ts";
 export { rehearse } from "./rehearse/feature.ts";
 export { repair } from "./repair/feature.ts";
@@ -15,4 +17,4 @@ export { types } from "./types/feature.ts";
 export type FeatureMembers = RehearseMembers & RepairMembers;
 
 /** What they add to the configuration. */
-export type FeatureSettings = LintSettings & TypesSettings;
+export type FeatureSettings = FormatSettings & LintSettings & TypesSettings;

@@ -55,11 +55,6 @@ export interface CoreConfig {
    */
   readonly python?: string;
   /**
-   * Formats new migrations and the schema: a command such as `prettier --write`, which gets a file's path as its last
-   * argument, or a function that gets the text and the path, and returns the formatted text.
-   */
-  readonly format?: string | ((text: string, file: string) => string | Promise<string>);
-  /**
    * Functions that `migrate up` and `migrate down` call before and after a run and each migration: `beforeRun`,
    * `afterRun`, `beforeMigration`, `afterMigration` ([hooks](hooks.md)).
    */

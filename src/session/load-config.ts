@@ -90,12 +90,6 @@ const configShape: Shape<CoreConfig> = {
   leaseSeconds: optional(seconds(1)),
   waitSeconds: optional(seconds(0)),
   python: optional(filledText("must be a program")),
-  format: optional(
-    must(
-      (format) => typeof format === "function" || (typeof format === "string" && format.trim() !== ""),
-      "must be a command or a function",
-    ),
-  ),
   hooks: optional(exactObject(hooksShape, "must be an object of functions")),
 };
 
@@ -179,7 +173,6 @@ function withDefaults(given: CoreConfig, added: AddedSettings): Omit<LoadedConfi
     target: given.target,
     hooks: given.hooks,
     schema: given.schema,
-    format: given.format,
     python: given.python,
     migrations: given.migrations ?? "migrations",
     ledger: given.ledger ?? usualLedger,

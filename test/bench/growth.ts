@@ -18,7 +18,7 @@ import { stepHash } from "../../src/migrations/checksum.ts";
 import { loadMigrations, migrationsIn } from "../../src/migrations/source.ts";
 import { thisRunner } from "../../src/run/run-context.ts";
 import { databaseAfter, lockOf, schemaRevisions } from "../../src/run/schema-history.ts";
-import { schemaText } from "../../src/scaffold/print-schema.ts";
+import { schemaText } from "../../src/features/author/scaffold/print-schema.ts";
 import { open } from "../../src/targets/lance/lance.ts";
 import { open as openService } from "../../src/targets/rest/rest.ts";
 import { systemClock } from "../../src/time/clock.ts";

@@ -72,7 +72,7 @@ const appenders = roundsIn("test/fault/writers.test.ts", "appenders");
 const crowd = "test/fault/crowd.test.ts";
 const [runs, swaps, crowdKills] = ["usual", "migrations", "kills"].map((name) => roundsIn(crowd, name!));
 const generated = roundsIn("test/sequences/generate.test.ts", "pairs");
-const branches = roundsIn("test/unit/commands/branch/rebase-steps.test.ts", "pairs");
+const branches = roundsIn("test/unit/features/author/branch/rebase-steps.test.ts", "pairs");
 const simulated = roundsIn("test/simulate/simulate.test.ts", "schedules");
 const found = numberIn("test/simulate/planted.test.ts", "schedules");
 

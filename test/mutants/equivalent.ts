@@ -23,12 +23,12 @@ export const equivalents: readonly Equivalent[] = [
     why: "only of a detour all commits are meant: the state before its first one is that before the commit itself, and that one changes no rows",
   },
   {
-    file: "commands/branch/plan-squash.ts",
+    file: "features/author/branch/plan-squash.ts",
     id: "planSquash.01b4fd",
     why: "a squash leads to the same tables (squash-steps.test.ts), so no input makes this check fail: it is there for a defect of squash",
   },
   {
-    file: "commands/branch/plan-squash.ts",
+    file: "features/author/branch/plan-squash.ts",
     id: "planSquash.013d44",
     why: "a squash leads to the same tables (squash-steps.test.ts), so no input makes this check fail: it is there for a defect of squash",
   },

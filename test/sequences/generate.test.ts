@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { connect, readColumns } from "../../src/engine/engine.ts";
-import { diff } from "../../src/commands/generate/diff-tables.ts";
+import { diff } from "../../src/features/author/generate/diff-tables.ts";
 import { up } from "../../src/commands/up.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
 import type { Migration } from "../../src/migrations/load.ts";

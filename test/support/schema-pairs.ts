@@ -1,6 +1,6 @@
 /** Pairs of databases drawn by fast-check, the second near the first; and answers to what nobody can tell. */
-import type { DiffAnswer, Unsure } from "../../src/commands/generate/diff-columns.ts";
-import type { Diff } from "../../src/commands/generate/diff-tables.ts";
+import type { DiffAnswer, Unsure } from "../../src/features/author/generate/diff-columns.ts";
+import type { Diff } from "../../src/features/author/generate/diff-tables.ts";
 import type { Column, DataType } from "../../src/schema/data-type.ts";
 import { change, type Database, type Table } from "../../src/schema/table.ts";
 import { tablesAfter } from "../../src/actions/apply-action.ts";

@@ -231,3 +231,5 @@ export const verify = z.union([
     })
     .describe("With `--ledger`."),
 ]);
+
+export const completion = z.strictObject({ shell: text, script: text });

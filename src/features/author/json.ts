@@ -1,6 +1,96 @@
 /** What the commands that write migrations print with --json. */
 import { z } from "zod";
-import { difference, target, text, texts, writtenLock as lock } from "../../cli/json/shared.ts";
+import { difference, target, text, texts, whole, writtenLock as lock, yes } from "../../cli/json/shared.ts";
+import { planDocumentShape } from "../../plan/assess/plan-document.ts";
+
+const file = text.describe("The migration that was written.");
+const steps = texts.describe("Its steps, as text.");
+
+export const init = z.strictObject({
+  written: texts.describe("The files that were written or changed."),
+  next: texts.describe("The commands to run next."),
+});
+
+const newMigration = z.strictObject({ file, lock });
+export { newMigration as new };
+
+export const generate = z.union([
+  z
+    .strictObject({
+      file: file.optional().describe("The migration that was written; absent if there is nothing to do."),
+      steps,
+      lock,
+    })
+    .describe("Without `--check`."),
+  z
+    .strictObject({
+      equal: yes.describe("Whether the migrations lead to the tables that the schema declares."),
+      steps: texts.describe("The steps that are missing."),
+      unsure: z
+        .array(z.strictObject({ gone: text, names: texts, answers: texts.describe("The flags that answer it.") }))
+        .describe("What is gone, and may have become one of these new names."),
+      impossible: texts.describe("What no steps lead to."),
+    })
+    .describe("With `--check`."),
+]);
+
+export const push = z.intersection(
+  planDocumentShape,
+  z.object({
+    later: texts.describe("Vector indexes that need rows first."),
+    others: texts.describe("Tables in neither the migrations nor the schema, which are left alone."),
+    dryRun: yes,
+  }),
+);
+
+const bundle = { file: text, migrations: whole.describe("How many are in it.") };
+
+export const build = z.union([
+  z.strictObject({ ...bundle, written: yes.describe("False if it was up to date.") }).describe("Without `--check`."),
+  z
+    .strictObject({ ...bundle, stale: yes.describe("Whether it is missing or out of date.") })
+    .describe("With `--check`."),
+]);
+
+export const rebase = z.strictObject({
+  onto: text,
+  incoming: texts.describe("The migrations that were merged."),
+  migrations: z
+    .array(
+      z.strictObject({
+        from: text,
+        to: text,
+        changes: z
+          .array(z.strictObject({ before: text, after: text }))
+          .describe("Steps with other names now, as text."),
+      }),
+    )
+    .describe("Those of this branch."),
+  commute: yes.describe("Whether both orders lead to the same tables."),
+  apart: texts.describe("Why they do not."),
+  notes: texts,
+  lock,
+});
+
+export const squash = z.strictObject({
+  file: file.optional().describe("Absent with `--dry-run`."),
+  replaces: texts,
+  steps: whole.describe("How many steps it has."),
+  kept: texts.describe("Tables whose steps stay as they were, because they insert rows."),
+  left: texts.describe("What is not in it."),
+  proven: whole.optional().describe("How many tables came out the same from both on the engine."),
+  unproven: text.optional().describe("Why that could not be tried."),
+  lock,
+});
+
+const pulled = { schema: text.describe("The path of the schema."), tables: texts };
+
+export const pull = z.union([
+  z
+    .strictObject({ file, ...pulled, steps, left: texts.describe("What could not be pulled."), lock })
+    .describe("Without `--schema`."),
+  z.strictObject(pulled).describe("With `--schema`."),
+]);
 
 export const verify = z
   .strictObject({

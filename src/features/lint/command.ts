@@ -13,7 +13,7 @@ import { derivedFiles, type Described } from "../../cli/command/additions.ts";
 import { defineCommand, withAnySession, type Context } from "../../cli/command/command.ts";
 import { switchFlag, textFlag, versionFlag, type FlagValues } from "../../cli/command/flags.ts";
 import type { Annotation, Line } from "../../cli/command/output.ts";
-import { staleLock, writeLockOf } from "../../cli/project/update-schema-lock.ts";
+import { staleLock, writeLockOf } from "../../session/lock-file.ts";
 import { sarifLog } from "./sarif.ts";
 import { renderWritten, shownPath } from "../../cli/render/steps.ts";
 import type { Declared } from "./rules/rule.ts";

@@ -7,17 +7,10 @@ import { z } from "zod";
 import * as apply from "../../cli/json/apply.ts";
 import * as inspect from "../../cli/json/inspect.ts";
 import { errorDocumentShape } from "../../cli/json/shared.ts";
-import * as write from "../../cli/json/write.ts";
 import * as features from "../../features/index.ts";
 import { commandNames } from "./registry.ts";
 
 const core: Readonly<Record<string, z.ZodType>> = {
-  init: write.init,
-  new: write.newMigration,
-  generate: write.generate,
-  push: write.push,
-  contract: write.contract,
-  build: write.build,
   plan: apply.plan,
   up: apply.up,
   down: apply.down,
@@ -26,10 +19,7 @@ const core: Readonly<Record<string, z.ZodType>> = {
   history: inspect.history,
   blame: inspect.blame,
   verify: inspect.verify,
-  rebase: write.rebase,
-  squash: write.squash,
-  pull: write.pull,
-  completion: write.completion,
+  completion: inspect.completion,
   error: errorDocumentShape,
 };
 

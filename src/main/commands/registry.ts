@@ -4,14 +4,6 @@ import { extended, groupTitles, type CommandGroups, type Feature, type Loaders }
 import * as features from "../../features/index.ts";
 
 const core: CommandGroups = {
-  "Write migrations": {
-    init: async () => (await import("../../cli/commands/init.ts")).initCommand,
-    new: async () => (await import("../../cli/commands/new.ts")).newCommand,
-    generate: async () => (await import("../../cli/commands/generate.ts")).generateCommand,
-    push: async () => (await import("../../cli/commands/push.ts")).pushCommand,
-    contract: async () => (await import("../../cli/commands/contract.ts")).contractCommand,
-    build: async () => (await import("../../cli/commands/build.ts")).buildCommand,
-  },
   "Apply and roll back": {
     plan: async () => (await import("../../cli/commands/plan.ts")).planCommand,
     up: async () => (await import("../../cli/commands/up.ts")).upCommand,
@@ -23,13 +15,6 @@ const core: CommandGroups = {
     history: async () => (await import("../../cli/commands/history.ts")).historyCommand,
     blame: async () => (await import("../../cli/commands/blame.ts")).blameCommand,
     verify: async () => (await import("../../cli/commands/verify.ts")).verifyCommand,
-  },
-  "Work on branches": {
-    rebase: async () => (await import("../../cli/commands/rebase.ts")).rebaseCommand,
-    squash: async () => (await import("../../cli/commands/squash.ts")).squashCommand,
-  },
-  "Existing databases and repairs": {
-    pull: async () => (await import("../../cli/commands/pull.ts")).pullCommand,
   },
   More: {
     completion: async () => (await import("../../cli/commands/completion.ts")).completionCommand,

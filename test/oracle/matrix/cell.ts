@@ -2,7 +2,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { baseline } from "../../../src/features/repair/baseline.ts";
-import { pull } from "../../../src/commands/adopt/pull.ts";
+import { pull } from "../../../src/features/author/adopt/pull.ts";
 import { down } from "../../../src/commands/down.ts";
 import { planDown } from "../../../src/commands/plan.ts";
 import { up } from "../../../src/commands/up.ts";

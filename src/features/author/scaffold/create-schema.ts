@@ -1,0 +1,79 @@
+/** Writes `schema.ts` from tables, if it passes the check that `generate` will read the same tables from it. */
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { basename } from "node:path";
+import { MigrateError } from "../../../errors/migrate-error.ts";
+import { loadSchema } from "../../../migrations/load-schema.ts";
+import { diff } from "../generate/diff-tables.ts";
+import { sameTables, type Database } from "../../../schema/table.ts";
+import { typeProblemIn } from "./check-generated.ts";
+import { putInPlace, writeChecked } from "./create-migration.ts";
+import type { Formatting } from "./format-draft.ts";
+import { schemaComment, schemaText } from "./print-schema.ts";
+
+interface NewSchema {
+  readonly project: Formatting;
+  readonly path: string;
+  readonly tables: Database;
+}
+
+/**
+ * Writes the file, then runs `work` and gives its result. If `work` fails, the file is removed. Throws ERR_FILE_EXISTS,
+ * ERR_ADOPT_REFUSED, ERR_FORMAT.
+ */
+export async function createSchemaWith<Result>(
+  { project, path, tables }: NewSchema,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  if (existsSync(path)) throw new MigrateError("ERR_FILE_EXISTS", { file: path });
+  await writeSchema({ project, path, tables });
+  try {
+    return await work();
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Writes the file, also in the place of one that holds nothing but the tables which it declares. Throws
+ * ERR_ADOPT_REFUSED for any other file, unless `isSure`, and ERR_SCHEMA_INVALID, ERR_FORMAT.
+ */
+export async function rewriteSchema({ isSure, ...schema }: NewSchema & { readonly isSure: boolean }): Promise<void> {
+  const { path } = schema;
+  if (!isSure && existsSync(path) && !holdsOnly(readFileSync(path, "utf8"), schemaText(await loadSchema(path))))
+    throw new MigrateError("ERR_ADOPT_REFUSED", {
+      problem: `${basename(path)} has comments or code of its own, which would be lost`,
+      hint: "migrate generate --check states what it lacks; to replace it anyway, pass --yes",
+    });
+  await writeSchema(schema, renameSync);
+}
+
+/** Whether two texts are the same, apart from their layout and the comment, which a file written by hand lacks. */
+function holdsOnly(text: string, expected: string): boolean {
+  const [one, other] = [text, expected].map((source) => source.replace(schemaComment, "").replaceAll(/[\s,;"']/g, ""));
+  return one === other;
+}
+
+async function writeSchema({ project, path, tables }: NewSchema, put = putInPlace): Promise<void> {
+  const check = async (draft: string, text: string) => {
+    const wrong = await typeProblemIn(draft, text, project.folder);
+    const problem = wrong ?? (await otherTables(draft, tables));
+    if (problem !== undefined)
+      throw new MigrateError("ERR_ADOPT_REFUSED", {
+        problem: `${basename(path)} would be refused: ${problem}`,
+        hint: "check whether tsconfig.json is stricter than the types of the builders",
+      });
+  };
+  await writeChecked(path, schemaText(tables), project, check, put);
+}
+
+async function otherTables(draft: string, tables: Database): Promise<string | undefined> {
+  const loaded = await loadSchema(draft);
+  const { steps, impossible } = diff(tables, loaded);
+  const isSame = steps.length + impossible.length === 0 && sameTables(withoutIndexes(tables), loaded);
+  return isSame ? undefined : "it declares other tables than the existing ones";
+}
+
+function withoutIndexes(tables: Database): Database {
+  return new Map([...tables].map(([name, table]) => [name, { ...table, indexes: undefined }]));
+}

@@ -1,0 +1,55 @@
+/** Writes the files of `migrate rebase`: gives migrations other numbers, and other lists where these have changed. */
+import { renameSync, rmSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
+import { valueSource, type Source } from "../../../schema/text/typescript-source.ts";
+import { formatMigration, formatVersion } from "../../../migrations/file-name.ts";
+import type { RebasedMigration } from "../branch/plan-rebase.ts";
+import { formatDraft, type Formatting } from "./format-draft.ts";
+import { checkWritten } from "./check-generated.ts";
+import { putInPlace, writeDraft } from "./create-migration.ts";
+import { listOf } from "./fill-built-in.ts";
+import { rewriteMigration, type Lists } from "./fill-template.ts";
+
+/**
+ * Renumbers all of the migrations or, if one can't be rewritten, none. Gives their paths. Throws ERR_TEMPLATE_INVALID,
+ * ERR_FORMAT.
+ */
+export async function renumberMigrations(
+  project: Formatting,
+  all: readonly RebasedMigration[],
+): Promise<readonly string[]> {
+  const drafts: { readonly draft: string; readonly from: string; readonly to: string }[] = [];
+  try {
+    for (const one of all) {
+      const { migration, version, steps, down } = one;
+      const from = migration.path;
+      const to = join(dirname(from), `${formatMigration({ version, name: migration.name })}${extname(from)}`);
+      const draft = writeDraft(to, rewriteMigration(from, listsOf(one), formatVersion(one.before)));
+      drafts.push({ draft, from, to });
+      const text = await formatDraft(draft, project);
+      const { file } = migration;
+      await checkWritten(draft, text, { steps, down, file, template: file, folder: project.folder });
+    }
+    // The last one first, so that each new place is behind all other migrations.
+    for (const { draft, from, to } of drafts.toReversed())
+      if (from === to) renameSync(draft, to);
+      else {
+        putInPlace(draft, to);
+        rmSync(from);
+      }
+  } finally {
+    for (const { draft } of drafts) rmSync(draft, { force: true });
+  }
+  return drafts.map(({ to }) => to);
+}
+
+function listsOf({ migration, before, steps, down, was, ran, isRewritten, isDownRewritten }: RebasedMigration): Lists {
+  const after = migration.after === undefined ? undefined : formatVersion(before);
+  // Of two additions at one place, the later one is inserted in front of the earlier one.
+  return {
+    ...(ran.length > 0 ? { ran: { kind: "array", items: ran.map((one) => listOf(one)) } satisfies Source } : {}),
+    ...(was.length > 0 || migration.was !== undefined ? { was: valueSource(was) } : {}),
+    ...(isRewritten ? { up: listOf(steps, after) } : {}),
+    ...(isDownRewritten && down !== undefined ? { down: listOf(down) } : {}),
+  };
+}
