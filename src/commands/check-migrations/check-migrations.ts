@@ -7,7 +7,6 @@ import type { Migration } from "../../migrations/load.ts";
 import { afterProblems } from "../../migrations/check-after.ts";
 import { wordsInStep, type Doubt } from "./follow-up-errors.ts";
 import { planWhatWorks, type PlacedDoubt, type Read, type Sound } from "./plan-what-works.ts";
-import type { PlannedMigration } from "../../plan/make-plan.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
 
 export interface CheckedMigrations {
@@ -66,20 +65,8 @@ export async function checkMigrations(
   return { files: files.length, problems, isSound, losses: isSound ? losses : [], sound, read, paths };
 }
 
-/** The plan of a migration after the existing ones. Throws the first problem of these, or its own. */
-export function planAfter(
-  { problems, sound }: CheckedMigrations,
-  options: Pick<MigratorOptions, "target" | "ledger">,
-  migration: Migration,
-): PlannedMigration {
-  const refuse = (problem: MigrateError): never => {
-    throw problem;
-  };
-  problems.forEach(refuse);
-  return planWhatWorks([{ migration, doubts: [] }], planningInput(options), refuse, [], sound.after).migrations[0]!;
-}
-
-function planningInput({ target, ledger }: Pick<MigratorOptions, "target" | "ledger">) {
+/** What a plan is made with that needs no database. */
+export function planningInput({ target, ledger }: Pick<MigratorOptions, "target" | "ledger">) {
   const state = foldLedger([]);
   return { state, inDoubt: state.inDoubt, target, ledger };
 }

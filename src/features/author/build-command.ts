@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { build } from "./build.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { bundleName, isBundle } from "../../migrations/bundle/bundle.ts";
+import { bundleName, bundleText, isBundle } from "../../migrations/bundle/bundle.ts";
+import { afterProblems } from "../../migrations/check-after.ts";
+import { loadMigrations } from "../../migrations/source.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
 import { checkTarget } from "../../session/open-target.ts";
 import { openProject } from "../../session/session.ts";
@@ -34,7 +35,10 @@ export const buildCommand = defineCommand({
     const { config, migrations: source } = await openProject({ config: file, loadSeconds }, settingsOf(features));
     if (target !== undefined) checkTarget(config, target);
     const path = out === undefined ? resolve(config.folder, bundleName) : resolve(out);
-    const { text, migrations } = await build(source);
+    const loaded = await loadMigrations(source, source.list());
+    for (const problem of afterProblems(loaded)) throw problem;
+    const text = bundleText(loaded);
+    const migrations = loaded.length;
     const found = readOurs(path);
     // With LF line ends, because the checkout determines them.
     const isWritten = found?.replaceAll("\r\n", "\n") === text;

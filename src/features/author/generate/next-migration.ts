@@ -12,10 +12,10 @@ import { stepsOfAction } from "../../../steps/from-action.ts";
 import type { Step } from "../../../steps/registry.ts";
 import {
   checkMigrations,
-  planAfter,
+  planningInput,
   type CheckedMigrations,
 } from "../../../commands/check-migrations/check-migrations.ts";
-import { tablesBefore } from "../../../commands/check-migrations/plan-what-works.ts";
+import { planWhatWorks, tablesBefore } from "../../../commands/check-migrations/plan-what-works.ts";
 import type { MigratorOptions } from "../../../run/run-context.ts";
 
 /**
@@ -25,15 +25,13 @@ import type { MigratorOptions } from "../../../run/run-context.ts";
 export function checkOnce(options: MigratorOptions): () => Promise<CheckedMigrations> {
   let last: CheckedMigrations | undefined;
   return async () => {
-    if (
-      last === undefined ||
-      !areRead(
+    const isRead =
+      last !== undefined &&
+      areRead(
         last,
         options.migrations.list(() => {}),
-      )
-    )
-      last = await checkMigrations(options);
-    return last;
+      );
+    return isRead ? last! : (last = await checkMigrations(options));
   };
 }
 
@@ -45,14 +43,17 @@ function areRead({ read }: CheckedMigrations, files: readonly MigrationFile[]): 
 
 /** Throws the first problem of the existing files or of these steps. */
 export function planNext(
-  checked: CheckedMigrations,
+  { problems, sound }: CheckedMigrations,
   options: MigratorOptions,
   file: Omit<MigrationFile, "textHash">,
   steps: readonly Step[],
 ): PlannedMigration {
-  const next: Migration = { ...file, textHash: "", steps, checksum: checksumOf(steps) };
-  const planned = planAfter(checked, options, next);
-  return planned;
+  const migration: Migration = { ...file, textHash: "", steps, checksum: checksumOf(steps) };
+  const refuse = (problem: MigrateError): never => {
+    throw problem;
+  };
+  problems.forEach(refuse);
+  return planWhatWorks([{ migration, doubts: [] }], planningInput(options), refuse, [], sound.after).migrations[0]!;
 }
 
 /**
