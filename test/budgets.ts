@@ -12,15 +12,15 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** By what is counted, the most lines; of docs, the most words. */
 export const budgets: Readonly<Record<string, number>> = {
-  "src, core": 53_000,
-  "src/features/author": 4_800,
-  "src/features/contracts": 150,
+  "src, core": 52_760,
+  "src/features/author": 4_845,
+  "src/features/contracts": 232,
   "src/features/lint": 920,
-  "src/features/rehearse": 950,
-  "src/features/repair": 1_600,
-  "src/features/report": 3_750,
-  "src/features/serve": 3_350,
-  "src/features/types": 1_215,
+  "src/features/rehearse": 925,
+  "src/features/repair": 1_560,
+  "src/features/report": 3_710,
+  "src/features/serve": 3_330,
+  "src/features/types": 1_310,
   test: 111_800,
   "docs, guide, in words": 49_620,
   "docs/internals, in words": 22_920,

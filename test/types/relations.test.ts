@@ -5,10 +5,10 @@ import { expect, test } from "vitest";
 import * as m from "lance-migrate";
 import { castVerdict } from "../../src/schema/cast-rules.ts";
 import { formatType, sameType, type DataType } from "../../src/schema/data-type.ts";
-import { layOutType } from "../../src/schema/print/print-type.ts";
+import { layOutType } from "../../src/features/types/print/print-type.ts";
 import { shapeSource } from "../../src/features/types/history-types.ts";
 import { typeSource } from "../../src/schema/text/typescript-source.ts";
-import { layOut } from "../../src/schema/print/print-source.ts";
+import { layOut } from "../../src/schema/text/print-source.ts";
 import { root, temporaryFolder } from "../support/project.ts";
 import { typeProblems } from "../support/type-check.ts";
 

@@ -4,7 +4,7 @@ import { formatMigration } from "../../migrations/file-name.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
 import { protectsNothing } from "../../plan/assess/contract/check-contracts.ts";
 import { parseContract, placeOf, type ContractDocument } from "../../plan/assess/contract/contract.ts";
-import { writeContract } from "../../plan/assess/contract/write-contract.ts";
+import { writeContract } from "./write-contract.ts";
 import { databaseAfter, schemaRevisions, type SchemaRevision } from "../../run/schema-history.ts";
 import { jsonAt } from "../../session/contracts.ts";
 import { derivedFiles } from "../../cli/command/additions.ts";

@@ -4,11 +4,11 @@ import type { Column } from "../../schema/data-type.ts";
 import { call } from "../../schema/text/typescript-source.ts";
 import type { Database } from "../../schema/table.ts";
 import { fieldSource, hasArrow, helpers } from "./arrow-source.ts";
-import { layOut, namesIn } from "../../schema/print/print-source.ts";
-import { namer } from "../../schema/print/type-names.ts";
+import { layOut, namesIn } from "../../schema/text/print-source.ts";
+import { namer } from "./print/type-names.ts";
 import { inputName, inputSource, rowSchemaHelpers } from "./row-schemas.ts";
 import { rowTypes, type RowForm } from "./row-types.ts";
-import { layOutType, type NamedType, type TypeMember } from "../../schema/print/print-type.ts";
+import { layOutType, type NamedType, type TypeMember } from "./print/print-type.ts";
 
 /** The beginning of every file that `migrate types` writes. */
 export const writtenMark = "// Written by migrate types; do not edit.";

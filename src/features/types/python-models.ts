@@ -2,7 +2,7 @@
 import { childColumns, typesWithin, type Column } from "../../schema/data-type.ts";
 import { extensionIn, extensionName } from "../../schema/reserved-metadata.ts";
 import type { Database } from "../../schema/table.ts";
-import { namer } from "../../schema/print/type-names.ts";
+import { namer } from "./print/type-names.ts";
 import { fieldNameProblem } from "./python-field-names.ts";
 import { annotation, arrowField, pythonText } from "./python-type.ts";
 

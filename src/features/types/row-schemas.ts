@@ -1,8 +1,8 @@
 /** Types of new rows, and schemas that check them (templates/row-schemas.ts), as TypeScript source. Pure. */
 import { isFloat, type Column, type DataType } from "../../schema/data-type.ts";
 import { call, valueSource, type Source } from "../../schema/text/typescript-source.ts";
-import { layOut } from "../../schema/print/print-source.ts";
-import { layOutType } from "../../schema/print/print-type.ts";
+import { layOut } from "../../schema/text/print-source.ts";
+import { layOutType } from "./print/print-type.ts";
 import { rowTypes, type RowForm } from "./row-types.ts";
 
 /** Only what is above it belongs into the file of an application. */

@@ -1,6 +1,6 @@
 /** Types of rows as TypeScript source, and a type of its own for every struct in them. Pure. */
 import type { Column, DataType } from "../../schema/data-type.ts";
-import type { NamedType, TypeMember } from "../../schema/print/print-type.ts";
+import type { NamedType, TypeMember } from "./print/print-type.ts";
 
 /** What differs between the types of rows that are read and of rows that are written. */
 export interface RowForm {

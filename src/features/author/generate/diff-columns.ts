@@ -4,7 +4,7 @@ import { childColumns, formatType, sameType, withChildColumns, type Column } fro
 import { extensionIn } from "../../../schema/reserved-metadata.ts";
 import { placeNotation, shellWord, typeNotation } from "../../../schema/text/format-notation.ts";
 import { formatPath, type Path } from "../../../schema/path.ts";
-import { addingStep } from "../../../steps/from-action.ts";
+import { addingStep } from "./from-action.ts";
 import type { Step } from "../../../steps/registry.ts";
 
 /** A question: a table or column is gone, and a new one may be it under a new name. */

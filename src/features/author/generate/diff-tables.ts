@@ -3,7 +3,7 @@ import { sameType } from "../../../schema/data-type.ts";
 import { withoutNulls } from "../../../schema/metadata.ts";
 import { formatPath, parsePath } from "../../../schema/path.ts";
 import { schemaMetadataDifferences, type Database, type Table } from "../../../schema/table.ts";
-import { addingStep } from "../../../steps/from-action.ts";
+import { addingStep } from "./from-action.ts";
 import type { Step } from "../../../steps/registry.ts";
 import type { Capabilities } from "../../../targets/contract/target.ts";
 import {

@@ -8,7 +8,7 @@ import { checkRefusals, withRefusals } from "../../../plan/assess/guards.ts";
 import { type PlannedMigration } from "../../../plan/make-plan.ts";
 import { rollbackOf } from "../../../plan/rollback/rollback.ts";
 import { databaseOf } from "../../../schema/table.ts";
-import { stepsOfAction } from "../../../steps/from-action.ts";
+import { stepsOfAction } from "./from-action.ts";
 import type { Step } from "../../../steps/registry.ts";
 import {
   checkMigrations,

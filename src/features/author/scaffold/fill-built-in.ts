@@ -4,7 +4,7 @@ import { MigrateError } from "../../../errors/migrate-error.ts";
 import type { Acceptance } from "../../../migrations/acceptance.ts";
 import { call, valueSource, type Source } from "../../../schema/text/typescript-source.ts";
 import { stepSource, type Step } from "../../../steps/registry.ts";
-import { importLine, layOut, namesIn } from "../../../schema/print/print-source.ts";
+import { importLine, layOut, namesIn } from "../../../schema/text/print-source.ts";
 
 export interface Filling {
   readonly name: string;

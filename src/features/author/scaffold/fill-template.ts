@@ -4,7 +4,7 @@ import { firstLine, isMigrateError, MigrateError } from "../../../errors/migrate
 import type { Source } from "../../../schema/text/typescript-source.ts";
 import { valueSource } from "../../../schema/text/typescript-source.ts";
 import { comments, listOf, packageName, notesOf, sentenceOf, type Addable, type Filling } from "./fill-built-in.ts";
-import { importLine, layOut, namesIn } from "../../../schema/print/print-source.ts";
+import { importLine, layOut, namesIn } from "../../../schema/text/print-source.ts";
 import { Project, SyntaxKind } from "./ts-morph.ts";
 
 /** Throws ERR_TEMPLATE_INVALID. */

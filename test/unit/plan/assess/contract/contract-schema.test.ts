@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { problemIn } from "../../../../../src/errors/migrate-error.ts";
 import { parseContract } from "../../../../../src/plan/assess/contract/contract.ts";
-import { writeContract } from "../../../../../src/plan/assess/contract/write-contract.ts";
+import { writeContract } from "../../../../../src/features/contracts/write-contract.ts";
 import type { Column } from "../../../../../src/schema/data-type.ts";
 import { root } from "../../../../support/project.ts";
 

@@ -5,7 +5,7 @@ import { tablesAfter, tablesOfAction } from "../../../../../src/actions/apply-ac
 import { problemIn } from "../../../../../src/errors/migrate-error.ts";
 import { breaksOf } from "../../../../../src/plan/assess/contract/broken-contracts.ts";
 import { parseContract } from "../../../../../src/plan/assess/contract/contract.ts";
-import { contractOf } from "../../../../../src/plan/assess/contract/write-contract.ts";
+import { contractOf } from "../../../../../src/features/contracts/write-contract.ts";
 import { sequenceFor } from "../../../../../src/plan/assess/contract/sequence.ts";
 import { actionsOf } from "../../../../../src/plan/compile/compile.ts";
 import { formatType, type Column } from "../../../../../src/schema/data-type.ts";

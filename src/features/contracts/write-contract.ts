@@ -1,8 +1,8 @@
 /** Writes the contract of a release from the tables that its application was written for. Pure. */
-import { formatPath, parsePath } from "../../../schema/path.ts";
-import { findColumn, type Database, type Table } from "../../../schema/table.ts";
-import type { Column } from "../../../schema/data-type.ts";
-import { contractType, type ContractDocument, type TableDocument } from "./contract.ts";
+import { formatPath, parsePath } from "../../schema/path.ts";
+import { findColumn, type Database, type Table } from "../../schema/table.ts";
+import type { Column } from "../../schema/data-type.ts";
+import { contractType, type ContractDocument, type TableDocument } from "../../plan/assess/contract/contract.ts";
 
 export interface WrittenContract {
   readonly document: ContractDocument;

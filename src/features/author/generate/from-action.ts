@@ -1,7 +1,7 @@
 /** Converts actions to steps that do the same, to write them into a migration. */
-import type { Action, AddedColumn } from "../actions/model/action.ts";
-import { indexName } from "./kinds/tables/create-index.ts";
-import type { Step } from "./registry.ts";
+import type { Action, AddedColumn } from "../../../actions/model/action.ts";
+import { indexName } from "../../../steps/kinds/tables/create-index.ts";
+import type { Step } from "../../../steps/registry.ts";
 
 /** Undefined if no step does the same. */
 export function stepsOfAction(action: Action): readonly Step[] | undefined {

@@ -1,7 +1,7 @@
 /** Lays out TypeScript in lines as the common formatters do. Pure. */
-import { endOf, flat, keyText, textText, type Source } from "../text/typescript-source.ts";
+import { endOf, flat, keyText, textText, type Source } from "./typescript-source.ts";
 
-export { textText } from "../text/typescript-source.ts";
+export { textText } from "./typescript-source.ts";
 
 export const width = 80;
 
