@@ -12,9 +12,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** By what is counted, the most lines; of docs, the most words. */
 export const budgets: Readonly<Record<string, number>> = {
-  "src, core": 52_760,
+  "src, core": 52_775,
   "src/features/author": 4_845,
-  "src/features/contracts": 232,
+  "src/features/contracts": 235,
   "src/features/lint": 920,
   "src/features/rehearse": 925,
   "src/features/repair": 1_560,

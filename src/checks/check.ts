@@ -67,7 +67,7 @@ export function optional(check: Check): Check {
 }
 
 /** The problems of the first check that finds any. */
-export function inOrder(...checks: readonly Check[]): Check {
+export function allOf(...checks: readonly Check[]): Check {
   return (value) => {
     for (const check of checks) {
       const problems = check(value);
@@ -78,7 +78,7 @@ export function inOrder(...checks: readonly Check[]): Check {
 }
 
 export function listOf(item: Check, message: string): Check {
-  return inOrder(must(Array.isArray, message), (list) =>
+  return allOf(must(Array.isArray, message), (list) =>
     // A hole is a value that is missing.
     Array.from(list as readonly unknown[]).flatMap((value, index) => within(index, item(value))),
   );
@@ -86,14 +86,14 @@ export function listOf(item: Check, message: string): Check {
 
 /** Checks an object with any keys. */
 export function recordOf(member: Check, message: string): Check {
-  return inOrder(must(isRecord, message), (record) =>
+  return allOf(must(isRecord, message), (record) =>
     Object.entries(record as object).flatMap(([key, value]) => within(key, member(value))),
   );
 }
 
 /** Checks an object with these members, which may have others too. */
 export function objectWith(shape: Readonly<Record<string, Check>>, message: string): Check {
-  return inOrder(must(isObject, message), (object) =>
+  return allOf(must(isObject, message), (object) =>
     Object.entries(shape).flatMap(([key, check]) => within(key, check((object as Record<string, unknown>)[key]))),
   );
 }

@@ -1,4 +1,4 @@
-/** Rolls migrations back: what a rollback does differently from a run upward. The run itself is in migrate.ts. */
+/** Rolls migrations back: what a rollback does differently from a run upward. The run itself is in run.ts. */
 import { isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { acceptsLoss } from "../migrations/acceptance.ts";
 import type { Plan } from "../plan/make-plan.ts";
@@ -31,11 +31,11 @@ import { planChosen, type Planned, type PlanningInput } from "../run/prepare/pla
 import { touchedTables } from "../plan/reconcile/reconcile.ts";
 import { stoppedMigrations } from "../run/check/stopped-migrations.ts";
 import { unstartedEntries } from "../run/prepare/unstarted-migrations.ts";
-import { migrate, type RunDirection, type RunRules, type Wanted } from "./migrate.ts";
+import { migrate, type RunDirection, type RunRules, type RunOptions } from "./run.ts";
 
 type RollbackChoice = RunBackChoice & Consent;
 
-export type DownChoice = Wanted<BackChoice & Consent>;
+export type DownChoice = RunOptions<BackChoice & Consent>;
 
 export interface DownResult {
   /** How many migrations were rolled back. */

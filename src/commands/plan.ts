@@ -8,7 +8,7 @@ import { bind, boundTables } from "../run/prepare/bind-saved-plan.ts";
 import { checkRecorded } from "../run/prepare/record-renumbered.ts";
 import { runContext, type MigratorOptions } from "../run/run-context.ts";
 import { downward, type DownChoice } from "./down.ts";
-import { nothingPlanned, planOn, type RunDirection, type Wanted } from "./migrate.ts";
+import { nothingPlanned, planOn, type RunDirection, type RunOptions } from "./run.ts";
 import type { UpChoice } from "./up.ts";
 import { upward } from "./upward.ts";
 
@@ -55,7 +55,7 @@ export async function savePlanDown(
 async function saved<Chosen extends SavedPlan["choice"]>(
   options: MigratorOptions,
   toward: RunDirection<Chosen>,
-  choice: Wanted<Chosen>,
+  choice: RunOptions<Chosen>,
 ): Promise<SavedPlan> {
   const { direction } = toward;
   const context = runContext(options);

@@ -23,7 +23,7 @@ import { observed } from "../run/telemetry/observed.ts";
 import { underLease } from "../run/lease/under-lease.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import type { Target } from "../targets/contract/target.ts";
-import { planOn } from "./migrate.ts";
+import { planOn } from "./run.ts";
 import { upward } from "./upward.ts";
 
 export interface PrepareChoice extends Pick<FillProject, "loaders"> {

@@ -84,7 +84,7 @@ export async function settle(context: RunContext, hasRun: boolean): Promise<Sett
   });
   emitDeferred(left, emit);
   for (const { column, problem } of waiting.stale)
-    if (problem !== undefined) emit({ event: "notComputed", ...placeOf(column), rows: undefined, problem });
+    if (problem !== undefined) emit({ event: "notComputed", ...columnRef(column), rows: undefined, problem });
   return { left, limit };
 }
 
@@ -146,17 +146,17 @@ async function computeStale(
   const able = withExecutors(target, executors, { ...context, emit: watching, mayWrite });
   try {
     await able.execute(column, undefined);
-    if (wanted > left) emit({ event: "caughtUp", ...placeOf(column), rows: wanted - left });
+    if (wanted > left) emit({ event: "caughtUp", ...columnRef(column), rows: wanted - left });
   } catch (error) {
     if (isHeld(error) || isMigrateError(error, "ERR_INTERRUPTED")) throw error;
     if (isMigrateError(error, "ERR_LIMIT_REACHED")) return error;
     const all = staleCount(stale) + rows.failed;
-    emit({ event: "notComputed", ...placeOf(column), rows: all, problem: able.explain(error) });
+    emit({ event: "notComputed", ...columnRef(column), rows: all, problem: able.explain(error) });
   }
   return undefined;
 }
 
-function placeOf({ table, path }: WatchedColumn) {
+function columnRef({ table, path }: WatchedColumn) {
   return { table, path };
 }
 

@@ -9,10 +9,10 @@ import { runContext, type MigratorOptions, type RunContext } from "../run/run-co
 import type { Emit, RunEvent } from "../run/events.ts";
 import { observed } from "../run/telemetry/observed.ts";
 import type { Deferral } from "../run/deferral-text.ts";
-import type { Wanted } from "./migrate.ts";
+import type { RunOptions } from "./run.ts";
 import type { Settled } from "./settle.ts";
 
-export type UpChoice = Wanted<RunChoice>;
+export type UpChoice = RunOptions<RunChoice>;
 
 export interface UpResult {
   /** How many migrations were applied. */
@@ -69,7 +69,7 @@ interface Applied {
 }
 
 async function applyPending(context: RunContext, choice: UpChoice): Promise<Applied> {
-  const [{ migrate }, { upward }] = await Promise.all([import("./migrate.ts"), import("./upward.ts")]);
+  const [{ migrate }, { upward }] = await Promise.all([import("./run.ts"), import("./upward.ts")]);
   const { changed, total } = await migrate(context, upward, choice);
   // A saved plan is executed as it is.
   const head = choice.plan === undefined ? await context.journal.head() : undefined;

@@ -1,4 +1,4 @@
-/** What a run upward does differently from a rollback. The run itself is in migrate.ts. */
+/** What a run upward does differently from a rollback. The run itself is in run.ts. */
 import { sameRecord, type LedgerHead } from "../ledger/journal/journal.ts";
 import { saysApplied } from "../ledger/state/record.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
@@ -24,7 +24,7 @@ import { firstFailure, withKnownFailures } from "../run/prepare/find-known-failu
 import { loadChanged } from "../run/prepare/load-changed.ts";
 import { planPending } from "../run/prepare/plan-run.ts";
 import type { RunContext } from "../run/run-context.ts";
-import type { RunDirection, RunRules } from "./migrate.ts";
+import type { RunDirection, RunRules } from "./run.ts";
 
 export const upward: RunDirection<RunChoice> = { direction: "up", rules: upRules };
 

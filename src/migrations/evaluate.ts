@@ -46,7 +46,7 @@ export async function settled<Result>(code: () => Promise<Result>, seconds = 60)
 
 /** What went wrong during the evaluation of the module at `url`, with advice if there is any. */
 export function importProblem(cause: unknown, url: string): string {
-  const place = placeOf(cause, url);
+  const place = errorPosition(cause, url);
   const problem = `${firstLine(cause)}${place === undefined ? "" : ` (line ${place.line})`}`;
   const code = (cause as { code?: unknown } | null)?.code;
   if (code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX")
@@ -73,7 +73,10 @@ export function withoutSource(cause: unknown): { readonly cause: unknown } {
  * The place in the module at `url`: before the stack of a syntax error, or in the first stack frame of the module. If
  * Node first reads the module as CommonJS, the stack contains its path instead of its URL.
  */
-export function placeOf(cause: unknown, url: string): { readonly line: number; readonly column: number } | undefined {
+export function errorPosition(
+  cause: unknown,
+  url: string,
+): { readonly line: number; readonly column: number } | undefined {
   const stack = cause instanceof Error ? (cause.stack ?? "") : "";
   for (const rest of [url, fileURLToPath(url)].flatMap((name) => stack.split(`${name}:`).slice(1))) {
     const line = Number.parseInt(rest);

@@ -9,7 +9,7 @@ import { recordCalls, copyCalls } from "../steps/define/call-sites.ts";
 import { parseStep, type Step } from "../steps/registry.ts";
 import { acceptances, type Acceptance } from "./acceptance.ts";
 import { canonicalJson, checksumOf } from "./checksum.ts";
-import { evaluate, importProblem, placeOf, withoutSource } from "./evaluate.ts";
+import { evaluate, importProblem, errorPosition, withoutSource } from "./evaluate.ts";
 import type { MigrationFile } from "./list-files.ts";
 import { formatFormer, formerLists, formerProblem, type FormerList } from "./former-names.ts";
 
@@ -147,7 +147,11 @@ async function importFile({ path, file, textHash }: MigrationFile, seconds?: num
     return await evaluate(url, seconds);
   } catch (cause) {
     const problem = importProblem(cause, url);
-    throw new MigrateError("ERR_FILE_UNREADABLE", { file, problem, ...placeOf(cause, url) }, withoutSource(cause));
+    throw new MigrateError(
+      "ERR_FILE_UNREADABLE",
+      { file, problem, ...errorPosition(cause, url) },
+      withoutSource(cause),
+    );
   }
 }
 

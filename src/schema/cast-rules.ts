@@ -7,7 +7,7 @@ import {
   isBinary,
   isFloat,
   isInteger,
-  isText,
+  isTextType,
   sameType,
   type Column,
   type DataType,
@@ -37,7 +37,7 @@ const refused = (hint: string): CastVerdict => ({ allowed: false, hint });
 export function castVerdict(from: DataType, to: DataType): CastVerdict {
   if (isInteger(from) && isInteger(to)) return integerHolds(from, to) ? exact : fails;
   if (isFloat(from) && isFloat(to)) return bits(to) >= bits(from) ? exact : loses;
-  if (isText(from) && isText(to)) return exact;
+  if (isTextType(from) && isTextType(to)) return exact;
   if (isBinary(from) && isBinary(to)) return exact;
   if (from.kind === "bool" && to.kind === "bool") return exact;
   if (from.kind === "decimal128" && to.kind === "decimal128") return decimalVerdict(from, to);
@@ -54,12 +54,12 @@ export function castVerdict(from: DataType, to: DataType): CastVerdict {
 function hintFor(from: DataType, to: DataType): string {
   if (extensionIn(to) !== undefined) return `a column can't be cast to ${to.kind}; ${wayToFill(to)}`;
   if (from.kind === "struct" && to.kind === "struct") return "change its fields one by one, by their paths";
-  if (isNumber(from) && isNumber(to))
+  if (isNumberType(from) && isNumberType(to))
     return "the engine never casts between integers, floats and decimals; recreate the column with retypeColumn's using";
   return "the engine casts only inside one family of types; recreate the column with retypeColumn's using";
 }
 
-export function isNumber(type: DataType): boolean {
+export function isNumberType(type: DataType): boolean {
   return isInteger(type) || isFloat(type) || type.kind === "decimal128";
 }
 
@@ -93,7 +93,7 @@ function isTimeOfDay(type: DataType): type is TimeOfDay {
 export function finestOf(from: DataType, to: DataType): DataType {
   if ("item" in from && "item" in to)
     return { ...to, item: { ...to.item, type: finestOf(from.item.type, to.item.type) } };
-  if (!isText(from)) return to;
+  if (!isTextType(from)) return to;
   if (to.kind === "date32" || to.kind === "date64") return { kind: "timestamp", unit: "us" };
   if (to.kind === "timestamp") return to.unit === "ns" ? to : { ...to, unit: "us" };
   return isTimeOfDay(to) ? { kind: "time64", unit: "ns" } : to;
@@ -102,7 +102,7 @@ export function finestOf(from: DataType, to: DataType): DataType {
 /** Whether a text of `from` may hold more than `to` does, which the engine's SQL cuts without an error. */
 export function mayCutText(from: DataType, to: DataType): boolean {
   if ("item" in from && "item" in to) return mayCutText(from.item.type, to.item.type);
-  return isText(from) && (isPointInTime(to) || isTimeOfDay(to) || to.kind === "decimal128");
+  return isTextType(from) && (isPointInTime(to) || isTimeOfDay(to) || to.kind === "decimal128");
 }
 
 function ticks(unit: TimeUnit): number {
@@ -188,7 +188,7 @@ function dictionaryVerdict(from: DataType, to: DataType): CastVerdict {
   if (to.kind !== "dictionary") return values;
   if (
     to.value.kind === "bool" ||
-    !(isNumber(to.value) || isText(to.value) || isBinary(to.value)) ||
+    !(isNumberType(to.value) || isTextType(to.value) || isBinary(to.value)) ||
     to.value.kind === "decimal128"
   )
     return refused("the engine builds dictionaries of integers, floats, text and binary only");

@@ -50,7 +50,7 @@ export function isFloat(type: DataType): boolean {
   return (floatKinds as readonly string[]).includes(type.kind);
 }
 
-export function isText({ kind }: DataType): boolean {
+export function isTextType({ kind }: DataType): boolean {
   return kind === "utf8" || kind === "largeUtf8";
 }
 

@@ -1,6 +1,6 @@
 /** Rows of migrations: plain JSON values, which are checked against the columns of their table. */
 import { MigrateError } from "../errors/migrate-error.ts";
-import { bits, formatType, isFloat, isInteger, isText, type Column, type DataType } from "./data-type.ts";
+import { bits, formatType, isFloat, isInteger, isTextType, type Column, type DataType } from "./data-type.ts";
 import { float16Bits, float16Of } from "./float16.ts";
 import { dayOf, ticksOf } from "../time/iso-time.ts";
 import { similarName } from "./names.ts";
@@ -89,7 +89,7 @@ function valueProblem(value: Exclude<RowValue, null>, type: DataType, place: str
   const fits = (fit: boolean, words: string) =>
     fit ? undefined : `${place} must be ${words}, as it is ${formatType(type)}`;
   if (type.kind === "bool") return fits(typeof value === "boolean", "true or false");
-  if (isText(type)) {
+  if (isTextType(type)) {
     // It would be stored as another character.
     if (typeof value === "string" && !value.isWellFormed())
       return `${place} has half of a surrogate pair, which is no character (${JSON.stringify(value)})`;
@@ -135,7 +135,7 @@ export function canHold(type: DataType): boolean {
   if (type.kind === "list" || type.kind === "fixedSizeList") return canHold(type.item.type);
   if (type.kind === "struct") return type.fields.every((field) => canHold(field.type));
   return (
-    isFloat(type) || isInteger(type) || isText(type) || ["bool", "date32", "timestamp", "json"].includes(type.kind)
+    isFloat(type) || isInteger(type) || isTextType(type) || ["bool", "date32", "timestamp", "json"].includes(type.kind)
   );
 }
 

@@ -1,5 +1,5 @@
 /** The kinds of indexes, and which types of columns the engine accepts for each (measured). */
-import { isBinary, isFloat, isInteger, isText, type DataType } from "./data-type.ts";
+import { isBinary, isFloat, isInteger, isTextType, type DataType } from "./data-type.ts";
 import { parsePath } from "./path.ts";
 
 export const scalarIndexKinds = ["btree", "bitmap", "labelList"] as const;
@@ -99,7 +99,7 @@ const firstOptions: readonly string[] = [
   "sampleRate",
 ];
 
-function placeOf(option: string): number {
+function optionPosition(option: string): number {
   const place = firstOptions.indexOf(option);
   return place === -1 ? firstOptions.length : place;
 }
@@ -110,7 +110,7 @@ function placeOf(option: string): number {
  */
 export function formatIndex({ kind, options }: Pick<FoundIndex, "kind" | "options">): string {
   const words = Object.entries(options)
-    .toSorted(([one], [other]) => placeOf(one) - placeOf(other))
+    .toSorted(([one], [other]) => optionPosition(one) - optionPosition(other))
     .map(([name, value]) => `${name}: ${String(value)}`);
   return words.length === 0 ? kind : `${kind}(${words.join(", ")})`;
 }
@@ -174,9 +174,9 @@ function partsProblem({ kind, options }: IndexType, type: DataType): string | un
 }
 
 function isSearched(type: DataType): boolean {
-  return isText(type) || (isList(type) && isSearched(type.item.type));
+  return isTextType(type) || (isList(type) && isSearched(type.item.type));
 }
 
 function isTextOrBinary(type: DataType): boolean {
-  return isText(type) || isBinary(type);
+  return isTextType(type) || isBinary(type);
 }

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import {
   exactObject,
   filledText,
-  inOrder,
+  allOf,
   listOf,
   must,
   objectWith,
@@ -60,7 +60,7 @@ const configShape: Shape<CoreConfig> = {
   migrations: optional(filledText("must be a folder's path")),
   schema: optional(filledText("must be a file's path")),
   ledger: optional(
-    inOrder(
+    allOf(
       text("must be a table's name"),
       textThat((name) => tableNameProblem(name) === undefined, "must be a table's name: letters, digits, _, - and ."),
       // On some services the ledger is kept in the names of tables that begin with this name. It must leave them room.
@@ -69,7 +69,7 @@ const configShape: Shape<CoreConfig> = {
   ),
   target: optional(text("must be the name of a target")),
   targets: optional(
-    inOrder(
+    allOf(
       // Each target's own settings are checked when it is opened.
       recordOf(
         objectWith(

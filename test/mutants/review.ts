@@ -4,11 +4,11 @@ import type { NamedMutant } from "./mutant.ts";
 
 const lease = ["unit/ledger/lease/lease.test.ts"];
 const fold = ["unit/ledger/state/fold.test.ts"];
-const undescribed = ["unit/run/execute/undescribed.test.ts"];
+const undescribed = ["unit/run/execute/execute-undescribed.test.ts"];
 const run = [
-  "unit/run/execute/described-action.test.ts",
+  "unit/run/execute/execute-described.test.ts",
   "unit/commands/up.test.ts",
-  "unit/run/execute/undescribed.test.ts",
+  "unit/run/execute/execute-undescribed.test.ts",
 ];
 
 const group = ["unit/plan/group/group-migrations.test.ts"];
@@ -210,7 +210,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "X5",
     does: "leaves nothing in doubt when a look failed",
-    file: "run/execute/execute-action.ts",
+    file: "run/execute/action-events.ts",
     find: "return { error, inDoubt: true };",
     replace: "return { error, inDoubt: false };",
     killedBy: undescribed,
@@ -218,23 +218,23 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "A1",
     does: "acts on a table that others have changed since it was planned",
-    file: "run/execute/described-action.ts",
-    find: "if (!sameTables(before, tablesIn(snapshots))) return { error: changed(planned, snapshots), inDoubt };",
+    file: "run/execute/execute-described.ts",
+    find: "if (!sameTables(before, tablesOf(snapshots))) return { error: changed(planned, snapshots), inDoubt };",
     replace: "",
-    killedBy: ["unit/run/execute/described-action.test.ts"],
+    killedBy: ["unit/run/execute/execute-described.test.ts"],
   },
   {
     id: "A2",
     does: "does not check its lease after it has looked",
-    file: "run/execute/described-action.ts",
+    file: "run/execute/execute-described.ts",
     find: "if (!isGiven) await lease.check();",
     replace: "",
-    killedBy: ["unit/run/execute/described-action.test.ts"],
+    killedBy: ["unit/run/execute/execute-described.test.ts"],
   },
   {
     id: "A3",
     does: "leaves nothing in doubt when there was no answer",
-    file: "run/execute/described-action.ts",
+    file: "run/execute/execute-described.ts",
     find: "inDoubt ||= wasUnanswered;",
     replace: "",
     killedBy: undescribed,
@@ -242,23 +242,23 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "A4",
     does: "acts although it is not sure of its lease",
-    file: "run/execute/described-action.ts",
+    file: "run/execute/execute-described.ts",
     find: "if (!lease.isSure()) continue;",
     replace: "",
-    killedBy: ["unit/run/execute/described-action.test.ts"],
+    killedBy: ["unit/run/execute/execute-described.test.ts"],
   },
   {
     id: "A4 blind",
     does: "acts although it is not sure of its lease, where tables can't be described",
-    file: "run/execute/undescribed-action.ts",
+    file: "run/execute/execute-undescribed.ts",
     find: "if (!lease.isSure()) continue;",
     replace: "",
-    killedBy: ["unit/run/execute/described-action.test.ts"],
+    killedBy: ["unit/run/execute/execute-described.test.ts"],
   },
   {
     id: "A5",
     does: "takes what a service does not show yet for an unexpected result",
-    file: "run/execute/described-action.ts",
+    file: "run/execute/execute-described.ts",
     find: 'kind: mayCome ? "unanswered" : "refused"',
     replace: 'kind: mayCome ? "refused" : "refused"',
     killedBy: undescribed,
@@ -266,7 +266,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "B1",
     does: "sends an action in doubt without a question before it",
-    file: "run/execute/undescribed-action.ts",
+    file: "run/execute/execute-undescribed.ts",
     find: "if (inDoubt && (await hasRun(planned, context))) return done;",
     replace: "",
     killedBy: undescribed,
@@ -274,7 +274,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "B2",
     does: "asks nothing after a refusal",
-    file: "run/execute/undescribed-action.ts",
+    file: "run/execute/execute-undescribed.ts",
     find: 'if (failure.kind === "refused" && inDoubt && (await hasRun(planned, context))) return done;',
     replace: "",
     killedBy: undescribed,
@@ -355,7 +355,7 @@ export const reviewMutants: readonly NamedMutant[] = [
     id: "GR2",
     does: "begins a group without saying which migrations are in it",
     file: "run/prepare/plan-run.ts",
-    find: "if (first !== undefined && isGroup(first)) return [...notes, beginningOf(first)];",
+    find: "if (first !== undefined && isGroup(first)) return [...notes, groupRecord(first)];",
     replace: "",
     killedBy: groupCrash,
   },
@@ -387,7 +387,7 @@ export const reviewMutants: readonly NamedMutant[] = [
     id: "GR6",
     does: "records the second group without saying which migrations are in it",
     file: "run/execute/execute.ts",
-    find: "return isGroup(following) ? [...linked, beginningOf(following)] : linked;",
+    find: "return isGroup(following) ? [...linked, groupRecord(following)] : linked;",
     replace: "return linked;",
     killedBy: groupCrash,
   },
@@ -547,8 +547,8 @@ export const reviewMutants: readonly NamedMutant[] = [
     id: "WG19",
     does: "counts what the plan has seen",
     file: "run/execute/write-guard.ts",
-    find: "from === undefined ? undefined : await sinceOf(target, table, from, { until }),",
-    replace: "version === undefined ? undefined : await sinceOf(target, table, version, { until }),",
+    find: "from === undefined ? undefined : await rowsWrittenSince(target, table, from, { until }),",
+    replace: "version === undefined ? undefined : await rowsWrittenSince(target, table, version, { until }),",
     killedBy: writeGuard,
   },
   {
@@ -610,7 +610,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "WG26",
     does: "leaves the guard column after a refused cast if others have written since the check",
-    file: "run/execute/multi-commit-action.ts",
+    file: "run/execute/commit-loop.ts",
     find: "{ ...context, mayAct: undefined }",
     replace: "context",
     killedBy: ["fault/late-commits.test.ts"],
@@ -811,8 +811,8 @@ export const reviewMutants: readonly NamedMutant[] = [
     id: "GR32",
     does: "forgets what a call of a group has lost when another ends later",
     file: "run/execute/execute-group.ts",
-    find: "progress.lost ??= lost",
-    replace: "progress.lost = lost",
+    find: "progress.lost ??= metadataError",
+    replace: "progress.lost = metadataError",
     killedBy: ["contract/groups.test.ts"],
   },
   {

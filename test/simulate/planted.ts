@@ -50,7 +50,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     near: 34415,
     changes: [
       change("run/lease/with-lease.ts", "await lease.check();\n        const done", "const done"),
-      change("commands/migrate.ts", "await lease.check();\n    await lease.record", "await lease.record"),
+      change("commands/run.ts", "await lease.check();\n    await lease.record", "await lease.record"),
     ],
   },
   bug(
@@ -126,16 +126,16 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "a swap is sent again though the first may have come through",
     65,
-    "run/execute/described-action.ts",
+    "run/execute/execute-described.ts",
     "return !addsRows.has(action.kind) && !swapsNames(action);",
     "return !addsRows.has(action.kind);",
   ),
   bug(
     "the table is not looked at again before a second try",
     118,
-    "run/execute/described-action.ts",
-    "if (failure === undefined ? sameTables(after, tablesIn(found)) : isDoneIn(tablesIn(found)))",
-    "if (failure === undefined && sameTables(after, tablesIn(found)))",
+    "run/execute/execute-described.ts",
+    "if (failure === undefined ? sameTables(after, tablesOf(found)) : isDoneIn(tablesOf(found)))",
+    "if (failure === undefined && sameTables(after, tablesOf(found)))",
   ),
   bug(
     "an action is recorded before it is done",
@@ -182,21 +182,21 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "what an action of several commits loses is not recorded",
     2,
-    "run/execute/multi-commit-action.ts",
+    "run/execute/commit-loop.ts",
     "const isToRecord = leads || (isUnrecorded && (commits.length > 1 || isDetour));",
     "const isToRecord = leads;",
   ),
   bug(
     "a commit that leads back is not recorded before",
     2,
-    "run/execute/multi-commit-action.ts",
+    "run/execute/commit-loop.ts",
     "const leads = at > (recorded?.commit ?? 0) && leadsBack(commits, at) && !onlyReads(commit.action);",
     "const leads = at > commits.length;",
   ),
   bug(
     "a run that goes on at a commit that leads back does not record it",
     6794,
-    "run/execute/multi-commit-action.ts",
+    "run/execute/commit-loop.ts",
     "const leads = at > (recorded?.commit ?? 0) && leadsBack(commits, at) && !onlyReads(commit.action);",
     "const leads =\n    !run.isResumed && at > (recorded?.commit ?? 0) && leadsBack(commits, at) && !onlyReads(commit.action);",
   ),
@@ -217,7 +217,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "what a refused commit came after is not rolled back",
     31,
-    "run/execute/multi-commit-action.ts",
+    "run/execute/commit-loop.ts",
     "return await rollBackCommits(commit, { ...ending, part }, planned, context);",
     "return ending;",
   ),
@@ -280,7 +280,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "metadata that others set is lost with the version that an older one replaces",
     56,
-    "run/execute/described-action.ts",
+    "run/execute/execute-described.ts",
     "const { commits, harm = done.harm } = await reapplyChangesByOthers(planned, call, context);",
     "const { commits, harm } = { commits: 0, harm: done.harm };",
   ),
@@ -390,7 +390,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "metadata that others set meanwhile is replaced by what is put back",
     1630,
-    "run/execute/multi-commit-action.ts",
+    "run/execute/commit-loop.ts",
     "isAllLeft(sent.action, tables) &&",
     "",
   ),

@@ -1,6 +1,6 @@
 /** Risks: undesired effects that an allowed action may have. Pure. */
 import type { Alteration } from "./alteration.ts";
-import { castVerdict, isNumber, mayCutText } from "../../schema/cast-rules.ts";
+import { castVerdict, isNumberType, mayCutText } from "../../schema/cast-rules.ts";
 import {
   bits,
   formatType,
@@ -176,10 +176,10 @@ function isCut(from: DataType, to: DataType): boolean {
   if (from.kind === "struct" && to.kind === "struct")
     return from.fields.some(({ name, type }) => to.fields.some((into) => into.name === name && isCut(type, into.type)));
   if ("item" in from && "item" in to) return isCut(from.item.type, to.item.type);
-  if (isNumber(from) && to.kind === "bool") return true;
+  if (isNumberType(from) && to.kind === "bool") return true;
   if (isInteger(from) && isFloat(to)) return bits(from) > wholeBits[to.kind as keyof typeof wholeBits];
   const isOther = isFloat(from) ? !isFloat(to) : from.kind === "decimal128" && to.kind !== "decimal128";
-  if (isOther && (isNumber(to) || isTemporal(to))) return true;
+  if (isOther && (isNumberType(to) || isTemporal(to))) return true;
   const verdict = castVerdict(from, to);
   return verdict.allowed && verdict.mayLose;
 }

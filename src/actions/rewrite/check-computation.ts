@@ -2,7 +2,7 @@
 import { conflict } from "../model/conflict.ts";
 import { nameOfCode, type Computation } from "../model/computation.ts";
 import type { Risk } from "../model/risk.ts";
-import { formatType, isInteger, isText, type Column, type DataType } from "../../schema/data-type.ts";
+import { formatType, isInteger, isTextType, type Column, type DataType } from "../../schema/data-type.ts";
 import { canHold } from "../../schema/row-values.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { requireColumn, type Table } from "../../schema/table.ts";
@@ -35,7 +35,7 @@ export function checkComputation({ columns }: Table, { table, path, type, from, 
 export function checkSources({ columns }: Table, { table, from, key }: Omit<Computed, "path" | "type">): void {
   for (const source of from) checkSource(table, source, requireColumn(table, columns, [source]));
   const { type: keyType } = requireColumn(table, columns, [key]);
-  if (!isInteger(keyType) && !isText(keyType))
+  if (!isInteger(keyType) && !isTextType(keyType))
     throw conflict(
       table,
       `${key} can't identify rows: it is ${formatType(keyType)}, and must be a text or a whole number`,
@@ -52,7 +52,7 @@ function checkSource(table: string, name: string, { type }: Column): void {
 
 /** Whether SQL can cast the type to text, from which the mark of a row is computed. */
 function canBeMarked(type: DataType): boolean {
-  return isText(type) || isInteger(type) || marked.has(type.kind);
+  return isTextType(type) || isInteger(type) || marked.has(type.kind);
 }
 
 const marked: ReadonlySet<string> = new Set(["float16", "float32", "float64", "bool", "date32", "date64", "timestamp"]);

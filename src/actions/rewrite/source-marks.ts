@@ -4,7 +4,7 @@
  * sources are still those that it was computed from.
  */
 import type { AddedColumn, FillColumnAction } from "../model/action.ts";
-import { isNumber } from "../../schema/cast-rules.ts";
+import { isNumberType } from "../../schema/cast-rules.ts";
 import { isInteger, type DataType } from "../../schema/data-type.ts";
 import { sqlPath, sqlText } from "../../schema/sql.ts";
 
@@ -172,7 +172,7 @@ const printed = 64;
 export function printSql(column: string, type: DataType): string | undefined {
   const value = sqlPath([column]);
   if (isInteger(type) || type.kind === "utf8") return `md5(cast(${value} as string))`;
-  return type.kind === "fixedSizeList" && isNumber(type.item.type)
+  return type.kind === "fixedSizeList" && isNumberType(type.item.type)
     ? `md5(array_to_string(${value}[1:${printed}], ','))`
     : undefined;
 }

@@ -106,7 +106,7 @@ function progressLines(event: RunEvent): readonly string[] {
           : `note: ${count(event.rows, "row")} of ${event.table} got no value of ${event.path}; the first: ${event.problem}`,
       ];
     case "printed":
-      return [`  ${placeOf(event)}: ${event.line}`];
+      return [`  ${columnLabel(event)}: ${event.line}`];
     case "loaded": {
       const { rows, problem } = event;
       const column = `  ${event.table}.${event.path}: `;
@@ -176,6 +176,6 @@ function progressLines(event: RunEvent): readonly string[] {
 }
 
 /** The column that is computed, or the table whose rows are. */
-function placeOf({ table, path }: { readonly table: string; readonly path?: string | undefined }): string {
+function columnLabel({ table, path }: { readonly table: string; readonly path?: string | undefined }): string {
   return path === undefined ? table : `${table}.${path}`;
 }

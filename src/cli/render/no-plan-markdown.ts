@@ -26,7 +26,7 @@ export function noPlanMarkdown(
 ): readonly string[] {
   return [
     markerOf(planned, about),
-    `### No plan for ${code(placeOf(planned, about))}`,
+    `### No plan for ${code(targetLabel(planned, about))}`,
     "",
     "> [!CAUTION]",
     `> ${prose(problem)} (${code(errorCode)})`,
@@ -35,12 +35,12 @@ export function noPlanMarkdown(
   ];
 }
 
-export function placeOf({ target }: Planned, { database }: PlanAbout): string {
+export function targetLabel({ target }: Planned, { database }: PlanAbout): string {
   return database === undefined ? target : `${target}/${database}`;
 }
 
 /** The first line of a comment. */
 export function markerOf(planned: Planned, about: PlanAbout): string {
-  const where = encodeURIComponent(placeOf(planned, about).toWellFormed());
+  const where = encodeURIComponent(targetLabel(planned, about).toWellFormed());
   return `<!-- lance-migrate ${where} ${planned.direction} -->`;
 }

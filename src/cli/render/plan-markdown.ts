@@ -4,7 +4,7 @@ import { formatMigration } from "../../migrations/file-name.ts";
 import { totalOf } from "../../plan/assess/cost.ts";
 import { migrationsOf, type DocumentGroup, type PlanDocument } from "../../plan/assess/plan-document.ts";
 import { code, fenced, prose, tableRow } from "./markdown.ts";
-import { markerOf, placeOf, type PlanAbout } from "./no-plan-markdown.ts";
+import { markerOf, targetLabel, type PlanAbout } from "./no-plan-markdown.ts";
 import {
   aboutBack,
   numbered,
@@ -35,7 +35,7 @@ const longestText = 300;
  */
 export function planMarkdown(plan: PlanDocument, about: PlanAbout): readonly string[] {
   const { direction } = plan;
-  const where = placeOf(plan, about);
+  const where = targetLabel(plan, about);
   const marker = markerOf(plan, about);
   const migrations = migrationsOf(plan);
   const sub = `<sub>${footer(plan, about)}</sub>`;

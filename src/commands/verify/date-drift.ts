@@ -21,7 +21,7 @@ export async function dateOf(
     const all = await versions.list(table);
     const first = all[0];
     if (first === undefined) return {};
-    if (kind === "foreign") return { since: sinceOf(first, first.version > 1) };
+    if (kind === "foreign") return { since: driftSince(first, first.version > 1) };
     const since = await firstDifferent(all, differsAt(versions, table, expected!), lastMatch(table, state));
     return since === undefined ? {} : { since };
   } catch {
@@ -30,7 +30,7 @@ export async function dateOf(
   }
 }
 
-function sinceOf({ version, at }: TableVersion, isOrEarlier: boolean, isOrLater = false): DriftSince {
+function driftSince({ version, at }: TableVersion, isOrEarlier: boolean, isOrLater = false): DriftSince {
   return { version, at, isOrEarlier, isOrLater };
 }
 
@@ -82,7 +82,7 @@ async function firstDifferent(
   let different = last;
   for (let stride = 1; different > 0;) {
     const isFar = last - different >= mostVersions;
-    if (isFar && !bounded) return sinceOf(since[different]!, true);
+    if (isFar && !bounded) return driftSince(since[different]!, true);
     if (isFar) stride *= 2;
     const at = Math.max(different - stride, bounded ? Math.max(byTime, 0) : 0);
     if (await differs(since[at]!.version)) {
@@ -95,7 +95,7 @@ async function firstDifferent(
       if (await differs(since[middle]!.version)) different = middle;
       else same = middle;
     }
-    return sinceOf(since[different]!, false, isFar);
+    return driftSince(since[different]!, false, isFar);
   }
-  return sinceOf(since[0]!, since[0]!.version > 1);
+  return driftSince(since[0]!, since[0]!.version > 1);
 }

@@ -5,7 +5,7 @@ import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { compileMigration, type Able } from "../../plan/compile/compile.ts";
 import { withStepsThatRan } from "../../plan/history/renumbered.ts";
-import { inOrder, replayHistory } from "../../plan/history/replay.ts";
+import { historyOrder, replayHistory } from "../../plan/history/replay.ts";
 import type { MeasuredRecall } from "../../run/events.ts";
 import { readLedger } from "../../run/prepare/consistent-read.ts";
 import { measureRecall } from "../../run/recall/measure-recall.ts";
@@ -62,7 +62,7 @@ export function isTooLow({ recall, minRecall }: IndexRecall): boolean {
 }
 
 function appliedActions(migrations: readonly Migration[], state: LedgerState, able: Able) {
-  const applied = inOrder(migrations, state).filter(
+  const applied = historyOrder(migrations, state).filter(
     ({ version }) => state.migrations.get(version)?.status === "applied",
   );
   return applied.flatMap((migration) => compileMigration(migration, able)).map(({ action }) => action);

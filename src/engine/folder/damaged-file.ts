@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { dataFilesOf } from "../manifest/contents.ts";
 import { newestManifest } from "../manifest/manifest.ts";
-import { tablesIn } from "./list-tables.ts";
+import { tableNamesIn } from "./list-tables.ts";
 
 export interface DamagedFile {
   readonly table: string;
@@ -35,7 +35,7 @@ const ofLedger = (ledger: string) =>
 export function damagedFile(
   folder: string,
   ledger: string | undefined,
-  tables: Iterable<string> = tablesIn(folder),
+  tables: Iterable<string> = tableNamesIn(folder),
 ): DamagedFile | undefined {
   for (const table of tables) {
     const manifest = newestManifest({ folder, table });

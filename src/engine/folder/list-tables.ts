@@ -7,7 +7,7 @@ const ending = ".lance";
  * The names that the engine lists, in ascending order. The engine asks the system about each entry of the folder, and to
  * find the links among ten thousand tables takes half as long again.
  */
-export function tablesIn(folder: string): readonly string[] {
+export function tableNamesIn(folder: string): readonly string[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.name.endsWith(ending) && entry.name !== ending && !entry.isSymbolicLink())
     .map(({ name }) => name.slice(0, -ending.length))

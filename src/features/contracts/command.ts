@@ -3,7 +3,7 @@ import { MigrateError } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
 import { protectsNothing } from "../../plan/assess/contract/check-contracts.ts";
-import { parseContract, placeOf, type ContractDocument } from "../../plan/assess/contract/contract.ts";
+import { parseContract, columnLabel, type ContractDocument } from "../../plan/assess/contract/contract.ts";
 import { writeContract } from "./write-contract.ts";
 import { databaseAfter, schemaRevisions, type SchemaRevision } from "../../run/schema-history.ts";
 import { jsonAt } from "../../session/contracts.ts";
@@ -115,7 +115,9 @@ function placesBefore(
   const at = revisions.findIndex((revision) => formatMigration(revision) === before?.migrations);
   if (at === -1) return undefined;
   const tables = [...databaseAfter(revisions.slice(0, at + 1))];
-  return new Set(tables.flatMap(([name, { columns }]) => [name, ...columns.map((one) => placeOf(name, [one.name]))]));
+  return new Set(
+    tables.flatMap(([name, { columns }]) => [name, ...columns.map((one) => columnLabel(name, [one.name]))]),
+  );
 }
 
 /** Throws ERR_CONTRACT_INVALID, also for a file that is no contract. */

@@ -23,7 +23,7 @@ import { down } from "../../commands/down.ts";
 import type { RunEvent } from "../../run/events.ts";
 import { up } from "../../commands/up.ts";
 import { upward } from "../../commands/upward.ts";
-import { planOn, type PlannedOn } from "../../commands/migrate.ts";
+import { planOn, type PlannedOn } from "../../commands/run.ts";
 import { runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { alone } from "../../commands/scratch-snapshots.ts";
 import { describeCopy, fillCopy, inPlaceOf, type CopiedTable } from "./scratch-copy.ts";

@@ -14,7 +14,7 @@ import { formatPath } from "../../schema/path.ts";
 import { isRecreatable, isVectorIndex, vectorsNeeded, type TableIndex } from "../../schema/table-index.ts";
 import type { Capabilities, Scratch, Target } from "../../targets/contract/target.ts";
 import { dropPrepared } from "../../commands/discard-prepared.ts";
-import type { PlannedOn } from "../../commands/migrate.ts";
+import type { PlannedOn } from "../../commands/run.ts";
 import { runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { recording, withLease } from "../../run/lease/with-lease.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";

@@ -39,7 +39,7 @@ export const reportCommand = defineCommand({
     const { fleet = false, recall, concurrency } = flags;
     if (concurrency !== undefined && !fleet)
       throw new MigrateError("ERR_USAGE", { problem: "--concurrency needs --fleet" });
-    const place = placeOf(context);
+    const place = reportFile(context);
     const madeAt = new Date().toISOString();
     if (fleet) {
       const { document, finish } = await reportAll(context, { madeAt, concurrency });
@@ -57,7 +57,7 @@ export const reportCommand = defineCommand({
 type Place = Pick<Context<{ readonly out?: string | undefined; readonly open?: boolean | undefined }>, "flags">;
 
 /** The file to write, unless it is a temporary one, or none with --json. Throws ERR_REPORT_FOREIGN, ERR_REPORT_FILE. */
-function placeOf({ flags: { out, open = false }, output }: Place & Pick<Context, "output">): string | undefined {
+function reportFile({ flags: { out, open = false }, output }: Place & Pick<Context, "output">): string | undefined {
   if (out === undefined && (open || output.json)) return undefined;
   const given = resolve(out ?? pageName);
   checkOurs(given);

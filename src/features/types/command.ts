@@ -57,7 +57,7 @@ export const typesCommand = defineCommand({
       const created = out === undefined || existsSync(out) ? undefined : resolve(out);
       underWay(true);
       for (const one of stale) writeNoted(one, output);
-      output.data<typeof shapes.types>({ files: files.map(placeOf), written: stale.map(placeOf) });
+      output.data<typeof shapes.types>({ files: files.map(fileLabel), written: stale.map(fileLabel) });
       renderWritten(
         output,
         stale.map(({ path }) => path),
@@ -75,7 +75,7 @@ function report(
   out: string | undefined,
   output: Output,
 ): CommandResult {
-  output.data<typeof shapes.types>({ files: files.map(placeOf), stale: stale.map(placeOf) });
+  output.data<typeof shapes.types>({ files: files.map(fileLabel), stale: stale.map(fileLabel) });
   if (stale.length === 0) {
     output.result(`equal: ${listOf(files)} up to date`);
     return undefined;
@@ -105,12 +105,12 @@ function listText(paths: readonly string[]): string {
   return `[${paths.map((path) => JSON.stringify(path)).join(", ")}]`;
 }
 
-function placeOf({ path }: TypesFile): string {
+function fileLabel({ path }: TypesFile): string {
   return shownPath(path);
 }
 
 function listOf(files: readonly TypesFile[]): string {
-  return `${inWords(files.map(placeOf))} ${files.length === 1 ? "is" : "are"}`;
+  return `${inWords(files.map(fileLabel))} ${files.length === 1 ? "is" : "are"}`;
 }
 
 function inWords(names: readonly string[]): string {

@@ -89,7 +89,7 @@ function endsThere({ event }: LedgerRecord): boolean {
   return event === "failed" || event === "interrupted";
 }
 
-export function factsOf(record: LedgerRecord): MigrationFacts | undefined {
+export function migrationFacts(record: LedgerRecord): MigrationFacts | undefined {
   const { version, name, step, total, checksum, steps, textHash, attempt, duration, tables } = record;
   if (version === undefined || name === undefined || record.event === "late") return undefined;
   return {

@@ -1,5 +1,5 @@
 /** Folds the records of a ledger, in the order (epoch, number), into its state. Pure. */
-import { factsOf, foldMigration, type LedgerMigration } from "./fold-migration.ts";
+import { migrationFacts, foldMigration, type LedgerMigration } from "./fold-migration.ts";
 import { isDone, type LateCall, type LedgerState } from "./ledger-state.ts";
 import { byPlace, groupOf, saysDeferred, type LedgerRecord, type PartialAction } from "./record.ts";
 
@@ -149,7 +149,7 @@ function foldWork(fold: Fold, record: LedgerRecord): void {
 }
 
 function foldMigrations(fold: Fold, record: LedgerRecord, order: number): void {
-  const facts = factsOf(record);
+  const facts = migrationFacts(record);
   if (facts === undefined) return;
   const { version } = facts;
   const isReverting = fold.reverting.has(version);

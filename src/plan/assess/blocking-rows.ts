@@ -77,7 +77,15 @@ export function questionsOf({ now, migrations }: Pick<Plan, "now" | "migrations"
       .flatMap(({ place, obstacle, at }): readonly Question[] => {
         const way = [...before, ...own.slice(0, at - done)];
         if (obstacle.kind === "since") {
-          const asked = sinceOf(obstacle, place, own.slice(at - done), way, now, since, migrations.slice(0, index));
+          const asked = sinceQuestion(
+            obstacle,
+            place,
+            own.slice(at - done),
+            way,
+            now,
+            since,
+            migrations.slice(0, index),
+          );
           if (asked !== undefined) since.push(asked);
           return [];
         }
@@ -112,7 +120,7 @@ export function questionsAt(planned: PlannedMigration, at: number, before: Table
 }
 
 /** Asks what restoring a version would lose. `before`: the actions between the current tables and the restore. */
-function sinceOf(
+function sinceQuestion(
   { table: name, version, writes, leaves }: Extract<Blocker, { kind: "since" }>,
   place: StepPlace,
   [restoring, next]: readonly Action[],

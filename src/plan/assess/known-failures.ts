@@ -15,7 +15,7 @@ import type { ColumnRef } from "../../actions/model/action-model.ts";
 import { kindOf } from "../rollback/blocker-kinds.ts";
 import { askAfter, type Ask } from "./row-questions.ts";
 import type { Plan, PlannedAction } from "../make-plan.ts";
-import { isGroup, type Unit } from "../group/group-migrations.ts";
+import { isGroup, type MigrationBatch } from "../group/group-migrations.ts";
 import { brokenBy } from "./broken.ts";
 import { trialsOf, type Trials } from "./trials.ts";
 import { bareBefore } from "../compile/vector-index-check.ts";
@@ -77,7 +77,7 @@ export function suspicionsOf({ now, migrations }: Plan): ReadonlyMap<PlannedActi
  * Whether the first call of a run itself shows what questions about its rows would: nothing is changed before it, and a
  * call that the engine refuses changes nothing.
  */
-export function showsItself([first]: readonly Unit[], { fences }: Pick<Capabilities, "fences">): boolean {
+export function showsItself([first]: readonly MigrationBatch[], { fences }: Pick<Capabilities, "fences">): boolean {
   // A service may be of another make, and accept a null in a column that must hold none.
   if (!fences || first === undefined || isGroup(first)) return false;
   const { direction, done, midway, inDoubt, restores, actions } = first;

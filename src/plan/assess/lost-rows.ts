@@ -5,7 +5,7 @@
 import type { Action, ActionFor } from "../../actions/model/action.ts";
 import { lineagesOf, tableBefore } from "../../actions/follow.ts";
 import { finestOf } from "../../schema/cast-rules.ts";
-import { isText, typesWithin, type DataType } from "../../schema/data-type.ts";
+import { isTextType, typesWithin, type DataType } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import { sqlPath, sqlText } from "../../schema/sql.ts";
 import { requireColumn, type Database } from "../../schema/table.ts";
@@ -56,7 +56,7 @@ function predicates({ path, type, using }: ActionFor<"convertColumn">, from: Dat
 function isKept(was: string, from: DataType, is: string, to: DataType): string {
   if (from.kind !== "struct" || to.kind !== "struct") {
     const finest = finestOf(from, to);
-    const name = typesWithin(from).some(isText) ? withWideDecimals(arrowName(finest)) : arrowName(finest);
+    const name = typesWithin(from).some(isTextType) ? withWideDecimals(arrowName(finest)) : arrowName(finest);
     const into = (sql: string) => `arrow_try_cast(${sql}, ${sqlText(name)})`;
     const cast = into(was);
     const value = name === arrowName(to) ? is : into(is);
@@ -80,7 +80,7 @@ function withWideDecimals(name: string): string {
 
 /** That a text has no fraction of a second which the finest type of a time cuts too, as SQL that follows other conditions. */
 function hasNoMore(was: string, from: DataType, finest: DataType): string {
-  if (!isText(from) || (finest.kind !== "timestamp" && finest.kind !== "time64")) return "";
+  if (!isTextType(from) || (finest.kind !== "timestamp" && finest.kind !== "time64")) return "";
   const digits = finest.unit === "ns" ? 9 : 6;
   return ` AND NOT regexp_like(${was}, '[.][0-9]{${digits}}[0-9]*[1-9]')`;
 }

@@ -30,21 +30,21 @@ export function planCommits(
   // If the target cannot describe tables, no run could resume between two commits.
   const own = before.get(action.table);
   const commits: readonly Commit[] = describes ? commitsOf(action, own, able) : [{ action }];
-  return inOrder(commits, before, commits.length > 1);
+  return commitOrder(commits, before, commits.length > 1);
 }
 
 /**
  * `isPart`: the action has other commits too. Between commits, others may change indexes and metadata, and a run must
  * still find how far the action got. So a state contains only the indexes and metadata that the commit itself affects.
  */
-function inOrder(commits: readonly Commit[], before: Tables, isPart: boolean): readonly PlannedCommit[] {
+function commitOrder(commits: readonly Commit[], before: Tables, isPart: boolean): readonly PlannedCommit[] {
   let at = before;
   return commits.map(({ action, undo = [], refresh, loses = false, detour = [] }) => {
     const was = isPart ? bare(at, namedBy(action, before)) : at;
     const database = databaseOf(was);
     change(database, tablesAfter(database, action));
     at = new Map([...was.keys()].map((name) => [name, database.get(name)]));
-    const turned = inOrder(detour, was, true);
+    const turned = commitOrder(detour, was, true);
     return { action, text: describeAction(action), undo, refresh, loses, detour: turned, before: was, after: at };
   });
 }

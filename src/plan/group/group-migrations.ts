@@ -28,14 +28,14 @@ export interface GroupCall {
 }
 
 /** What a run executes in one piece. */
-export type Unit = MigrationGroup | PlannedMigration;
+export type MigrationBatch = MigrationGroup | PlannedMigration;
 
-export function isGroup(unit: Unit): unit is MigrationGroup {
+export function isGroup(unit: MigrationBatch): unit is MigrationGroup {
   return "calls" in unit;
 }
 
 /** The migrations of a unit. */
-export function migrationsOfUnit(unit: Unit): readonly PlannedMigration[] {
+export function migrationsOf(unit: MigrationBatch): readonly PlannedMigration[] {
   return isGroup(unit) ? unit.migrations : [unit];
 }
 
@@ -44,7 +44,7 @@ export interface GroupedPlan extends Plan {
   readonly groups?: readonly MigrationGroup[] | undefined;
 }
 
-export function groupsIn(units: readonly Unit[] = []): readonly MigrationGroup[] {
+export function groupsIn(units: readonly MigrationBatch[] = []): readonly MigrationGroup[] {
   return units.filter(isGroup);
 }
 
@@ -66,7 +66,7 @@ interface Grouping {
 export function groupMigrations(
   migrations: readonly PlannedMigration[],
   { capabilities, begun, stepByStep }: Grouping,
-): readonly Unit[] {
+): readonly MigrationBatch[] {
   const at = migrations.findIndex(({ migration }) => begun.has(migration.version));
   const before = at === -1 ? [] : migrations.slice(0, at);
   const rest = migrations.slice(before.length).filter(({ migration }) => !begun.has(migration.version));
@@ -88,8 +88,8 @@ function resumedGroup(migrations: readonly PlannedMigration[], capabilities: Cap
 }
 
 /** Puts as many migrations as possible into each group. */
-function grouped(migrations: readonly PlannedMigration[], capabilities: Capabilities): readonly Unit[] {
-  const units: Unit[] = [];
+function grouped(migrations: readonly PlannedMigration[], capabilities: Capabilities): readonly MigrationBatch[] {
+  const units: MigrationBatch[] = [];
   let open = emptyGroup();
   const close = () => {
     const group = closed(open, capabilities, false);

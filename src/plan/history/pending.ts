@@ -148,7 +148,7 @@ export function checkMissing(files: readonly MigrationFile[], state: LedgerState
       version: formatVersion(missing.version),
       name: missing.name,
       ...(missing.status === "partial" && { begun: true }),
-      ...placeOf(files),
+      ...placeOfFirst(files),
     });
 }
 
@@ -180,13 +180,13 @@ export function checkBegun(files: readonly MigrationFile[], state: LedgerState, 
 
 /** The error for a migration that was begun and has none of these files. */
 export function begunWithoutFile(version: string, files: readonly Placed[]): MigrateError {
-  return new MigrateError("ERR_BEGUN", { version, file: undefined, ...placeOf(files) });
+  return new MigrateError("ERR_BEGUN", { version, file: undefined, ...placeOfFirst(files) });
 }
 
 type Placed = Pick<MigrationFile, "bundle" | "file" | "path">;
 
 /** Where the migrations are read from, for messages. The name of the folder is unknown if it holds none. */
-export function placeOf([first]: readonly Placed[]): MigrationsPlace {
+export function placeOfFirst([first]: readonly Placed[]): MigrationsPlace {
   if (first === undefined) return {};
   if (first.bundle !== undefined) return { bundle: first.bundle };
   const [folder] = first.path.slice(0, -first.file.length).replaceAll("\\", "/").split("/").filter(Boolean).slice(-1);
@@ -247,7 +247,7 @@ export function changeOfSteps(steps: readonly Step[], hashes: readonly string[],
 
 function changeOfPartial({ steps }: Migration, known: LedgerMigration, describing: Describing): string | undefined {
   // The steps that the actions done so far belong to.
-  const ran = beginningOf(steps, known.step, describing);
+  const ran = stepsBegun(steps, known.step, describing);
   if (ran !== undefined && matchesHash(checksumOf(ran), known.checksum)) return undefined;
   const begun = ran?.length ?? steps.length;
   const at = (ran ?? steps).findIndex((step, index) => stepHash(step) !== known.steps[index]);
@@ -262,14 +262,14 @@ function changeOfBegun(
   describing: Describing,
 ): string | undefined {
   if (midway === undefined) return undefined;
-  const begun = beginningOf(steps, done + 1, describing);
+  const begun = stepsBegun(steps, done + 1, describing);
   if (begun !== undefined && begunHash(begun.at(-1)!) === midway.step) return undefined;
   const number = begun?.length ?? steps.length + 1;
   return `step ${number} is between two of its commits, and another step cannot continue it`;
 }
 
 /** The steps that this many actions belong to; undefined if there are fewer actions. */
-function beginningOf(steps: readonly Step[], actions: number, describing: Describing): readonly Step[] | undefined {
+function stepsBegun(steps: readonly Step[], actions: number, describing: Describing): readonly Step[] | undefined {
   let left = actions;
   let begun = 0;
   while (left > 0 && begun < steps.length) left -= actionsOf(steps[begun++]!, describing).length;

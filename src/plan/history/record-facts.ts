@@ -9,7 +9,7 @@ import { compileMigration, type Describing } from "../compile/compile.ts";
 type RecordedProgress = Pick<MigrationFacts, "step" | "total" | "attempt" | "duration" | "tables">;
 
 /** `ran`: all units of a migration that has ended, otherwise those that have begun: the others may still be fixed. */
-export function factsOf(
+export function recordFacts(
   { version, name, textHash }: Migration,
   ran: readonly unknown[],
   progress: RecordedProgress,
@@ -25,7 +25,7 @@ export function firstFacts(
   known: LedgerMigration | undefined,
 ): MigrationFacts {
   const { attempt = 1, duration = 0, tables = {} } = known ?? {};
-  return factsOf(migration, ran, { ...done, attempt, duration, tables });
+  return recordFacts(migration, ran, { ...done, attempt, duration, tables });
 }
 
 /** The facts of a migration that is applied, although its run was not observed. */

@@ -95,7 +95,7 @@ export function checkRecognised(recognised: readonly Recognised[], state: Ledger
   }
 }
 
-export interface Turned {
+export interface RanInOtherOrder {
   readonly file: string;
   /** What ran in which order, as text. */
   readonly words: string;
@@ -104,7 +104,10 @@ export interface Turned {
 }
 
 /** The first file whose migrations ran in another order, or with another one among them: columns may differ in order. */
-export function turnedIn(recognised: readonly Recognised[], { migrations }: LedgerState): Turned | undefined {
+export function ranInOtherOrder(
+  recognised: readonly Recognised[],
+  { migrations }: LedgerState,
+): RanInOtherOrder | undefined {
   const inOrder = [...migrations.values()].toSorted((one, other) => one.order - other.order);
   for (const { file, known } of recognised) {
     if (file.replaces === undefined) continue;

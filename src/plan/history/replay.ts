@@ -30,7 +30,7 @@ export function replayEach(
   const database = new Map<string, Table>();
   const carryOut = ({ place, action }: PlacedAction) =>
     withPlace(place, () => change(database, tablesAfter(database, action)));
-  for (const migration of inOrder(migrations, state)) {
+  for (const migration of historyOrder(migrations, state)) {
     visit(migration, database);
     const known = state.migrations.get(migration.version)!;
     const { reversal } = known;
@@ -74,7 +74,7 @@ export function replayNext(
 }
 
 /** The migrations that have run, at least in part, in the order in which they ran. */
-export function inOrder(migrations: readonly Migration[], state: Ran): readonly Migration[] {
+export function historyOrder(migrations: readonly Migration[], state: Ran): readonly Migration[] {
   const orderOf = ({ version }: Migration) => state.migrations.get(version)?.order;
   return migrations
     .filter((migration) => orderOf(migration) !== undefined)
@@ -83,7 +83,7 @@ export function inOrder(migrations: readonly Migration[], state: Ran): readonly 
 
 /** Those that have run, in the order in which they ran, and then the others. */
 export function inRunOrder(migrations: readonly Migration[], state: Ran): readonly Migration[] {
-  const ran = new Set(inOrder(migrations, state));
+  const ran = new Set(historyOrder(migrations, state));
   return [...ran, ...migrations.filter((migration) => !ran.has(migration))];
 }
 

@@ -9,7 +9,7 @@ import { tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
 import { change, type Table, type Tables } from "../../schema/table.ts";
 import { statesBetween } from "../commits/commits.ts";
 import { compileMigration, type Able, type PlacedAction } from "../compile/compile.ts";
-import { inOrder, inRunOrder } from "./replay.ts";
+import { historyOrder, inRunOrder } from "./replay.ts";
 import { commitsOfBegun } from "../commits/commit-progress.ts";
 
 /** An action of the sequence. */
@@ -47,7 +47,7 @@ export function historyRow(migrations: readonly Migration[], state: LedgerState,
 
 /** The same for a ledger that lost records: migrations without a record may have run between those with one. */
 export function restoredRow(migrations: readonly Migration[], state: LedgerState, able: Able): HistoryRow {
-  return possibleRow(withLostBetween(inOrder(migrations, state), migrations), migrations, state, able);
+  return possibleRow(withLostBetween(historyOrder(migrations, state), migrations), migrations, state, able);
 }
 
 /** Puts each of the others before the first migration with a higher number. */

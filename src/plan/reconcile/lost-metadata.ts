@@ -11,7 +11,7 @@ import { columnPaths, findColumn, type Table } from "../../schema/table.ts";
  * The updates that set it again, except what others have set after the call, as `now` shows. `before`, `after`: the
  * table around the commit. Empty if the commit is not the call's, because the table was recreated since.
  */
-export function lostMetadata(action: Action, before: Table, after: Table, now: Table): readonly MetadataUpdate[] {
+export function metadataToReset(action: Action, before: Table, after: Table, now: Table): readonly MetadataUpdate[] {
   const expected = afterwards(action, before);
   if (expected === undefined || !sameColumns(bare(expected), bare(after))) return [];
   return columnPaths(after.columns).flatMap((path): readonly MetadataUpdate[] => {

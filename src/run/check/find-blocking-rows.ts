@@ -215,7 +215,7 @@ async function writtenSince(question: SinceQuestion, target: Target): Promise<Si
   const scope = { until, mayHaveMore: newer > 0 };
   const sinceEnd = version === restores ? undefined : await writtenIn(spans, table, version, scope, target);
   // Only the version that is restored is protected from being cleaned up.
-  return sinceEnd ?? (writes ? undefined : await sinceOf(target, table, restores, { until, from: after }));
+  return sinceEnd ?? (writes ? undefined : await rowsWrittenSince(target, table, restores, { until, from: after }));
 }
 
 async function writtenIn(
@@ -225,8 +225,8 @@ async function writtenIn(
   scope: SinceScope,
   target: Target,
 ): Promise<Since | undefined> {
-  const all = await sumOf(spans, ({ from, until }) => sinceOf(target, table, from, { until }));
-  return all ?? (await sinceOf(target, table, version, scope));
+  const all = await sumOf(spans, ({ from, until }) => rowsWrittenSince(target, table, from, { until }));
+  return all ?? (await rowsWrittenSince(target, table, version, scope));
 }
 
 /** What was written in all of these spans; undefined if that is unknown of one. */
@@ -245,7 +245,7 @@ export async function sumOf<Versions>(
 }
 
 /** Undefined if unknown, also because the version was cleaned up, or belongs to a table that was recreated since. */
-export async function sinceOf(
+export async function rowsWrittenSince(
   { versions }: Target,
   table: string,
   version: number,

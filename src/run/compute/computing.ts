@@ -11,7 +11,7 @@ import {
   nullMark,
   rowAddress,
 } from "../../actions/rewrite/source-marks.ts";
-import { isText, type Column } from "../../schema/data-type.ts";
+import { isTextType, type Column } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import type { RowValues } from "../../schema/row-values.ts";
 import { sqlPath } from "../../schema/sql.ts";
@@ -67,7 +67,7 @@ export class Computing {
     this.key = requireColumn(action.table, columns, [action.key]);
     this.mark = action.mark ?? markName;
     // Those of other types depend on casts to text.
-    const isExact = action.from.every((name) => columns.some((one) => one.name === name && isText(one.type)));
+    const isExact = action.from.every((name) => columns.some((one) => one.name === name && isTextType(one.type)));
     if (action.equalRows !== "each") this.#known = new KnownValues(action.from, isExact ? this.mark : undefined);
   }
 

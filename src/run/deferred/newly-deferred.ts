@@ -5,7 +5,7 @@ import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import { waitsForValues } from "../../schema/table-index.ts";
 import { findColumn, type Table } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { defersIndexes } from "../../targets/contract/as-migrations-see.ts";
+import { defersIndexes } from "../../targets/contract/hidden-columns.ts";
 import { deferralEntries } from "./find-deferred.ts";
 
 /**

@@ -2,10 +2,10 @@
 import { count, firstLine, MigrateError } from "../../errors/migrate-error.ts";
 import { groupEntry, type LedgerEntry, type TableVersions } from "../../ledger/state/record.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { factsOf } from "../../plan/history/record-facts.ts";
+import { recordFacts } from "../../plan/history/record-facts.ts";
 import type { GroupCall, MigrationGroup } from "../../plan/group/group-migrations.ts";
 import type { PlannedMigration } from "../../plan/make-plan.ts";
-import { executeAction, lostMetadata } from "./execute-action.ts";
+import { executeAction, metadataError } from "./action-events.ts";
 import { isHeld, isStated, isTakenOver, lastRanIn, type Progress } from "./migration-progress.ts";
 import { trackVersions, type VersionsTrack } from "./restore-points.ts";
 import type { FailedCall } from "./send-action.ts";
@@ -14,7 +14,7 @@ import type { FailedCall } from "./send-action.ts";
 const mostAtOnce = 8;
 
 /** The entry that must be in the ledger before the first call of the group. */
-export function beginningOf({ migrations }: MigrationGroup): LedgerEntry {
+export function groupRecord({ migrations }: MigrationGroup): LedgerEntry {
   return groupEntry(migrations.map(({ migration }) => migration.version));
 }
 
@@ -65,7 +65,7 @@ export async function executeGroup(
   const records = group.migrations.map((planned): LedgerEntry => {
     const { migration, total, attempt, units } = planned;
     const done = { step: total, total, attempt, duration, tables: tables.get(planned)! };
-    return { event: "applied", ...factsOf(migration, units, done) };
+    return { event: "applied", ...recordFacts(migration, units, done) };
   });
   return { records, lost: progress.lost };
 }
@@ -123,7 +123,7 @@ async function makeCall({ action, last, number }: GroupCall, progress: GroupProg
   if ("error" in ending) return ending;
   versions.note(action, ending);
   progress.done++;
-  progress.lost ??= lostMetadata(place, ending.harm);
+  progress.lost ??= metadataError(place, ending.harm);
   return undefined;
 }
 
@@ -221,7 +221,7 @@ async function release(
   const { group, execution } = progress;
   const first = isBegun(progress, inDoubt) ? group.migrations[0]!.migration.version : undefined;
   const { migration, total, attempt } = planned;
-  const nothing = factsOf(migration, [], { step: 0, total, attempt, duration: elapsed(progress), tables: {} });
+  const nothing = recordFacts(migration, [], { step: 0, total, attempt, duration: elapsed(progress), tables: {} });
   await execution.lease.release([{ ...entry, ...nothing }], first);
 }
 

@@ -6,12 +6,12 @@ import { replacesTable } from "../../actions/apply-action.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { begunHash } from "../../migrations/checksum.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
-import { factsOf } from "../../plan/history/record-facts.ts";
+import { recordFacts } from "../../plan/history/record-facts.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
-import { migrationsOfUnit, isGroup, type Unit } from "../../plan/group/group-migrations.ts";
-import { executeAction, lostMetadata } from "./execute-action.ts";
-import { beginningOf, executeGroup } from "./execute-group.ts";
-import type { PartialNotes } from "./multi-commit-action.ts";
+import { migrationsOf, isGroup, type MigrationBatch } from "../../plan/group/group-migrations.ts";
+import { executeAction, metadataError } from "./action-events.ts";
+import { groupRecord, executeGroup } from "./execute-group.ts";
+import type { PartialNotes } from "./commit-loop.ts";
 import { lostUnanswered } from "./side-effects.ts";
 import {
   beginMigration,
@@ -35,10 +35,10 @@ import { reapplyChangesByOthers } from "./reapply-changes-by-others.ts";
 import { isSince, releaseRestorePoints, restorePoints } from "./restore-points.ts";
 
 /** Executes the migrations, returns how many, and releases the lease with the last record. */
-export async function execute(units: readonly Unit[], given: Execution): Promise<number> {
+export async function execute(units: readonly MigrationBatch[], given: Execution): Promise<number> {
   const { lease } = given;
   const execution = { ...given, bound: new Map(given.bound) };
-  const migrations = units.flatMap(migrationsOfUnit);
+  const migrations = units.flatMap(migrationsOf);
   const kept: PlannedMigration[] = [];
   let ended = 0;
   let { lastRan } = given;
@@ -47,7 +47,7 @@ export async function execute(units: readonly Unit[], given: Execution): Promise
     const { records, lost } = isGroup(unit)
       ? await executeGroup(unit, ended, { ...execution, lastRan })
       : { records: [await executeMigration(unit, ended, { ...execution, lastRan })], lost: undefined };
-    const own = migrationsOfUnit(unit);
+    const own = migrationsOf(unit);
     lastRan = own.at(-1)!.migration;
     ended += own.length;
     if (!isGroup(unit) && unit.direction === "down") {
@@ -81,20 +81,20 @@ async function callAfter(
 }
 
 /** Ends the epoch before a unit whose beginning is recorded and of which nothing is done. */
-async function leaveUnbegun(unit: Unit, lease: Lease): Promise<void> {
-  const { migration, total, attempt } = migrationsOfUnit(unit)[0]!;
-  const nothing = factsOf(migration, [], { step: 0, total, attempt, duration: 0, tables: {} });
+async function leaveUnbegun(unit: MigrationBatch, lease: Lease): Promise<void> {
+  const { migration, total, attempt } = migrationsOf(unit)[0]!;
+  const nothing = recordFacts(migration, [], { step: 0, total, attempt, duration: 0, tables: {} });
   await lease.release([{ event: "interrupted", ...nothing }]).catch(() => {});
 }
 
 /** The records with what comes after each. If they are written one by one, the last may be missing. */
-function leadingTo(following: Unit, records: readonly LedgerEntry[]): readonly LedgerEntry[] {
-  const [first] = migrationsOfUnit(following);
+function leadingTo(following: MigrationBatch, records: readonly LedgerEntry[]): readonly LedgerEntry[] {
+  const [first] = migrationsOf(following);
   const linked = records.map((record, index) => ({
     ...record,
     next: records[index + 1]?.version ?? first!.migration.version,
   }));
-  return isGroup(following) ? [...linked, beginningOf(following)] : linked;
+  return isGroup(following) ? [...linked, groupRecord(following)] : linked;
 }
 
 /** Releases the versions that were kept for a migration that is rolled back now. `rest`: what is still to roll back. */
@@ -209,7 +209,7 @@ async function executeNextAction(progress: Progress, action: PlannedAction, isFi
   if (replacesTable.has(action.action.kind)) bound.delete(action.action.table);
   progress.done++;
   // The action is done, so the loss is reported only once.
-  const lost = ending.lost ?? lostMetadata(place, ending.harm);
+  const lost = ending.lost ?? metadataError(place, ending.harm);
   if (lost !== undefined) throw await stopped(progress, action, { error: lost, inDoubt: false });
 }
 
@@ -226,7 +226,7 @@ async function lostByFound(
     const harm = await lostUnanswered(action, undefined, now, after.get(action.table), { target, lease });
     const mayLose = writeGuard === undefined;
     const { harm: lost } = await reapplyChangesByOthers(found, {}, { target, lease, place, emit, mayLose });
-    return lostMetadata(place, harm?.problem ?? lost);
+    return metadataError(place, harm?.problem ?? lost);
   } catch (error) {
     return error;
   }

@@ -12,7 +12,7 @@ import { statesBetween } from "../../plan/commits/commits.ts";
 import { compileMigration } from "../../plan/compile/compile.ts";
 import { afterLateCall, inTheMiddle } from "../../plan/commits/after-late-call.ts";
 import { alterationsSince, pathAfter, possiblePaths } from "../../plan/commits/late-alterations.ts";
-import { inOrder } from "../../plan/history/replay.ts";
+import { historyOrder } from "../../plan/history/replay.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { changesRows } from "../../actions/apply-action.ts";
@@ -187,7 +187,7 @@ async function checkDescribed(
 
 /** The actions that the ledger records as done, in the order in which they ran. */
 function doneActions({ migrations, state, target }: LateCallCheck): readonly Call[] {
-  return inOrder(migrations, state).flatMap((migration) => {
+  return historyOrder(migrations, state).flatMap((migration) => {
     const { version, name } = migration;
     const compiled = compileMigration(migration, target.capabilities);
     return compiled

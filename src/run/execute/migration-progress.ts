@@ -7,7 +7,7 @@ import { restoringAfter } from "../../plan/assess/blocking-rows.ts";
 import { ActionFailed } from "../calls/action-failed.ts";
 import { castHint } from "../../plan/compile/cast-hint.ts";
 import { vectorsHint } from "../../plan/compile/vector-index-check.ts";
-import { factsOf } from "../../plan/history/record-facts.ts";
+import { recordFacts } from "../../plan/history/record-facts.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { SeenTable } from "../check/table-identity.ts";
@@ -76,7 +76,7 @@ export function factsNow(
 ) {
   const { migration, total, attempt } = planned;
   const duration = Math.round(execution.clock.steady() - started);
-  return factsOf(migration, ran, { step: done, total, attempt, duration, tables: starts ?? versions.tables() });
+  return recordFacts(migration, ran, { step: done, total, attempt, duration, tables: starts ?? versions.tables() });
 }
 
 export async function recordProgress(progress: Progress, midway?: PartialAction): Promise<void> {

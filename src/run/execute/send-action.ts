@@ -9,7 +9,7 @@ import type { SeenVersion } from "../../schema/table-identity.ts";
 import type { Tables } from "../../schema/table.ts";
 import { patience, pauseAfter } from "../../targets/contract/retry.ts";
 import type { CallOutcome, Executed, TableSnapshot, Target } from "../../targets/contract/target.ts";
-import { aftermath, type Harm } from "./side-effects.ts";
+import { sideEffects, type SideEffect } from "./side-effects.ts";
 import type { ActionRef, Emit } from "../events.ts";
 import type { SeenTable } from "../check/table-identity.ts";
 
@@ -108,7 +108,7 @@ export async function sendAction(
     failure = { ...target.verdict(error), error };
   }
   const { version: made, commits } = done;
-  const checking = failure === undefined ? aftermath(action, seen, made, context) : undefined;
+  const checking = failure === undefined ? sideEffects(action, seen, made, context) : undefined;
   const harm = await checking?.catch(() => undefined);
   await recordLateCall(failure, harm, context);
   await checking; // throws where it could not be checked
@@ -122,10 +122,10 @@ export async function requireSame(
   seen: TableSnapshot | undefined,
   context: CallContext,
 ): Promise<void> {
-  requireNotRecreated(await aftermath(action, seen, undefined, context), context.place);
+  requireNotRecreated(await sideEffects(action, seen, undefined, context), context.place);
 }
 
-function requireNotRecreated(harm: Harm | undefined, { version, name, action }: ActionRef): void {
+function requireNotRecreated(harm: SideEffect | undefined, { version, name, action }: ActionRef): void {
   if (harm?.code !== "ERR_TABLE_RECREATED") return;
   throw new MigrateError(harm.code, { version: formatVersion(version), name, action, problem: harm.problem });
 }
@@ -137,7 +137,7 @@ function requireNotRecreated(harm: Harm | undefined, { version, name, action }: 
  */
 async function recordLateCall(
   failure: Failure | undefined,
-  harm: Harm | undefined,
+  harm: SideEffect | undefined,
   { target, lease, place, next }: CallContext,
 ): Promise<void> {
   // The embedded engine may have begun a call that it refuses.

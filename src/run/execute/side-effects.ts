@@ -4,7 +4,7 @@
  * metadata that was set in between (docs/internals/engine.md). Side effects are repaired if that can be done exactly.
  */
 import { isMigrateError } from "../../errors/migrate-error.ts";
-import { lostMetadata } from "../../plan/reconcile/lost-metadata.ts";
+import { metadataToReset } from "../../plan/reconcile/lost-metadata.ts";
 import { replacesTable } from "../../actions/apply-action.ts";
 import type { Action, ActionKind, MetadataUpdate } from "../../actions/model/action.ts";
 import { sameColumns } from "../../schema/data-type.ts";
@@ -20,7 +20,7 @@ import { isOtherInstance } from "../check/table-identity.ts";
  * A side effect to report, as text: metadata that could not be set again, or a commit on another table, even if it was
  * undone. Whether the action was done is known for lost metadata only.
  */
-export interface Harm {
+export interface SideEffect {
   readonly code: "ERR_TABLE_RECREATED" | "ERR_METADATA_LOST";
   readonly problem: string;
 }
@@ -29,12 +29,12 @@ export interface Harm {
  * The harm that a call did, as far as it was not repaired. `made`: the version that the call made, if the target
  * reports it.
  */
-export async function aftermath(
+export async function sideEffects(
   action: Action,
   seen: TableSnapshot | undefined,
   made: number | undefined,
   { target, lease }: LeasedTarget,
-): Promise<Harm | undefined> {
+): Promise<SideEffect | undefined> {
   const { versions } = target;
   if (versions === undefined || seen?.version === undefined || replacesTable.has(action.kind)) return undefined;
   if (await mayBeAnother(action.table, seen, made, target)) return await recreated(action, seen, made, target);
@@ -55,7 +55,7 @@ export async function lostUnanswered(
   now: TableSnapshot | undefined,
   after: Table | undefined,
   { target, lease }: LeasedTarget,
-): Promise<Harm | undefined> {
+): Promise<SideEffect | undefined> {
   const { versions } = target;
   if (versions === undefined || now?.version === undefined || after === undefined) return undefined;
   if (!replacesMetadata.has(action.kind) || now.version <= (first?.version ?? 0) + 1) return undefined;
@@ -133,7 +133,7 @@ async function recreated(
   seen: TableSnapshot,
   made: number | undefined,
   target: Target,
-): Promise<Harm | undefined> {
+): Promise<SideEffect | undefined> {
   const { table } = action;
   // That the table is gone shows when it is described next.
   if ((await target.describeTable(table)) === undefined) return undefined;
@@ -163,7 +163,7 @@ async function putMetadataBack(
   made: number,
   { target, lease }: LeasedTarget,
   versions: Versions,
-): Promise<Harm | undefined> {
+): Promise<SideEffect | undefined> {
   const { table } = action;
   let left: readonly MetadataUpdate[] = [];
   let failure: unknown;
@@ -172,7 +172,7 @@ async function putMetadataBack(
       const [before, after] = [await versions.at(table, made - 1), await versions.at(table, made)];
       const now = await target.describeTable(table);
       if (now === undefined) return undefined;
-      left = lostMetadata(action, before, after, now.table);
+      left = metadataToReset(action, before, after, now.table);
       if (left.length === 0) return undefined;
       // Another run may have renamed the columns since the table was described.
       await lease.check();
@@ -194,7 +194,7 @@ async function putMetadataBack(
   return { code: "ERR_METADATA_LOST", problem };
 }
 
-function unknownLoss(table: string, why: string): Harm {
+function unknownLoss(table: string, why: string): SideEffect {
   const problem = `others changed ${table} while the call ran, and whether metadata of its columns was lost is unknown (${why})`;
   return { code: "ERR_METADATA_LOST", problem };
 }

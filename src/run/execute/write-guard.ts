@@ -11,7 +11,7 @@ import type { Tables } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { mostRepeats } from "../../targets/contract/retry.ts";
 import type { ActionContext, Done, ActionResult } from "./send-action.ts";
-import { isTooMany, countBlockingRows, misfitOf, sinceOf, sumOf } from "../check/find-blocking-rows.ts";
+import { isTooMany, countBlockingRows, misfitOf, rowsWrittenSince, sumOf } from "../check/find-blocking-rows.ts";
 
 /** A table's version before an action, after the check that the action may destroy it. */
 export interface Watch {
@@ -167,7 +167,7 @@ async function lostSince(
   const problems: string[] = [];
   for (const { table, version, restores, putting, isWhole } of questions) {
     const written = await sumOf(spans, async ({ from = version, until }) =>
-      from === undefined ? undefined : await sinceOf(target, table, from, { until }),
+      from === undefined ? undefined : await rowsWrittenSince(target, table, from, { until }),
     );
     const isKept =
       written !== undefined &&

@@ -18,7 +18,7 @@ import {
   orderPending,
   type RunChoice,
 } from "../../plan/history/pending.ts";
-import { groupMigrations, isGroup, migrationsOfUnit, type Unit } from "../../plan/group/group-migrations.ts";
+import { groupMigrations, isGroup, migrationsOf, type MigrationBatch } from "../../plan/group/group-migrations.ts";
 import { makePlan, type Plan, type PlanInput, type PlannedAction } from "../../plan/make-plan.ts";
 import { planSeen } from "../../plan/reconcile/live-commits.ts";
 import {
@@ -31,7 +31,7 @@ import {
 import type { Target } from "../../targets/contract/target.ts";
 import { checkConsistent } from "../lease/audited-ledger.ts";
 import type { WriteGuard } from "../execute/write-guard.ts";
-import { beginningOf } from "../execute/execute-group.ts";
+import { groupRecord } from "../execute/execute-group.ts";
 import { lookAlike } from "../check/look-alike.ts";
 import { explainedByLoss } from "../check/lost-ledger.ts";
 import { readConsistently, readLedger, ifCurrent } from "./consistent-read.ts";
@@ -51,7 +51,7 @@ export interface PlanningInput extends Ledger {
 export interface Planned {
   readonly plan: Plan;
   /** The plan's migrations, as they are executed. One by one when absent. */
-  readonly units?: readonly Unit[] | undefined;
+  readonly units?: readonly MigrationBatch[] | undefined;
   /** All migrations that were loaded for the plan. */
   readonly migrations: readonly Migration[];
   /** The entries to record before the first action. */
@@ -237,16 +237,16 @@ function seeingDrops({ migrations }: Plan, target: Target) {
 function openingEntries(
   migrations: readonly Migration[],
   { holder, inDoubt, group, migrations: ran }: LedgerState,
-  [first]: readonly Unit[],
+  [first]: readonly MigrationBatch[],
   { describes }: Describing,
 ): readonly LedgerEntry[] {
-  const next = first && migrationsOfUnit(first)[0]!.migration.version;
+  const next = first && migrationsOf(first)[0]!.migration.version;
   const notes = migrations.flatMap(({ version, textHash }): readonly LedgerEntry[] => {
     const known = ran.get(version);
     if (known?.status !== "applied" || matchesHash(textHash, known.textHash)) return [];
     return [{ event: "noted", next, ...repeatedFacts(known), textHash }];
   });
-  if (first !== undefined && isGroup(first)) return [...notes, beginningOf(first)];
+  if (first !== undefined && isGroup(first)) return [...notes, groupRecord(first)];
   // A holder that was overtaken may still state a group of which it has made no call. A group that is known stays in doubt.
   if (next !== undefined && describes && inDoubt.size > 0 && group.size === 0) return [...notes, aloneEntry(next)];
   return notes.length === 0 && holder?.next !== next ? [{ event: "renewed", next }] : notes;

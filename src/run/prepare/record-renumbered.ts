@@ -13,7 +13,7 @@ import {
   recognisedIn,
   checkRecognised,
   entriesOf,
-  turnedIn,
+  ranInOtherOrder,
   type Recognised,
 } from "../../plan/history/renumbered.ts";
 import { describeDifference } from "../../plan/history/table-drift.ts";
@@ -106,7 +106,7 @@ async function checkOrder(
   files: readonly MigrationFile[],
   context: RunContext,
 ): Promise<void> {
-  const turned = turnedIn(recognised, state);
+  const turned = ranInOtherOrder(recognised, state);
   const ran = files.filter(({ version }) => after.migrations.has(version));
   const hasAll = ran.length === after.migrations.size;
   if (turned === undefined && !hasAll) return;

@@ -7,11 +7,11 @@ import { migrationsInDoubt } from "../../ledger/state/ledger-state.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { begunWithoutFile } from "../../plan/history/pending.ts";
-import { factsOf } from "../../plan/history/record-facts.ts";
+import { recordFacts } from "../../plan/history/record-facts.ts";
 import type { PlannedMigration } from "../../plan/make-plan.ts";
 import { sameTables } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { describeTables, tablesIn } from "../execute/described-action.ts";
+import { describeTables, tablesOf } from "../execute/execute-described.ts";
 import { planChosen, type PlanningInput } from "./plan-run.ts";
 
 /**
@@ -38,7 +38,7 @@ export async function unstartedEntries(input: PlanningInput): Promise<readonly L
     if (found === undefined || (await mayHaveBegun(found, target)))
       throw new MigrateError("ERR_UNSETTLED", { version: formatMigration(file) });
     const { migration, total, attempt } = found;
-    const facts = factsOf(migration, [], { step: 0, total, attempt, duration: 0, tables: {} });
+    const facts = recordFacts(migration, [], { step: 0, total, attempt, duration: 0, tables: {} });
     const detail = "the run that turned to it was never heard of again, and nothing of it had run";
     entries.push({ event: "interrupted", ...facts, detail });
   }
@@ -52,5 +52,5 @@ export async function unstartedEntries(input: PlanningInput): Promise<readonly L
 async function mayHaveBegun({ done, actions, total }: PlannedMigration, target: Target): Promise<boolean> {
   const [first] = actions;
   if (first === undefined || done > 0 || actions.length < total) return true;
-  return sameTables(first.after, tablesIn(await describeTables(first.after.keys(), target, true)));
+  return sameTables(first.after, tablesOf(await describeTables(first.after.keys(), target, true)));
 }

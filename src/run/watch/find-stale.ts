@@ -9,7 +9,7 @@ import { formatVersion } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { columnsPutBack, watchedColumns, type WatchedColumn } from "../../actions/watched-columns.ts";
 import { compileMigration } from "../../plan/compile/compile.ts";
-import { inOrder } from "../../plan/history/replay.ts";
+import { historyOrder } from "../../plan/history/replay.ts";
 import { withStepsThatRan } from "../../plan/history/renumbered.ts";
 import { parsePath } from "../../schema/path.ts";
 import type { Target } from "../../targets/contract/target.ts";
@@ -24,7 +24,7 @@ export async function findWatched(context: RunContext, state: LedgerState): Prom
   const { migrations: source, target } = context;
   const files = source.list().filter(({ version }) => state.migrations.get(version)?.status === "applied");
   const migrations = withStepsThatRan(await loadMigrations(source, files), state);
-  const watched = watchedColumns(actionsOf(inOrder(migrations, state), target));
+  const watched = watchedColumns(actionsOf(historyOrder(migrations, state), target));
   const putBack = await findPutBack(context, state);
   // The marks of the rollback are of all rows, and those from before it lack the rows that were added meanwhile.
   const isPutBack = ({ table, path }: WatchedColumn) => putBack.some((one) => one.table === table && one.path === path);

@@ -42,7 +42,7 @@ import {
   versionsOf,
   type OpenTable,
 } from "../../engine/versions.ts";
-import { asMigrationsSee } from "../contract/as-migrations-see.ts";
+import { withHiddenColumns } from "../contract/hidden-columns.ts";
 import { holds } from "../contract/holds.ts";
 import { describeVersion, misfitsSince } from "../contract/restore-versions.ts";
 import { sampledWidths, type ReadRows } from "../contract/sampled-widths.ts";
@@ -168,7 +168,7 @@ export async function open(
     else if (!(await dropTable(db, base, table))) throw new Error(`there is no table ${table}`);
   };
 
-  return asMigrationsSee({
+  return withHiddenColumns({
     name,
     place: displayName(location),
     capabilities: {

@@ -1,7 +1,7 @@
 /** The configuration of a database in a folder or an object store. */
 import {
   exactObject,
-  inOrder,
+  allOf,
   oneOf,
   optional,
   recordOf,
@@ -44,12 +44,12 @@ const newTablesShape: Shape<NewTables> = {
 
 const shape: Shape<LanceConfig> = {
   kind: oneOf(["lance"], 'must be "lance"'),
-  uri: inOrder(text("must be a folder or a URI"), (uri) => {
+  uri: allOf(text("must be a folder or a URI"), (uri) => {
     const problem = uriProblem(uri as string);
     return problem === undefined ? [] : [{ path: [], message: problem }];
   }),
   storageOptions: optional(
-    inOrder(recordOf(text("must be a text"), "must be an object of texts"), (given) =>
+    allOf(recordOf(text("must be a text"), "must be an object of texts"), (given) =>
       // The engine panics.
       Object.entries(given as Readonly<Record<string, string>>).flatMap(([name, value]) =>
         /^(aws_)?endpoint(_url)?$/i.test(name) && !isWebAddress(value)

@@ -12,7 +12,7 @@ import { jsonBody } from "./http/message.ts";
 import { openClient, type Client } from "./client.ts";
 import { settingsOf } from "./options/options.ts";
 import type { RestConfig } from "./options/rest-config.ts";
-import { asMigrationsSee } from "../contract/as-migrations-see.ts";
+import { withHiddenColumns } from "../contract/hidden-columns.ts";
 import { holds } from "../contract/holds.ts";
 import { sampledWidths, type ReadRows } from "../contract/sampled-widths.ts";
 import { verdictOf } from "../contract/service-verdict.ts";
@@ -31,7 +31,7 @@ export async function open(given: RestConfig, context: OpenContext): Promise<Tar
   const describes = endpoints.describe !== undefined;
   const { types } = settings;
   const actions = supportedBy(endpoints, given.dialect ?? "service");
-  return asMigrationsSee({
+  return withHiddenColumns({
     name: context.name,
     place: settings.place,
     capabilities: {

@@ -12,15 +12,15 @@ import { framed } from "./ipc-messages.ts";
 
 /** The parts of a message with `length` rows: what describes it, and one buffer after the other. */
 export function batchOf(length: number, columns: readonly ArrayData[]): readonly Buffer[] {
-  const arrays = columns.flatMap(inOrder);
+  const arrays = columns.flatMap(withChildren);
   const buffers = arrays.flatMap((one) => (one.type.kind === "null" ? [] : [one.validity, ...one.buffers]));
   const body = buffers.flatMap((one) => [one, padding.subarray(0, -one.length & 7)]);
   return [framed(batchMessage(length, arrays, buffers)), ...body];
 }
 
 /** A column and its children, in the order in which Arrow lays them out. */
-function inOrder(array: ArrayData): readonly ArrayData[] {
-  return [array, ...array.children.flatMap(inOrder)];
+function withChildren(array: ArrayData): readonly ArrayData[] {
+  return [array, ...array.children.flatMap(withChildren)];
 }
 
 /** Every buffer begins at a multiple of eight bytes. */

@@ -1,5 +1,5 @@
 /** Reads rows of small tables, such as the ledger: texts, whole numbers and times. */
-import { isInteger, isText, type DataType } from "../../schema/data-type.ts";
+import { isInteger, isTextType, type DataType } from "../../schema/data-type.ts";
 import { isNullAt, offsetAt, wholeAt, widthOf, type ArrayData } from "../arrow/array-data.ts";
 import { readBatches, type Batch } from "../values/read-batches.ts";
 import { WrongColumn, type Cell, type Row } from "./ipc-rows.ts";
@@ -43,7 +43,7 @@ function rowsOfBatch({ columns, arrays, length }: Batch, wanted: ReadonlySet<str
 
 function readerOf(array: ArrayData, name: string): (index: number) => Cell {
   const { type, buffers } = array;
-  if (isText(type)) return textsOf(array);
+  if (isTextType(type)) return textsOf(array);
   const whole = numberIn(type, buffers[0]!);
   if (isInteger(type)) return whole;
   if (type.kind === "timestamp") {

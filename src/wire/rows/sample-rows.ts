@@ -1,5 +1,5 @@
 /** Generates rows for a table: small values, always the same ones. */
-import { isInteger, isText, type Column, type DataType } from "../../schema/data-type.ts";
+import { isInteger, isTextType, type Column, type DataType } from "../../schema/data-type.ts";
 import { canHold, type RowValue, type RowValues } from "../../schema/row-values.ts";
 
 /**
@@ -34,7 +34,7 @@ const mostKeys: Partial<Record<DataType["kind"], number>> = {
 
 /** A value that no other row has; undefined for types that can't identify rows. */
 function keyValue(type: DataType, row: number): RowValue | undefined {
-  if (isText(type)) return `text ${row}`;
+  if (isTextType(type)) return `text ${row}`;
   return isInteger(type) ? row : undefined;
 }
 

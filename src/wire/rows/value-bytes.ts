@@ -1,5 +1,5 @@
 /** How many bytes the values in Arrow IPC data take. */
-import { isBinary, isText } from "../../schema/data-type.ts";
+import { isBinary, isTextType } from "../../schema/data-type.ts";
 import { offsetAt, widthOf, type ArrayData } from "../arrow/array-data.ts";
 import { readBatches } from "../values/read-batches.ts";
 
@@ -22,6 +22,6 @@ function bytesOf(array: ArrayData): number {
 function ownBytes(array: ArrayData): number {
   const { type, length } = array;
   if (type.kind === "bool") return Math.ceil(length / 8);
-  if (isText(type) || isBinary(type)) return offsetAt(array, length) - offsetAt(array, 0);
+  if (isTextType(type) || isBinary(type)) return offsetAt(array, length) - offsetAt(array, 0);
   return length * (widthOf(type) ?? 0);
 }

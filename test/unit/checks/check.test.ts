@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   exactObject,
   filledText,
-  inOrder,
+  allOf,
   isNumber,
   isObject,
   listOf,
@@ -66,7 +66,7 @@ describe("a problem", () => {
   });
 
   test("is that of the first check that finds one", () => {
-    const both = inOrder(
+    const both = allOf(
       text("must be a text"),
       must((value) => value === "a", "must be a"),
     );

@@ -4,7 +4,7 @@ import type { PopulateTableAction } from "../../model/action.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 import { checkSources, keyRisk } from "../../rewrite/check-computation.ts";
 import { populating } from "../../rewrite/populating.ts";
-import { formatType, isInteger, isText } from "../../../schema/data-type.ts";
+import { formatType, isInteger, isTextType } from "../../../schema/data-type.ts";
 import { canHold } from "../../../schema/row-values.ts";
 import { getTable, requireColumn, type Table } from "../../../schema/table.ts";
 
@@ -24,7 +24,7 @@ export const populateTable: ActionModel<PopulateTableAction> = {
     checkSources(read, { table: from, from: columns, key });
     const { type } = requireColumn(from, read.columns, [key]);
     const own = getTable(database, table).columns.find(({ name }) => name === source)!.type;
-    if (isText(type) === isText(own)) return;
+    if (isTextType(type) === isTextType(own)) return;
     throw conflict(
       table,
       `${source} is ${formatType(own)}, and can't hold ${from}.${key}, which is ${formatType(type)}`,
@@ -42,7 +42,7 @@ export const populateTable: ActionModel<PopulateTableAction> = {
 function checkPopulated({ columns }: Table, { table, source, mark }: PopulateTableAction): void {
   if (source === mark) throw conflict(table, `${source} can't hold both the source and the mark; use two columns`);
   const { type, computed } = requireColumn(table, columns, [source]);
-  if (!isInteger(type) && !isText(type))
+  if (!isInteger(type) && !isTextType(type))
     throw conflict(table, `${source} is ${formatType(type)}, and must be a text or a whole number, as the key is`);
   const { type: markType, computed: markComputed } = requireColumn(table, columns, [mark]);
   if (markType.kind !== "utf8") throw conflict(table, `${mark} is ${formatType(markType)}, and must be utf8`);

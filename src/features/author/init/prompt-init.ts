@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { count, MigrateError } from "../../../errors/migrate-error.ts";
 import { isFolder, placeAt, workflowPath, type InitChoice, type TablePlace } from "./files.ts";
-import { tablesIn, type ProjectSurvey } from "./survey.ts";
+import { tableNamesIn, type ProjectSurvey } from "./survey.ts";
 import { tableNameProblem } from "../../../schema/names.ts";
 import type { Context } from "../../../cli/command/command.ts";
 import { atTerminal, type Asking } from "../../../cli/input/prompt.ts";
@@ -52,7 +52,7 @@ async function askPlace(found: TablePlace, { untilRight }: Asking): Promise<Tabl
 }
 
 async function askFirst(survey: ProjectSurvey, place: TablePlace, asking: Asking): Promise<InitChoice["first"]> {
-  const known = tablesIn(survey.config?.folder ?? survey.folder, place);
+  const known = tableNamesIn(survey.config?.folder ?? survey.folder, place);
   const isPulled =
     known.length > 0
       ? await isYes(asking, `write the first migration from the ${count(known.length, "table")} in ${place.uri}?`, true)

@@ -62,7 +62,7 @@ export function surveyOf(folder: string, config: LoadedConfig | undefined, uri?:
   const migrations = config?.migrations ?? usual;
   const base = config?.folder ?? folder;
   const place = uri === undefined ? placeFound(config) : placeAt(uri);
-  const tables = tablesIn(base, place);
+  const tables = tableNamesIn(base, place);
   const isOpen = config === undefined && uri === undefined && tables.length === 0 && isFolder(place);
   const repository = foldersAbove(folder).find((one) => existsSync(join(one, ".git")));
   const otherCi = repository && otherServices.find((name) => existsSync(join(repository, name)));
@@ -136,7 +136,7 @@ function formatterOf(folder: string): string | undefined {
  * The names of the tables, if the place is a folder. The engine keeps each table in a folder of its name. The ledger's
  * table is no table of the application.
  */
-export function tablesIn(base: string, place: TablePlace): readonly string[] {
+export function tableNamesIn(base: string, place: TablePlace): readonly string[] {
   if (!isFolder(place) || place.uri === undefined) return [];
   const names = filesIn(resolve(base, place.uri)).flatMap((file) => /^(.+)\.lance$/.exec(file)?.[1] ?? []);
   return names.filter((name) => !name.startsWith("_migrations"));
@@ -148,7 +148,7 @@ function foldersWithTables(folder: string, below = 2): readonly string[] {
   return names.flatMap((name) => {
     const path = join(folder, name);
     if (!isRealFolder(path)) return [];
-    const own = tablesIn(folder, { kind: "lance", uri: name }).length > 0 ? [name] : [];
+    const own = tableNamesIn(folder, { kind: "lance", uri: name }).length > 0 ? [name] : [];
     return [...own, ...(below === 1 ? [] : foldersWithTables(path, below - 1).map((one) => `${name}/${one}`))];
   });
 }

@@ -21,7 +21,7 @@ export const answerFlags = stepFlagTable([
 
 export function typedAnswers(context: Context): readonly DiffAnswer[] {
   const steps = typedSteps(context);
-  const places = steps.flatMap((step) => (isOfValues(step) ? [placeOf(step)] : []));
+  const places = steps.flatMap((step) => (isOfValues(step) ? [columnLabel(step)] : []));
   const twice = places.find((place, index) => places.indexOf(place) < index);
   if (twice !== undefined) throw new MigrateError("ERR_USAGE", { problem: `the values of ${twice} are given twice` });
   return steps.map(answerOf);
@@ -31,7 +31,7 @@ function isOfValues(step: Step): step is ValueStep {
   return step.kind === "addColumn" || step.kind === "retypeColumn";
 }
 
-function placeOf(step: ValueStep): string {
+function columnLabel(step: ValueStep): string {
   return `${step.table}.${step.kind === "addColumn" ? step.name : step.path}`;
 }
 

@@ -7,7 +7,7 @@ import { MigrateError } from "../../../errors/migrate-error.ts";
 import type { Lease } from "../../../ledger/lease/lease.ts";
 import { checkRefusals } from "../../../plan/assess/guards.ts";
 import type { PlannedMigration } from "../../../plan/make-plan.ts";
-import { executeAction, lostMetadata } from "../../../run/execute/execute-action.ts";
+import { executeAction, metadataError } from "../../../run/execute/action-events.ts";
 import { isStated } from "../../../run/execute/migration-progress.ts";
 import { ifCurrent } from "../../../run/prepare/consistent-read.ts";
 import { withLease } from "../../../run/lease/with-lease.ts";
@@ -51,7 +51,7 @@ async function carryOut(migrations: readonly PlannedMigration[], context: RunCon
           pending: [],
           mayLose: true,
         });
-        const error = "error" in ending ? ending.error : lostMetadata(place, ending.harm);
+        const error = "error" in ending ? ending.error : metadataError(place, ending.harm);
         if (error === undefined) continue;
         if (isStated(error)) throw error;
         const details = {

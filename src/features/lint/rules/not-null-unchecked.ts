@@ -1,6 +1,6 @@
 import type { Action } from "../../../actions/model/action.ts";
 import type { PlannedAction } from "../../../plan/make-plan.ts";
-import { isFloat, isInteger, isText } from "../../../schema/data-type.ts";
+import { isFloat, isInteger, isTextType } from "../../../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
 import { givenTo } from "../../../actions/apply-action.ts";
 import { originOf } from "../../../actions/follow.ts";
@@ -41,7 +41,7 @@ export const notNullUnchecked = {
 function exampleSql(before: PlannedAction["before"], table: string, path: Path): string | undefined {
   const type = findColumn(before.get(table)?.columns ?? [], path)?.type;
   if (type === undefined) return undefined;
-  if (isText(type)) return "''";
+  if (isTextType(type)) return "''";
   if (type.kind === "bool") return "false";
   return isInteger(type) || isFloat(type) ? "0" : undefined;
 }

@@ -13,7 +13,7 @@ import { groupEntry, isNamed, type LedgerEntry } from "../../../ledger/state/rec
 import { formatMigration, formatVersion, type MigrationName } from "../../../migrations/file-name.ts";
 import type { Migration } from "../../../migrations/load.ts";
 import { loadMigrations } from "../../../migrations/source.ts";
-import { checkFilesOfRan, placeOf } from "../../../plan/history/pending.ts";
+import { checkFilesOfRan, placeOfFirst } from "../../../plan/history/pending.ts";
 import { describeDifference, howToFix, type TableDifference } from "../../../plan/history/table-drift.ts";
 import { withStepsThatRan, checkNamesOfNow } from "../../../plan/history/renumbered.ts";
 import { markAdopted, markReverted, type Marking } from "./resolved-records.ts";
@@ -98,7 +98,7 @@ async function findResolution(context: RunContext, choice: ResolveChoice, state:
   const { target, migrations: source, clock, runner } = context;
   const files = source.list();
   checkNamesOfNow(files, state);
-  const place = placeOf(files);
+  const place = placeOfFirst(files);
   const { version, name, as } = chosen(choice);
   const begun = migrationsBegun(state, runner.run);
   const group = groupInDoubt(state, runner.run);

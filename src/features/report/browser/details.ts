@@ -9,7 +9,7 @@ export function driftSection({ drift }: ReportDocument): HTMLElement | undefined
   if (!drift.checked || drift.differences.length === 0) return undefined;
   const rows = drift.differences.map((difference) => {
     const { table, differences } = difference;
-    const since = sinceOf(difference);
+    const since = sinceWords(difference);
     const when = since?.time === undefined ? "unknown" : time(since.time);
     const doubt =
       since === undefined ? undefined : since.orEarlier ? " or earlier" : since.orLater ? " or later" : undefined;
@@ -70,6 +70,6 @@ export function keptSection({ kept }: ReportDocument): HTMLElement | undefined {
 type Difference = (ReportedDrift & { readonly checked: true })["differences"][number];
 
 /** When it began, if that is known. */
-export function sinceOf(difference: Difference) {
+export function sinceWords(difference: Difference) {
   return "since" in difference ? difference.since : undefined;
 }

@@ -4,7 +4,7 @@ import { formatMigration } from "../../../migrations/file-name.ts";
 import type { ReportDocument, ReportedDrift } from "../report-document.ts";
 import { deferralText } from "../../../run/deferral-text.ts";
 import { code, html } from "./dom.ts";
-import { sinceOf } from "./details.ts";
+import { sinceWords } from "./details.ts";
 import { isRefused, isUnfinished, lastRan } from "./migrations.ts";
 import { notice, tile } from "./parts.ts";
 import { dayOf, linkTo } from "./words.ts";
@@ -48,7 +48,7 @@ function drift(found: ReportedDrift): HTMLElement {
   if (!found.checked) return tile("plain", "Drift", "not checked", found.why);
   const { differences } = found;
   if (differences.length === 0) return tile("good", "Drift", "none", "the tables are as the migrations made them");
-  const times = differences.flatMap((one) => sinceOf(one)?.time ?? []).toSorted();
+  const times = differences.flatMap((one) => sinceWords(one)?.time ?? []).toSorted();
   const since = times.length === 0 ? undefined : `, since ${dayOf(times[0]!)}`;
   const link = html("a", { href: "#drift" }, "what differs");
   return tile("bad", "Drift", count(differences.length, "table"), link, since);

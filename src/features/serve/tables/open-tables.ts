@@ -3,7 +3,7 @@ import { createTable, leftoverIn, renameTable } from "../../../engine/create-tab
 import { dropTable } from "../../../engine/drop-table.ts";
 import { connect, createFilledTable, openTable, type Connection, type EngineTable } from "../../../engine/engine.ts";
 import { isConflict } from "../../../engine/problem/engine-problem.ts";
-import { tablesIn } from "../../../engine/folder/list-tables.ts";
+import { tableNamesIn } from "../../../engine/folder/list-tables.ts";
 import type { CallOutcome } from "../../../targets/contract/target.ts";
 import { patience, retry } from "../../../targets/contract/retry.ts";
 import { systemClock } from "../../../time/clock.ts";
@@ -60,7 +60,7 @@ export async function openTables(folder: string, cacheBytes?: number): Promise<S
 
   return {
     folder,
-    names: async () => tablesIn(folder),
+    names: async () => tableNamesIn(folder),
     read,
     write: (name, work) => retrying(() => read(name, work)),
     create: (name, file, mode) =>

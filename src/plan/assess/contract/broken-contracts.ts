@@ -13,7 +13,7 @@ import type { BrokenContract } from "../../refusal.ts";
 import {
   columnNotWritten,
   pathsWithin,
-  placeOf,
+  columnLabel,
   problemOfColumn,
   unusable,
   type Contract,
@@ -101,10 +101,10 @@ function problemOfUse(step: Step, table: string, column: NeededColumn, use: Use)
   const { action, before, after } = step;
   const { path } = column;
   if (problemOfColumn(before.get(table), column, use) !== undefined) return [];
-  const place = placeOf(table, path);
+  const place = columnLabel(table, path);
   for (const inner of pathsWithin(findColumn(before.get(table)!.columns, path)!, column)) {
     const problem = problemOfPath(step, table, inner);
-    if (problem !== undefined) return [`${placeOf(table, inner)}, which ${problem}`];
+    if (problem !== undefined) return [`${columnLabel(table, inner)}, which ${problem}`];
   }
   const problem = problemOfColumn(after.get(table), column, use);
   if (problem !== undefined) return [`${place}, which then ${problem}`];
@@ -179,7 +179,7 @@ function risksOf({ action, before, after, undoes }: Step, contracts: readonly Co
 /** An update from a column that the release writes, of one that it does not write: it covers the rows of now only. */
 function missedRows(name: string, action: Action, { writes }: ContractTable): readonly Risk[] {
   if (action.kind !== "updateRows") return [];
-  const place = (column: string) => placeOf(action.table, [column]);
+  const place = (column: string) => columnLabel(action.table, [column]);
   const written = new Set(writes.map(({ path }) => path[0]!));
   return Object.entries(action.set).flatMap(([path, sql]) => {
     const column = parsePath(path)[0]!;

@@ -160,7 +160,7 @@ export function problemOfColumn(table: Table | undefined, needed: NeededColumn, 
 export function unusable(table: string, found: Table | undefined, needed: NeededColumn, use: Use): string | undefined {
   const problem = problemOfColumn(found, needed, use);
   if (problem === undefined) return undefined;
-  const place = placeOf(table, needed.path);
+  const place = columnLabel(table, needed.path);
   const { type, nullable } = needed;
   const column = found && findColumn(found.columns, needed.path);
   // The type does not matter for a column that does not exist or that the engine fills.
@@ -233,6 +233,6 @@ function required(columns: readonly Column[], written: readonly Path[]): string 
 }
 
 /** A column as messages name it. */
-export function placeOf(table: string, path: Path): string {
+export function columnLabel(table: string, path: Path): string {
   return `${table}.${formatPath(path)}`;
 }

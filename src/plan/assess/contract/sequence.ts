@@ -12,7 +12,7 @@ import { databaseOf, findColumn, type Table, type Tables } from "../../../schema
 import { flat } from "../../../schema/text/typescript-source.ts";
 import { stepSource, type Step } from "../../../steps/registry.ts";
 import type { PlannedAction } from "../../make-plan.ts";
-import { placeOf } from "./contract.ts";
+import { columnLabel } from "./contract.ts";
 
 type Own<Kind extends Action["kind"]> = ActionFor<Kind>;
 type Alteration = Own<"alterColumns">["alterations"][number];
@@ -92,7 +92,7 @@ function forAlteration(
 ): readonly string[] {
   const { path, rename, type, nullable } = alteration;
   const old = findColumn(before.columns, parsePath(path))!;
-  const place = placeOf(table, parsePath(path));
+  const place = columnLabel(table, parsePath(path));
   if (rename === undefined && type === undefined)
     return nullable === true
       ? [`Deploy a release that accepts nulls in ${place}. ${leave}`, "Run this migration."]
@@ -127,7 +127,7 @@ function replacing(
   const at = parsePath(path);
   const old = findColumn(before.columns, at)!;
   const name = freeName(before, [...at.slice(0, -1), rename ?? at.at(-1)!]);
-  const [was, now] = [placeOf(table, at), placeOf(table, [name])];
+  const [was, now] = [columnLabel(table, at), columnLabel(table, [name])];
   return [
     first(addColumn(table, name, type)),
     `Deploy a release that reads ${was} and writes both ${was} and ${now}. ${leave}`,
@@ -172,7 +172,7 @@ function isInList({ columns }: Table, path: Path): boolean {
 }
 
 function adding(table: string, { name, type, as }: AddedColumn, leave: string, first: First): readonly string[] {
-  const place = placeOf(table, [name]);
+  const place = columnLabel(table, [name]);
   const fill: Step | undefined =
     as === undefined
       ? undefined
@@ -191,7 +191,7 @@ function adding(table: string, { name, type, as }: AddedColumn, leave: string, f
 function dropping({ table, paths }: Own<"dropColumns">, before: Table, leave: string): readonly string[] {
   return paths.flatMap((path) => {
     const column = findColumn(before.columns, parsePath(path))!;
-    const place = placeOf(table, parsePath(path));
+    const place = columnLabel(table, parsePath(path));
     if (column.nullable || column.computed !== undefined)
       return [`Deploy a release that neither reads nor writes ${place}. ${leave}`, "Run this migration."];
     const [loose, release] = withoutColumn(
@@ -217,7 +217,7 @@ function reembedding(
 ): readonly string[] {
   const at = parsePath(path);
   const name = freeName(before, at);
-  const [was, now] = [placeOf(table, at), placeOf(table, [name])];
+  const [was, now] = [columnLabel(table, at), columnLabel(table, [name])];
   return [
     `Deploy a release that names the column that it searches, ${was}: a search that names none fails as soon as there are two. ${leave}`,
     first(addColumn(table, name, type)),
@@ -254,7 +254,7 @@ function freeName({ columns }: Table, path: Path): string {
 }
 
 function addColumn(table: string, name: string, type: DataType): string {
-  if (!hasBuilder(type)) return `a new nullable column ${placeOf(table, [name])}`;
+  if (!hasBuilder(type)) return `a new nullable column ${columnLabel(table, [name])}`;
   return call({ kind: "addColumn", table, name, type, nullable: true });
 }
 

@@ -51,7 +51,7 @@ export function openHttp(settings: Settings) {
       const excessive = (problem: string) => excessiveAnswer(request, settings, statusCode, problem);
       const collected = isSuccess(statusCode)
         ? await collect(body, excessive, request.largest)
-        : await beginningOf(body);
+        : await firstBytes(body);
       return { status: statusCode, headers, body: collected };
     } catch (thrown) {
       if (isMigrateError(thrown)) throw thrown;
@@ -187,7 +187,7 @@ function isArrow(body: Buffer): boolean {
 }
 
 /** The rest of an error's answer is not read. */
-async function beginningOf(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+async function firstBytes(stream: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream) {

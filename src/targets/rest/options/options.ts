@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import {
   exactObject,
   filledText,
-  inOrder,
+  allOf,
   must,
   onlyKeys,
   oneOf,
@@ -30,7 +30,7 @@ import type { Vocabulary } from "./alter-types.ts";
 
 /** A text that fits into a header. The message does not repeat the value, which may be a key. */
 const headerText = (what: string) =>
-  inOrder(
+  allOf(
     filledText(`must be ${what}`),
     textThat(
       (value) => headerValue.test(value),
@@ -68,14 +68,14 @@ const shape: Shape<RestConfig> = {
   database: optional(databaseName),
   dialect: optional(oneOf(Object.keys(dialects), 'must be "service" or "namespace"')),
   region: optional(
-    inOrder(
+    allOf(
       filledText("must be a region"),
       textThat((region) => /^[A-Za-z0-9-]+$/.test(region), "must be a region such as us-east-1"),
     ),
   ),
   types: optional(oneOf(vocabularies, 'must be "lance", "arrow" or "string"')),
   endpoints: optional(
-    inOrder(
+    allOf(
       recordOf(() => [], "must be an object of endpoints"),
       onlyKeys(operations),
       recordOf(endpoint, ""),
@@ -91,7 +91,7 @@ const shape: Shape<RestConfig> = {
   keyHeader: optional(headerName),
   databaseHeader: optional(headerName),
   headers: optional(
-    inOrder(
+    allOf(
       recordOf(() => [], "must be an object of texts"),
       (headers) => {
         const message = headersProblem(headers as Readonly<Record<string, unknown>>);

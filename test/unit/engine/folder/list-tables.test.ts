@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { tablesIn } from "../../../../src/engine/folder/list-tables.ts";
+import { tableNamesIn } from "../../../../src/engine/folder/list-tables.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 import { lancedb } from "../../../support/tables.ts";
 
@@ -16,7 +16,7 @@ test("the engine lists the same tables, in the same order", async () => {
   await (await lancedb.connect(folder)).createTable("real", [{ id: 1 }]);
   const listed = await (await lancedb.connect(folder)).tableNames();
   expect(listed.length).toBeGreaterThan(usual.length + special.length);
-  expect(tablesIn(folder)).toEqual(listed);
+  expect(tableNamesIn(folder)).toEqual(listed);
 });
 
 test("symbolic links are left out", () => {
@@ -24,5 +24,5 @@ test("symbolic links are left out", () => {
   mkdirSync(join(folder, "a.lance"));
   symlinkSync(join(folder, "a.lance"), join(folder, "link.lance"));
   symlinkSync(join(folder, "nowhere"), join(folder, "dead.lance"));
-  expect(tablesIn(folder)).toEqual(["a"]);
+  expect(tableNamesIn(folder)).toEqual(["a"]);
 });

@@ -28,7 +28,7 @@ import type { LedgerRecord } from "../../../../src/ledger/state/record.ts";
 import { checksumOf, stepHash } from "../../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../../src/migrations/load.ts";
 import { foldActions } from "../../../../src/plan/group/fold-actions.ts";
-import { callsLeft, groupMigrations, isGroup, migrationsOfUnit } from "../../../../src/plan/group/group-migrations.ts";
+import { callsLeft, groupMigrations, isGroup, migrationsOf } from "../../../../src/plan/group/group-migrations.ts";
 import { makePlan, type PlannedAction, type PlannedMigration } from "../../../../src/plan/make-plan.ts";
 import type { Table } from "../../../../src/schema/table.ts";
 
@@ -85,7 +85,7 @@ function unitsIn(
 ) {
   const units = groupMigrations(migrations, { capabilities: able, begun: new Set(begun), stepByStep });
   return units.map((unit) => {
-    const versions = migrationsOfUnit(unit).map(({ migration }) => migration.version);
+    const versions = migrationsOf(unit).map(({ migration }) => migration.version);
     return isGroup(unit) ? { versions, calls: unit.calls.map(({ action }) => action.text) } : versions[0];
   });
 }

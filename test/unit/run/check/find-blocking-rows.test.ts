@@ -1,7 +1,7 @@
 import { isMigrateError, MigrateError } from "../../../../src/errors/migrate-error.ts";
 import type { Acceptance } from "../../../../src/migrations/acceptance.ts";
 import { expect, test } from "vitest";
-import { countBlockingRows, sinceOf, withBlockers } from "../../../../src/run/check/find-blocking-rows.ts";
+import { countBlockingRows, rowsWrittenSince, withBlockers } from "../../../../src/run/check/find-blocking-rows.ts";
 import type { Plan } from "../../../../src/plan/make-plan.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import type { Target } from "../../../../src/targets/contract/target.ts";
@@ -9,7 +9,7 @@ import type { Target } from "../../../../src/targets/contract/target.ts";
 /** What was written to a table, where asking for it throws this. */
 async function writtenWhere(error: Error): Promise<unknown> {
   const since = async () => await Promise.reject(error);
-  return await sinceOf({ versions: { since } } as unknown as Target, "t", 1, { until: undefined });
+  return await rowsWrittenSince({ versions: { since } } as unknown as Target, "t", 1, { until: undefined });
 }
 
 test("what was written since a version that is gone is unknown", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MigrateError } from "../../../../src/errors/migrate-error.ts";
-import { aftermath, lostUnanswered } from "../../../../src/run/execute/side-effects.ts";
+import { sideEffects, lostUnanswered } from "../../../../src/run/execute/side-effects.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
@@ -21,7 +21,7 @@ async function renameOnAnother(less: Partial<Target>, shown: object = {}) {
   tables.drop("t");
   tables.create("t", [a]);
   const { version: made } = await memory.execute(rename, seen);
-  return await aftermath(rename, { ...seen, ...shown }, made, { target: { ...memory, ...less }, lease: held });
+  return await sideEffects(rename, { ...seen, ...shown }, made, { target: { ...memory, ...less }, lease: held });
 }
 
 const unknown = { at: undefined, instance: undefined };
@@ -53,7 +53,7 @@ test("a table of the same instance is the same, although the version that was se
   const gone = async () => await Promise.reject(new Error("there is no such version"));
   const versions = { ...memory.versions!, at: gone, time: async () => undefined };
   const target = { ...memory, versions };
-  expect(await aftermath(rename, { ...seen, at: undefined }, made, { target, lease: held })).toBeUndefined();
+  expect(await sideEffects(rename, { ...seen, at: undefined }, made, { target, lease: held })).toBeUndefined();
 });
 
 test("where it is unknown which table a call without an answer has changed, that is said", async () => {
@@ -63,7 +63,7 @@ test("where it is unknown which table a call without an answer has changed, that
   tables.create("t", [a]);
   const seen = (await memory.describeTable("t"))!;
   tables.recreate("t", []);
-  expect(await aftermath(rename, seen, undefined, { target: memory, lease: held })).toMatchObject({
+  expect(await sideEffects(rename, seen, undefined, { target: memory, lease: held })).toMatchObject({
     code: "ERR_TABLE_RECREATED",
     problem: expect.stringContaining("whether the call changed the new table is unknown"),
   });
@@ -109,7 +109,7 @@ test.each([
   tables.write("t", "metadata", { columns: [{ ...a, metadata: { theirs: "1" } }] });
   const { version: made } = await target.execute(rename, seen);
   expect(tables.get("t")!.columns[0]).not.toHaveProperty("metadata");
-  const found = await aftermath(rename, seen, made, { target, lease });
+  const found = await sideEffects(rename, seen, made, { target, lease });
   expect(tables.get("t")!.columns[0]!.metadata).toEqual(metadata);
   expect(found?.problem).toEqual(harm === undefined ? undefined : expect.stringMatching(harm));
 });
@@ -128,7 +128,7 @@ test("a table that is recreated while metadata is set again is noticed, and what
       return memory.execute(action, before);
     },
   };
-  expect(await aftermath(rename, seen, made, { target, lease: held })).toMatchObject({
+  expect(await sideEffects(rename, seen, made, { target, lease: held })).toMatchObject({
     code: "ERR_TABLE_RECREATED",
     problem: expect.stringContaining("version 1, the one before it, was restored"),
   });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import { journalOf } from "../../../../src/ledger/journal/open-journal.ts";
 import { takeLease } from "../../../../src/ledger/lease/lease.ts";
-import { factsOf } from "../../../../src/plan/history/record-facts.ts";
+import { recordFacts } from "../../../../src/plan/history/record-facts.ts";
 import { down } from "../../../../src/commands/down.ts";
 import { up } from "../../../../src/commands/up.ts";
 import type { MigratorOptions } from "../../../../src/run/run-context.ts";
@@ -113,7 +113,7 @@ test.each([
   const lease = await takeLease(journal, state, dead, 2, { duration: 30_000, clock: sleepingClock() });
   await lease!.recordLate({ event: "late", version: 1, name: migrations[0]!.name, step: 1, total: 1 });
   const progress = { step: 1, total: 2, attempt: 1, duration: 0, tables: {} };
-  const facts = factsOf(migrations[1]!, migrations[1]!.steps.slice(0, 1), progress);
+  const facts = recordFacts(migrations[1]!, migrations[1]!.steps.slice(0, 1), progress);
   await lease!.release([{ event: "failed", ...facts, detail: "no" }]);
   const left = async () => {
     const { head, late } = foldLedger(await journal.read());

@@ -10,7 +10,7 @@ const withoutMigration = ["no migration", "unreadable"] as const;
 /** The newest migration first. */
 export function lastMigrations(databases: readonly FleetDatabase[]): readonly Child[] {
   const groups = [...Map.groupBy(databases, labelOf)].toSorted(
-    ([, [one]], [, [other]]) => placeOf(other!) - placeOf(one!),
+    ([, [one]], [, [other]]) => lastApplied(other!) - lastApplied(one!),
   );
   const most = Math.max(...groups.map(([, group]) => group.length));
   const bars = groups.map(([label, { length }]) => {
@@ -33,7 +33,7 @@ function labelOf(one: FleetDatabase): string {
 }
 
 /** The version of the last migration; below all versions where there is none. */
-export function placeOf(one: FleetDatabase): number {
+export function lastApplied(one: FleetDatabase): number {
   if ("error" in one) return -2;
   return one.last?.version ?? -1;
 }

@@ -5,7 +5,7 @@ import { formatMigration, formatVersion } from "../../../../migrations/file-name
 import { code, html, type Child } from "../dom.ts";
 import { badge } from "../parts.ts";
 import { time, who } from "../words.ts";
-import { placeOf } from "./last-migrations.ts";
+import { lastApplied } from "./last-migrations.ts";
 
 export interface TableColumn {
   readonly heading: string;
@@ -18,7 +18,7 @@ export interface TableColumn {
 
 export const tableColumns: readonly TableColumn[] = [
   { heading: "Name", cell: ({ name }) => name, key: ({ name }) => name, isDescending: false },
-  { heading: "Last migration", cell: lastCell, key: placeOf, isDescending: false },
+  { heading: "Last migration", cell: lastCell, key: lastApplied, isDescending: false },
   {
     heading: "Pending",
     cell: (one) => ("error" in one ? "" : one.pending === 0 ? "0" : badge("warn", formatNumber(one.pending))),

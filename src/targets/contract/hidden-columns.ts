@@ -30,7 +30,7 @@ export function defersIndexes({ describes, actions }: Pick<Capabilities, "action
   return describes && actions.createIndex === true && actions.setMetadata === true;
 }
 
-export function asMigrationsSee(target: Target): Target {
+export function withHiddenColumns(target: Target): Target {
   const { versions } = target;
   const marksOf = new WeakMap<Table, DeferralMarks>();
   const wholes = new WeakMap<Table, Table>();

@@ -47,7 +47,7 @@ export async function executeDescribed(
   let first: TableSnapshot | undefined;
   const stillThere = async () => {
     const snapshots = await describeTables(before.keys(), target, withIndexes);
-    const found = tablesIn(snapshots);
+    const found = tablesOf(snapshots);
     const seen = snapshots.get(action.table);
     const isStill = sameTables(before, found) && !(await isAnother(action.table, first, seen, target));
     return isStill && mayAct?.(found, seen?.version) !== false && lease.isSure() ? seen : undefined;
@@ -82,7 +82,7 @@ export async function executeDescribed(
     const seen = snapshots.get(action.table);
     // Checked after the description: a run that was suspended in between must not act on its successor's tables.
     if (!isGiven) await lease.check();
-    if (inDoubt && isDoneIn(tablesIn(snapshots)))
+    if (inDoubt && isDoneIn(tablesOf(snapshots)))
       return (
         (await foreign()) ??
         (await ended(
@@ -90,11 +90,11 @@ export async function executeDescribed(
           { seen: first },
         ))
       );
-    if (!sameTables(before, tablesIn(snapshots))) return { error: changed(planned, snapshots), inDoubt };
+    if (!sameTables(before, tablesOf(snapshots))) return { error: changed(planned, snapshots), inDoubt };
     first ??= seen;
     for (const one of [context.bound, first])
       if (await isAnother(action.table, one, seen, target)) return { error: recreated(planned), inDoubt };
-    if (mayAct?.(tablesIn(snapshots), seen?.version) === false)
+    if (mayAct?.(tablesOf(snapshots), seen?.version) === false)
       return { error: changed(planned, snapshots), inDoubt, isUnsent: true };
     // Nothing is awaited from here to the call. A run that was suspended until it may have a successor describes them
     // again.
@@ -107,7 +107,7 @@ export async function executeDescribed(
     // The tables show what happened, whatever the answer was, or if there was none. If only rows changed, the answer
     // shows it.
     const found = await describeTables(before.keys(), target, withIndexes);
-    if (failure === undefined ? sameTables(after, tablesIn(found)) : isDoneIn(tablesIn(found)))
+    if (failure === undefined ? sameTables(after, tablesOf(found)) : isDoneIn(tablesOf(found)))
       return (
         (failure && (await foreign())) ??
         (await ended(
@@ -129,7 +129,7 @@ export async function executeDescribed(
     inDoubt ||= wasUnanswered;
     // It may fail after it has put the rows back.
     inDoubt ||= action.kind === "putBackRows";
-    if (!sameTables(before, tablesIn(found))) return { error: failure.error, inDoubt: inDoubt || wasDone };
+    if (!sameTables(before, tablesOf(found))) return { error: failure.error, inDoubt: inDoubt || wasDone };
     if (!(await again(failure))) {
       // A call that may still be under way could take effect in the middle of a detour.
       const starved = failure.kind === "conflict" && !wasUnanswered;
@@ -190,7 +190,7 @@ export async function describeTables(
   return snapshots;
 }
 
-export function tablesIn(snapshots: Snapshots): Tables {
+export function tablesOf(snapshots: Snapshots): Tables {
   return new Map([...snapshots].map(([name, snapshot]) => [name, snapshot?.table]));
 }
 
@@ -217,19 +217,19 @@ function recreated({ place, action: { table } }: PlannedAction): MigrateError {
 /** The failure of a call that succeeded with another result. A service may not show yet what it has done. */
 function unexpected({ place, before, after }: PlannedAction, found: Snapshots, { capabilities }: Target): Failure {
   const error = new MigrateError("ERR_UNEXPECTED_RESULT", { ...place, ...wrongIn(after, found) });
-  const mayCome = !capabilities.fences && sameTables(before, tablesIn(found));
+  const mayCome = !capabilities.fences && sameTables(before, tablesOf(found));
   return { kind: mayCome ? "unanswered" : "refused", error };
 }
 
 /** Whether the tables are as after it. */
 export async function isAfter({ after }: Pick<PlannedAction, "after">, target: Target): Promise<boolean> {
-  return sameTables(after, tablesIn(await describeTables(after.keys(), target, true)));
+  return sameTables(after, tablesOf(await describeTables(after.keys(), target, true)));
 }
 
 /** How the tables differ now from those before, in words. */
 export async function leftSince(before: Tables, target: Target): Promise<readonly string[]> {
   try {
-    const tables = tablesIn(await describeTables(before.keys(), target, true));
+    const tables = tablesOf(await describeTables(before.keys(), target, true));
     return [...before].flatMap(([name, table]) =>
       differences(table, tables.get(name)).map((words) => `${name}: ${words}`),
     );

@@ -2,10 +2,10 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { formatVersion } from "../../migrations/file-name.ts";
 import type { PlannedAction } from "../../plan/make-plan.ts";
-import { executeDescribed } from "./described-action.ts";
-import { executeInCommits, mayTakeCommits, type PartialNotes } from "./multi-commit-action.ts";
+import { executeDescribed } from "./execute-described.ts";
+import { executeInCommits, mayTakeCommits, type PartialNotes } from "./commit-loop.ts";
 import type { ActionContext, ActionResult } from "./send-action.ts";
-import { executeUndescribed } from "./undescribed-action.ts";
+import { executeUndescribed } from "./execute-undescribed.ts";
 
 /** The milliseconds after which a run first reports that an action is still running. */
 const firstWord = 2_000;
@@ -41,7 +41,7 @@ export async function executeAction(
 }
 
 /** The error if an action has lost something of others; otherwise undefined. */
-export function lostMetadata(
+export function metadataError(
   { version, name, action }: ActionContext["place"],
   problem: string | undefined,
 ): MigrateError | undefined {

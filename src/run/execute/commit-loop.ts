@@ -20,7 +20,7 @@ import { isHidden } from "../../actions/rewrite/append-guard.ts";
 import { madeName } from "../../schema/names.ts";
 import { sameTables, type Tables } from "../../schema/table.ts";
 import { mostRepeats } from "../../targets/contract/retry.ts";
-import { executeDescribed, changed, describeTables, isAfter, leftSince, tablesIn } from "./described-action.ts";
+import { executeDescribed, changed, describeTables, isAfter, leftSince, tablesOf } from "./execute-described.ts";
 import type { ActionContext, Done, ActionResult, Snapshots, FailedCall } from "./send-action.ts";
 import { versionIn } from "../check/table-identity.ts";
 import { lookAlike } from "../check/look-alike.ts";
@@ -111,7 +111,7 @@ async function nextTurn(run: CommitRun): Promise<Turn | ActionResult> {
   const snapshots = isSeen ? seen : await describeTables(planned.before.keys(), target, true);
   run.seen = undefined;
   if (!isSeen) await lease.check();
-  const found = tablesIn(snapshots);
+  const found = tablesOf(snapshots);
   const isFirst = run.versions === undefined;
   const version = versionIn(snapshots.get(planned.action.table));
   const versions = (run.versions ??= { before: version, after: version });

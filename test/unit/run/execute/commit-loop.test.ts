@@ -5,11 +5,7 @@ import type { Preserved } from "../../../../src/ledger/state/record.ts";
 import { planCommits } from "../../../../src/plan/commits/commits.ts";
 import type { PlannedAction } from "../../../../src/plan/make-plan.ts";
 import type { Emit } from "../../../../src/run/events.ts";
-import {
-  executeInCommits,
-  mayTakeCommits,
-  type PartialNotes,
-} from "../../../../src/run/execute/multi-commit-action.ts";
+import { executeInCommits, mayTakeCommits, type PartialNotes } from "../../../../src/run/execute/commit-loop.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import { guardColumn } from "../../../../src/actions/rewrite/append-guard.ts";
 import type { Column } from "../../../../src/schema/data-type.ts";

@@ -50,7 +50,7 @@ export interface RunRules extends Pick<Execution, "mayBeLost"> {
 }
 
 /** The options of a run: either a choice, or a saved plan, which includes one. */
-export type Wanted<Chosen> = Chosen & {
+export type RunOptions<Chosen> = Chosen & {
   /** Executes exactly this plan, or nothing if it no longer holds. */
   readonly plan?: SavedPlan | undefined;
 };
@@ -68,7 +68,7 @@ export interface RunResult {
 export async function migrate<Chosen>(
   context: RunContext,
   toward: RunDirection<Chosen>,
-  wanted: Wanted<Chosen>,
+  wanted: RunOptions<Chosen>,
 ): Promise<RunResult> {
   const { plan: saved } = wanted;
   const binding = bindingOf(saved, toward.direction, context);
@@ -170,7 +170,7 @@ async function executePlanned(
   return { changed, total: direction === "up" ? others + changed : others, defers: lease.defers() };
 }
 
-function choiceOf<Chosen>({ plan: saved, ...given }: Wanted<Chosen>): Chosen {
+function choiceOf<Chosen>({ plan: saved, ...given }: RunOptions<Chosen>): Chosen {
   if (saved === undefined) return given as Chosen;
   // The choices of both directions consist of optional fields, and a saved plan has those of its own. It lists the calls
   // that it makes, so its migrations never run as a group.
@@ -190,7 +190,7 @@ export interface PlannedOn extends Planned, Ledger {
 export async function planOn<Chosen>(
   context: RunContext,
   toward: RunDirection<Chosen>,
-  wanted: Wanted<Chosen>,
+  wanted: RunOptions<Chosen>,
 ): Promise<PlannedOn> {
   const binding = bindingOf(wanted.plan, toward.direction, context);
   await binding.checkFiles();
