@@ -12,7 +12,7 @@ import { memoryTables } from "../simulate/target/memory-tables.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { rowsToIpcFile } from "../../src/wire/rows/write-rows.ts";
 import { temporaryFolder } from "../support/project.ts";
-import { isLong } from "../support/rounds.ts";
+import { isLong, ofThisCommit } from "../support/rounds.ts";
 
 const columns = columnsOf({ id: int32(), a: int32(), b: int32(), s: struct({ x: int32() }) });
 const others = columnsOf({ x: utf8(), a: utf8(), y: utf8() });
@@ -200,9 +200,11 @@ async function outcome(open: () => Promise<Others>, isFilled: boolean, name: str
 
 /** For each commit on a table with rows or on one without, in turn, so that each call and each act of others meets both. */
 const filled = (turn: number) => (isLong ? [true, false] : [turn % 2 === 0]);
-const cases = Object.keys(meanwhile).flatMap((name, row) =>
-  Object.keys(late).map((call, column) => [call, name, filled(row + column)] as const),
-);
+const cases = Object.keys(meanwhile).flatMap((name, row) => {
+  const calls = Object.keys(late).map((call, column) => [call, name, filled(row + column)] as const);
+  // For each commit some of the acts of others after each call, for the next commit the rest.
+  return name === "nothing" ? calls : ofThisCommit(row % 2 === 0 ? calls : calls.toReversed(), 2);
+});
 
 // Nullability of columns that are nullable is no change, which the engine commits all the same.
 test.each(cases)("%s after %s", async (call, name, both) => {

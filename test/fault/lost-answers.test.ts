@@ -76,8 +76,8 @@ function isSwap(path: string, body: Buffer): boolean {
 }
 
 // Each request in turn, or some of them: of those that are not sent others than of those whose answers get lost.
-const every = rounds(15, 1);
-const begins = { lost: 1, unsent: rounds(9, 1) };
+const every = rounds(24, 1);
+const begins = { lost: 1, unsent: rounds(13, 1) };
 
 const right = { total: 7, appliedAgain: 0, tables: expected };
 

@@ -16,6 +16,7 @@ import { changesRows } from "../../src/actions/apply-action.ts";
 import { compileStep, stepNames, type StepName } from "../../src/steps/registry.ts";
 import { leapingOverLeases } from "../support/clocks.ts";
 import { aProxy } from "../support/proxy.ts";
+import { commits } from "../support/rounds.ts";
 import { addRows, belongingsOf, columnsOf, rowsOf, versionsOf } from "../support/tables.ts";
 import { atBoundaries, type Place } from "./boundaries.ts";
 import { deleteAppended } from "./crowded.ts";
@@ -59,7 +60,10 @@ export interface Extent {
   readonly every: number;
   /** Before, during and after it, or in each case at just one of these. */
   readonly places: "all" | "one";
-  /** All cases of each kind on every target, or just those that take code paths of their own, and on services the first one. */
+  /**
+   * All cases of each kind on every target, or just those that take code paths of their own, and the first one on one of
+   * the services, which is another one for the next kind and for the next commit.
+   */
   readonly cases: "all" | "few";
   /** Just this one. */
   readonly kind?: string | undefined;
@@ -78,7 +82,7 @@ export async function crashMatrix({ every, places: wanted, cases, kind: only }: 
   let scenes = 0;
   for (const kind of stepNames.filter((kind) => only === undefined || kind === only))
     for (const target of matrixTargets) {
-      if (cases === "few" && target !== "embedded" && asOthers.has(kind)) continue;
+      if (cases === "few" && !isOneOfFew(kind, target)) continue;
       const verdict: Verdict = {
         kind,
         target,
@@ -109,6 +113,12 @@ export async function crashMatrix({ every, places: wanted, cases, kind: only }: 
     rmSync(work, { recursive: true, force: true });
   }
   return verdicts;
+}
+
+function isOneOfFew(kind: StepName, target: MatrixTarget): boolean {
+  if (target === "embedded") return true;
+  const [, ...services] = matrixTargets;
+  return !asOthers.has(kind) && target === services[(commits() + stepNames.indexOf(kind)) % services.length];
 }
 
 function fewOf(cases: readonly MatrixCase[], target: MatrixTarget): readonly MatrixCase[] {
