@@ -19,7 +19,9 @@ interface Answer {
 }
 
 /** How often the same clients race. */
-const races = rounds(6, 50);
+const races = rounds(4, 50);
+/** How often one client after the other does the same. */
+const turns = rounds(8, 25);
 
 type Send = (path: string, body: Uint8Array | object) => Promise<Answer>;
 
@@ -87,7 +89,7 @@ test("of eight alters of one column at one instant each either takes effect or i
   const { service, folder, remote } = await aService();
   await remote.createTable("t", [{ name_0: 1 }]);
   const racers = Array.from({ length: 8 }, () => aClient(service.url));
-  for (let round = 0; round < 25; round++) {
+  for (let round = 0; round < turns; round++) {
     const path = `name_${round}`;
     const answers = await Promise.all(
       racers.map((send) => send("/v1/table/t/alter_columns", { alterations: [{ path, rename: `name_${round + 1}` }] })),
@@ -96,7 +98,7 @@ test("of eight alters of one column at one instant each either takes effect or i
     expect(told.filter((one) => one === "altered")).toHaveLength(1);
     for (const one of told.filter((each) => each !== "altered")) expect(one).toMatch(/^400 .*does not exist/);
   }
-  expect(await columnsOf(folder, "t")).toEqual(["name_25: float64"]);
+  expect(await columnsOf(folder, "t")).toEqual([`name_${turns}: float64`]);
 });
 
 test("of alters of different columns at one instant none is lost and none is handed a conflict", async () => {
@@ -187,7 +189,7 @@ test("of updates that count up at one instant none is lost", async () => {
   const answers = await Promise.all(
     racers.map(async (send) => {
       const told: string[] = [];
-      for (let turn = 0; turn < 10; turn++) {
+      for (let turn = 0; turn < turns; turn++) {
         const { status, body } = await send("/v1/table/t/update/", { predicate: null, updates: [["n", "n + 1"]] });
         told.push(status === 200 ? "updated" : `${status} ${body.toString()}`);
       }
@@ -195,7 +197,7 @@ test("of updates that count up at one instant none is lost", async () => {
     }),
   );
   expect(answers.flat().filter((one) => one !== "updated")).toEqual([]);
-  expect(await rowsOf(folder, "t")).toEqual([{ n: 80 }]);
+  expect(await rowsOf(folder, "t")).toEqual([{ n: 8 * turns }]);
 });
 
 test("a change that another process crosses is done again and not handed to the client", async () => {
@@ -209,7 +211,7 @@ test("a change that another process crosses is done again and not handed to the 
   const addSome = async (count: number): Promise<void> => {
     for (let id = 0; id < count; id++, added++) await direct.add([{ id }]);
   };
-  for (let turn = 0; turn < 20; turn++) {
+  for (let turn = 0; turn < turns; turn++) {
     const alterations = [{ path: "extra", data_type: { type: turn % 2 === 0 ? "int64" : "int32" } }];
     const [{ status, body }] = await Promise.all([send("/v1/table/t/alter_columns", { alterations }), addSome(4)]);
     told.push(status === 200 ? "altered" : `${status} ${body.toString()}`);
