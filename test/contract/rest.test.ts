@@ -6,6 +6,7 @@ import { open as openLance } from "../../src/targets/lance/lance.ts";
 import { open as openRest } from "../../src/targets/rest/rest.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { aProxy, type Fate } from "../support/proxy.ts";
+import { rounds } from "../support/rounds.ts";
 import { rowsOf } from "../support/tables.ts";
 import { describeActions, type WholePair } from "./actions-suite.ts";
 import { describeRows } from "./rows-suite.ts";
@@ -88,7 +89,7 @@ test.each(["service", "namespace"] as const)(
   "of eight that create one table at the same instant one succeeds, in the dialect %s",
   async (dialect) => {
     const { one, other } = await openPair(dialect);
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < rounds(3, 10); round++) {
       const action: Action = { ...people, table: `people_${round}` };
       const results = await Promise.allSettled(
         Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? one : other).execute(action, undefined)),

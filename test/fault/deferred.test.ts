@@ -3,7 +3,7 @@ import { cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, leaping, temporaryFolder } from "../support/project.ts";
-import { rounds } from "../support/rounds.ts";
+import { ofThisCommit, rounds } from "../support/rounds.ts";
 import { aService, apiKey } from "../support/service.ts";
 import { addRows, lancedb } from "../support/tables.ts";
 import { startVictim } from "./start-victim.ts";
@@ -20,7 +20,7 @@ async function marksOf(data: string): Promise<readonly string[]> {
   return fields.flatMap(({ metadata }) => [...metadata.keys()]).toSorted();
 }
 
-test.each(["lance", "namespace"] as const)(
+test.each(ofThisCommit(["lance", "namespace"] as const, 2))(
   "wherever such a run is killed, the next ones end right, on %s",
   async (way) => {
     const data = temporaryFolder();

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { guardColumn } from "../../src/actions/rewrite/append-guard.ts";
 import { leaping, type Project } from "../support/project.ts";
-import { rounds } from "../support/rounds.ts";
+import { ofThisCommit, rounds } from "../support/rounds.ts";
 import { drawnChance } from "../support/kill-moments.ts";
 import { lancedb } from "../support/tables.ts";
 import { aScene, key, printed } from "./scene.ts";
@@ -22,12 +22,18 @@ async function removeLateGuard({ database, migrate }: Project): Promise<void> {
   await table.dropColumns([guard]);
 }
 
+/** For each commit the embedded engine and a service without fences, or the other kind of service. */
+const ways = ofThisCommit(
+  [
+    { way: "embedded", first: 0, stops: rounds(1, 12) },
+    { way: "namespace", first: 1, stops: rounds(1, 6) },
+    { way: "service", first: 0, stops: rounds(1, 6) },
+  ] as const,
+  2,
+);
+
 // The machine of a holder was suspended: its lease ran out, another run took over, and then it wakes.
-test.each([
-  { way: "embedded", first: 0, stops: rounds(1, 12) },
-  { way: "namespace", first: 1, stops: rounds(1, 6) },
-  { way: "service", first: 0, stops: rounds(1, 6) },
-] as const)(
+test.each(ways)(
   "a run stopped at $stops random moments for longer than its lease spoils nothing when it wakes ($way)",
   async ({ way, stops, first }) => {
     const scene = await aScene(way);

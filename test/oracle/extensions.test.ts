@@ -9,6 +9,7 @@ import type { RowValues } from "../../src/schema/row-values.ts";
 import { officialPackages, pythonWith } from "../clients/client.ts";
 import { aProjectOn, key, type Way } from "../e2e/support/project-on.ts";
 import { lacks } from "../support/needs.ts";
+import { ofThisCommit } from "../support/rounds.ts";
 import { lancedb } from "../support/tables.ts";
 import { startJudge } from "./judge.ts";
 
@@ -16,8 +17,10 @@ const require = createRequire(import.meta.url);
 const arrow = require("apache-arrow") as typeof import("apache-arrow");
 
 const ways = ["lance", "namespace"] as const;
+/** For each commit, each test is on the way on which the other one is not. */
+const inTurn = (all: readonly Way[]) => ofThisCommit(all, 2);
 
-test.skipIf(lacks("python")).each(ways)("JSON of rows is stored as JSON, on %s", async (way) => {
+test.skipIf(lacks("python")).each(inTurn(ways))("JSON of rows is stored as JSON, on %s", async (way) => {
   await using judge = startJudge();
   const { data, migrate, migration } = await aProjectOn(way);
   const rows: readonly RowValues[] = [
@@ -76,7 +79,7 @@ found = t.search().limit(9).to_pydantic(models.T)
 assert [json.loads(one.j) for one in found] == [{"a": n} for n in (1, 2, 3, 4)], found
 `;
 
-test.skipIf(lacks("python")).each(ways)(
+test.skipIf(lacks("python")).each(inTurn(ways.toReversed()))(
   "pull knows JSON and blobs, and a new table takes what applications add, on %s",
   async (way: Way) => {
     const old = await aProjectOn(way);

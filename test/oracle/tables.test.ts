@@ -5,7 +5,7 @@ import { isLong, rounds } from "../support/rounds.ts";
 import { startJudge } from "./judge.ts";
 import { checkTables } from "./tables.ts";
 
-const batch = 10;
+const batch = rounds(6, 10);
 const batches = rounds(1, 1_000);
 const first = isLong ? Date.now() : 1;
 

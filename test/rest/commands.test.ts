@@ -236,6 +236,7 @@ const withEndpoint = (endpoint: string) => `{ kind: "rest", apiKey: ${quoted}, e
 const withKey = (value: string) => `{ kind: "rest", endpoint: "http://127.0.0.1:9", apiKey: ${JSON.stringify(value)} }`;
 const withMore = (more: string) => `{ kind: "rest", endpoint: "http://127.0.0.1:9", apiKey: ${quoted}, ${more} }`;
 
+/** What is refused, and that no sentence has a key, is shown in options.test.ts; here that the command prints that. */
 const badSettings: readonly BadSettings[] = [
   {
     title: "no endpoint",
@@ -246,17 +247,6 @@ const badSettings: readonly BadSettings[] = [
     title: "no key",
     target: `{ kind: "rest", endpoint: "http://127.0.0.1:9" }`,
     says: /has no apiKey; set .*MIGRATE_API_KEY/,
-  },
-  { title: "an empty endpoint", target: withEndpoint(""), says: /has no endpoint/ },
-  {
-    title: "an endpoint that is a number",
-    target: `{ kind: "rest", endpoint: 1 }`,
-    says: /endpoint must be an address/,
-  },
-  {
-    title: "an endpoint with the key as its user",
-    target: withEndpoint(`https://${encoded}@example.com`),
-    says: /holds a user name/,
   },
   {
     title: "an endpoint with the key as its password",
@@ -269,56 +259,20 @@ const badSettings: readonly BadSettings[] = [
     says: /must end before \? and #/,
   },
   {
-    title: "an endpoint with the key behind #",
-    target: withEndpoint(`https://example.com/#${key}`),
-    says: /endpoint must /,
-  },
-  {
-    title: "an endpoint with the key as its port",
-    target: withEndpoint(`https://example.com:${key}`),
-    says: /must be an address such as/,
-  },
-  {
-    title: "an endpoint with the key behind a space",
-    target: withEndpoint(`https://example.com ${key}`),
-    says: /must be an address such as/,
-  },
-  {
     title: "an endpoint with the key behind a line break",
     target: withEndpoint(`https://example.com\n${key}`),
     says: /must be an address such as/,
   },
-  {
-    title: "an endpoint of another scheme with the key",
-    target: withEndpoint(`s3://${encoded}/x`),
-    says: /must begin with https:/,
-  },
-  { title: "the key as the endpoint", target: withEndpoint(key), says: /^target cloud: endpoint / },
   {
     title: "an endpoint in the environment with the key",
     target: `{ kind: "rest", apiKey: ${quoted} }`,
     env: { MIGRATE_ENDPOINT: `ftp://${key}` },
     says: /^target cloud: endpoint must /,
   },
-  { title: "a key with a line break", target: withKey(`${key}\n`), says: /apiKey must be a key of plain characters/ },
   {
     title: "a key with another header in it",
     target: withKey(`${key}\r\nx-admin: 1`),
     says: /apiKey must be a key of plain/,
-  },
-  { title: "a key with a null character", target: withKey(`${key}\0`), says: /apiKey must be a key of plain/ },
-  {
-    title: "a key with an escape sequence",
-    target: withKey(`\u001b[31m${key}`),
-    says: /apiKey must be a key of plain/,
-  },
-  { title: "a key with an umlaut", target: withKey(`${key}ä`), says: /apiKey must be a key of plain/ },
-  { title: "a key with a space before it", target: withKey(` ${key}`), says: /apiKey must be a key of plain/ },
-  { title: "an empty key", target: withKey(""), says: /apiKey must be a key/ },
-  {
-    title: "a key that is an object",
-    target: `{ kind: "rest", endpoint: "http://127.0.0.1:9", apiKey: { key: ${quoted} } }`,
-    says: /apiKey must be a key/,
   },
   {
     title: "a key in a list",
@@ -332,38 +286,9 @@ const badSettings: readonly BadSettings[] = [
     says: /MIGRATE_API_KEY must be a key of plain/,
   },
   {
-    title: "a key with an emoji in the environment",
-    target: `{ kind: "rest", endpoint: "http://127.0.0.1:9" }`,
-    env: { MIGRATE_API_KEY: `${key}🔑` },
-    says: /MIGRATE_API_KEY must be a key of plain/,
-  },
-  { title: "a key as a setting of its own name", target: withMore(`key: ${quoted}`), says: /there is no setting key/ },
-  {
     title: "a mistyped setting",
     target: withMore(`databse: "x"`),
     says: /there is no setting databse; did you mean database\?/,
-  },
-  {
-    title: "the key as the database with a line break",
-    target: withMore(`database: ${JSON.stringify(`${key}\n`)}`),
-    says: /database must be a name/,
-  },
-  {
-    title: "an unknown dialect",
-    target: withMore(`dialect: "cloud"`),
-    says: /dialect must be "service" or "namespace"/,
-  },
-  { title: "unknown types", target: withMore(`types: "sql"`), says: /types must be / },
-  { title: "an unknown endpoint", target: withMore(`endpoints: { clone: "POST /x" }`), says: /endpoints.*clone/ },
-  {
-    title: "an endpoint without a method",
-    target: withMore(`endpoints: { list: "/v1/tables" }`),
-    says: /endpoints\.list must be a method/,
-  },
-  {
-    title: "an endpoint that the dialect does not use",
-    target: withMore(`endpoints: { describe: "POST /x/{name}" }`),
-    says: /endpoints\.describe is not an endpoint of the dialect/,
   },
   {
     title: "a header's name that is none",
@@ -376,11 +301,6 @@ const badSettings: readonly BadSettings[] = [
     says: /headers must hold texts of plain characters/,
   },
   {
-    title: "a header as one text with the key",
-    target: withMore(`headers: ${JSON.stringify(`x-api-key: ${key}`)}`),
-    says: /headers must be an object of texts/,
-  },
-  {
     title: "the key in a header's name",
     target: withMore(`headers: { ${JSON.stringify(`x-api-key: ${key}`)}: "" }`),
     says: /headers/,
@@ -389,16 +309,6 @@ const badSettings: readonly BadSettings[] = [
     title: "a file of certificates that is missing",
     target: withMore(`ca: "absent.pem"`),
     says: /ca can't be read: ENOENT/,
-  },
-  {
-    title: "a file of certificates that is none",
-    target: withMore(`ca: "package.json"`),
-    says: /ca is no file of PEM certificates/,
-  },
-  {
-    title: "no time for an answer",
-    target: withMore("answerSeconds: 0"),
-    says: /answerSeconds must be a number of seconds from 0\.1 to 86400 \(a day\)/,
   },
   {
     title: "a syntax error beside the key",

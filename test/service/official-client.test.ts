@@ -233,32 +233,29 @@ describe("creating", () => {
     ["null", new arrow.Null(), [null, null]],
   ];
 
-  test.each(types)("an empty table with a column of type %s has that column", async (name, type) => {
-    const { remote, folder } = await aService();
-    await remote.createEmptyTable("typed", new Schema([required("id", new arrow.Int64()), nullable("value", type)]));
-    expect(await columnsOf(folder, "typed")).toEqual(["id: int64 not null", `value: ${name}`]);
-  });
-
-  test.each(types)("the schema of a column of type %s is told to the client as it was sent", async (_, type) => {
-    const { remote } = await aService();
-    const sent = new Schema([required("id", new arrow.Int64()), nullable("value", type)]);
-    await remote.createEmptyTable("typed", sent);
-    const told = await (await remote.openTable("typed")).schema();
-    expect(told.fields.map(String)).toEqual(sent.fields.map(String));
-    expect(told.fields.map((field) => field.nullable)).toEqual([false, true]);
-  });
-
-  test.each(types)("rows of type %s arrive as they do in a local database", async (_, type, values) => {
-    const { remote, local, folder } = await aService();
-    const data = new arrow.Table(new Schema([nullable("value", type)]), { value: arrow.vectorFromArray(values, type) });
-    await remote.createTable("sent", data);
-    await local.createTable("written", data);
-    expect(await columnsOf(folder, "sent")).toEqual(await columnsOf(folder, "written"));
-    const query = async (db: Connection, name: string) => plain(await (await db.openTable(name)).query().toArray());
-    expect(await query(local, "sent")).toEqual(await query(local, "written"));
-    expect(await query(remote, "sent")).toEqual(await query(local, "written"));
-    expect(await query(remote, "sent")).toHaveLength(values.length);
-  });
+  test.each(types)(
+    "a column of type %s is told as it was sent, and its rows arrive as in a local database",
+    async (...given) => {
+      const [name, type, values] = given;
+      const { remote, local, folder } = await aService();
+      const schema = new Schema([required("id", new arrow.Int64()), nullable("value", type)]);
+      await remote.createEmptyTable("typed", schema);
+      expect(await columnsOf(folder, "typed")).toEqual(["id: int64 not null", `value: ${name}`]);
+      const told = await (await remote.openTable("typed")).schema();
+      expect(told.fields.map(String)).toEqual(schema.fields.map(String));
+      expect(told.fields.map((field) => field.nullable)).toEqual([false, true]);
+      const data = new arrow.Table(new Schema([nullable("value", type)]), {
+        value: arrow.vectorFromArray(values, type),
+      });
+      await remote.createTable("sent", data);
+      await local.createTable("written", data);
+      expect(await columnsOf(folder, "sent")).toEqual(await columnsOf(folder, "written"));
+      const query = async (db: Connection, name: string) => plain(await (await db.openTable(name)).query().toArray());
+      expect(await query(local, "sent")).toEqual(await query(local, "written"));
+      expect(await query(remote, "sent")).toEqual(await query(local, "written"));
+      expect(await query(remote, "sent")).toHaveLength(values.length);
+    },
+  );
 
   test.each([
     ["an interval", new arrow.IntervalYearMonth()],
@@ -614,14 +611,10 @@ describe("vector search", () => {
     ],
   ];
 
-  test.each(searches)("a search with %s finds what it should", async (_, query, expected) => {
-    const { table } = await aShelf();
-    expect(await found(query(table))).toEqual(expected);
-  });
-
-  test.each(searches)("a search with %s finds what it finds in a local database", async (_, query) => {
+  test.each(searches)("a search with %s finds what it should, as in a local database", async (_, query, expected) => {
     const { table, local } = await aShelf();
-    expect(await found(query(table))).toEqual(await found(query(await local.openTable("books"))));
+    expect(await found(query(table))).toEqual(expected);
+    expect(await found(query(await local.openTable("books")))).toEqual(expected);
   });
 
   test("of two vector columns the named one is searched", async () => {
@@ -905,14 +898,10 @@ describe("altering columns", () => {
   });
 
   const refusals: readonly (readonly [string, Alterations, RegExp])[] = [
-    ["a cast that there is not", [{ path: "id", dataType: "string" }], /cast.*\bid\b.*int32.*utf8/i],
     ["a vector of another length", [{ path: "embedding", dataType: vector(3) }], /cast.*embedding.*2.*3/],
     ["a missing column", [{ path: "nope", rename: "x" }], /Column "nope" does not exist/],
-    ["a missing nested column", [{ path: "source.nope", rename: "x" }], /Column "source.nope" does not exist/],
     ["a column in another case", [{ path: "Title", rename: "x" }], /Column "Title" does not exist/],
     ["no nulls where there are some", [{ path: "title", nullable: false }], /title.*NULL values/],
-    ["a name that is taken", [{ path: "title", rename: "id" }], /two columns named id|Duplicate field name.*id/],
-    ["a name with a dot", [{ path: "title", rename: "a.b" }], /cannot contain|dot/],
     [
       "one bad entry of two",
       [
@@ -1140,41 +1129,33 @@ describe("dropping", () => {
 });
 
 describe("names", () => {
-  test.each(["_ledger", "-", ".hidden", "a..b", "with.dot", "UPPER", "__x__", "0", "x".repeat(200)])(
-    "a table may be called %s",
-    async (name) => {
-      const { remote, folder } = await aService();
-      await remote.createTable(name, [{ x: 1 }]);
-      const table = await remote.openTable(name);
-      await table.alterColumns([{ path: "x", rename: "y" }]);
-      expect(await remote.tableNames()).toEqual([name]);
-      expect(await rowsOf(folder, name)).toEqual([{ y: 1 }]);
-      await remote.dropTable(name);
-      expect(await remote.tableNames()).toEqual([]);
-    },
-  );
+  test.each(["_ledger", "a..b", "x".repeat(200)])("a table may be called %s", async (name) => {
+    const { remote, folder } = await aService();
+    await remote.createTable(name, [{ x: 1 }]);
+    const table = await remote.openTable(name);
+    await table.alterColumns([{ path: "x", rename: "y" }]);
+    expect(await remote.tableNames()).toEqual([name]);
+    expect(await rowsOf(folder, name)).toEqual([{ y: 1 }]);
+    await remote.dropTable(name);
+    expect(await remote.tableNames()).toEqual([]);
+  });
 
   // The client itself resolves "..", and cuts a name at "?" and "#": what arrives then is another name or route.
-  test.each(["a b", "größe", "a$b", "a\\b", "a'b", 'a"b', "a*b", "x".repeat(300), "a/b", "../evil", "..", "."])(
-    "a table can't be called %s",
-    async (name) => {
-      const { remote, local, folder, log } = await aService();
-      const refusal = await message(remote.createTable(name, [{ x: 1 }]));
-      expect(refusal).toMatch(/^Invalid input, .*table name|Table '.*' was not found|404 Not Found/);
-      expect(await local.tableNames()).toEqual([]);
-      await expect(remote.openTable(name)).rejects.toThrow();
-      expect(await columnsOf(folder, "x").catch(() => "none")).toBe("none");
-      expect(log.join("\n")).not.toContain(apiKey);
-    },
-  );
+  test.each(["größe", "a$b", "../evil", "."])("a table can't be called %s", async (name) => {
+    const { remote, local, folder, log } = await aService();
+    const refusal = await message(remote.createTable(name, [{ x: 1 }]));
+    expect(refusal).toMatch(/^Invalid input, .*table name|Table '.*' was not found|404 Not Found/);
+    expect(await local.tableNames()).toEqual([]);
+    await expect(remote.openTable(name)).rejects.toThrow();
+    expect(await columnsOf(folder, "x").catch(() => "none")).toBe("none");
+    expect(log.join("\n")).not.toContain(apiKey);
+  });
 });
 
 describe("authentication", () => {
   const refused = /401 Unauthorized/;
 
   test.each([
-    ["another key", "another key"],
-    ["the key in capitals", apiKey.toUpperCase()],
     ["a part of the key", apiKey.slice(0, -1)],
     ["the key and more", `${apiKey}x`],
   ])("with %s everything is refused, and neither key is in the sentence or the log", async (_, key) => {
@@ -1215,20 +1196,6 @@ describe("authentication", () => {
       expect(refusal).toMatch(/x-lancedb-database.*"other/);
     }
     expect(await local.tableNames()).toEqual([]);
-  });
-
-  test("where the service has a database, a request without the header is told which header is missing", async () => {
-    const { service } = await aService({ database: "x" });
-    const answer = await fetch(`${service.url}/v1/table/?limit=1`, { headers: { "x-api-key": apiKey } });
-    // LanceDB's own agent skill takes a 400 that speaks of a database header for "say which database".
-    expect(answer.status).toBe(400);
-    expect(await answer.text()).toMatch(/x-(lancedb|service)-database/);
-  });
-
-  test.each(["x-lancedb-database", "x-service-database"])("the database may be named by %s", async (header) => {
-    const { service } = await aService({ database: "x" });
-    const answer = await fetch(`${service.url}/v1/tables`, { headers: { "x-api-key": apiKey, [header]: "x" } });
-    expect(answer.status).toBe(200);
   });
 });
 

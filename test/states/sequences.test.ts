@@ -7,7 +7,7 @@ import { followMessages } from "./sequences.ts";
 
 const seeds = ofThisCommit(
   Array.from({ length: 200 }, (_, index) => 1 + index),
-  33,
+  50,
 );
 let states: ReturnType<typeof statesOf> | undefined;
 
