@@ -10,7 +10,7 @@ import { up } from "../../src/commands/up.ts";
 import { officialPackages, pythonWith } from "../clients/client.ts";
 import { drawnChance } from "../support/kill-moments.ts";
 import { lacks } from "../support/needs.ts";
-import { temporaryFolder } from "../support/project.ts";
+import { rounds } from "../support/rounds.ts";
 import { aScene, documentsIn, embedded, newModel, oldModel } from "./scene.ts";
 
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -21,14 +21,14 @@ interface Said {
   readonly model: string | null;
 }
 
-/** Compiled modules are kept out of the package. */
+/** No compiled modules come into the package. Those of the clients, which their installation has made, are used. */
 function environment() {
-  return { ...process.env, LANCE_LOG: "error", PYTHONPYCACHEPREFIX: temporaryFolder() };
+  return { ...process.env, LANCE_LOG: "error", PYTHONDONTWRITEBYTECODE: "1" };
 }
 
 function startApplication(folder: string, first: number) {
   const python = pythonWith(...officialPackages);
-  const child = spawn(python, [script("writers.py"), folder, String(first)], {
+  const child = spawn(python, [script("writers.py"), folder, String(first), String(rounds(12, 20))], {
     stdio: ["pipe", "pipe", "inherit"],
     env: environment(),
   });

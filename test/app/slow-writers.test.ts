@@ -138,7 +138,7 @@ async function aStage(length: number) {
   return { ...scene, open, options, chance, think, during };
 }
 
-test(`${writers} slow writers save with lance-migrate/app while the model changes, is rolled back and changes again: no row is wrong`, async () => {
+test(`${writers} slow writers save with lance-migrate/app while the model changes, is rolled back and every night changes again: no row is wrong`, async () => {
   const { folder, options, open, chance, think, during } = await aStage(2);
   const vectorsBy: Readonly<Record<string, (title: string | null) => readonly number[]>> = {
     [oldModel]: (title) => numbersOf(title, 0, 2),
@@ -183,7 +183,7 @@ test(`${writers} slow writers save with lance-migrate/app while the model change
   });
   await during(async () => await again(async () => await down(options)), write);
   await judge(oldModel);
-  await upward(async () => await again(async () => await up(options)));
+  if (isLong) await upward(async () => await again(async () => await up(options)));
   console.log(`${last.size} documents`);
 });
 

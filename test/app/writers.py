@@ -1,6 +1,6 @@
 """An application that saves documents from many threads with lance_migrate_app, until its standard input ends.
 
-Arguments: the folder of the database, and the first of its ids. It prints the titles that were acknowledged, by their ids.
+Arguments: the folder of the database, the first of its ids, and the number of threads. It prints the titles that were acknowledged, by their ids.
 """
 
 import hashlib
@@ -16,8 +16,7 @@ import lancedb
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../python"))
 from lance_migrate_app import model_of, save, search  # noqa: E402
 
-WRITERS = 20
-folder, first = sys.argv[1], int(sys.argv[2])
+folder, first, WRITERS = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 
 
 def model_from(start):

@@ -106,7 +106,7 @@ test.each(kinds)("what was written since a version is counted, whatever that was
         expect(await sinceOf(open, version)).toEqual(none);
       },
     ),
-    { numRuns: rounds(20, 40) },
+    { numRuns: rounds(12, 40) },
   );
 });
 

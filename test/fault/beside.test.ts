@@ -27,6 +27,7 @@ import { loadTarget } from "../../src/targets/index.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { leapingOverLeases } from "../support/clocks.ts";
 import { temporaryFolder } from "../support/project.ts";
+import { ofThisCommit } from "../support/rounds.ts";
 import { belongingsOf, columnsOf as columnsIn, lancedb, rowsOf } from "../support/tables.ts";
 
 interface World {
@@ -341,7 +342,9 @@ test.each([
   }
 });
 
-test.each(["dropIndex", "addColumns", "alterColumns", "setMetadata", "dropColumns", "createIndex"] as const)(
+const commitsOfStep = ["dropIndex", "addColumns", "alterColumns", "setMetadata", "dropColumns", "createIndex"] as const;
+
+test.each(ofThisCommit(commitsOfStep, 2))(
   "an application may change its own metadata after a run was killed right after its %s",
   async (kind) => {
     const { folder, run } = await aWorld(counted, counts, widened);

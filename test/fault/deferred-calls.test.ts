@@ -25,7 +25,7 @@ import { killed, leapingClock, optionsFor, watched, writeMigrations, type Watch 
 const index = createIndex("docs", "at", ivfFlat({ numPartitions: 2 }));
 const docs = createTable("docs", { id: int64(), at: vector(2) });
 
-const every = rounds(12, 1);
+const every = rounds(18, 1);
 
 async function optionsOn(data: string, migrations: string, watch: Watch = {}) {
   const target = await openLance({ kind: "lance", uri: data }, { name: "here", folder: data });

@@ -651,7 +651,7 @@ const staying = allCases.filter(({ kind, loses }) => kind !== "createTable" && l
 
 test("of writes at any moment none is lost silently", async () => {
   const { chance } = drawnChance();
-  for (let round = 0; round < rounds(3, 180); round++) {
+  for (let round = 0; round < rounds(2, 180); round++) {
     const { options, open } = await aWorld(staying[round % staying.length]!);
     const ids: number[] = [];
     const over = new AbortController();

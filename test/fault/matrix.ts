@@ -16,7 +16,7 @@ import { changesRows } from "../../src/actions/apply-action.ts";
 import { compileStep, stepNames, type StepName } from "../../src/steps/registry.ts";
 import { leapingOverLeases } from "../support/clocks.ts";
 import { aProxy } from "../support/proxy.ts";
-import { commits } from "../support/rounds.ts";
+import { commits, ofThisCommit } from "../support/rounds.ts";
 import { addRows, belongingsOf, columnsOf, rowsOf, versionsOf } from "../support/tables.ts";
 import { atBoundaries, type Place } from "./boundaries.ts";
 import { deleteAppended } from "./crowded.ts";
@@ -61,8 +61,8 @@ export interface Extent {
   /** Before, during and after it, or in each case at just one of these. */
   readonly places: "all" | "one";
   /**
-   * All cases of each kind on every target, or just those that take code paths of their own, and the first one on one of
-   * the services, which is another one for the next kind and for the next commit.
+   * All cases of each kind on every target, or just those that take code paths of their own: of several every second one,
+   * and the first one of half of the kinds on one of the services. The next commit has the others.
    */
   readonly cases: "all" | "few";
   /** Just this one. */
@@ -118,11 +118,14 @@ export async function crashMatrix({ every, places: wanted, cases, kind: only }: 
 function isOneOfFew(kind: StepName, target: MatrixTarget): boolean {
   if (target === "embedded") return true;
   const [, ...services] = matrixTargets;
-  return !asOthers.has(kind) && target === services[(commits() + stepNames.indexOf(kind)) % services.length];
+  const turn = commits() + stepNames.indexOf(kind);
+  return !asOthers.has(kind) && target === services[turn % (2 * services.length)];
 }
 
 function fewOf(cases: readonly MatrixCase[], target: MatrixTarget): readonly MatrixCase[] {
-  return target === "embedded" ? cases.filter(({ isNightly = false }) => !isNightly) : cases.slice(0, 1);
+  if (target !== "embedded") return cases.slice(0, 1);
+  const few = cases.filter(({ isNightly = false }) => !isNightly);
+  return few.length === 1 ? few : ofThisCommit(few, 2);
 }
 
 interface Scene {

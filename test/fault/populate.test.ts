@@ -12,7 +12,7 @@ import { leaping } from "../support/project.ts";
 import { ofThisCommit, rounds } from "../support/rounds.ts";
 import { addRows, lancedb } from "../support/tables.ts";
 
-const kills = rounds(3, 40);
+const kills = rounds(2, 40);
 const documents = rounds(600, 6_000);
 const [batch, concurrency] = [16, 2];
 const code = fileURLToPath(new URL("../fixtures/slow-words.ts", import.meta.url));

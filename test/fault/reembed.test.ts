@@ -29,7 +29,7 @@ import {
 
 const kills = rounds(2, 70);
 /** Of `up` in one change. Each run that follows a killed one waits for its lease. */
-const mostOfUp = rounds(2, Infinity);
+const mostOfUp = rounds(1, Infinity);
 
 interface Outcome {
   /** How often `prepare` was killed, how often `up`, how often `up` after the switch, how often `down`, and the loader. */

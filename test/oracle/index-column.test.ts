@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { CreateIndexAction } from "../../src/actions/model/action.ts";
 import { prepare } from "../../src/commands/prepare.ts";
 import { up } from "../../src/commands/up.ts";
@@ -28,7 +28,7 @@ import { root, temporaryFolder } from "../support/project.ts";
 import { ofThisCommit } from "../support/rounds.ts";
 import { addRows, lancedb } from "../support/tables.ts";
 import { leapingClock, optionsFor, writeMigrations } from "../support/watched.ts";
-import { startScript, type Asked } from "./judge.ts";
+import { startScript } from "./judge.ts";
 
 const python = () => pythonWith(...officialPackages);
 const [size, length] = [600, 16];
@@ -37,10 +37,7 @@ const vectorOf = (id: number) =>
   Array.from({ length }, (_, at) => Math.sin((id % 20) * (at + 1)) + 0.1 * Math.sin(id * 7 + at * id));
 const ids = (first: number, count: number) => Array.from({ length: count }, (_, at) => first + at);
 
-/** One process of pylance for all looks at an index: it starts slowly. */
-let looks: Asked | undefined;
-const look = async (task: object) => await (looks ??= startScript("indexes.py")).ask(task);
-afterAll(async () => await looks?.[Symbol.asyncDispose]());
+const look = async (task: object) => await startScript("indexes.py").ask(task);
 
 type Row = (id: number) => Record<string, unknown>;
 const plainRow: Row = (id) => ({ id, text: `text ${id}`, v: vectorOf(id) });

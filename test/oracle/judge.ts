@@ -1,5 +1,6 @@
 /** pyarrow and pylance as judges of values, in a process of their own. */
 import { spawn } from "node:child_process";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { RowValue, RowValues } from "../../src/schema/row-values.ts";
@@ -18,23 +19,34 @@ export interface Judge extends AsyncDisposable {
   write(file: string, seed: number): Promise<void>;
 }
 
-/** A script of this folder that answers each line of JSON with a line of JSON. */
+/** By name of a script: its process answers all tests of a worker, since pyarrow and pylance start slowly. */
+const running = new Map<string, Pick<Asked, "ask">>();
+
+/** A script of this folder that answers each line of JSON with a line of JSON. It ends with this process. */
 export function startScript(name: string): Asked {
+  const { ask } = running.get(name) ?? start(name);
+  return { ask, [Symbol.asyncDispose]: async () => {} };
+}
+
+function start(name: string): Pick<Asked, "ask"> {
   const script = join(root, "test/oracle", name);
   const child = spawn(pythonWith(...officialPackages), [script], { stdio: ["pipe", "pipe", "inherit"] });
+  const handles = [child, child.stdin as Socket, child.stdout as Socket];
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return {
-    async ask(task) {
+  const one = {
+    async ask(task: object) {
+      // Only who waits for an answer is kept from ending.
+      for (const handle of handles) handle.ref();
       child.stdin.write(`${JSON.stringify(task, withoutLoss)}\n`);
       const { value, done } = await lines.next();
+      for (const handle of handles) handle.unref();
+      if (done === true) running.delete(name);
       if (done === true) throw new Error(`${name} has ended`);
       return JSON.parse(value as string) as unknown;
     },
-    async [Symbol.asyncDispose]() {
-      child.stdin.end();
-      await new Promise((ended) => child.once("close", ended));
-    },
   };
+  running.set(name, one);
+  return one;
 }
 
 export function startJudge(): Judge {

@@ -26,7 +26,7 @@ async function docsIn({ database }: Project) {
 
 /** A table of several fragments, and a pending migration that changes its embedding model. */
 async function aScene(): Promise<Project> {
-  const project = aProject("own");
+  const project = aProject();
   const columns = "{ id: m.int64().notNull(), text: m.utf8(), embedding: m.vector(2) }";
   project.migration("0001_docs.ts", `m.createTable("docs", ${columns}),`);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });

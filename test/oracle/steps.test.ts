@@ -5,8 +5,10 @@ import { expect, test } from "vitest";
 import type { RowValues } from "../../src/schema/row-values.ts";
 import { aProjectOn, key } from "../e2e/support/project-on.ts";
 import { lacks } from "../support/needs.ts";
+import { ofThisCommit } from "../support/rounds.ts";
 import { startJudge } from "./judge.ts";
 
+/** For each commit, each of two tests is on the way on which the other one is not. */
 const ways = ["lance", "namespace"] as const;
 
 /** `"\ufeff"` is a byte order mark. */
@@ -25,16 +27,19 @@ const rows: readonly RowValues[] = [
 ];
 const more: RowValues = { "\ufeffid": "\0", h: 1 + 2 ** -11, v: null, at: null, day: null };
 
-test.skipIf(lacks("python")).each(ways)("rows of steps are stored as they are given, on %s", async (way) => {
-  await using judge = startJudge();
-  const { data, migrate, migration } = await aProjectOn(way);
-  migration("0001_t.ts", `m.createTable("t", ${columns}, { rows: ${JSON.stringify(rows)} }),`);
-  migration("0002_more.ts", `m.insertRows("t", ${JSON.stringify([...rows, more])}, { key: "\\ufeffid" }),`);
-  expect(await migrate(["up"], key)).toMatchObject({ code: 0 });
-  expect(await judge.difference(join(data, "t.lance"), [...rows, more])).toBeNull();
-});
+test.skipIf(lacks("python")).each(ofThisCommit(ways, 2))(
+  "rows of steps are stored as they are given, on %s",
+  async (way) => {
+    await using judge = startJudge();
+    const { data, migrate, migration } = await aProjectOn(way);
+    migration("0001_t.ts", `m.createTable("t", ${columns}, { rows: ${JSON.stringify(rows)} }),`);
+    migration("0002_more.ts", `m.insertRows("t", ${JSON.stringify([...rows, more])}, { key: "\\ufeffid" }),`);
+    expect(await migrate(["up"], key)).toMatchObject({ code: 0 });
+    expect(await judge.difference(join(data, "t.lance"), [...rows, more])).toBeNull();
+  },
+);
 
-test.skipIf(lacks("python")).each(ways)(
+test.skipIf(lacks("python")).each(ofThisCommit(ways.toReversed(), 2))(
   "code gets each row as it is, and its vectors are stored, on %s",
   async (way) => {
     await using judge = startJudge();

@@ -139,7 +139,7 @@ test("a seed always draws the same schedule", async () => {
     await runSchedule(seed, drawScenario, { tell: (what) => void trace.push(what()), count: () => {} });
     return trace;
   };
-  for (const seed of [1, 2, 3, 40, 500]) {
+  for (const seed of [1, 40]) {
     const trace = await traceOf(seed);
     expect(trace.length).toBeGreaterThan(20);
     expect(await traceOf(seed)).toEqual(trace);

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { mostPageRows } from "../../../../src/run/compute/found-rows.ts";
 import { Reached } from "../../../../src/run/compute/reached.ts";
 import { addressIn } from "../../../../src/run/compute/results.ts";
+import { rounds } from "../../../support/rounds.ts";
 
 /** Adds rows of one fragment, and returns their addresses. */
 function added(reached: Reached, fragment: number, count: number): readonly number[] {
@@ -48,7 +49,7 @@ test("no fragment counts as computed of which a killed run may have left rows, i
       }
       expect(reached.size).toBeLessThan(4 * mostPageRows);
     }),
-    { numRuns: 20 },
+    { numRuns: rounds(8, 20) },
   );
 });
 
