@@ -22,8 +22,14 @@ export function ofThisCommit<Case>(cases: readonly Case[], of: number): readonly
   return isLong ? cases : cases.filter((_, at) => at % of === part);
 }
 
+let counted: number | undefined;
+
 /** How many the branch has; zero where there is no repository. */
 export function commits(): number {
+  return (counted ??= count());
+}
+
+function count(): number {
   try {
     const cwd = import.meta.dirname;
     return Number(execFileSync("git", ["rev-list", "--count", "HEAD"], { cwd, stdio: ["ignore", "pipe", "ignore"] }));
