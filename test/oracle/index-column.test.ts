@@ -245,29 +245,34 @@ async function aScene(first: readonly object[], pending: readonly object[] = [],
   return { options, target };
 }
 
-test.skipIf(lacks("python")).each([
+const sizes = [
   [size, 1],
   [10_000, 0],
-])("a prepared column of %i rows gets its index beside an application that joins files", async (rows, calls) => {
-  const how = {
-    type: m.vector(8),
-    from: ["text"],
-    key: "id",
-    with: "./embed.mjs",
-    version: "2",
-    index: m.ivfPq({ numPartitions: 2, distanceType: "cosine" }),
-  };
-  const { options, target } = await aScene([], [m.reembedColumn("docs", "v", how)], rows);
-  const numbers = `Array.from({ length: 8 }, (_, at) => Math.sin(text.length + at * Number(text.slice(5))))`;
-  const code = `export default (rows) => rows.map(({ text }) => ${numbers});\n`;
-  writeFileSync(join(options.folder!, "embed.mjs"), code);
-  await prepare(options);
-  expect(target.calls()).toBe(calls);
-  await up(options);
-  expect(target.calls()).toBe(calls);
-  expect(await target.rows!.indexes("docs")).toMatchObject({ v_idx_2: { path: "v", kind: "ivfPq" } });
-  expect(await verifyTables(options)).toMatchObject({ differences: [], stale: [] });
-});
+] as const;
+
+test.skipIf(lacks("python")).each(ofThisCommit(sizes, 2))(
+  "a prepared column of %i rows gets its index beside an application that joins files",
+  async (rows, calls) => {
+    const how = {
+      type: m.vector(8),
+      from: ["text"],
+      key: "id",
+      with: "./embed.mjs",
+      version: "2",
+      index: m.ivfPq({ numPartitions: 2, distanceType: "cosine" }),
+    };
+    const { options, target } = await aScene([], [m.reembedColumn("docs", "v", how)], rows);
+    const numbers = `Array.from({ length: 8 }, (_, at) => Math.sin(text.length + at * Number(text.slice(5))))`;
+    const code = `export default (rows) => rows.map(({ text }) => ${numbers});\n`;
+    writeFileSync(join(options.folder!, "embed.mjs"), code);
+    await prepare(options);
+    expect(target.calls()).toBe(calls);
+    await up(options);
+    expect(target.calls()).toBe(calls);
+    expect(await target.rows!.indexes("docs")).toMatchObject({ v_idx_2: { path: "v", kind: "ivfPq" } });
+    expect(await verifyTables(options)).toMatchObject({ differences: [], stale: [] });
+  },
+);
 
 const step = m.createIndex("docs", "v", m.ivfPq({ numPartitions: 2 }));
 
@@ -292,19 +297,22 @@ test.skipIf(lacks("python"))("without Python, the client is refused each time", 
   expect(target.calls()).toBe(30);
 });
 
-test.skipIf(lacks("python")).each([true, false])("Ctrl-C ends the tries (with Python: %s)", async (hasPython) => {
-  const { options, target } = await aScene([], [step]);
-  const control = new AbortController();
-  const execute: Target["execute"] = async (action, seen) => {
-    if (action.kind === "createIndex") control.abort();
-    return await target.execute(action, seen);
-  };
-  const stopped = { ...options, ...(!hasPython && { python: undefined }), target: { ...target, execute } };
-  await expect(up({ ...stopped, signal: control.signal })).rejects.toMatchObject({ code: "ERR_INTERRUPTED" });
-  expect(target.calls()).toBe(1);
-  await up(options);
-  expect(await verifyTables(options)).toMatchObject({ differences: [], doubts: [] });
-});
+test.skipIf(lacks("python")).each(ofThisCommit([true, false], 2))(
+  "Ctrl-C ends the tries (with Python: %s)",
+  async (hasPython) => {
+    const { options, target } = await aScene([], [step]);
+    const control = new AbortController();
+    const execute: Target["execute"] = async (action, seen) => {
+      if (action.kind === "createIndex") control.abort();
+      return await target.execute(action, seen);
+    };
+    const stopped = { ...options, ...(!hasPython && { python: undefined }), target: { ...target, execute } };
+    await expect(up({ ...stopped, signal: control.signal })).rejects.toMatchObject({ code: "ERR_INTERRUPTED" });
+    expect(target.calls()).toBe(1);
+    await up(options);
+    expect(await verifyTables(options)).toMatchObject({ differences: [], doubts: [] });
+  },
+);
 
 test.skipIf(lacks("python"))("a script whose run has ended does so at once, and leaves nothing wrong", async () => {
   const { folder, target } = await aTable();

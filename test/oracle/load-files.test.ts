@@ -233,7 +233,7 @@ test.skipIf(lacks("python")).each(ofThisCommit(changes, changes.length))(
   },
 );
 
-test.skipIf(lacks("python")).each([true, false])(
+test.skipIf(lacks("python")).each(ofThisCommit([true, false], 2))(
   "a rollback beside an application computes only the rows that it has changed, with Python: %s",
   async (hasPython) => {
     const project = await aScene(`down: { with: "./code/old.ts", version: "1" }`);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import usual from "../../vitest.config.ts";
 import { root, startNode, temporaryFolder } from "../support/project.ts";
+import { ofThisCommit } from "../support/rounds.ts";
 
 /** A planted file knows how often it has been run. */
 const head = `
@@ -43,7 +44,13 @@ async function ran({ planted, known = "", config = {} }: Scene, script = ["tests
 const unlisted = "flaky: passed in a second run; fix it, or add it to test/flaky.ts: ";
 const once = `test("fails once", () => failIn(1));`;
 
-test.each<Scene & { readonly what: string; readonly verdicts: readonly string[]; readonly last: string }>([
+interface Case extends Scene {
+  readonly what: string;
+  readonly verdicts: readonly string[];
+  readonly last: string;
+}
+
+const cases: readonly Case[] = [
   {
     what: "a hook that fails in both runs, beside a flaky test and a known one that fails in both runs",
     planted: {
@@ -117,7 +124,10 @@ test.each<Scene & { readonly what: string; readonly verdicts: readonly string[];
     last: "0 passed, 1 failed",
   },
   { what: "no test at all", planted: {}, verdicts: ["failed: vitest ended with 1"], last: "0 passed, 1 failed" },
-])("CI is red with $what", async ({ planted, known, verdicts, last }) => {
+];
+
+/** For each commit every second one, and for the next commit the others. */
+test.each(ofThisCommit(cases, 2))("CI is red with $what", async ({ planted, known, verdicts, last }) => {
   const ended = await ran({ planted, known });
   expect(ended, ended.stdout).toMatchObject({ code: 1, verdicts, last });
 });
