@@ -98,7 +98,7 @@ export function describeRows(name: string, open: OpenPair): void {
       expect(await access.read("t", { select, where: "id > 7" })).toEqual([]);
     });
 
-    test("values of every type that code gets or gives are read as they were appended", async () => {
+    test("values of every type that code gets or gives are read as they were appended, and as they were merged", async () => {
       const { one, other } = await open();
       const typed = columnsOf({
         id: int64(),
@@ -109,6 +109,8 @@ export function describeRows(name: string, open: OpenPair): void {
         wide: vector(3, float64()),
         items: list(float32()),
         s: struct({ a: float32(), b: utf8() }),
+        numbers: list(int64()),
+        deep: struct({ a: list(int64()) }),
       });
       const filled = {
         id: "9007199254740993",
@@ -119,11 +121,21 @@ export function describeRows(name: string, open: OpenPair): void {
         wide: [0.1, 0.2, 0.3],
         items: [1, 2],
         s: { a: 0.5, b: "ü" },
+        numbers: ["9007199254740993", 7],
+        deep: { a: [7] },
       };
       const empty = Object.fromEntries(typed.map((column) => [column.name, null]));
       await rowsOf(one).append("t", { columns: typed, rows: [filled, empty] });
       const found = await rowsOf(other).read("t", { select: typed.map((column) => [column.name, column.name]) });
       expect(plain(found.toSorted((row) => (row["id"] === null ? 1 : -1)))).toEqual([filled, empty]);
+      const key = "9007199254740995";
+      await rowsOf(one).append("t", { columns: typed, rows: [{ ...empty, id: key }] });
+      expect(await rowsOf(one).update("t", "id", { columns: typed, rows: [{ ...filled, id: key }] }, "true")).toBe(1);
+      const merged = await rowsOf(other).read("t", {
+        select: typed.map((column) => [column.name, column.name]),
+        where: `id = ${key}`,
+      });
+      expect(plain(merged)).toEqual([{ ...filled, id: key }]);
     });
 
     test.each([["without an index on the key"], ["with an index on the key"]])(

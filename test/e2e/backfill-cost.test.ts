@@ -7,7 +7,6 @@ import type { Rehearsal, StepSample } from "../../src/index.ts";
 import { filesOf } from "../support/files.ts";
 import { aProject, temporaryFolderOfFile, type Project } from "../support/project.ts";
 import { addRows } from "../support/tables.ts";
-import { aProjectOn, key } from "./support/project-on.ts";
 
 /** A table of 1,000 texts, and a migration that computes a vector for each. */
 async function aScene(options: object = {}, code = vectorsOf(), before = ""): Promise<Project> {
@@ -72,12 +71,6 @@ test("plan shows the rows that code computes, its calls, their price and how lon
   expect(text).toContain("\ncode computes 1,000 rows in 100 calls, about 0.25, at least 49.5 min\n");
 });
 
-test("without a price and a limit, plan shows rows and calls", async () => {
-  const { line, cost } = await planned(await aScene({ where: "id < 200 or id = 300" }));
-  expect(line).toBe("    code computes 201 rows in 4 calls");
-  expect(cost.computed).toEqual({ rows: 201, calls: 4 });
-});
-
 test("what is unknown is shown as unknown", async () => {
   const stated = { pricePer1000Rows: 5, callsPerMinute: 1 };
   const project = await aScene(stated, vectorsOf(), `m.execute("docs", { delete: "id > 500" }),`);
@@ -91,17 +84,6 @@ test("what is unknown is shown as unknown", async () => {
   const fill = `m.backfillColumn("docs", "title", ${JSON.stringify(texts)}),`;
   project.migration("0002_embed.ts", `m.addColumn("docs", "title", m.utf8()), ${fill}`);
   expect((await planned(project)).text).toContain("(rewrites 1,000 rows of unknown size)");
-});
-
-test("after an interruption, plan shows what is left", async () => {
-  const fails = `if (rows.some(({ text }) => text === "text 700") && !process.env.GO) throw new Error("700 fails");`;
-  const project = await aScene({ batch: 500, concurrency: 1, pricePer1000Rows: 1 }, vectorsOf(fails));
-  expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
-  const { line, cost } = await planned(project);
-  // The first page, of 500 rows, is in the column.
-  expect(line).toBe("    code computes 500 rows in 1 call, about 0.50 at 1 per 1,000 rows");
-  expect(cost).toMatchObject({ rows: 500, bytes: 8_000 });
-  expect(await project.migrate(["up"], { GO: "1" })).toMatchObject({ code: 0 });
 });
 
 /** A rehearsal with a sample, which changes no table. */
@@ -211,31 +193,4 @@ test("plan and a sample know the rows of reembedColumn, also when some are compu
   expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
   // The 200 rows before the one that fails are known.
   expect((await planned(project)).line).toBe("    code computes 300 rows in 1 call, about 1.20 at 4 per 1,000 rows");
-  // A prepared column of another type is not used.
-  project.migration("0003_model.ts", `m.reembedColumn("docs", "embedding", { type: m.vector(3), ${how} }),`);
-  expect((await planned(project)).line).toBe(all);
-  project.migration("0003_model.ts", `m.reembedColumn("docs", "embedding", { type: m.vector(2), ${how} }),`);
-  expect(await project.migrate(["up"], { GO: "1" })).toMatchObject({ code: 0 });
-});
-
-test("a service counts the rows too, and the sample has its rows", async () => {
-  const onService = await aProjectOn("namespace");
-  const project = {
-    ...onService,
-    database: onService.data,
-    migrate: (args: readonly string[]) => onService.migrate(args, key),
-  };
-  await fillScene(project, { batch: 100, pricePer1000Rows: 1, where: "id >= 300" });
-  expect((await planned(project)).line).toBe("    code computes 700 rows in 7 calls, about 0.70 at 1 per 1,000 rows");
-  const { texts, sample } = await sampled(project, 700);
-  expect(new Set(texts).size).toBe(700);
-  expect(measured(sample)).toMatchObject({ computed: 700, failed: 0, calls: 7, total: 700 });
-});
-
-test("a sample without code is noted", async () => {
-  const project = await aScene();
-  project.migration("0002_embed.ts", `m.addColumn("docs", "size", m.int32()),`);
-  const { code, stderr } = await project.migrate(["rehearse", "--sample", "10"]);
-  expect(code).toBe(0);
-  expect(stderr).toContain("note: --sample has no effect: no code of the project computes values");
 });

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { aProject, type Project } from "../support/project.ts";
-import { addRows, belongingsOf, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
-import { casesInTurn, rounds } from "../support/rounds.ts";
+import { type Project } from "../support/project.ts";
+import { addRows, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
+import { casesInTurn } from "../support/rounds.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
 
 const inTurn = casesInTurn();
@@ -100,61 +100,6 @@ test.each(inTurn(ways))(
 );
 
 test.each(inTurn(ways))(
-  "reembedColumn switches to the values and the index that it has prepared, and down switches back, on %s",
-  async (way) => {
-    const project = await aScene({}, lengthsOf(), way);
-    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-    const before = await rowsOf(project.database, "docs");
-    const code = lengthsOf().replace("text.length", "text.length + 0.5");
-    project.write("code/halves.ts", code);
-    const options = `type: m.float64(), from: ["text"], key: "id", with: "./code/halves.ts", version: "2", index: m.btree()`;
-    project.migration("0003_halves.ts", `m.reembedColumn("docs", "length", { ${options} }),`);
-    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-    expect(await lengthsIn(project)).toEqual([3.5, 3.5, 5.5, null, 4.5]);
-    expect(await columnsOf(project.database, "docs")).toEqual([
-      "id: int64 not null",
-      "text: utf8",
-      "length_old: int32",
-      "length: float64",
-      "_lance_migrate_kept_length_old: utf8",
-    ]);
-    expect(await belongingsOf(project.database, "docs")).toMatchObject({
-      indexes: { length_idx_2: { kind: "btree" } },
-    });
-    expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
-    expect(await project.migrate(["down", "--accept", "lossy"])).toMatchObject({ code: 0 });
-    expect(await rowsOf(project.database, "docs")).toEqual(before);
-    const down = `down: { with: "./code/lengths.ts", version: "1" }`;
-    project.migration("0003_halves.ts", `m.reembedColumn("docs", "length", { ${options}, ${down} }),`);
-    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-    await (
-      await (await lancedb.connect(project.database)).openTable("docs")
-    ).add([{ id: 5, text: "eleven", length: 1 }]);
-    const back = await project.migrate(["down"]);
-    expect(back, back.stderr).toMatchObject({ code: 0 });
-    expect(await lengthsIn(project)).toEqual([3, 3, 5, null, 4, 6]);
-    expect(await columnsOf(project.database, "docs")).toEqual([
-      "id: int64 not null",
-      "text: utf8",
-      "length: int32",
-      "_lance_migrate_kept_length: utf8",
-    ]);
-  },
-);
-
-test("values that are there stay, and so do rows for which `where` does not hold", async () => {
-  const project = await aScene();
-  project.migration("0002_length.ts", `m.addColumn("docs", "length", m.int32()),`);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  const docs = await (await lancedb.connect(project.database)).openTable("docs");
-  await docs.update({ where: "id = 1", values: { length: -1 } });
-  const options = { from: ["text"], key: "id", with: "./code/lengths.ts", version: "1", where: "id < 2 or id = 4" };
-  project.migration("0003_fill.ts", `m.backfillColumn("docs", "length", ${JSON.stringify(options)}),`);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await lengthsIn(project)).toEqual([3, -1, null, null, 4]);
-});
-
-test.each(inTurn(ways))(
   "if the code fails for a row, up names it, and the next run computes what is missing, on %s",
   async (way) => {
     const fails = `if (rows.some(({ text }) => text === "five")) throw new Error("five is too long");`;
@@ -182,11 +127,6 @@ test("after a failure, the code and how it is called may change: its step resume
   backfill(project, { with: "./code/twice.ts", version: "2", failedRows: "leave" });
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await lengthsIn(project)).toEqual(complete.map((length) => length && length * 2));
-  // Another column is another step.
-  const other = await aScene({}, lengthsOf(fails));
-  expect(await other.migrate(["up"])).toMatchObject({ code: 1 });
-  other.migration("0002_length.ts", `m.addColumn("docs", "length", m.int32()), m.dropColumn("docs", "text"),`);
-  expect(await other.migrate(["up"])).toMatchObject({ code: 4, stderr: expect.stringContaining("step 2") });
 });
 
 test("a module, or a file that it imports, that is edited between two runs may not mix values of two models", async () => {
@@ -207,61 +147,6 @@ test("a module, or a file that it imports, that is edited between two runs may n
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await lengthsIn(project)).toEqual(complete);
 });
-
-test("rows that an interrupted run left null are computed again by the next one", async () => {
-  const fails = `if (rows.some(({ text }) => text === "one") && !process.env.GO) throw new Error("one fails"); if (rows.some(({ text }) => text === "five") && !process.env.GO) await new Promise(() => {});`;
-  const project = await aScene({ concurrency: 1, failedRows: "leave", batch: 1 }, lengthsOf(fails));
-  const running = project.start(["up"]);
-  await expect.poll(() => logOf(project).length).toBe(3);
-  running.process.kill("SIGINT");
-  expect(await running.finished).toMatchObject({ code: 130 });
-  expect(await project.migrate(["up"], { GO: "1" })).toMatchObject({ code: 0 });
-  expect(await lengthsIn(project)).toEqual(complete);
-});
-
-const valuesOfTypes = [
-  ["m.vector(2)", "Float32Array.of(id, 0.5)"],
-  ["m.int64()", "2n ** 60n + BigInt(id)"],
-  ["m.struct({ a: m.float32(), b: m.utf8() })", '{ a: id, b: "x" }'],
-  ['m.timestamp("ms")', '"2026-11-25T20:00:00.000Z"'],
-  ["m.list(m.float32())", "[id, id / 2]"],
-  ["m.list(m.int64())", "[id, 7]"],
-  ["m.struct({ a: m.list(m.int64()) })", "{ a: BigInt64Array.of(7n, BigInt(id)) }"],
-  ["m.vector(2, m.float64())", "Float64Array.of(id, 0.1)"],
-] as const;
-
-// For each commit, one vector, one struct and one type whose values are written as text.
-test.each(valuesOfTypes.slice(0, rounds(3, valuesOfTypes.length)))(
-  "values of %s are the same if they are merged by the next run",
-  async (type, value) => {
-    const code = (stops: boolean) => `let calls = 0;
-export default async function (rows: { text: string }[]) {
-  if (${stops} && ++calls > 2) throw new Error("enough");
-  return rows.map(({ text }) => { const id = text.length; return ${value}; });
-}
-`;
-    const databases = [];
-    for (const stops of [false, true]) {
-      const project = aProject();
-      const rows = ["a", "bb", "ccc", "dddd"].map((text, id) => ({ id, text }));
-      project.migration("0001_docs.ts", `m.createTable("docs", { id: m.int64().notNull(), text: m.utf8() }),`);
-      expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-      await addRows(project.database, "docs", rows);
-      project.write("code.ts", code(stops));
-      const options = { from: ["text"], key: "id", with: "./code.ts", version: "1", batch: 1, concurrency: 1 };
-      const steps = `m.addColumn("docs", "made", ${type}), m.backfillColumn("docs", "made", ${JSON.stringify(options)}),`;
-      project.migration("0002_made.ts", steps);
-      expect(await project.migrate(["up"])).toMatchObject({ code: stops ? 1 : 0 });
-      if (stops) {
-        project.write("code.ts", code(false));
-        expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-      }
-      const found = await rowsOf(project.database, "docs");
-      databases.push(found.toSorted((one, other) => Number(one["id"]) - Number(other["id"])));
-    }
-    expect(databases[1]).toEqual(databases[0]);
-  },
-);
 
 test("rows for which the code fails can stay null: up reports how many", async () => {
   const fails = `if (rows.some(({ text }) => text === "five")) throw new Error("five is too long");`;
@@ -308,18 +193,6 @@ test("a step that has begun is refused for a key that came since", async () => {
   await (await (await lancedb.connect(project.database)).openTable("docs")).delete("text = 'five again'");
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await lengthsIn(project)).toEqual(complete);
-});
-
-test("status calls a step that has failed between two commits in doubt only if another run was killed since", async () => {
-  const project = await aScene({}, lengthsOf(`throw new Error("no");`));
-  expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
-  const row = async () => (await project.migrate(["status"])).stdout.match(/1 of 2 actions done.*$|in doubt.*$/m)?.[0];
-  expect(await row()).toMatch(/^1 of 2 actions done, and it stopped between two commits of action 2 as of /);
-  // It is killed before it records anything but that it has taken the lease.
-  const kill = `() => process.kill(process.pid, "SIGKILL")`;
-  project.write("migrate.config.ts", `export default { leaseSeconds: 1, hooks: { beforeRun: ${kill} } };\n`);
-  expect(await project.migrate(["up"])).toMatchObject({ code: null });
-  await expect.poll(row).toMatch(/^in doubt, 1 of 2 actions done, /);
 });
 
 test("a ledger that is lost beside a backfill that has stopped is rebuilt in the middle of it, and up computes the rest", async () => {
@@ -430,35 +303,16 @@ test("a backfill of a column with values that stops at a row is rolled back with
   expect((await project.migrate(["status"])).stdout).toContain("2 migrations applied, 1 pending");
 });
 
-const keyChanges = [
-  `m.execute("docs", { update: { id: "7" }, where: "id > 3" })`,
-  `m.retypeColumn("docs", "id", m.int32(), { using: "cast(id / 2 as int)" })`,
-];
-
-test.each(keyChanges)("keys that can't be looked at before %s remain a risk of the plan", async (change) => {
+test("keys that a step before changes can't be looked at, and remain a risk of the plan", async () => {
   const project = await aScene();
   const fill = { from: ["text"], key: "id", with: "./code/lengths.ts", version: "1" };
   const steps = [
     "m.addColumn('docs', 'length', m.int32())",
-    change,
+    `m.execute("docs", { update: { id: "7" }, where: "id > 3" })`,
     `m.backfillColumn("docs", "length", ${JSON.stringify(fill)})`,
   ];
   project.migration("0002_length.ts", steps.join(", "));
   const { code, stdout } = await project.migrate(["plan", "--accept", "lossy"]);
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("several rows with the same docs.id") });
-});
-
-test("keys remain a risk of the plan if it is unknown how many rows are computed", async () => {
-  const project = await aScene();
-  // The plan adds the column that the condition reads.
-  const fill = { from: ["text"], key: "id", with: "./code/lengths.ts", version: "1", where: "size is null" };
-  const steps = [
-    "m.addColumn('docs', 'size', m.int32())",
-    "m.addColumn('docs', 'length', m.int32())",
-    `m.backfillColumn("docs", "length", ${JSON.stringify(fill)})`,
-  ];
-  project.migration("0002_length.ts", steps.join(", "));
-  const { code, stdout } = await project.migrate(["plan"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("several rows with the same docs.id") });
 });
 
@@ -501,30 +355,6 @@ test("a command computes the values too", async () => {
   expect(await lengthsIn(project)).toEqual(complete);
 });
 
-test.each([
-  ["process.exit(3);", "it ended with exit code 3"],
-  ['console.log(JSON.stringify({ id, error: "no such model" })); continue;', "no such model"],
-  [
-    'if (rows.some(({ text }) => text === "three")) { console.log(`{"id": ${id}, "values": [NaN]}`); continue; }',
-    "for the row whose id is 2: it wrote a line that is no answer",
-  ],
-])("what a command does wrong is reported: %s", async (first, problem) => {
-  const project = await aScene({ with: { command: [process.execPath, "code/lengths.mjs"] } });
-  project.write("code/lengths.mjs", command.replace("FIRST", first));
-  const failed = await project.migrate(["up"]);
-  expect(failed).toMatchObject({ code: 1 });
-  expect(failed.stderr).toContain(problem);
-});
-
-test("a command that can't be started is reported", async () => {
-  const project = await aScene({ with: { command: ["no-such-program"] } });
-  const failed = await project.migrate(["up"]);
-  expect(failed).toMatchObject({ code: 1 });
-  expect(failed.stderr).toContain(
-    "0002_length.ts, step 2 (backfillColumn) failed: no-such-program: this command is not installed, or not in the PATH;",
-  );
-});
-
 test("a rehearsal does not run the code", async () => {
   const project = await aScene();
   expect(await project.migrate(["rehearse"])).toMatchObject({ code: 0 });
@@ -546,18 +376,4 @@ test("an interrupted run keeps what was computed, and the next one resumes", asy
   expect(await project.migrate(["up"], { GO: "1" })).toMatchObject({ code: 0 });
   expect(await lengthsIn(project)).toEqual(complete);
   expect(logOf(project)).toHaveLength(5);
-});
-
-test("after an interrupted run was rolled back, all values are computed again", async () => {
-  const waits = `if (rows.some(({ text }) => text === "three") && !process.env.GO) await new Promise(() => {});`;
-  const project = await aScene({ concurrency: 1 }, lengthsOf(waits));
-  const running = project.start(["up"]);
-  await expect.poll(() => logOf(project).length).toBe(2);
-  running.process.kill("SIGINT");
-  expect(await running.finished).toMatchObject({ code: 130 });
-  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
-  expect((await (await lancedb.connect(project.database)).tableNames()).toSorted()).toEqual(["_migrations", "docs"]);
-  project.write("code/lengths.ts", lengthsOf().replace("text.length", "text.length + 100"));
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await lengthsIn(project)).toEqual(complete.map((length) => length && length + 100));
 });

@@ -59,27 +59,16 @@ describe("a computed column that another program made", () => {
     });
   });
 
-  test.each([
-    ["a rename of an input", `m.renameColumn("orders", "price", "cost"),`],
-    ["a retype of an input", `m.retypeColumn("orders", "pieces", m.float32()),`],
-    ["a drop of an input", `m.dropColumn("orders", "price"),`],
-    ["an input made from an expression", `m.retypeColumn("orders", "price", m.int64(), { using: "price" }),`],
-  ])("refuses %s in plan, and says which column reads it", async (_, step) => {
+  test("plan refuses to change it, and what it reads", async () => {
     const project = await adopted();
-    project.migration("0002_change.ts", step);
-    const plan = await project.migrate(["plan", "--accept", "lossy"]);
-    expect(plan).toMatchObject({ code: 4, stderr: expect.stringContaining("the computed column total reads it") });
-  });
-
-  test.each([
-    ["a retype", `m.retypeColumn("orders", "total", m.float32()),`],
-    ["not null", `m.setNullable("orders", "total", false),`],
-    ["an update", `m.execute("orders", { update: { total: "1" } }),`],
-  ])("refuses %s in plan", async (_, step) => {
-    const project = await adopted();
-    project.migration("0002_change.ts", step);
-    const plan = await project.migrate(["plan", "--accept", "lossy"]);
-    expect(plan).toMatchObject({ code: 4, stderr: expect.stringContaining("total is a computed column") });
+    for (const [step, problem] of [
+      [`m.renameColumn("orders", "price", "cost"),`, "the computed column total reads it"],
+      [`m.execute("orders", { update: { total: "1" } }),`, "total is a computed column"],
+    ] as const) {
+      project.migration("0002_change.ts", step);
+      const plan = await project.migrate(["plan", "--accept", "lossy"]);
+      expect(plan).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
+    }
   });
 
   test("can be renamed and dropped", async () => {
@@ -110,15 +99,6 @@ test("addComputedColumn declares a column with its type, refreshColumn fills it,
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
   expect(await rowsOf(project.database, "orders")).toEqual([{ price: 2, pieces: 3 }]);
-});
-
-test("rehearse tries a refresh of a column of an earlier migration", async () => {
-  const project = aProject();
-  project.migration("0001_orders.ts", creation);
-  project.migration("0002_total.ts", `m.addComputedColumn("orders", "total", m.int64(), "price * pieces"),`);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  project.migration("0003_refresh.ts", `m.refreshColumn("orders", "total"),`);
-  expect(await project.migrate(["rehearse"])).toMatchObject({ code: 0 });
 });
 
 test("generate declares, changes and drops computed columns of schema.ts", async () => {
@@ -188,7 +168,6 @@ describe("an expression that the engine refuses is known before the first write"
 
   test.each([
     ["that gives another value each time", "random()", "'random' is not deterministic"],
-    ["with a column that there is not", "nope + 1", "No field named nope"],
     ["that is none", "a +", "the SQL can't be read"],
   ])("one %s", async (_, sql, problem) => {
     const project = await aTableOf(`m.addComputedColumn("t", "d", m.float64(), "${sql}"),`);

@@ -246,20 +246,6 @@ test("a saved plan builds nothing more, and a column of lists counts with all of
   expect(await indexesOf(project)).toEqual(["at_idx on at"]);
 });
 
-test("an index on lists needs as many vectors as it is made of, however few rows hold them", async () => {
-  const project = await aScene();
-  const vectors = (count: number) => Array.from({ length: count }, (_, at) => vectorFor(at));
-  project.migration(
-    "0001_lists.ts",
-    `m.createTable("docs", { at: m.list(m.vector(4)) }, { rows: [{ at: [] }, { at: null }] }), m.createIndex("docs", "at", m.ivfPq({ distanceType: "cosine", numSubVectors: 2 })),`,
-  );
-  expect((await project.migrate(["up"])).stderr).toContain("docs holds 0 vectors for it");
-  await addRows(project.database, "docs", [{ at: vectors(150) }]);
-  expect((await project.migrate(["up"])).stderr).toContain("docs holds 150 vectors for it");
-  await addRows(project.database, "docs", [{ at: vectors(150) }]);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: expect.stringContaining("built index") });
-});
-
 test("a new ledger knows what is deferred: by repair, and by baseline", async () => {
   for (const command of [["repair", "--yes"], ["baseline"]]) {
     const project = await aScene();
@@ -271,18 +257,6 @@ test("a new ledger knows what is deferred: by repair, and by baseline", async ()
     expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
     expect(await indexesOf(project)).toEqual(["embedding_idx on embedding"]);
   }
-});
-
-test("a migration can't set the key of the mark", async () => {
-  const project = await aScene();
-  project.migration(
-    "0001_docs.ts",
-    `${docs} m.setMetadata("docs", "embedding", { "lance_migrate_deferred.x": "{}" }),`,
-  );
-  expect(await project.migrate(["up"])).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining("belongs to lance-migrate"),
-  });
 });
 
 test.each(inTurn(ways))(

@@ -22,10 +22,10 @@ const altering = {
   setNullable: `m.setNullable("documents", "id", true),`,
   alterColumns: `m.alterColumns("documents", [{ path: "title", rename: "id" }, { path: "id", rename: "title", type: m.int64() }]),`,
 };
+const createIndex = `m.createIndex("documents", "id", m.btree()),`;
 const others = {
   addColumn: `m.addColumn("documents", "note", m.utf8()), m.addColumn("documents", "twice", m.int64(), { as: "id * 2" }),`,
-  createIndex: `m.createIndex("documents", "id", m.btree()),`,
-  setMetadata: `m.setMetadata("documents", "id", { unit: "s" }),`,
+  createIndexAndSetMetadata: `${createIndex} m.setMetadata("documents", "id", { unit: "s" }),`,
 };
 
 const allCases = [
@@ -39,8 +39,8 @@ const allCases = [
 
 /** A service takes the same calls for each kind in all its dialects, so for each commit one of them gets some kinds. */
 const ofEachCommit = {
-  lance: [...Object.keys(altering), ...Object.keys(others)],
-  namespace: ["alterColumns", "setMetadata"],
+  lance: ["setNullable", "alterColumns", "addColumn"],
+  namespace: ["renameColumn", "createIndexAndSetMetadata"],
   service: ["retypeColumn"],
 };
 const cases = isLong ? allCases : allCases.filter(({ way, kind }) => ofEachCommit[way].includes(kind));
@@ -73,32 +73,29 @@ test.each(cases)("$kind up, down and up again, on $way", async ({ way, kind, ste
   expect(await seen(project.data)).toEqual(after);
 });
 
-test.each(["lance", "namespace"] as const)(
-  "a new table, a table's index and all before it are rolled back, on %s",
-  async (way) => {
-    const project = await aProjectOn(way);
-    project.migration("0001_create.ts", create);
-    project.migration("0002_index.ts", others.createIndex);
-    project.migration("0003_drop.ts", `m.dropIndex("documents", "id_idx"),`);
-    expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
-    expect(await project.migrate(["down"], key)).toMatchObject({ code: 0 });
-    const table = await (await lancedb.connect(project.data)).openTable("documents");
-    expect((await table.listIndices()).map(({ name }) => name)).toEqual(["id_idx"]);
-    const { code, stdout } = await project.migrate(["down", "--to", "0"], key);
-    expect({ code, stdout: stdout.replace(/\(.*?\)/g, "") }).toEqual({
-      code: 0,
-      stdout: "rolled back 0002_index \nrolled back 0001_create \n2 migrations rolled back\n",
-    });
-    expect((await (await lancedb.connect(project.data)).tableNames()).filter((name) => !name.startsWith("_"))).toEqual(
-      [],
-    );
-    expect(await project.migrate(["down"], key)).toMatchObject({ code: 0, stdout: "nothing to roll back\n" });
-    expect(await project.migrate(["up"], key)).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining("3 migrations applied"),
-    });
-  },
-);
+test("a new table, a table's index and all before it are rolled back", async () => {
+  const project = await aProjectOn("lance");
+  project.migration("0001_create.ts", create);
+  project.migration("0002_index.ts", createIndex);
+  project.migration("0003_drop.ts", `m.dropIndex("documents", "id_idx"),`);
+  expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down"], key)).toMatchObject({ code: 0 });
+  const table = await (await lancedb.connect(project.data)).openTable("documents");
+  expect((await table.listIndices()).map(({ name }) => name)).toEqual(["id_idx"]);
+  const { code, stdout } = await project.migrate(["down", "--to", "0"], key);
+  expect({ code, stdout: stdout.replace(/\(.*?\)/g, "") }).toEqual({
+    code: 0,
+    stdout: "rolled back 0002_index \nrolled back 0001_create \n2 migrations rolled back\n",
+  });
+  expect((await (await lancedb.connect(project.data)).tableNames()).filter((name) => !name.startsWith("_"))).toEqual(
+    [],
+  );
+  expect(await project.migrate(["down"], key)).toMatchObject({ code: 0, stdout: "nothing to roll back\n" });
+  expect(await project.migrate(["up"], key)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("3 migrations applied"),
+  });
+});
 
 /** Two migrations, of which the second widens, loosens and adds; then an application goes on. */
 async function widened(way: Way) {
@@ -124,20 +121,6 @@ test.each<{ what: string; row: object; words: string; accepted: boolean }>([
     words:
       "rows block the rollback: 1 row of documents.id is null, and it was not null before; nothing was rolled back; change these rows first\n",
     accepted: false,
-  },
-  {
-    what: "a number that does not fit",
-    row: { ...newRow, id: 3_000_000_000n },
-    words:
-      "rows block the rollback: 1 row of documents.id does not come back from int64 to int32 as it is; nothing was rolled back; change these rows first\n",
-    accepted: false,
-  },
-  {
-    what: "a fraction that would be rounded",
-    row: { ...newRow, id: 3n, score: 0.1 },
-    words:
-      "rows block the rollback: 1 row of documents.score does not come back from float64 to float32 as it is; pass --accept lossy to lose that\n",
-    accepted: true,
   },
   {
     what: "a value in a new column",
@@ -298,12 +281,7 @@ test("with --json each event is one line, and the plan one document", async () =
 test.each([
   { args: ["down", "--steps", "0"], words: "--steps must be a whole number from 1 to 999999999" },
   { args: ["down", "--steps", "1", "--to", "1"], words: "--steps and --to can't be used together" },
-  {
-    args: ["down", "--to", "7"],
-    words: "--to 0007: there is no such migration; they go from 0001_create to 0001_create",
-  },
   { args: ["plan", "--steps", "1"], words: "--steps needs --down" },
-  { args: ["plan", "--reinsert"], words: "--reinsert needs --down" },
   { args: ["plan", "--down", "--allow-out-of-order"], words: "--down and --allow-out-of-order can't be used together" },
 ])("migrate $args is refused in words", async ({ args, words }) => {
   const project = await aProjectOn("lance");

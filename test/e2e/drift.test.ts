@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject } from "../support/project.ts";
 import { addRows, columnsOf, lancedb } from "../support/tables.ts";
-import { casesInTurn } from "../support/rounds.ts";
+import { casesInTurn, rounds } from "../support/rounds.ts";
 import { aKeptProject, described, type KeptProject } from "./support/kept.ts";
 
 const inTurn = casesInTurn();
@@ -35,7 +35,7 @@ async function timeOf(table: Awaited<ReturnType<typeof tableOf>>, version: numbe
 
 const ways = "; or run migrate verify --write, which writes a migration that leads there";
 
-test.each(described)("names the version in which it came, among many that others write (%s)", async (kept) => {
+test.each(inTurn(described))("names the version in which it came, among many that others write (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   const people = await tableOf(project, "people");
   for (let id = 0; id < 5; id++) await addRows(project.data, "people", [{ id, full_name: "x" }]);
@@ -51,47 +51,6 @@ test.each(described)("names the version in which it came, among many that others
       `1 table of here is not as the ledger records; restore version ${drifted - 1} of people, if nothing that was written since is needed, or change it back by hand${ways}\n`,
     stderr: "",
   });
-});
-
-test.each(inTurn(described))("of what came, went and came again it names the last time (%s)", async (kept) => {
-  const project = await aKeptProject(kept);
-  const people = await tableOf(project, "people");
-  await people.addColumns([{ name: "age", valueSql: "id + 1" }]);
-  await people.dropColumns(["age"]);
-  await people.addColumns([{ name: "age", valueSql: "id + 1" }]);
-  const { stdout } = await project.run("verify");
-  expect(stdout).toContain(`people: since version ${await people.version()} of `);
-});
-
-test("a stretch in which all was well is not passed over, however many versions came after it", async () => {
-  const project = await aKeptProject("lance");
-  const people = await tableOf(project, "people");
-  const add = async (name: string) => await people.addColumns([{ name, valueSql: "id + 1" }]);
-  await add("age");
-  await people.dropColumns(["age"]);
-  await add("age");
-  const again = await people.version();
-  for (let id = 0; id < 5; id++) await addRows(project.data, "people", [{ id, full_name: "x", age: 1 }]);
-  expect((await project.run("verify")).stdout).toContain(`people: since version ${again} of `);
-
-  // A baseline says nothing of versions, and what was rolled back left another one than the last of what ran.
-  expect(await project.run("verify", "--write")).toMatchObject({ code: 0 });
-  expect(await project.run("baseline")).toMatchObject({ code: 0 });
-  project.migration("0006_more.ts", `m.addColumn("people", "more", m.int32())`);
-  await people.checkoutLatest();
-  await add("second");
-  const second = await people.version();
-  for (let id = 0; id < 15; id++) await addRows(project.data, "people", [{ id, full_name: "x", age: 1, second: 1 }]);
-  expect((await project.run("verify")).stdout).toContain(`people: since version ${second} of `);
-  await people.checkoutLatest();
-  await people.dropColumns(["second"]);
-  expect(await project.run("up")).toMatchObject({ code: 0 });
-  expect(await project.run("down")).toMatchObject({ code: 0 });
-  await people.checkoutLatest();
-  await add("third");
-  const third = await people.version();
-  for (let id = 0; id < 5; id++) await addRows(project.data, "people", [{ id, full_name: "x", age: 1, third: 1 }]);
-  expect((await project.run("verify")).stdout).toContain(`people: since version ${third} of `);
 });
 
 test("of drift that is older than the versions that are looked at one by one it says that it may have come again", async () => {
@@ -146,37 +105,39 @@ test("an index that is gone is dated too, where old versions tell of theirs", as
   );
 });
 
-test.each(described)("what was changed is adopted, marked here and run elsewhere (%s)", async (kept) => {
-  const ours = `m.createIndex("people", "full_name", m.btree(), { name: "by_name" }), m.setMetadata("places", "id", { unit: "s" })`;
-  const project = await aKeptProject(kept);
-  project.migration("0005_more.ts", ours);
-  expect(await project.run("up")).toMatchObject({ code: 0 });
-  const people = await tableOf(project, "people");
-  await addRows(project.data, "people", [{ id: 1, full_name: "x" }]);
-  await people.checkoutLatest();
-  await people.addColumns([{ name: "age", valueSql: "id + 1" }]);
-  // What others add of these is no drift, and stays theirs.
-  await people.createIndex("id", { config: lancedb.Index.btree() });
-  await people.createIndex("full_name", { config: lancedb.Index.bitmap(), name: "by_name" });
-  const places = await tableOf(project, "places");
-  await places.alterColumns([{ path: "label", rename: "caption" }]);
-  await places.updateFieldMetadata([{ path: "id", metadata: { unit: "m", theirs: "x" } }]);
+test.each(described.slice(0, rounds(1, 2)))(
+  "what was changed is adopted, marked here and run elsewhere (%s)",
+  async (kept) => {
+    const ours = `m.createIndex("people", "full_name", m.btree(), { name: "by_name" }), m.setMetadata("places", "id", { unit: "s" })`;
+    const project = await aKeptProject(kept);
+    project.migration("0005_more.ts", ours);
+    expect(await project.run("up")).toMatchObject({ code: 0 });
+    const people = await tableOf(project, "people");
+    await addRows(project.data, "people", [{ id: 1, full_name: "x" }]);
+    await people.checkoutLatest();
+    await people.addColumns([{ name: "age", valueSql: "id + 1" }]);
+    // What others add of these is no drift, and stays theirs.
+    await people.createIndex("id", { config: lancedb.Index.btree() });
+    await people.createIndex("full_name", { config: lancedb.Index.bitmap(), name: "by_name" });
+    const places = await tableOf(project, "places");
+    await places.alterColumns([{ path: "label", rename: "caption" }]);
+    await places.updateFieldMetadata([{ path: "id", metadata: { unit: "m", theirs: "x" } }]);
 
-  expect(await project.run("verify", "--write")).toEqual({
-    code: 4,
-    stdout: expect.stringContaining("places: column label is missing\n"),
-    stderr:
-      "places.label is gone and places.caption new; answer with --rename places.label:caption, or --drop-column places.label\n",
-  });
-  expect(filesOf(project)).toHaveLength(5);
-  const { code, stdout } = await project.run("verify", "by_hand", "--write", "--rename", "places.label:caption");
-  expect({ code, stdout }).toEqual({
-    code: 0,
-    stdout: expect.stringMatching(
-      /\nwrote .*migrations\/0006_by_hand\.ts\n {2}add people\.age int64\n {2}create or replace index by_name on people\.full_name: bitmap\n {2}rename places\.label to caption\n {2}set unit of places\.id to "m"\nwrote .*migrations\/lock\.json\nnext: migrate baseline marks the migration as applied on here; migrate up runs it on any other database\n$/,
-    ),
-  });
-  expect(stepsOf(project, "0006_by_hand.ts")).toBe(`export const up: readonly Step[] = [
+    expect(await project.run("verify", "--write")).toEqual({
+      code: 4,
+      stdout: expect.stringContaining("places: column label is missing\n"),
+      stderr:
+        "places.label is gone and places.caption new; answer with --rename places.label:caption, or --drop-column places.label\n",
+    });
+    expect(filesOf(project)).toHaveLength(5);
+    const { code, stdout } = await project.run("verify", "by_hand", "--write", "--rename", "places.label:caption");
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(
+        /\nwrote .*migrations\/0006_by_hand\.ts\n {2}add people\.age int64\n {2}create or replace index by_name on people\.full_name: bitmap\n {2}rename places\.label to caption\n {2}set unit of places\.id to "m"\nwrote .*migrations\/lock\.json\nnext: migrate baseline marks the migration as applied on here; migrate up runs it on any other database\n$/,
+      ),
+    });
+    expect(stepsOf(project, "0006_by_hand.ts")).toBe(`export const up: readonly Step[] = [
   addColumn("people", "age", int64()),
   createIndex("people", "full_name", bitmap(), {
     name: "by_name",
@@ -186,29 +147,30 @@ test.each(described)("what was changed is adopted, marked here and run elsewhere
   setMetadata("places", "id", { unit: "m" }),
 ];
 `);
-  expect(await project.run("baseline")).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/^marked 0006_by_hand\n/),
-  });
-  expect(await project.run("verify")).toMatchObject({ code: 0 });
-  expect(await project.run("up")).toMatchObject({ code: 0, stdout: "nothing to do\n" });
-  expect(await project.run("verify", "--write")).toMatchObject({
-    code: 0,
-    stdout: "nothing to write: the tables of here are as the ledger records\n",
-  });
-  // Elsewhere.
-  const other = await aKeptProject("lance");
-  other.migration("0005_more.ts", ours);
-  other.migration(
-    "0006_by_hand.ts",
-    stepsOf(project, "0006_by_hand.ts")
-      .replace(/^[^[]*\[|\];\n$/g, "")
-      .replaceAll(/(\w+\()/g, "m.$1"),
-  );
-  expect(await other.run("up")).toMatchObject({ code: 0 });
-  for (const name of ["people", "places"])
-    expect(await columnsOf(other.data, name)).toEqual(await columnsOf(project.data, name));
-});
+    expect(await project.run("baseline")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^marked 0006_by_hand\n/),
+    });
+    expect(await project.run("verify")).toMatchObject({ code: 0 });
+    expect(await project.run("up")).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+    expect(await project.run("verify", "--write")).toMatchObject({
+      code: 0,
+      stdout: "nothing to write: the tables of here are as the ledger records\n",
+    });
+    // Elsewhere.
+    const other = await aKeptProject("lance");
+    other.migration("0005_more.ts", ours);
+    other.migration(
+      "0006_by_hand.ts",
+      stepsOf(project, "0006_by_hand.ts")
+        .replace(/^[^[]*\[|\];\n$/g, "")
+        .replaceAll(/(\w+\()/g, "m.$1"),
+    );
+    expect(await other.run("up")).toMatchObject({ code: 0 });
+    for (const name of ["people", "places"])
+      expect(await columnsOf(other.data, name)).toEqual(await columnsOf(project.data, name));
+  },
+);
 
 test.each(inTurn(described))("tables that are gone, and that came back, are adopted as that (%s)", async (kept) => {
   const project = await aKeptProject(kept);
@@ -249,7 +211,7 @@ test("a table that --rename-table says was renamed is adopted as renamed", async
   );
 });
 
-test.each(inTurn(described))(
+test.each(described)(
   "a table that was renamed to a name of no migration is not adopted as dropped (%s)",
   async (kept) => {
     const project = await aKeptProject(kept);
@@ -273,18 +235,6 @@ test.each(inTurn(described))(
       expect(await project.run("verify", "moved", "--write", "--drop-table", "places")).toMatchObject({ code: 0 });
       expect(stepsOf(project, "0005_moved.ts")).toBe(`export const up: readonly Step[] = [dropTable("places")];\n`);
     }
-  },
-);
-
-test.each(inTurn(described))(
-  "a table that is gone beside others that are unlike it is adopted as dropped (%s)",
-  async (kept) => {
-    const project = await aKeptProject(kept);
-    const db = await lancedb.connect(project.data);
-    await db.dropTable("places");
-    await db.createTable("theirs", [{ key: "x", value: 1, more: 2 }]);
-    expect(await project.run("verify", "less", "--write")).toMatchObject({ code: 0 });
-    expect(stepsOf(project, "0005_less.ts")).toBe(`export const up: readonly Step[] = [dropTable("places")];\n`);
   },
 );
 

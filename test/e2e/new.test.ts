@@ -301,7 +301,7 @@ function filesIn({ folder }: Project): readonly string[] {
 }
 
 /** How many inputs make one file: with one each, a mistake is in a file of its own, and takes much longer to be found. */
-const together = rounds(16, 1);
+const together = rounds(50, 1);
 
 test(`${inputs.length} inputs make files that say just that, are laid out, and run`, async () => {
   expect(inputs.length).toBeGreaterThanOrEqual(80);
@@ -460,43 +460,24 @@ const refused = [
     2,
     '--rename "d.title=headline": expected ":" at its end; it is written --rename "TABLE.COLUMN:NAME"',
   ],
-  [["--rename", "d:headline"], 2, 'expected "." and a column of d where ":headline" stands'],
   [["--rename", "d.title:head line"], 2, 'expected its end where "line" stands'],
   [
     ["--rename", "d.ttle:headline"],
     4,
     "0002_more.ts, step 1 (renameColumn): d has no column ttle at this point; did you mean title?",
   ],
-  [["--rename", "x.title:headline"], 4, "no migration before this creates a table x"],
-  [["--rename", "d.title:id"], 4, "id"],
   [["--rename", "d.title:_rowid"], 4, "is reserved by the engine"],
   [["--rename", "d.title:a", "--rename", "d.title:b"], 4, "0002_more.ts, step 2 (renameColumn)"],
   [["--rename", ""], 2, '--rename needs a value: "TABLE.COLUMN:NAME"'],
   [["--retype", "d.id:string"], 2, "there is no type string; did you mean utf8?"],
-  [["--retype", "d.id:int46"], 2, "there is no type int46; did you mean int"],
-  [["--retype", "d.id:utf8"], 4, "int32"],
   [["--retype", "d.id:int64 not null"], 2, "notNull() has no place here; use setNullable in a step of its own"],
   [["--retype", "d.id:int64 using "], 2, "expected an SQL expression at its end"],
   [["--add-column", "d.n:time32(us)"], 2, 'type.unit must be "s" or "ms"'],
-  [["--add-column", "d.n:vector(0)"], 2, "must be at least 1"],
   [["--add-column", "d.n:list<int32"], 2, 'expected ">" at its end'],
-  [["--add-column", "d.n:int32 not null"], 4, "n"],
-  [["--add-column", "d.n.m:int32"], 4, "d has no column n at this point"],
-  [["--create-table", "d(a int32)"], 4, "table d exists already"],
-  [["--create-table", "e()"], 2, 'expected a name where ")" stands'],
-  [["--create-table", "e(a int32, a utf8)"], 4, "a"],
-  [["--create-table", "e f(a int32)"], 2, 'expected "(" where "f(a int32)" stands'],
-  [["--create-index", "d.id:btre"], 2, "there is no index btre; did you mean btree?"],
   [["--create-index", "d.id:ivfPq(partitions: 3)"], 2, "hold an unknown one: partitions"],
-  [["--create-index", "d.id:fts"], 4, "is for text"],
   [["--set-metadata", "d.id:{model: 1}"], 2, "in its JSON"],
-  [["--insert-rows", 'd(id):[{"id": "x"}]'], 4, "row 1"],
-  [["--execute", 'd:{"drop": 1}'], 2, 'must be { update: { column: "expression" }'],
   [["--set-metadata", 'd.id:{"__proto__": "x"}'], 2, "__proto__ can't be a key in its JSON"],
-  [["--alter", 'd:[{"path": "title", "type": "largeUtf8[] x"}]'], 2, 'expected its end where "[] x" stands'],
   [["--create-index", "d.id:ivfPq(numBits: 4, numBits: 8)"], 2, "numBits is given twice"],
-  [["--retype", "d.id:constructor"], 2, "there is no type constructor"],
-  [["--rename-table", "d:e"], 4, "rename"],
   [
     ["--drop-column", "d.title", "--down"],
     4,
@@ -575,10 +556,10 @@ test("a tsconfig.json that can't be read is told", async () => {
 });
 
 test("a key that every object has is rolled back as one that was not there", async () => {
-  const project = await started();
+  const project = await started("js");
   const made = ["new", "more", "--set-metadata", 'd.id:{"constructor": "w"}', "--down"];
   expect(await project.migrate(made)).toMatchObject({ code: 0 });
-  expect(await stepsIn(project, "0002_more.ts", "down")).toEqual(
+  expect(await stepsIn(project, "0002_more.js", "down")).toEqual(
     plain([m.setMetadata("d", "id", { constructor: null } as never)]),
   );
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });

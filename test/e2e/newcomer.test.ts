@@ -120,7 +120,7 @@ const writes = `await documents.add([{ id: 1, text: "hello", vector: Array(384).
 const reads = `const rows = await documents.query().toArray();
   console.log(${columns});`;
 
-test.for((isLong ? all : all.slice(0, 4)).map((one) => ({ isReal: false, ...one })))(
+test.for((isLong ? all : all.slice(0, 2)).map((one) => ({ isReal: false, ...one })))(
   "with $manager in a project of the type $type, the first ten minutes work (engine installed: $isReal)",
   async ({ manager, type, isReal }, { skip }) => {
     if (manager !== "npm" && lacks("managers", "problem" in others ? others.problem : undefined)) skip();

@@ -37,3 +37,21 @@ test("lines that are no answers are passed on, and an answer may follow on the s
   await close();
   expect(printed).toEqual(["loading", '{"progress": 1}', "loading", '{"progress": 1}']);
 });
+
+/** Does something for each call. */
+const answering = (first: string) => `
+require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id } = JSON.parse(line);
+  ${first}
+});`;
+
+test.each<[program: string, answer: string, problem: RegExp]>([
+  [process.execPath, "process.exit(3);", /^it ended with exit code 3$/],
+  [process.execPath, 'console.log(JSON.stringify({ id, error: "no such model" }));', /^no such model$/],
+  [process.execPath, 'console.log(`{"id": ${id}, "values": [NaN]}`);', /^it wrote a line that is no answer/],
+  ["no-such-program", "", /^this command is not installed, or not in the PATH/],
+])("what a command does wrong is the error of the call: %s, %s", async (program, answer, problem) => {
+  const { raw, close } = startCommand([program, "-e", answering(answer)], temporaryFolder());
+  await expect(raw([{ id: 1 }], new AbortController().signal)).rejects.toThrow(problem);
+  await close();
+});
