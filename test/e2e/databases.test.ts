@@ -159,24 +159,8 @@ test.each<[target: string, problem: string]>([
     "targets.tenants: acme and globex are the same database",
   ],
   [
-    `{ kind: "lance", uri: "data/{database}", databases: ["acme", { name: "globex", uri: 5 }] }`,
-    "targets.tenants, database globex: uri must be a folder or a URI",
-  ],
-  [
-    `{ kind: "lance", uri: "data/{database}", databases: ["acme", { name: "globex", urj: "data" }] }`,
-    "targets.tenants, database globex: there is no setting urj; did you mean uri?",
-  ],
-  [
-    `{ kind: "lance", uri: "data/{database}" }`,
-    "targets.tenants contains {database} and has no databases; list their names in databases",
-  ],
-  [
     `{ kind: "lance", uri: "data/{database}", databases: () => new Promise(() => {}) }`,
     "targets.tenants.databases can't be listed: it awaits something that never comes",
-  ],
-  [
-    `{ kind: "rest", endpoint: "http://127.0.0.1:1", apiKey: "a-key-for-all", databases: ["Acme", { name: "acme", database: "Acme" }] }`,
-    "targets.tenants: Acme and acme are the same database",
   ],
 ])("the target %s is refused before anything is done", async (target, problem) => {
   const project = aFleet([]);

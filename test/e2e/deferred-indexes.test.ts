@@ -145,9 +145,7 @@ test("plan says nothing of a deferral if there are enough vectors", async () => 
 
 test.each<[string, string, readonly string[]]>([
   ["follows its column when that is renamed", `m.renameColumn("docs", "embedding", "at"),`, ["embedding_idx on at"]],
-  ["goes with its column", `m.dropColumn("docs", "embedding"),`, []],
   ["goes with its table", `m.dropTable("docs"), ${docs}`, []],
-  ["is dropped like any other", `m.dropIndex("docs", "embedding_idx"),`, []],
   [
     "outlives a rewrite of its column",
     `m.retypeColumn("docs", "embedding", m.vector(4, m.float64())),`,

@@ -71,7 +71,6 @@ test.skipIf(lacks("python")).each([
     from: '["text", "other"]',
     words: "`from` names several columns (text, other)",
   },
-  { why: "no such function is registered", options: ["lettres"], words: "lettres" },
 ])("the run states that $why", async ({ options, from, words }) => {
   const { code, stderr } = await embedded(options, from);
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });

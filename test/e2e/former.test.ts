@@ -89,31 +89,6 @@ describe.each(ways.slice(0, rounds(2, 3)))("on %s", (way) => {
     expect(await run("up")).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing to do") });
   });
 
-  test("what was put together is known again", async () => {
-    const { migration, run, remove, data } = await aProject(way);
-    migration("0001_documents.ts", steps.documents);
-    migration("0002_headline.ts", steps.headline);
-    expect(await run("up")).toMatchObject({ code: 0 });
-    remove("0001_documents.ts");
-    remove("0002_headline.ts");
-    const list = `["0001_documents ${sums.documents}", "0002_headline ${sums.headline}"]`;
-    const together = `[m.createTable("documents", { id: m.int32().notNull(), headline: m.utf8() })];\nexport const replaces = ${list}`;
-    migration("0002_start.ts", together);
-    migration("0003_wide.ts", steps.wide);
-    expect((await run("status")).stdout).toMatch(/0003_wide/);
-    expect((await run("status")).stdout).not.toMatch(/0001_documents/);
-    expect(await run("verify")).toMatchObject({ code: 0 });
-    expect(await run("up")).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining("0002_start ran here as 0001_documents, 0002_headline: recorded"),
-    });
-    expect(await run("up")).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing to do") });
-    expect(await columnsOf(data, "documents")).toEqual(["id: int64 not null", "headline: utf8"]);
-    expect(await run("verify")).toMatchObject({ code: 0 });
-    expect(await run("verify", "--ledger")).toMatchObject({ code: 0 });
-    expect(await run("repair")).toMatchObject({ code: 0 });
-  });
-
   test("a database with a part of what was put together is told what it lacks", async () => {
     const { migration, run, remove } = await aProject(way);
     migration("0001_documents.ts", steps.documents);

@@ -46,14 +46,6 @@ test("a group whose run may be alive is under way", async () => {
     });
 });
 
-test("history of a run that was killed before it changed anything states what is in doubt", async () => {
-  const project = await aProjectWithGroup(0);
-  await killAfter(0, project, anHour);
-  expect((await project.migrate(["history"])).stdout).toMatch(
-    /^\d\.\d .* begins the group 0001 to 0005\nthe group 0001 to 0005 may have run further than is recorded; .*\n$/,
-  );
-});
-
 test("a single migration of a killed run is in doubt too", async () => {
   const project = await aProjectWithGroup(0);
   await killAfter(0, project, anHour, { stepByStep: true });

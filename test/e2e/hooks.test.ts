@@ -118,14 +118,6 @@ const cases: Readonly<Record<string, Refused>> = {
     applied: 1,
     called: ["beforeRun", "beforeMigration", "afterMigration", "afterRun"],
   },
-  "afterMigration 2": {
-    code: 1,
-    name: "ERR_HOOK_FAILED",
-    error:
-      "the hook afterMigration failed for 0002_views: the pager is off; this run has applied 0001_documents, 0002_views, and the run is complete; fix the cause, and do by hand what the hook would have done: migrate up does not call it again for what is applied",
-    applied: 2,
-    called: ["beforeRun", "beforeMigration", "afterMigration", "beforeMigration", "afterMigration", "afterRun"],
-  },
   afterRun: {
     code: 1,
     name: "ERR_HOOK_FAILED",
@@ -295,17 +287,6 @@ test("a wait for what can never happen is an error, and not a success", async ()
     error: { event: "error", code: "ERR_UNFINISHED" },
   });
   expect(stderr).toContain("waits for something that never happens");
-});
-
-test("a hook that is no function, and one that does not exist, are refused", async () => {
-  const project = withHooks();
-  for (const [hooks, words] of [
-    [`{ beforeRun: "notify" }`, "hooks.beforeRun must be a function"],
-    [`{ beforeUp() {} }`, "there is no setting beforeUp"],
-  ] as const) {
-    project.write("migrate.config.ts", `export default { hooks: ${hooks} };`);
-    expect(await project.migrate(["up"])).toMatchObject({ code: 2, stderr: expect.stringContaining(words) as string });
-  }
 });
 
 test("a hook that stops a saved plan leaves it to be run again", async () => {

@@ -15,7 +15,6 @@ const second = {
 };
 
 const hash = expect.stringMatching(/^[0-9a-f]{64}$/);
-const shortHash = expect.stringMatching(/^[0-9a-f]{16}$/);
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const somebody = expect.stringMatching(/^\S+@\S+ \(process \d+\)$/);
 const number = expect.any(Number);
@@ -77,10 +76,6 @@ describe("one document", () => {
       deferred: [],
       stale: [],
     });
-  });
-
-  test("is what status --check prints, with 3", async () => {
-    expect(await documentOf(half, ["status", "--check"], 3)).toMatchObject({ target: "local" });
   });
 
   test("is what plan prints", async () => {
@@ -172,53 +167,6 @@ describe("one document", () => {
     });
   });
 
-  test("is what up --dry-run prints, and it is the plan", async () => {
-    expect(await documentOf(half, ["up", "--dry-run"])).toEqual(await documentOf(half, ["plan"]));
-  });
-
-  test("is what history prints", async () => {
-    const link = {
-      epoch: 1,
-      number,
-      at: time,
-      by: somebody,
-      run: expect.any(String),
-      tool: expect.stringMatching(/^lance-migrate \d/),
-      applied: hash,
-    };
-    const document = (await documentOf(half, ["history"])) as { target: string; records: object[] };
-    expect(document.target).toBe("local");
-    expect(document.records).toEqual([
-      { ...link, event: "taken", previous: "", lease: 30_000, next: 1 },
-      {
-        ...link,
-        event: "applied",
-        previous: hash,
-        version: 1,
-        name: "documents",
-        step: 1,
-        total: 1,
-        checksum: hash,
-        steps: [shortHash],
-        textHash: hash,
-        attempt: 1,
-        duration: number,
-        tables: { documents: [null, 1, "none", [null, number]] },
-      },
-      { ...link, event: "released", previous: hash },
-    ]);
-  });
-
-  test("is what build prints", async () => {
-    const one = project(first);
-    const file = "migrations.bundle.json";
-    const built = { file, migrations: 1 };
-    expect(await documentOf(one, ["build", "--check"], 3)).toEqual({ ...built, stale: true });
-    expect(await documentOf(one, ["build"])).toEqual({ ...built, written: true });
-    expect(await documentOf(one, ["build"])).toEqual({ ...built, written: false });
-    expect(await documentOf(one, ["build", "--check"])).toEqual({ ...built, stale: false });
-  });
-
   test("is what lint prints", async () => {
     expect(await documentOf(half, ["lint"])).toEqual({
       files: 2,
@@ -257,21 +205,6 @@ describe("one document", () => {
       ],
     });
   });
-
-  test("is what new prints", async () => {
-    const fresh = project(first);
-    expect(await documentOf(fresh, ["new", "headlines"])).toEqual({
-      file: expect.stringMatching(/\/migrations\/0002_headlines\.ts$/),
-      lock: expect.stringMatching(/\/migrations\/lock\.json$/),
-    });
-  });
-
-  test.each(["status", "plan", "rehearse", "history", "lint"])(
-    "of %s is one on an empty project too",
-    async (command) => {
-      expect(await documentOf(project({ "migrations/": "" }), [command])).toEqual(expect.any(Object));
-    },
-  );
 });
 
 describe("events of up", () => {
@@ -343,46 +276,5 @@ describe("events of up", () => {
       { event: "applied", version: 2, name: "headlines", duration: number, group: 2 },
       { event: "finished", applied: 2, duration: number },
     ]);
-  });
-
-  test("are one when there is nothing to do", async () => {
-    const { stdout, stderr } = await project({ "migrations/": "" }).migrate(["up", "--json"]);
-    expect(eventsOf(stdout)).toEqual([{ event: "finished", applied: 0, duration: number }]);
-    expect(stderr).toBe("");
-  });
-
-  test("end with an error event when a step fails, which is on stderr too", async () => {
-    const bad = project({
-      "migrations/0001_documents.ts": migration(`m.createTable("documents", { id: m.int32() })`),
-      "migrations/0002_absent.ts": migration(`m.renameColumn("absent", "a", "b")`),
-    });
-    const { code, stdout, stderr } = await bad.migrate(["up", "--json"]);
-    expect(code).toBe(4);
-    expect(eventsOf(stdout)).toEqual([{ event: "error", code: "ERR_STEP_IMPOSSIBLE", message: stderr.trimEnd() }]);
-  });
-});
-
-interface BadRun {
-  readonly args: readonly string[];
-  readonly files: Readonly<Record<string, string>>;
-  readonly exitCode: number;
-  readonly code: string;
-}
-
-test.each<BadRun>([
-  { args: ["plan"], files: { "migrations/0001_bad.ts": "throw 1" }, exitCode: 4, code: "ERR_FILE_UNREADABLE" },
-  { args: ["status"], files: { "migrations/bad.ts": "" }, exitCode: 4, code: "ERR_FILE_NAME" },
-  { args: ["history"], files: { "migrate.config.ts": "export default 5" }, exitCode: 2, code: "ERR_CONFIG_INVALID" },
-  { args: ["lint"], files: {}, exitCode: 2, code: "ERR_MIGRATIONS_FOLDER" },
-  { args: ["up", "--bundle", "no.json"], files: {}, exitCode: 2, code: "ERR_BUNDLE_INVALID" },
-  { args: ["build", "--out", "package.json"], files: first, exitCode: 2, code: "ERR_BUNDLE_FOREIGN" },
-  { args: ["new", "a.b"], files: {}, exitCode: 2, code: "ERR_NAME_INVALID" },
-  { args: ["up", "--frobnicate"], files: {}, exitCode: 2, code: "ERR_USAGE" },
-  { args: ["frobnicate"], files: {}, exitCode: 2, code: "ERR_USAGE" },
-])("an error of migrate $args.0 is one document: $code", async ({ args, files, exitCode, code }) => {
-  expect(await documentOf(project(files), args, exitCode)).toEqual({
-    event: "error",
-    code,
-    message: expect.any(String),
   });
 });

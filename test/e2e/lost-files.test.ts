@@ -17,7 +17,7 @@ async function aKilledRun(kept: Kept): Promise<KeptProject> {
   return project;
 }
 
-test.each(everywhere)("a killed run's migration without a file is seen by status and up (%s)", async (kept) => {
+test.each(inTurn(everywhere))("a killed run's migration without a file is seen by status and up (%s)", async (kept) => {
   const project = await aKilledRun(kept);
   without(project, "0004_wider.ts");
   expect(await project.runLater("up")).toMatchObject({

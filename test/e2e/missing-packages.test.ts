@@ -47,20 +47,18 @@ const missing =
   "tables in a folder or an object store need the package @lancedb/lancedb, which is not installed; " +
   "run: npm install @lancedb/lancedb@0.39\n";
 
-test.each([
-  { args: ["up"] },
-  { args: ["rehearse"] },
-  { args: ["doctor"] },
-  { args: ["serve", "--data", "data"], packages: ["fastify", "@fastify", "workerpool"] },
-])("without the engine, migrate $args.0 names the command that installs it", async ({ args, packages = [] }) => {
-  const { folder, migrate } = alone();
-  for (const name of packages) symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
-  expect(await migrate(...args, "--json")).toMatchObject({
-    code: 2,
-    stdout: expect.stringContaining('"ERR_ENGINE_MISSING"'),
-    stderr: missing,
-  });
-});
+test.each([{ args: ["up"] }, { args: ["serve", "--data", "data"], packages: ["fastify", "@fastify", "workerpool"] }])(
+  "without the engine, migrate $args.0 names the command that installs it",
+  async ({ args, packages = [] }) => {
+    const { folder, migrate } = alone();
+    for (const name of packages) symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
+    expect(await migrate(...args, "--json")).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('"ERR_ENGINE_MISSING"'),
+      stderr: missing,
+    });
+  },
+);
 
 /** The first two differ in more than a word: Yarn installs no peers, and a lock file may be in a folder above. */
 const locks = [

@@ -2,7 +2,6 @@
 import { expect, test } from "vitest";
 import { aProject, type Project } from "../support/project.ts";
 import { lancedb } from "../support/tables.ts";
-import { aProjectOn, key } from "./support/project-on.ts";
 
 const create = `m.createTable("t", { id: m.int32(), s: m.utf8(), v: m.vector(2) }, { rows: [{ id: 0, s: "x", v: [1, 2] }] }),`;
 
@@ -37,7 +36,6 @@ const indexText = async (table: Awaited<ReturnType<typeof open>>) =>
 
 test.each([
   ["another value", "{ more: '1', owner: 'me' }"],
-  ["the same value", "{ owner: 'app' }"],
   ["no value", "{ owner: null }"],
 ])("metadata of an application is refused for %s, and stays", async (_, metadata) => {
   const project = await aTable(`m.addColumn("t", "n", m.int32()), m.setMetadata("t", "s", ${metadata}),`, setOwner);
@@ -72,8 +70,6 @@ test("keys beside those of an application, and keys of migrations, are set and r
 
 test.each([
   ["of the same kind", `m.createIndex("t", "s", m.btree()),`],
-  ["of another kind", `m.createIndex("t", "s", m.fts()),`],
-  ["on another column", `m.createIndex("t", "id", m.btree(), { name: "s_idx" }),`],
   ["behind a rename", `m.renameColumn("t", "s", "r"), m.createIndex("t", "r", m.btree(), { name: "s_idx" }),`],
 ])("an index that takes the name of an application's one, %s, is refused", async (_, step) => {
   const project = await aTable(step, indexText);
@@ -103,20 +99,6 @@ test("an index whose migration a lost ledger recorded is known again after repai
   expect(await indexesOf(project)).toEqual({ s_idx: "BTree" });
   expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
   expect(await indexesOf(project)).toEqual({});
-});
-
-test("on a service, what an application has given a table is refused too", async () => {
-  const { data, migrate, ...rest } = await aProjectOn("namespace");
-  const project = { ...rest, migrate: (args: readonly string[]) => migrate(args, key), database: data };
-  project.migration("0001_create.ts", create);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  await setOwner(await open(project));
-  await indexText(await open(project));
-  for (const step of [`m.setMetadata("t", "s", { owner: "me" }),`, `m.createIndex("t", "s", m.fts()),`]) {
-    project.migration("0002_step.ts", step);
-    const refused = { code: 4, stderr: expect.stringContaining("pass { replace: true } to replace it") };
-    expect(await project.migrate(["up"])).toMatchObject(refused);
-  }
 });
 
 test("a new embedding model whose index has the name of an application's one is refused before it is computed", async () => {
