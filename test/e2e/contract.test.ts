@@ -404,15 +404,6 @@ describe("migrate contract", () => {
     expect(written(project)).toMatchObject({ $schema, release: "2" });
   });
 
-  test("without tables is written with a note, as it protects nothing", async () => {
-    const project = aProject();
-    expect(await project.migrate(["contract", ...names])).toEqual({
-      code: 0,
-      stdout: "wrote contract.json\n",
-      stderr: "note: contract.json states no tables, so it protects nothing\n",
-    });
-  });
-
   test("is refused without names, and to overwrite what is no contract", async () => {
     const project = aProject();
     project.migration("0001_documents.ts", created);

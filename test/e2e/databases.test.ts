@@ -201,12 +201,12 @@ function onService(url: string, databases: readonly unknown[]): Project {
 
 test("the databases of a service share its connections", async () => {
   const { url, seen, connections, databases } = await aService();
-  const names = Array.from({ length: 30 }, (_, at) => `d${at}`);
+  const names = Array.from({ length: 15 }, (_, at) => `d${at}`);
   const { code, stdout } = await onService(url, names).migrate(["up", "--concurrency", "3"]);
-  expect(linesOf(stdout)[0]).toBe("all 30 databases: 2 migrations applied, 2 in total");
+  expect(linesOf(stdout)[0]).toBe("all 15 databases: 2 migrations applied, 2 in total");
   expect(code).toBe(0);
   expect(databases()).toEqual(names.toSorted());
-  expect(seen.length).toBeGreaterThan(300);
+  expect(seen.length).toBeGreaterThan(150);
   expect(connections()).toBeLessThanOrEqual(8);
 });
 
@@ -253,11 +253,6 @@ test("a database that does not answer does not keep an interrupted run from endi
     expect(stderr).toMatch(/^not done within \d+ s \(--timeout\); 2 of 3 databases of tenants done in .*$/m);
     expect(code).toBe(130);
   }
-});
-
-test("a command for one database refuses a service with several, whatever the service supports", async () => {
-  const { url } = await aService();
-  expect(await onService(url, ["a", "b"]).migrate(["prune"])).toMatchObject({ code: 2, stdout: "" });
 });
 
 test("the key of one database is not shown in the message of another", async () => {

@@ -35,23 +35,26 @@ async function timeOf(table: Awaited<ReturnType<typeof tableOf>>, version: numbe
 
 const ways = "; or run migrate verify --write, which writes a migration that leads there";
 
-test.each(inTurn(described))("names the version in which it came, among many that others write (%s)", async (kept) => {
-  const project = await aKeptProject(kept);
-  const people = await tableOf(project, "people");
-  for (let id = 0; id < 5; id++) await addRows(project.data, "people", [{ id, full_name: "x" }]);
-  await people.checkoutLatest();
-  await people.addColumns([{ name: "age", valueSql: "id + 1" }]);
-  const drifted = await people.version();
-  for (let id = 0; id < 9; id++) await addRows(project.data, "people", [{ id, full_name: "x", age: 1 }]);
-  expect(await project.run("verify")).toEqual({
-    code: 4,
-    stdout:
-      "people: column age (int64) was not expected\n" +
-      `people: since version ${drifted} of ${await timeOf(people, drifted)}\n` +
-      `1 table of here is not as the ledger records; restore version ${drifted - 1} of people, if nothing that was written since is needed, or change it back by hand${ways}\n`,
-    stderr: "",
-  });
-});
+test.each(described.slice(0, rounds(1, 2)))(
+  "names the version in which it came, among many that others write (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept);
+    const people = await tableOf(project, "people");
+    for (let id = 0; id < 5; id++) await addRows(project.data, "people", [{ id, full_name: "x" }]);
+    await people.checkoutLatest();
+    await people.addColumns([{ name: "age", valueSql: "id + 1" }]);
+    const drifted = await people.version();
+    for (let id = 0; id < 9; id++) await addRows(project.data, "people", [{ id, full_name: "x", age: 1 }]);
+    expect(await project.run("verify")).toEqual({
+      code: 4,
+      stdout:
+        "people: column age (int64) was not expected\n" +
+        `people: since version ${drifted} of ${await timeOf(people, drifted)}\n` +
+        `1 table of here is not as the ledger records; restore version ${drifted - 1} of people, if nothing that was written since is needed, or change it back by hand${ways}\n`,
+      stderr: "",
+    });
+  },
+);
 
 test("of drift that is older than the versions that are looked at one by one it says that it may have come again", async () => {
   const project = await aKeptProject("lance");
@@ -76,20 +79,6 @@ test.each(inTurn(described))("where that version was cleaned up it says so (%s)"
   expect(stdout).toContain(
     `people: since version ${first!.version} of ${await timeOf(people, first!.version)} or earlier\n`,
   );
-});
-
-test.each(inTurn(described))("after a baseline it goes by the time of that (%s)", async (kept) => {
-  const project = await aKeptProject(kept);
-  const db = await lancedb.connect(project.data);
-  await db.dropTable("_migrations");
-  expect(await project.run("baseline")).toMatchObject({ code: 0 });
-  const people = await tableOf(project, "people");
-  await addRows(project.data, "people", [{ id: 1, full_name: "x" }]);
-  await people.checkoutLatest();
-  await people.addColumns([{ name: "age", valueSql: "1" }]);
-  const drifted = await people.version();
-  await addRows(project.data, "people", [{ id: 1, full_name: "x", age: 1 }]);
-  expect((await project.run("verify")).stdout).toContain(`people: since version ${drifted} of `);
 });
 
 test("an index that is gone is dated too, where old versions tell of theirs", async () => {
@@ -191,24 +180,6 @@ test.each(inTurn(described))("tables that are gone, and that came back, are adop
   );
   expect(await project.run("baseline")).toMatchObject({ code: 0 });
   expect(await project.run("verify")).toMatchObject({ code: 0 });
-});
-
-test("a table that --rename-table says was renamed is adopted as renamed", async () => {
-  const project = await aKeptProject("namespace");
-  project.migration("0005_less.ts", `m.dropTable("people")`);
-  expect(await project.run("up", "--accept", "lossy,irreversible")).toMatchObject({ code: 0 });
-  const db = await lancedb.connect(project.data);
-  await db.createEmptyTable("people", await (await db.openTable("places")).schema());
-  await db.dropTable("places");
-  expect(await project.run("verify", "moved", "--write")).toMatchObject({
-    code: 4,
-    stderr: "places is gone and people new; answer with --rename-table places:people, or --drop-table places\n",
-  });
-  const answered = await project.run("verify", "moved", "--write", "--rename-table", "places:people");
-  expect(answered).toMatchObject({ code: 0, stderr: "" });
-  expect(stepsOf(project, "0006_moved.ts")).toBe(
-    `export const up: readonly Step[] = [renameTable("places", "people")];\n`,
-  );
 });
 
 test.each(described)(

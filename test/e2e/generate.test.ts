@@ -122,23 +122,6 @@ test("values that nobody can tell are said by flags", async () => {
   expect(await rowsOf(project.database, "d")).toEqual([{ id: "7", title: "x", words: 1 }]);
 });
 
-test("what is dropped is said, and accepted where that is asked for", async () => {
-  const project = declaring(`d: { id: m.int32(), title: m.utf8() }`);
-  expect(await project.migrate(["generate"])).toMatchObject({ code: 0 });
-  declare(project, `d: { id: m.int32(), headline: m.utf8() }`);
-  expect(await project.migrate(["generate", "two", "--drop-column", "d.title", "--accept", "lossy"])).toMatchObject({
-    code: 0,
-  });
-  expect(stepsIn(project, "0002_two.ts")).toBe(
-    `export const up: readonly Step[] = [\n  addColumn("d", "headline", utf8()),\n  dropColumn("d", "title"),\n];\n`,
-  );
-  rmSync(join(project.folder, "migrations/0002_two.ts"));
-  expect(await project.migrate(["generate", "two", "--drop-column", "d.title"])).toMatchObject({
-    code: 0,
-    stderr: expect.stringContaining("note: step 2 loses something: d.title is dropped with its values\n"),
-  });
-});
-
 test.skipIf(lacks("terminal"))(
   "at a terminal it offers what may have become of a column, the same type first",
   async () => {
@@ -172,27 +155,6 @@ test.skipIf(lacks("terminal"))(
     expect(filesIn(project)).toHaveLength(1);
   },
 );
-
-test("columns that trade names are renamed with their values, where the new name of each is said", async () => {
-  const project = declaring(`d: { a: m.int32(), b: m.utf8(), c: m.float64() }`);
-  expect(await project.migrate(["generate"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  await addRows(project.database, "d", [{ a: 1, b: "two", c: 3.5 }]);
-  declare(project, `d: { b: m.int32(), c: m.utf8(), a: m.float64() }`);
-  expect(await project.migrate(["generate", "two"])).toMatchObject({
-    code: 4,
-    stderr: expect.stringMatching(/d\.b can't be made int32 from utf8: .*; if it was a before, with --rename d\.a:b/),
-  });
-  const cycle = ["--rename", "d.a:b", "--rename", "d.b:c", "--rename", "d.c:a"];
-  expect(await project.migrate(["generate", "two", ...cycle])).toMatchObject({ code: 0, stderr: "" });
-  declare(project, `d: { c: m.int32(), e: m.utf8(), a: m.float64() }`);
-  expect(await project.migrate(["generate", "three", "--rename", "d.b:c", "--rename", "d.c:e"])).toMatchObject({
-    code: 0,
-    stderr: "",
-  });
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await rowsOf(project.database, "d")).toEqual([{ c: 1, e: "two", a: 3.5 }]);
-});
 
 test("a table with another name is renamed where --rename-table says so", async () => {
   const project = declaring(`d: { id: m.int32() }`);
@@ -285,43 +247,4 @@ test("a column that is dropped beside a new one is noted, also in the file", asy
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`note: ${note}\n`) });
   const text = readFileSync(join(project.folder, "migrations/0002_points.ts"), "utf8");
   expect(text).toContain(`/**\n * Points.\n *\n * ${note.replace("the", "The")}.\n */\n`);
-});
-
-test("nothing is dropped unasked", async () => {
-  const project = aProject();
-  const fields = `id: m.int32(), s: m.struct({ a: m.int32(), b: m.int32() }), score: m.float64()`;
-  project.migration("0001_first.ts", `m.createTable("d", { ${fields} }), m.createTable("e", { id: m.int32() }),`);
-  declare(project, `d: { id: m.int32(), s: m.struct({ a: m.int32() }) }`);
-  const words = [
-    "e is gone; answer with --drop-table e",
-    "d.s.b is gone; answer with --drop-column d.s.b",
-    "d.score is gone; answer with --drop-column d.score",
-  ];
-  const { code, stdout, stderr } = await project.migrate(["generate"]);
-  expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
-  expect(stderr.trimEnd().split("; ").length).toBe(6);
-  for (const one of words) expect(stderr).toContain(one);
-  expect(await project.migrate(["generate", "--check"])).toMatchObject({ code: 3 });
-  expect(filesIn(project)).toEqual(["0001_first.ts"]);
-  const answers = ["--drop-table", "e", "--drop-column", "d.s.b", "--drop-column", "d.score"];
-  expect(await project.migrate(["generate", ...answers])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["generate", "--check"])).toMatchObject({ code: 0 });
-});
-
-test("a column takes the name of one that is dropped, which both answers say", async () => {
-  const project = aProject();
-  project.migration("0001_first.ts", `m.createTable("d", { id: m.int32(), title: m.utf8(), headline: m.utf8() }),`);
-  declare(project, `d: { id: m.int32(), title: m.utf8() }`);
-  expect(await project.migrate(["generate"])).toMatchObject({
-    code: 4,
-    stderr: "d.headline is gone; answer with --drop-column d.headline\n",
-  });
-  const rename = ["--rename", "d.headline:title"];
-  const { code, stderr } = await project.migrate(["generate", ...rename]);
-  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("drop that with --drop-column\n") });
-  expect(filesIn(project)).toEqual(["0001_first.ts"]);
-  expect(await project.migrate(["generate", "two", ...rename, "--drop-column", "d.title"])).toMatchObject({ code: 0 });
-  expect(readFileSync(join(project.folder, "migrations/0002_two.ts"), "utf8")).toMatch(
-    /dropColumn\("d", "title"\).*renameColumn\("d", "headline", "title"\)/s,
-  );
 });

@@ -212,7 +212,7 @@ test("afterRun gets the error of the run, and its own error does not replace it"
 });
 
 test("a hook that throws because the run was asked to stop interrupts the run", async () => {
-  const project = aProject("own");
+  const project = aProject();
   const hook = `async ({ signal }) => {
     const open = setInterval(() => {}, 1000);
     process.kill(process.pid, "SIGTERM");
@@ -228,7 +228,7 @@ test("a hook that throws because the run was asked to stop interrupts the run", 
     ["afterMigration", 1],
   ] as const) {
     project.write("migrate.config.ts", `export default { hooks: { ${name}: ${hook} } };`);
-    expect(await project.migrate(["up", "--wait", "0"]), name).toMatchObject({
+    expect(await project.start(["up", "--wait", "0"]).finished, name).toMatchObject({
       code: 130,
       stderr: expect.stringContaining("run migrate up to continue") as string,
     });
@@ -241,7 +241,7 @@ test("a hook that throws because the run was asked to stop interrupts the run", 
 
 /** Two migrations, and a hook that returns a promise that nothing can settle. */
 function withStuckHook(settings = ""): Project {
-  const project = aProject("own");
+  const project = aProject();
   const hooks = `{ afterMigration: ({ database }) => database === "acme" ? undefined : new Promise(() => {}) }`;
   project.write("migrate.config.ts", `export default { hooks: ${hooks}, ${settings} };`);
   for (const name of ["0001_a", "0002_b"])
@@ -251,7 +251,7 @@ function withStuckHook(settings = ""): Project {
 
 test("a hook with a promise that nothing can settle fails, and leaves the lease free", async () => {
   const project = withStuckHook();
-  const { code, stdout } = await project.migrate(["up", "--json"]);
+  const { code, stdout } = await project.start(["up", "--json"]).finished;
   expect({ code, error: JSON.parse(stdout.trimEnd().split("\n").at(-1)!) }).toEqual({
     code: 1,
     error: {
@@ -271,7 +271,7 @@ test("a hook with a promise that nothing can settle fails, and leaves the lease 
 test("of several databases, those whose hook can't end are named, and the others are migrated", async () => {
   const tenants = `{ kind: "lance", uri: "tenants/{database}", databases: ["acme", "globex", "initech"] }`;
   const project = withStuckHook(`targets: { tenants: ${tenants} }`);
-  const { code, stdout, stderr } = await project.migrate(["up"]);
+  const { code, stdout, stderr } = await project.start(["up"]).finished;
   expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringContaining("acme") as string });
   for (const database of ["globex", "initech"])
     expect(stdout + stderr).toMatch(new RegExp(`${database}.*the hook afterMigration failed for 0001_a: it awaits`));
@@ -281,7 +281,7 @@ test("a wait for what can never happen is an error, and not a success", async ()
   const project = withStuckHook();
   const broken = `Promise.allSettled = () => new Promise(() => {});`;
   project.write("migrate.config.ts", `${broken} export default { hooks: { afterMigration() {} } };`);
-  const { code, stdout, stderr } = await project.migrate(["up", "--json"]);
+  const { code, stdout, stderr } = await project.start(["up", "--json"]).finished;
   expect({ code, error: JSON.parse(stdout.trimEnd().split("\n").at(-1)!) }).toMatchObject({
     code: 1,
     error: { event: "error", code: "ERR_UNFINISHED" },

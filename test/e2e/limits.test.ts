@@ -148,7 +148,9 @@ describe("a run that has just asked for the lease", () => {
   test("gives it back although answers come late", async () => {
     const { url } = await aService();
     const proxy = await aProxy(url);
-    const where = project(targets(JSON.stringify({ kind: "rest", endpoint: proxy.url, dialect: "namespace", apiKey })));
+    const where = inSharedProcess(
+      targets(JSON.stringify({ kind: "rest", endpoint: proxy.url, dialect: "namespace", apiKey })),
+    );
     const running = where.start(["up"], proxyless);
     let asked = false;
     proxy.fate = async (_, __, body): Promise<Fate> => {
@@ -171,7 +173,9 @@ test("a run whose time is over and that is told to end once more still ends at i
   /** A run whose time ends during its one action, if it has got there. */
   const ranFor = async (seconds: number) => {
     const proxy = await aProxy((await aService()).url);
-    const where = project(targets(JSON.stringify({ kind: "rest", endpoint: proxy.url, dialect: "namespace", apiKey })));
+    const where = inSharedProcess(
+      targets(JSON.stringify({ kind: "rest", endpoint: proxy.url, dialect: "namespace", apiKey })),
+    );
     const running = where.start(["up", "--timeout", String(seconds)], proxyless);
     let isThere = false;
     proxy.fate = async (_, path): Promise<Fate> => {
@@ -210,7 +214,7 @@ test("a run whose time is over stops at a safe point, and the next one goes on",
   const slow = (number: number) =>
     [`migrations/000${number}_t.ts`, module(`[m.createTable("t${number}", { id: m.int32() })]`)] as const;
   // The time ends while the plan is made.
-  const where = project({
+  const where = inSharedProcess({
     ...Object.fromEntries([1, 2, 3].map(slow)),
     "migrations/0004_t.ts": `await new Promise((done) => setTimeout(done, 1500));\n${module(`[m.createTable("t4", { id: m.int32() })]`)}`,
   });

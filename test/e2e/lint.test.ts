@@ -125,33 +125,6 @@ test("a comment on a step, or above it, silences a rule there", async () => {
   });
 });
 
-test("it counts on the line that lint prints, also where that is inside of a call, and is told in each file that is looked at", async () => {
-  const text = `import { setNullable } from "lance-migrate";
-
-export const up = [
-  setNullable(
-    "documents",
-    // lint-ignore not-null-unchecked
-    "title",
-    false,
-  ),
-];
-`;
-  const files = { "migrations/0001_documents.ts": documents, "migrations/0002_title.ts": text };
-  expect(await project(files).migrate(["lint"])).toMatchObject({
-    code: 0,
-    stdout: "2 migrations checked, nothing wrong\n",
-  });
-  const misspelt = text.replace("lint-ignore not-null-unchecked", "lint-ignore not-null");
-  const other = project({ ...files, "migrations/0002_title.ts": misspelt });
-  const told = "migrations/0002_title.ts:6:20 error lint-ignore: there is no rule not-null; ";
-  expect(await other.migrate(["lint", "--since", "1"])).toMatchObject({
-    code: 4,
-    stdout: expect.stringContaining(told),
-  });
-  expect(await other.migrate(["lint", "--since", "2"])).toMatchObject({ stdout: expect.stringContaining(told) });
-});
-
 test("a comment that names no rule is an error, and silences nothing", async () => {
   const text = good["migrations/0002_score.ts"].replace(
     "lint-ignore lossy-cast",

@@ -13,7 +13,7 @@ interface Load {
   readonly parent: string;
 }
 
-const { project } = manyProjects("own");
+const { project } = manyProjects();
 const hooks = new URL("support/log-modules.ts", import.meta.url).href;
 
 async function loadsOf(runner: SmallProject, args: readonly string[], exitCode = 0): Promise<readonly Load[]> {
