@@ -75,7 +75,7 @@ const complete = Object.fromEntries(texts.map((text, id) => [text, [id, id + 1, 
 const old = Object.fromEntries(texts.map((text, id) => [text, [id, id + 1]]));
 const logged = texts.map((text) => `3 ${text}`).toSorted();
 
-test("up changes the model, keeps the old column, and down switches back", async () => {
+test("up changes the model and keeps the old column, and down switches back, but not without consent if rows have no old value", async () => {
   const project = await aScene();
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await namesIn(project)).toEqual(["id", "text", "embedding_old", "embedding", marks]);
@@ -86,12 +86,26 @@ test("up changes the model, keeps the old column, and down switches back", async
   const { stdout } = await project.migrate(["history"]);
   expect(stdout).toContain("watched until embedding_old of docs is dropped");
   expect(stdout).not.toContain("deferred");
+  // As a run leaves it that is killed after it has merged values.
+  const db = await lancedb.connect(project.database);
+  await db.createTable(stagingName("_migrations", { table: "docs", path: "embedding" }), [{ id: 1n }]);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  await (await openDocs(project)).add([{ id: 12, text: "text 12", embedding_old: null, embedding: [1, 2, 3] }]);
+  expect(await project.migrate(["down"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("1 row of docs was written since"),
+  });
+  expect(await project.migrate(["down", "--accept", "lossy"])).toMatchObject({ code: 0 });
   expect(await namesIn(project)).toEqual(["id", "text", "embedding"]);
-  expect(await vectorsIn(project)).toEqual(old);
+  expect(await vectorsIn(project)).toEqual({ ...old, "text 12": null });
   expect(await indexesIn(project)).toEqual([]);
+  // As a run leaves it that is killed before its catch-up has ended: no value counts as computed.
+  const valueSql = markSql({ version: "2", from: ["text"] });
+  await (await openDocs(project)).addColumns([{ name: "_lance_migrate_source_embedding", valueSql }]);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await vectorsIn(project)).toEqual({ ...complete, "text 12": [12, 13, 14] });
 });
 
 test("prepare computes and indexes ahead of up, unseen by migrations; up computes what was written since", async () => {
@@ -104,7 +118,7 @@ test("prepare computes and indexes ahead of up, unseen by migrations; up compute
   });
   expect(logOf(project).toSorted()).toEqual(logged);
   expect(await vectorsIn(project)).toEqual(old);
-  for (const command of [["verify"], ["plan"], ["up", "--to", "1"]])
+  for (const command of [["verify"], ["plan"], ["rehearse"], ["up", "--to", "1"]])
     expect(await project.migrate(command)).toMatchObject({ code: 0 });
   expect((await project.migrate(["status"])).stdout).toMatch(/pending  0002_model +docs.embedding: 12 rows computed/);
   // Nothing is computed twice.
@@ -120,28 +134,6 @@ test("prepare computes and indexes ahead of up, unseen by migrations; up compute
   expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
 });
 
-test("a rehearsal is not disturbed by what was prepared", async () => {
-  const project = await aScene();
-  expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["rehearse"])).toMatchObject({ code: 0 });
-});
-
-test("a module that is missing is found before anything is changed", async () => {
-  const project = await aScene();
-  rmSync(join(project.folder, "code/new.ts"));
-  const problem = "0002_model.ts, step 1 (reembedColumn) would fail: there is no file ./code/new.ts";
-  for (const command of ["plan", "rehearse", "prepare", "up"])
-    expect(await project.migrate([command])).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
-  expect(await namesIn(project)).toEqual(["id", "text", "embedding"]);
-});
-
-test("a module that is missing refuses nothing if there is no row to compute", async () => {
-  const project = await aScene();
-  expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
-  rmSync(join(project.folder, "code/new.ts"));
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-});
-
 test("shards compute each row once, and up creates the index", async () => {
   const project = await aScene();
   const shards = ["1/3", "2/3", "3/3"].map((shard) => project.migrate(["prepare", "--shard", shard]));
@@ -155,47 +147,29 @@ test("shards compute each row once, and up creates the index", async () => {
   expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
 });
 
-test("prepare --discard reports values that are in no column yet", async () => {
-  const project = await aScene();
-  expect(await project.migrate(["prepare", "--shard", "1/1"])).toMatchObject({ code: 0 });
-  const stdout = `dropped ${texts.length} computed values that were not in a column yet\n`;
-  expect(await project.migrate(["prepare", "--discard"])).toMatchObject({ code: 0, stdout });
-  expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
-  expect(await project.migrate(["prepare", "--discard"])).toMatchObject({ code: 0, stdout: "nothing to discard\n" });
-});
-
-test("what shards have computed for another type of the column is not used", async () => {
-  const project = await aScene();
-  for (const shard of ["1/2", "2/2"])
-    expect(await project.migrate(["prepare", "--shard", shard])).toMatchObject({ code: 0 });
-  project.write("code/new.ts", embedderOf(4));
-  reembed(project, "", "m.vector(4)");
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  const wanted = Object.fromEntries(texts.map((text, id) => [text, [id, id + 1, id + 2, id + 3]]));
-  expect(await vectorsIn(project)).toEqual(wanted);
-  expect(logOf(project).filter((line) => line.startsWith("4 "))).toHaveLength(texts.length);
-  expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
-});
-
 test.each(["0/3", "4/3", "1", "a/b", "1/2/3", "1/5000"])("--shard %s is refused", async (shard) => {
   const project = aProject();
   expect(await project.migrate(["prepare", "--shard", shard])).toMatchObject({ code: 2 });
 });
 
-test("with another version, everything is computed again; with another type, in a new column", async () => {
+test("with another version, everything is computed again; with another type, in a new column, and without what shards have computed", async () => {
   const project = await aScene();
   expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
   reembed(project, 'version: "3"');
   expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
   expect(logOf(project)).toHaveLength(2 * texts.length);
+  project.write("code/new.ts", embedderOf(4));
+  reembed(project, 'version: "3"', "m.vector(4)");
+  expect(await project.migrate(["prepare", "--shard", "1/1"])).toMatchObject({ code: 0 });
   project.write("code/new.ts", embedderOf(5));
   reembed(project, 'version: "3"', "m.vector(5)");
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(logOf(project)).toHaveLength(3 * texts.length);
+  expect(logOf(project)).toHaveLength(4 * texts.length);
   expect((await vectorsIn(project))["text 1"]).toEqual([1, 2, 3, 4, 5]);
+  expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
 });
 
-test("a column that was added after prepare does not come between", async () => {
+test("a column that was added after prepare does not come between, and no code is needed where no row is to be computed", async () => {
   const project = await aScene();
   expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
   project.migration("0003_words.ts", 'm.addColumn("docs", "words", m.int32()),');
@@ -205,55 +179,50 @@ test("a column that was added after prepare does not come between", async () => 
   expect(waiting.stdout).toContain(
     "not prepared: docs.embedding for 0004_model, because 0003_words is pending and changes docs; run migrate up --to 3 first",
   );
+  rmSync(join(project.folder, "code/new.ts"));
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await namesIn(project)).toEqual(["id", "text", "embedding_old", "words", "embedding", marks]);
   expect(await vectorsIn(project)).toEqual(complete);
-  expect(logOf(project)).toHaveLength(texts.length);
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
 });
 
-test("rows that were written since have no old value: down refuses, or computes it", async () => {
-  const project = await aScene();
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  await (await openDocs(project)).add([{ id: 12, text: "text 12", embedding_old: null, embedding: [1, 2, 3] }]);
-  const refused = await project.migrate(["down"]);
-  expect(refused).toMatchObject({ code: 4 });
-  expect(refused.stderr).toContain("1 row of docs was written since");
-  expect(await project.migrate(["down", "--accept", "lossy"])).toMatchObject({ code: 0 });
-  expect(await vectorsIn(project)).toEqual({ ...old, "text 12": null });
-
-  const computed = await aScene('down: { with: "./code/old.ts", version: "1" }');
-  expect(await computed.migrate(["up"])).toMatchObject({ code: 0 });
-  const docs = await openDocs(computed);
-  await docs.add([{ id: 12, text: "text 12", embedding_old: null, embedding: [1, 2, 3] }]);
-  await docs.update({ where: "id = 3", values: { text: "text 33" } });
-  expect(await computed.migrate(["down"])).toMatchObject({ code: 0 });
-  const { "text 3": _, ...others } = old;
-  expect(await vectorsIn(computed)).toEqual({ ...others, "text 12": [12, 13], "text 33": [33, 34] });
-  expect(await namesIn(computed)).toEqual(["id", "text", "embedding", marksBack]);
-  expect(await computed.migrate(["prepare", "--discard"])).toMatchObject({ code: 0 });
-  expect(await namesIn(computed)).toEqual(["id", "text", "embedding"]);
-});
-
-test("verify finds what is written with the new model after a rollback, and up --to computes it, until the model is changed again", async () => {
+test("down computes old values of rows that were written since, which are watched from then on, until the model is changed again", async () => {
   const project = await aScene('down: { with: "./code/old.ts", version: "1" }');
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+  // What a later run has computed has no old value either.
+  await (await openDocs(project)).update({ where: "id = 2", values: { text: "text 22" } });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   const docs = await openDocs(project);
-  await docs.add([{ id: 12, text: "text 12", embedding: null }]);
+  expect((await vectorsIn(project))["text 22"]).toEqual([22, 23, 24]);
+  await docs.add([{ id: 12, text: "text 12", embedding_old: null, embedding: [1, 2, 3] }]);
   await docs.update({ where: "id = 3", values: { text: "text 33" } });
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  const { "text 2": _, "text 3": __, "text 4": ___, ...others } = old;
+  const computed = { "text 12": [12, 13], "text 22": [22, 23], "text 33": [33, 34] };
+  expect(await vectorsIn(project)).toEqual({ ...others, ...computed, "text 4": [4, 5] });
+  expect(await namesIn(project)).toEqual(["id", "text", "embedding", marksBack]);
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+
+  // A release without the migration does not end the watch.
+  const file = join(project.folder, "migrations/0002_model.ts");
+  const text = readFileSync(file, "utf8");
+  rmSync(file);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  writeFileSync(file, text);
+  await docs.checkoutLatest();
+  await docs.add([{ id: 13, text: "text 13", embedding: null }]);
+  await docs.update({ where: "id = 3", values: { text: "text 333" } });
   await docs.update({ where: "id = 4", valuesSql: { text: "'text 44'", embedding: "[7.0, 7.0]" } });
   const stale = [{ table: "docs", path: "embedding", upTo: "0001", rows: { missing: 1, outdated: 1, failed: 0 } }];
   const verified = await project.migrate(["verify", "--json"]);
   expect(verified.code).toBe(4);
   expect(JSON.parse(verified.stdout)).toMatchObject({ differences: [], stale });
   expect((await project.migrate(["status"])).stdout).toContain(
-    "2 rows of docs lack a right embedding: 1 without a value, 1 with the value of former text (id 12, 3); migrate up --to 0001 computes them. Rows are looked for until the new model is applied again",
+    "2 rows of docs lack a right embedding: 1 without a value, 1 with the value of former text (id 13, 3); migrate up --to 0001 computes them. Rows are looked for until the new model is applied again",
   );
   expect(await project.migrate(["up", "--to", "0001"])).toMatchObject({ code: 0 });
-  const { "text 3": _, "text 4": __, ...others } = old;
-  const written = { "text 12": [12, 13], "text 33": [33, 34], "text 44": [7, 7] };
+  const { "text 33": ____, ...same } = computed;
+  const written = { ...same, "text 13": [13, 14], "text 333": [333, 334], "text 44": [7, 7] };
   expect(await vectorsIn(project)).toEqual({ ...others, ...written });
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
 
@@ -262,11 +231,11 @@ test("verify finds what is written with the new model after a rollback, and up -
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await namesIn(project)).toEqual(["id", "text", "embedding_old", "embedding", marks]);
   expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
-  const { "text 5": ___, ...rest } = others;
+  const { "text 5": _____, ...rest } = others;
   expect(await vectorsIn(project)).toEqual({ ...rest, ...written, "text 55": [55, 56] });
 });
 
-test("what is written after a rollback is not computed while the step is another one, nor with what was prepared for it", async () => {
+test("what is written after a rollback is computed without what was prepared, and not while the step is another one, which keeps the old vectors", async () => {
   const project = await aScene('down: { with: "./code/old.ts", version: "1" }');
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
@@ -281,6 +250,10 @@ test("what is written after a rollback is not computed while the step is another
   const computed = logOf(project);
   expect(await project.migrate(["up", "--to", "1"])).toMatchObject({ code: 0 });
   expect(logOf(project)).toEqual(computed);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const { "text 4": former, ...same } = others;
+  expect(await vectorsIn(project, "embedding_old")).toEqual({ ...same, "text 33": [33, 34], "text 44": former });
+  expect(await namesIn(project)).not.toContain(marksBack);
 });
 
 test("verify and status find what is written with the old model after the switch, up computes it, until the old column is dropped", async () => {
@@ -321,29 +294,6 @@ test("verify and status find what is written with the old model after the switch
   expect(await project.migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 0 });
   expect(await namesIn(project)).toEqual(["id", "text", "embedding"]);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0, stderr: expect.not.stringContaining("computed") });
-});
-
-test("old vectors stay if the step was changed after its rollback, and is applied then", async () => {
-  const project = await aScene('down: { with: "./code/old.ts", version: "1" }');
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
-  reembed(project, 'down: { with: "./code/old.ts", version: "another" }');
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await vectorsIn(project, "embedding_old")).toEqual(old);
-  expect(await namesIn(project)).not.toContain(marksBack);
-});
-
-test("a release without the migration that was rolled back does not end the watch", async () => {
-  const project = await aScene('down: { with: "./code/old.ts", version: "1" }');
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
-  const file = join(project.folder, "migrations/0002_model.ts");
-  const text = readFileSync(file, "utf8");
-  rmSync(file);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  writeFileSync(file, text);
-  await (await openDocs(project)).update({ where: "id = 3", values: { text: "text 33" } });
-  expect(JSON.parse((await project.migrate(["verify", "--json"])).stdout)).toMatchObject({ stale: [{ keys: [3] }] });
 });
 
 test("a row for which a rollback has failed is reported, and computed later", async () => {
@@ -477,28 +427,24 @@ test("prepare --discard drops the marks that only a rollback has left, and no ot
   expect(await vectorsIn(project)).toEqual({ ...others, "text 33": [33, 34] });
 });
 
-test("a vector that was too short for the new column, so that the client has filled it up with nulls, is computed", async () => {
-  const project = await aScene();
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  const docs = await openDocs(project);
-  await docs.add([{ id: 12, text: "text 12", embedding: [12, 13] }]);
-  expect((await vectorsIn(project))["text 12"]).toEqual([12, 13, null]);
-  expect(JSON.parse((await project.migrate(["verify", "--json"])).stdout)).toMatchObject({
-    stale: [{ rows: { missing: 1, outdated: 0, failed: 0 }, keys: [12] }],
-  });
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await vectorsIn(project)).toEqual({ ...complete, "text 12": [12, 13, 14] });
-});
-
-test("an application's vectors of numbers of 16 bits are known as its own", async () => {
+test("an application's vectors of numbers of 16 bits are known as its own, and a table that can't be read is reported", async () => {
   const project = await aScene();
   reembed(project, "", "m.vector(3, m.float16())");
+  project.migration("0003_others.ts", `m.createTable("others", { id: m.int64() }),`);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   const docs = await openDocs(project);
   await docs.update({ where: "id = 4", valuesSql: { text: "'text 44'", embedding: "[44.5, 45.0, 46.0]" } });
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
   await docs.update({ where: "id = 5", values: { text: "text 55" } });
   expect(JSON.parse((await project.migrate(["verify", "--json"])).stdout)).toMatchObject({ stale: [{ keys: [5] }] });
+  const versions = join(project.database, "docs.lance/_versions");
+  for (const name of readdirSync(versions)) writeFileSync(join(versions, name), "");
+  project.migration("0004_more.ts", `m.addColumn("others", "more", m.utf8()),`);
+  // It has done what was asked for.
+  expect(await project.migrate(["up"])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("it is unknown whether rows of docs lack a right value of embedding: table docs"),
+  });
 });
 
 test("no row is computed from another column that has the name of a renamed one", async () => {
@@ -509,7 +455,7 @@ test("no row is computed from another column that has the name of a renamed one"
   expect(logOf(project)).toHaveLength(texts.length);
 });
 
-test("a column stays watched after a run of a release that lacks the migration", async () => {
+test("a column stays watched after a run of a release that lacks the migration, and a vector that is too short is computed", async () => {
   const project = await aScene();
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   const file = join(project.folder, "migrations/0002_model.ts");
@@ -521,44 +467,24 @@ test("a column stays watched after a run of a release that lacks the migration",
       stderr: expect.stringContaining("applied here without a file: 0002_model"),
     });
   project.write("migrations/0002_model.ts", text);
-  await (await openDocs(project)).update({ where: "id = 3", values: { text: "text 33" } });
-  expect(JSON.parse((await project.migrate(["status", "--json"])).stdout)).toMatchObject({ stale: [{ keys: [3] }] });
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect((await vectorsIn(project))["text 33"]).toEqual([33, 34, 35]);
-});
-
-test("a watched table that can't be read is reported, and up has done what was asked for", async () => {
-  const project = await aScene();
-  project.migration("0003_others.ts", `m.createTable("others", { id: m.int64() }),`);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  const versions = join(project.database, "docs.lance/_versions");
-  for (const name of readdirSync(versions)) writeFileSync(join(versions, name), "");
-  project.migration("0004_more.ts", `m.addColumn("others", "more", m.utf8()),`);
-  expect(await project.migrate(["up"])).toMatchObject({
-    code: 0,
-    stderr: expect.stringContaining("it is unknown whether rows of docs lack a right value of embedding: table docs"),
-  });
-});
-
-test("rows that later runs compute have no old value for a rollback", async () => {
-  const project = await aScene('down: { with: "./code/old.ts", version: "1" }');
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   const docs = await openDocs(project);
   await docs.update({ where: "id = 3", values: { text: "text 33" } });
+  // The client fills it up with nulls.
+  await docs.add([{ id: 12, text: "text 12", embedding: [12, 13] }]);
+  expect((await vectorsIn(project))["text 12"]).toEqual([12, 13, null]);
+  expect(JSON.parse((await project.migrate(["status", "--json"])).stdout)).toMatchObject({
+    stale: [{ rows: { missing: 1, outdated: 1, failed: 0 }, keys: [3, 12] }],
+  });
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect((await vectorsIn(project))["text 33"]).toEqual([33, 34, 35]);
-  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
-  const { "text 3": _, ...others } = old;
-  expect(await vectorsIn(project)).toEqual({ ...others, "text 33": [33, 34] });
+  const { "text 3": _, ...others } = complete;
+  expect(await vectorsIn(project)).toEqual({ ...others, "text 12": [12, 13, 14], "text 33": [33, 34, 35] });
 });
 
 test("several changes of the model are rolled back at once where nobody else has written", async () => {
   const project = await aScene(`keep: "old_2"`);
-  for (const dimensions of [4, 5]) {
-    project.write(`code/new${dimensions}.ts`, embedderOf(dimensions));
-    const options = `type: m.vector(${dimensions}), from: ["text"], key: "id", with: "./code/new${dimensions}.ts", version: "${dimensions}", batch: 4, keep: "old_${dimensions}"`;
-    project.migration(`000${dimensions - 1}_model.ts`, `m.reembedColumn("docs", "embedding", { ${options} }),`);
-  }
+  project.write("code/new4.ts", embedderOf(4));
+  const options = `type: m.vector(4), from: ["text"], key: "id", with: "./code/new4.ts", version: "4", batch: 4, keep: "old_4"`;
+  project.migration("0003_model.ts", `m.reembedColumn("docs", "embedding", { ${options} }),`);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["down", "--to", "1"])).toMatchObject({ code: 0 });
   expect(await vectorsIn(project)).toEqual(old);
@@ -647,7 +573,7 @@ test("a failing embedder stops prepare with the row, and what was computed is ke
   expect(await vectorsIn(project)).toEqual(complete);
 });
 
-test("prepare refuses a column whose code is missing before it prepares another one", async () => {
+test("a module that is missing is found before anything is changed, and before another column is prepared", async () => {
   const project = await aScene();
   rmSync(join(project.folder, "migrations/0002_model.ts"));
   const columns = "{ id: m.int64().notNull(), text: m.utf8(), v: m.vector(2) }";
@@ -658,10 +584,9 @@ test("prepare refuses a column whose code is missing before it prepares another 
   const options = `{ type: m.vector(3), from: ["text"], key: "id", with: "./code/none.ts", version: "2" }`;
   project.migration("0004_more.ts", `m.reembedColumn("more", "v", ${options}),`);
   const before = await (await openDocs(project)).version();
-  expect(await project.migrate(["prepare"])).toMatchObject({
-    code: 4,
-    stderr: "0004_more.ts, step 1 (reembedColumn) would fail: there is no file ./code/none.ts\n",
-  });
+  const problem = "0004_more.ts, step 1 (reembedColumn) would fail: there is no file ./code/none.ts";
+  for (const command of ["plan", "rehearse", "prepare", "up"])
+    expect(await project.migrate([command])).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
   expect(await (await openDocs(project)).version()).toBe(before);
 });
 
@@ -711,47 +636,26 @@ test("an index that finds too little is dropped: nothing is switched, and the re
 
 test("prepare --discard drops what was prepared, also for a migration that is gone, but not of a half-done one", async () => {
   const project = await aScene();
+  const discard = async () => await project.migrate(["prepare", "--discard"]);
+  expect(await project.migrate(["prepare", "--shard", "1/1"])).toMatchObject({ code: 0 });
+  const stdout = `dropped ${texts.length} computed values that were not in a column yet\n`;
+  expect(await discard()).toMatchObject({ code: 0, stdout });
+  expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
   expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
   rmSync(join(project.folder, "migrations/0002_model.ts"));
-  const discarded = await project.migrate(["prepare", "--discard"]);
-  expect(discarded).toMatchObject({ code: 0, stdout: "dropped the prepared columns of docs\n" });
+  expect(await discard()).toMatchObject({ code: 0, stdout: "dropped the prepared columns of docs\n" });
   expect(await namesIn(project)).toEqual(["id", "text", "embedding"]);
   expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
-  expect((await project.migrate(["prepare", "--discard"])).stdout).toBe("nothing to discard\n");
+  expect(await discard()).toMatchObject({ code: 0, stdout: "nothing to discard\n" });
   project.migration(
     "0002_model.ts",
     'm.addColumn("docs", "words", m.int32()), m.reembedColumn("docs", "embedding", { type: m.vector(3), from: ["text"], key: "id", with: "./broken.ts", version: "2" }),',
   );
   project.write("broken.ts", "throw new Error();\n");
   expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
-  const refused = await project.migrate(["prepare", "--discard"]);
+  const refused = await discard();
   expect(refused).toMatchObject({ code: 2 });
   expect(refused.stderr).toContain("0002_model is not finished and may need its prepared columns");
-});
-
-test("marks that a killed catch-up has left are nothing that the next up takes for computed", async () => {
-  const project = await aScene();
-  expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
-  await (await openDocs(project)).add([{ id: 12, text: "text 12", embedding: [0, 0] }]);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["down", "--accept", "lossy"])).toMatchObject({ code: 0 });
-  // As a run leaves it that is killed before its catch-up has ended.
-  const docs = await openDocs(project);
-  const valueSql = markSql({ version: "2", from: ["text"] });
-  await docs.addColumns([{ name: "_lance_migrate_source_embedding", valueSql }]);
-  project.write("code/new.ts", embedderOf(3));
-  expect(await project.migrate(["prepare"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await vectorsIn(project)).toEqual({ ...complete, "text 12": [12, 13, 14] });
-});
-
-test("up drops the table of values of a run that was killed after it had merged them", async () => {
-  const project = await aScene();
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  const db = await lancedb.connect(project.database);
-  await db.createTable(stagingName("_migrations", { table: "docs", path: "embedding" }), [{ id: 1n }]);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await tablesIn(project)).toEqual(["_migrations", "docs"]);
 });
 
 test("a not-null column becomes nullable when it is kept, and not null again on the way back", async () => {
@@ -803,12 +707,13 @@ export default (rows) => {
 `;
 
 test("prepare leaves the processors to others, and up does not", async () => {
+  const project = await aScene();
+  project.write("code/new.ts", priorities);
   const priorityDuring = async (command: string) => {
-    const project = await aScene();
-    project.write("code/new.ts", priorities);
     expect(await project.start([command]).finished).toMatchObject({ code: 0 });
     return new Set(JSON.parse(readFileSync(join(project.folder, "priorities.json"), "utf8")));
   };
   expect(await priorityDuring("prepare")).toEqual(new Set([10]));
+  await (await openDocs(project)).update({ where: "id = 3", values: { text: "text 33" } });
   expect(await priorityDuring("up")).toEqual(new Set([0]));
 });
