@@ -24,32 +24,15 @@ const strictest = JSON.stringify({
 const commonJs = { type: "commonjs" };
 const script = "console.log(1);\n";
 
+/** Which kind of file there is for which project: test/unit/scaffold/file-kind.test.ts. */
 const kinds: readonly (readonly [string, object, Readonly<Record<string, string>>, string])[] = [
-  ["an ES module", { type: "module" }, {}, "ts"],
-  ["CommonJS", commonJs, {}, "mts"],
-  ["CommonJS without a type", { type: undefined }, {}, "mts"],
   ["CommonJS with a strict tsconfig.json", commonJs, { "tsconfig.json": strictest }, "mts"],
   ["a JavaScript ES module", { type: "module" }, { "index.js": script }, "js"],
-  ["ES modules with the files of Yarn's PnP", { type: "module" }, { ".pnp.cjs": "", ".pnp.loader.mjs": "" }, "ts"],
-  ["CommonJS in JavaScript", commonJs, { "src/index.js": script }, "mjs"],
-  [
-    "CommonJS in JavaScript with a strange package.json",
-    { ...commonJs, dependencies: 1 },
-    { "index.js": script },
-    "mjs",
-  ],
-  [
-    "JavaScript in a package that depends on typescript",
-    { ...commonJs, devDependencies: { typescript: "7" } },
-    { "index.js": script },
-    "mts",
-  ],
-  ["a JavaScript configuration", commonJs, { "migrate.config.mjs": "export default {};\n" }, "mjs"],
   [
     "CommonJS with a migrations folder of ES modules",
     commonJs,
-    { "migrations/package.json": `{ "type": "module" }` },
-    "ts",
+    { "index.js": script, "migrations/package.json": `{ "type": "module" }` },
+    "js",
   ],
 ];
 
@@ -111,19 +94,6 @@ export const down = [renameColumn("t", "title", "name")];
   expect(typeProblems(project.folder).map(({ file }) => file)).toEqual(["migrations/0003_wrong.mjs"]);
 });
 
-test("new files are like the migrations that are there already", async () => {
-  const project = anInitialized({ type: "module" });
-  project.write("tsconfig.json", strictest);
-  project.write(
-    "migrations/0001_create.mjs",
-    'import { createTable, int32 } from "lance-migrate";\nexport const up = [createTable("t", { id: int32() })];\n',
-  );
-  expect(await project.migrate(["new", "more", "--add-column", "t.b:utf8"])).toMatchObject({
-    code: 0,
-  });
-  expect(readdirSync(join(project.folder, "migrations"))).toEqual(["0001_create.mjs", "0002_more.mjs", "lock.json"]);
-});
-
 test("a squashed migration and a pulled schema are JavaScript too", async () => {
   const project = anInitialized(commonJs);
   project.write("index.js", script);
@@ -180,7 +150,7 @@ test("a migration of CommonJS that is an ES module is reported with the name tha
 });
 
 test.each([
-  ["a function", '(text, file) => (file.endsWith(".ts") ? `// Formatted.\\n${text}` : "")'],
+  ["a function", '(text, file) => (file.endsWith(".js") ? `// Formatted.\\n${text}` : "")'],
   ["a command", '"node format.js --write"'],
 ])("%s formats what is written", async (_, format) => {
   const project = anInitialized({ type: "module" });
@@ -191,17 +161,13 @@ const file = process.argv[3];
 writeFileSync(file, "// Formatted.\\n" + readFileSync(file, "utf8"));
 `,
   );
-  project.write("migrate.config.ts", `export default { migrations: "my migrations", format: ${format} };\n`);
+  project.write("migrate.config.js", `export default { migrations: "my migrations", format: ${format} };\n`);
   await project.migrate(["new", "create", ...table]);
-  await project.migrate(["new", "more"]);
-  await project.migrate(["up", "--to", "1"]);
-  const folder = "my migrations";
-  for (const file of ["0001_create.ts", "0002_more.ts"])
-    expect(textOf(project, join(folder, file))).toMatch(/^\/\/ Formatted\.\nimport /);
-  rmSync(join(project.folder, folder), { recursive: true });
-  project.write("migrate.config.ts", `export default { ledger: "other", format: ${format} };\n`);
+  await project.migrate(["up"]);
+  expect(textOf(project, "my migrations/0001_create.js")).toMatch(/^\/\/ Formatted\.\nimport /);
+  project.write("migrate.config.js", `export default { ledger: "other", format: ${format} };\n`);
   expect(await project.migrate(["pull"])).toMatchObject({ code: 0 });
-  expect(textOf(project, "schema.ts")).toMatch(/^\/\/ Formatted\.\nimport /);
+  expect(textOf(project, "schema.js")).toMatch(/^\/\/ Formatted\.\nimport /);
 });
 
 test.each([
@@ -210,7 +176,7 @@ test.each([
   [`"node -e 'console.error(1);process.exit(3)'"`, "node -e 'console.error(1);process.exit(3)' ended with 3: 1"],
 ])("with the formatter %s, nothing is written", async (format, problem) => {
   const project = anInitialized({ type: "module" });
-  project.write("migrate.config.ts", `export default { format: ${format} };\n`);
+  project.write("migrate.config.js", `export default { format: ${format} };\n`);
   expect(await project.migrate(["new", "create", ...table])).toEqual({
     code: 2,
     stdout: "",
@@ -223,20 +189,20 @@ test("in a monorepo, the formatter may be installed at the top", async () => {
   const project = anInitialized({ type: "module" });
   project.write("node_modules/.bin/add-comment", `#!/bin/sh\necho "// Formatted." >> "$1"\n`);
   chmodSync(join(project.folder, "node_modules/.bin/add-comment"), 0o755);
-  project.write("packages/app/migrate.config.ts", `export default { format: "add-comment" };\n`);
+  project.write("packages/app/migrate.config.js", `export default { format: "add-comment" };\n`);
   const folder = join(project.folder, "packages/app");
   expect(await runCommand({ folder, args: ["new", "create", ...table] }, "shared")).toMatchObject({ code: 0 });
-  expect(textOf(project, "packages/app/migrations/0001_create.ts")).toMatch(/\n\/\/ Formatted\.\n$/);
+  expect(textOf(project, "packages/app/migrations/0001_create.js")).toMatch(/\n\/\/ Formatted\.\n$/);
 });
 
 test("a formatter that changes what the steps mean is refused", async () => {
   const project = anInitialized({ type: "module" });
-  project.write("migrate.config.ts", `export default { format: (text) => text.replaceAll("int32", "int64") };\n`);
+  project.write("migrate.config.js", `export default { format: (text) => text.replaceAll("int32", "int64") };\n`);
   expect(await project.migrate(["new", "create", ...table])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("makes a file that has other steps than it was given"),
   });
-  expect(existsSync(join(project.folder, "migrations/0001_create.ts"))).toBe(false);
+  expect(existsSync(join(project.folder, "migrations/0001_create.js"))).toBe(false);
 });
 
 /** Deno and Bun have parts of node:module only. */

@@ -24,6 +24,13 @@ async function tablesOf({ data }: KeptProject): Promise<typeof wide> {
   return { people: [...people], places: [...places] };
 }
 
+/** Places that are none: wrong usage. */
+const nowhere = [
+  ["3.99", "3.99: 0003_names has 2 actions"],
+  ["4.2", "4.2: 0004_wider has 1 action"],
+  ["99", "0099: there is no such migration; they go from 0001_people to 0004_wider"],
+] as const;
+
 /** What up does, and that all is as it should afterwards. */
 async function goesOn(project: KeptProject, says: string): Promise<void> {
   expect(await project.run("up")).toMatchObject({ code: 0, stdout: expect.stringContaining(says) });
@@ -34,16 +41,19 @@ async function goesOn(project: KeptProject, says: string): Promise<void> {
 }
 
 test.each(inTurn(everywhere))(
-  "where all is well there is nothing to repair, and nothing is changed (%s)",
+  "where all is well there is nothing to repair, and nothing is changed, whatever place is asked for (%s)",
   async (kept) => {
     const project = await aKeptProject(kept, 3);
     const before = await versionsOf(project.data);
-    for (const args of [["repair"], ["repair", "--yes"]])
+    for (const args of [["repair"], ["repair", "--yes"]]) {
       expect(await project.run(...args)).toMatchObject({
         code: 0,
         stdout: "nothing needs to be repaired\n",
         stderr: "",
       });
+      for (const [to, says] of kept === "lance" ? nowhere : [])
+        expect(await project.run(...args, "--to", to)).toEqual({ code: 2, stdout: "", stderr: `--to ${says}\n` });
+    }
     expect(await versionsOf(project.data)).toEqual(before);
   },
 );
@@ -142,7 +152,7 @@ test.each(inTurn(described))("a ledger that knows less than the tables show lear
   await goesOn(project, "nothing to do");
 });
 
-test.each(everywhere)(
+test.each(["lance", "service"] as const)(
   "a chain that was broken is recreated, and what was found is known from then on (%s)",
   async (kept) => {
     const project = await aKeptProject(kept, 3);
@@ -163,16 +173,20 @@ test.each(everywhere)(
   },
 );
 
-test.each(inTurn(described))(
-  "a record of what was applied that was taken away is made good from the tables (%s)",
-  async (kept) => {
-    const project = await aKeptProject(kept);
-    await dropRecord(project, kept, "1.3");
-    expect(await project.run("status")).toMatchObject({ stdout: expect.stringContaining("pending") });
-    expect(await project.run("repair", "--yes")).toMatchObject({ code: 0 });
-    await goesOn(project, "nothing to do");
-  },
-);
+test.each(inTurn(described))("damage to the newest record is acknowledged too, not written over (%s)", async (kept) => {
+  const project = await aKeptProject(kept, 3);
+  const table = await (await lancedb.connect(project.data)).openTable("_migrations");
+  const places = await table.query().select(["epoch", "number"]).toArray();
+  const newest = places
+    .map(({ epoch, number }) => [Number(epoch), Number(number)] as const)
+    .toSorted((one, other) => one[0] - other[0] || one[1] - other[1])
+    .at(-1)!;
+  await table.update({ where: `key = '${newest.join(".")}'`, values: { applied: "x" } });
+  expect(await project.run("repair")).toMatchObject({ code: 4 });
+  expect(await project.run("repair", "--yes")).toMatchObject({ code: 0, stdout: expect.stringContaining("done; ") });
+  expect(await project.run("verify", "--ledger")).toMatchObject({ code: 0 });
+  await goesOn(project, "applied 0004_wider");
+});
 
 test.each([
   { what: "gone", harm: (project: KeptProject) => dropRecord(project, "lance", "1.3") },
@@ -186,6 +200,7 @@ test.each([
 ])("a migration whose record is $what has its place between those that ran before and after it", async ({ harm }) => {
   const project = await aKeptProject("lance");
   await harm(project);
+  expect(await project.run("status")).toMatchObject({ stdout: expect.stringContaining("pending") });
   expect(await project.run("repair")).toMatchObject({
     stdout: expect.stringContaining("as they were after 0004_wider"),
   });
@@ -243,16 +258,6 @@ test.each(inTurn(described))(
     await goesOn(project, "applied 0004_wider");
   },
 );
-
-test("a ledger and a file that are both lost: the number that no file has is named", async () => {
-  const project = await aKeptProject("lance");
-  await dropLedger(project);
-  rmSync(join(project.folder, "migrations/0003_names.ts"));
-  expect(await project.run("repair")).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining("; no file has the number 0003: if one was lost, put it back first; otherwise "),
-  });
-});
 
 test.each(inTurn(described))(
   "tables that were nowhere in history are refused, with the nearest place (%s)",
@@ -319,69 +324,13 @@ test.each(inTurn(described))(
   },
 );
 
-test("a table that others made is in the way of a step too where none can be described", async () => {
-  const project = await aKeptProject("service");
-  project.migration("0005_tags.ts", `m.createTable("tags", { id: m.int32(), tag: m.utf8() })`);
-  await (await lancedb.connect(project.data)).createTable("tags", [{ id: 1 }]);
-  expect(await project.run("repair")).toMatchObject({
-    code: 4,
-    stderr: expect.stringMatching(
-      /: table tags: it exists, but should not; if its newest markers are gone, bring them back from a backup; otherwise remove the step that creates table tags, or let it create a table of another name\n$/,
-    ),
-  });
-});
-
-test("a table that is gone where none can be described must be brought back", async () => {
-  const project = await aKeptProject("service");
-  await changeRecord(project, "service", "1.2");
-  await (await lancedb.connect(project.data)).dropTable("people");
-  expect(await project.run("repair")).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining("table people: it does not exist; bring table people back from a backup"),
-  });
-});
-
-test.each(inTurn(described))("where several places fit nothing is done until one is chosen (%s)", async (kept) => {
-  const project = await aKeptProject(kept);
-  project.migration("0005_back.ts", `m.retypeColumn("people", "id", m.int32())`);
-  project.migration("0006_again.ts", `m.retypeColumn("people", "id", m.int64())`);
-  expect(await project.run("up")).toMatchObject({ code: 0 });
-  await dropLedger(project);
-  for (const args of [["repair"], ["repair", "--yes"]]) {
-    const { code, stderr } = await project.run(...args);
-    expect({ code, stderr }).toEqual({
-      code: 4,
-      stderr: expect.stringContaining("choose with --to 0004 or --to 0006"),
-    });
-  }
-  expect(await project.run("repair", "--yes", "--to", "5")).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining("--to 5: the tables are not as they were there"),
-  });
-  expect(await project.run("repair", "--yes", "--to", "4")).toMatchObject({ code: 0 });
-  expect(await project.run("status")).toMatchObject({
-    stdout: expect.stringContaining("4 migrations applied, 2 pending"),
-  });
-  await goesOn(project, "2 migrations applied");
-});
-
-test.each([
-  { to: "3.99", says: "--to 3.99: 0003_names has 2 actions" },
-  { to: "4.2", says: "--to 4.2: 0004_wider has 1 action" },
-  { to: "99", says: "--to 0099: there is no such migration; they go from 0001_people to 0004_wider" },
-])("a place $to that is none is wrong usage", async ({ to, says }) => {
-  const project = await aKeptProject("lance", 3);
-  for (const args of [["repair"], ["repair", "--yes"]])
-    expect(await project.run(...args, "--to", to)).toEqual({ code: 2, stdout: "", stderr: `${says}\n` });
-});
-
 test.each(inTurn(described))(
-  "a place that was chosen is taken or refused, though nothing needs to be repaired (%s)",
+  "where several places fit nothing is done until one is chosen, which is taken or refused, also if nothing needs to be repaired (%s)",
   async (kept) => {
     const project = await aKeptProject(kept);
     project.migration("0005_back.ts", `m.retypeColumn("people", "id", m.int32())`);
     project.migration("0006_again.ts", `m.retypeColumn("people", "id", m.int64())`);
-    await project.run("up");
+    expect(await project.run("up")).toMatchObject({ code: 0 });
     expect(await project.run("repair", "--yes", "--to", "6")).toMatchObject({
       code: 0,
       stdout: "nothing needs to be repaired\n",
@@ -392,6 +341,24 @@ test.each(inTurn(described))(
         stderr: `--to ${to}: the tables are not as they were there; they are as they were after 0004_wider and after 0006_again\n`,
       });
     expect(await project.run("repair", "--yes", "--to", "4")).toMatchObject({ code: 0 });
+    await goesOn(project, "2 migrations applied");
+
+    await dropLedger(project);
+    for (const args of [["repair"], ["repair", "--yes"]]) {
+      const { code, stderr } = await project.run(...args);
+      expect({ code, stderr }).toEqual({
+        code: 4,
+        stderr: expect.stringContaining("choose with --to 0004 or --to 0006"),
+      });
+    }
+    expect(await project.run("repair", "--yes", "--to", "5")).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("--to 5: the tables are not as they were there"),
+    });
+    expect(await project.run("repair", "--yes", "--to", "4")).toMatchObject({ code: 0 });
+    expect(await project.run("status")).toMatchObject({
+      stdout: expect.stringContaining("4 migrations applied, 2 pending"),
+    });
     await goesOn(project, "2 migrations applied");
   },
 );
@@ -412,8 +379,18 @@ test("before the first migration is a place of its own, beside a migration with 
   await goesOn(project, "5 migrations applied");
 });
 
-test("a place can't be chosen where none can be seen", async () => {
+test("where tables can't be described no place can be chosen, and a table in the way, or that is gone, is named", async () => {
   const project = await aKeptProject("service");
+  project.migration("0005_tags.ts", `m.createTable("tags", { id: m.int32(), tag: m.utf8() })`);
+  const db = await lancedb.connect(project.data);
+  await db.createTable("tags", [{ id: 1 }]);
+  expect(await project.run("repair")).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(
+      /: table tags: it exists, but should not; if its newest markers are gone, bring them back from a backup; otherwise remove the step that creates table tags, or let it create a table of another name\n$/,
+    ),
+  });
+  await db.dropTable("tags");
   await changeRecord(project, "service", "1.2");
   const before = await versionsOf(project.data);
   for (const args of [["repair"], ["repair", "--yes"]])
@@ -423,11 +400,23 @@ test("a place can't be chosen where none can be seen", async () => {
       stderr: "--to needs a target that can describe its tables, and here can't; leave it out\n",
     });
   expect(await versionsOf(project.data)).toEqual(before);
+  await db.dropTable("people");
+  expect(await project.run("repair")).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("table people: it does not exist; bring table people back from a backup"),
+  });
 });
 
-test("with --json what is seen, and what is to be done about it, is one document", async () => {
+test("with --json what is seen, and what is to be done about it, is one document; of a file that is lost too, the number is named", async () => {
   const project = await aKeptProject("lance");
   await dropLedger(project);
+  const file = join(project.folder, "migrations/0003_names.ts");
+  renameSync(file, join(project.folder, "0003_names.ts"));
+  expect(await project.run("repair")).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("; no file has the number 0003: if one was lost, put it back first; otherwise "),
+  });
+  renameSync(join(project.folder, "0003_names.ts"), file);
   const before = await project.run("repair", "--json");
   const document = {
     target: "here",
@@ -445,21 +434,6 @@ test("with --json what is seen, and what is to be done about it, is one document
     4,
     { does: "refused", done: false, refusal: { code: "ERR_REPAIR_NO_PLACE", message: refused.stderr.trimEnd() } },
   ]);
-});
-
-test.each(inTurn(described))("damage to the newest record is acknowledged too, not written over (%s)", async (kept) => {
-  const project = await aKeptProject(kept, 3);
-  const table = await (await lancedb.connect(project.data)).openTable("_migrations");
-  const places = await table.query().select(["epoch", "number"]).toArray();
-  const newest = places
-    .map(({ epoch, number }) => [Number(epoch), Number(number)] as const)
-    .toSorted((one, other) => one[0] - other[0] || one[1] - other[1])
-    .at(-1)!;
-  await table.update({ where: `key = '${newest.join(".")}'`, values: { applied: "x" } });
-  expect(await project.run("repair")).toMatchObject({ code: 4 });
-  expect(await project.run("repair", "--yes")).toMatchObject({ code: 0, stdout: expect.stringContaining("done; ") });
-  expect(await project.run("verify", "--ledger")).toMatchObject({ code: 0 });
-  await goesOn(project, "applied 0004_wider");
 });
 
 test("tables that were restored to different times are told from what the ledger records", async () => {
