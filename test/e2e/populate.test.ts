@@ -81,18 +81,15 @@ test.each(["lance", "namespace"] as const)(
   },
 );
 
-test.each(["lance", "namespace"] as const)(
-  "down drops a table with the rows that were computed, on %s",
-  async (way) => {
-    const project = await aScene(way);
-    const { stdout } = await project.migrate(["plan"]);
-    expect(stdout).toContain("compute rows of chunks from documents (body) with ./code/split.ts, version 1 (");
-    expect(stdout).toContain("code computes 4 rows in 1 call");
-    expect(await project.migrate(["rehearse"])).toMatchObject({ code: 0 });
-    expect(await project.migrate(["lint"])).toMatchObject({ code: 0 });
-    const { stdout: events } = await project.migrate(["up", "--json"]);
-    expect(events).toContain(JSON.stringify({ event: "computed", table: "chunks", rows: 4, total: 4 }));
-    expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
-    expect(await (await lancedb.connect(project.database)).tableNames()).not.toContain("chunks");
-  },
-);
+test("down drops a table with the rows that were computed", async () => {
+  const project = await aScene("lance");
+  const { stdout } = await project.migrate(["plan"]);
+  expect(stdout).toContain("compute rows of chunks from documents (body) with ./code/split.ts, version 1 (");
+  expect(stdout).toContain("code computes 4 rows in 1 call");
+  expect(await project.migrate(["rehearse"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["lint"])).toMatchObject({ code: 0 });
+  const { stdout: events } = await project.migrate(["up", "--json"]);
+  expect(events).toContain(JSON.stringify({ event: "computed", table: "chunks", rows: 4, total: 4 }));
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  expect(await (await lancedb.connect(project.database)).tableNames()).not.toContain("chunks");
+});

@@ -211,8 +211,11 @@ delete module.enableCompileCache; delete module.registerHooks; syncBuiltinESMExp
 
 test("where node:module has neither a compile cache nor hooks, migrations are written and applied", async () => {
   const project = aProject();
+  project.write("index.js", script);
   const env = { NODE_OPTIONS: `--import ${JSON.stringify(less.replaceAll("\n", ""))}` };
   expect(await project.migrate(["new", "create", ...table], env)).toMatchObject({ code: 0, stderr: "" });
+  project.migration("0002_more.ts", `m.renameColumn("t", "name", "title")`);
   expect(await project.migrate(["up"], env)).toMatchObject({ code: 0 });
+  expect(await columnsOf(project.database, "t")).toEqual(["id: int32 not null", "title: utf8"]);
   expect(await project.migrate(["down"], env)).toMatchObject({ code: 0 });
 });

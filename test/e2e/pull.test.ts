@@ -239,7 +239,7 @@ test("a lock.json that can't be written keeps nobody from the migration, and is 
   expect(readdirSync(join(project.folder, "migrations"))).toEqual(files);
 });
 
-test("a table called as what every object has is pulled, also with columns that an object puts into another order", async () => {
+test("a table called as what every object has is pulled, and one with a type that only clients in other languages can make", async () => {
   const project = await withTable();
   const db = await connect({ uri: project.database });
   await createEmptyTable(
@@ -250,8 +250,12 @@ test("a table called as what every object has is pulled, also with columns that 
       ["1", utf8()],
     ]),
   );
+  await createEmptyTable(db, "large", columns({ l: largeList(struct({ a: utf8().notNull() })).notNull() }));
   expect(await project.migrate(["pull"])).toMatchObject({ code: 0, stderr: "" });
-  expect(readFileSync(join(project.folder, "schema.ts"), "utf8")).toContain("  constructor: table([\n");
+  const schema = readFileSync(join(project.folder, "schema.ts"), "utf8");
+  // An object puts its columns into another order.
+  expect(schema).toContain("  constructor: table([\n");
+  expect(schema).toContain("  large: { l: largeList(struct({ a: utf8().notNull() })).notNull() },\n");
   expect(await project.migrate(["generate", "--check"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["baseline"])).toMatchObject({ code: 0 });
 });
@@ -277,18 +281,6 @@ test("a ledger with another name is no table of the application, with rows or wi
     code: 4,
     stderr: expect.stringMatching(/^nothing is written: local has no tables but the ledgers of other migrations at /),
   });
-});
-
-test("a type that only clients in other languages can make is pulled too", async () => {
-  const project = await withTable();
-  const db = await connect({ uri: project.database });
-  await createEmptyTable(db, "large", columns({ l: largeList(struct({ a: utf8().notNull() })).notNull() }));
-  expect(await project.migrate(["pull"])).toMatchObject({ code: 0, stderr: "" });
-  expect(readFileSync(join(project.folder, "schema.ts"), "utf8")).toContain(
-    "  large: { l: largeList(struct({ a: utf8().notNull() })).notNull() },\n",
-  );
-  expect(await project.migrate(["generate", "--check"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["baseline"])).toMatchObject({ code: 0 });
 });
 
 test("what is there already is never written over, and nothing is written beside it", async () => {
@@ -432,7 +424,7 @@ describe("pull --schema", () => {
     return { ...project, schema };
   }
 
-  test("writes the tables and indexes that the migrations lead to, whatever the layout of the file", async () => {
+  test("writes the tables and indexes that the migrations lead to, over any layout, and over code only with --yes", async () => {
     const { migrate, schema, write } = await pulled();
     write("schema.ts", schema().replaceAll("\n", "\n\n").replaceAll('"', "'"));
     expect(await migrate(["pull", "--schema"])).toMatchObject({ code: 0, stdout: "wrote schema.ts: 1 table\n" });
@@ -441,17 +433,11 @@ describe("pull --schema", () => {
     const before = schema();
     expect(await migrate(["pull", "--schema"])).toMatchObject({ code: 0 });
     expect(schema()).toBe(before);
-  });
-
-  test("replaces a file written by hand, which lacks the comment that the tool writes", async () => {
-    const { migrate, schema, write } = await pulled();
+    // A file written by hand lacks the comment that the tool writes.
     write("schema.ts", schema().replace(/\/\*\*.*\*\/\n/, ""));
     expect(schema()).not.toContain("/**");
     expect(await migrate(["pull", "--schema"])).toMatchObject({ code: 0, stdout: "wrote schema.ts: 1 table\n" });
-  });
 
-  test("replaces a file with comments or code of its own only with --yes", async () => {
-    const { migrate, schema, write } = await pulled();
     const own = `// Ours.\n${schema()}`;
     write("schema.ts", own);
     expect(await migrate(["pull", "--schema"])).toMatchObject({

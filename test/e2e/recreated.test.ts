@@ -29,10 +29,8 @@ async function recreated(steps: string, way: Way, rows: Record<string, unknown>[
 const theirs = [{ id: 7, title: "theirs" }];
 
 test.each([
-  ["lance", []],
   ["lance", theirs],
   ["namespace", []],
-  ["namespace", theirs],
 ] as const)(
   "a table that another has taken the place of is not dropped without consent (%s, %j)",
   async (way, rows) => {

@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import { fromIpc } from "../../src/wire/arrow/arrow-schema.ts";
 import { expect, test } from "vitest";
 import { aProject, leaping, ownMigrations, root, type Project } from "../support/project.ts";
-import { aProxy, type Passed } from "../support/proxy.ts";
+import { aProxy } from "../support/proxy.ts";
 import { aService, apiKey } from "../support/service.ts";
 import { addRows, columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
 import { casesInTurn } from "../support/rounds.ts";
@@ -74,39 +73,6 @@ test.each(inTurn(["service", "namespace"] as const))(
   },
 );
 
-/** A request of the service dialect as the document describes it, or what is wrong with it. */
-function undocumented({ method, path, headers, body }: Passed): string | undefined {
-  const type = headers["content-type"];
-  if (headers["x-api-key"] !== apiKey) return "no key";
-  if (headers["x-service-database"] !== "analytics") return "no database";
-  const request = `${method} ${path}`;
-  if (request === "GET /v1/tables")
-    return body.length > 0 || type !== "application/json" ? `a list with ${type}` : undefined;
-  if (/^POST \/v1\/tables\/[A-Za-z0-9_.-]+$/.test(request)) {
-    if (type !== "application/vnd.apache.arrow.stream") return `a create with ${type}`;
-    return fromIpc(body).length === 0 ? "a create without columns" : undefined;
-  }
-  if (!/^POST \/v1\/table\/[A-Za-z0-9_.-]+\/alter_columns$/.test(request)) return request;
-  if (type !== "application/json") return `an alter with ${type}`;
-  const { alterations, ...others } = JSON.parse(body.toString("utf8"));
-  const known = new Set(["path", "rename", "data_type", "nullable"]);
-  const strange = alterations.flatMap((one: object) => Object.keys(one).filter((name) => !known.has(name)));
-  return [...Object.keys(others), ...strange].join(", ") || undefined;
-}
-
-test("the service dialect sends nothing but the three documented requests, and one when nothing is pending", async () => {
-  const service = await aService();
-  const proxy = await aProxy(service.url);
-  const project = aProjectFor(`${proxy.url}/`, "service", `, database: "analytics"`);
-  expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
-  expect(proxy.passed.map(undocumented).filter((problem) => problem !== undefined)).toEqual([]);
-  const kinds = new Set(proxy.passed.map(({ method, path }) => `${method} ${path.split("/").slice(2, 3)}`));
-  expect(kinds).toEqual(new Set(["GET tables", "POST tables", "POST table"]));
-  const before = proxy.passed.length;
-  expect(await project.migrate(["up"], key)).toMatchObject({ code: 0, stdout: "nothing to do\n" });
-  expect(proxy.passed.slice(before).map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /v1/tables"]);
-});
-
 test("the namespace dialect sends two requests when nothing is pending", async () => {
   const service = await aService();
   const proxy = await aProxy(service.url);
@@ -128,55 +94,6 @@ test("eight that start at once on one service apply each migration once", async 
   const applied = all.flatMap(({ stdout }) => stdout.match(/^applied \S+/gm) ?? []);
   expect(applied.toSorted()).toEqual(ownMigrations.map((file) => `applied ${file.replace(".ts", "")}`));
 });
-
-test.each(inTurn(["service", "namespace"] as const))(
-  "an edited file, a table changed by hand and a number below an applied one are refused, in the dialect %s",
-  async (dialect) => {
-    const service = await aService();
-    const project = aProject();
-    project.write(
-      "migrate.config.ts",
-      `export default { targets: { here: { kind: "rest", endpoint: "${service.url}", dialect: "${dialect}" } } };`,
-    );
-    project.migration("0001_people.ts", `m.createTable("people", { id: m.int32(), name: m.utf8() })`);
-    expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
-
-    project.migration("0001_people.ts", `m.createTable("people", { id: m.int64(), name: m.utf8() })`);
-    const edited = await project.migrate(["up"], key);
-    expect(edited).toMatchObject({
-      code: 4,
-      stderr: expect.stringContaining("0001_people.ts was changed after it was applied"),
-    });
-    project.migration("0001_people.ts", `\n// a word\n  m.createTable("people", { id: m.int32(), name: m.utf8() })`);
-    expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
-    expect(await project.migrate(["up"], key)).toMatchObject({ code: 0, stdout: "nothing to do\n" });
-
-    const db = await lancedb.connect(service.data);
-    await db.createTable("others", [{ id: 1 }]);
-    project.migration("0005_others.ts", `m.createTable("others", { id: m.int32() })`);
-    const taken = await project.migrate(["up"], key);
-    expect(taken).toMatchObject({
-      code: 4,
-      stderr: expect.stringContaining("table others is not as the ledger records"),
-    });
-    await db.dropTable("others");
-    expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
-
-    project.migration("0003_early.ts", `m.renameColumn("people", "name", "full_name")`);
-    expect(await project.migrate(["up"], key)).toMatchObject({
-      code: 4,
-      stderr: expect.stringContaining("0003_early.ts is pending"),
-    });
-    expect(await project.migrate(["up", "--allow-out-of-order"], key)).toMatchObject({ code: 0 });
-
-    await db.dropTable("people");
-    project.migration("0006_more.ts", `m.renameColumn("people", "full_name", "name")`);
-    expect(await project.migrate(["up"], key)).toMatchObject({
-      code: 4,
-      stderr: expect.stringContaining("it does not exist"),
-    });
-  },
-);
 
 test.each(inTurn(["service", "namespace"] as const))(
   "a run whose service goes away ends with 6 and says how far it got, and the next one goes on, in the dialect %s",
@@ -222,7 +139,6 @@ test("doctor finds out what a service can do, and says what it left behind", asy
 });
 
 test.each([
-  ["service", "namespace"],
   ["service", "lance"],
   ["namespace", "service"],
 ] as const)("a database that the dialect %s has migrated is refused as %s", async (first, then) => {

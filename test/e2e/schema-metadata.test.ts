@@ -1,7 +1,7 @@
 /** The metadata of a table's schema, in which LanceDB's clients keep their embedding functions. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { arrow } from "../support/foreign.ts";
 import { aProject, type Project } from "../support/project.ts";
 import { lancedb } from "../support/tables.ts";
@@ -45,8 +45,9 @@ const creation = `m.createTable("documents", { id: m.int64().notNull(), text: m.
   metadata: ${JSON.stringify(metadata)},
 }),`;
 
-describe.each(["lance", "namespace"] as const)("on %s", (way) => {
-  test("embedding functions survive pull and up on a new database byte for byte", async () => {
+test.each(["lance", "namespace"] as const)(
+  "embedding functions survive pull and up on a new database byte for byte, on %s",
+  async (way) => {
     const project = await aProjectOn(way);
     await makeDocuments(project.data);
     expect(await project.migrate(["pull"], key)).toMatchObject({ code: 0, stderr: "" });
@@ -59,18 +60,18 @@ describe.each(["lance", "namespace"] as const)("on %s", (way) => {
     expect(await fresh.migrate(["up"], key)).toMatchObject({ code: 0 });
     expect(await metadataOf(fresh.data)).toEqual(metadata);
     expect(await fresh.migrate(["verify"], key)).toMatchObject({ code: 0 });
-  });
+  },
+);
 
-  test("verify finds a table that was created again without its schema metadata", async () => {
-    const project = await aProjectOn(way);
-    project.migration("0001_documents.ts", creation);
-    expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
-    await (await lancedb.connect(project.data)).dropTable("documents");
-    await makeDocuments(project.data, {});
-    expect(await project.migrate(["verify"], key)).toMatchObject({
-      code: 4,
-      stdout: expect.stringContaining("embedding_functions in the schema's metadata is not set instead of"),
-    });
+test("verify finds a table that was created again without its schema metadata", async () => {
+  const project = await aProjectOn("namespace");
+  project.migration("0001_documents.ts", creation);
+  expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
+  await (await lancedb.connect(project.data)).dropTable("documents");
+  await makeDocuments(project.data, {});
+  expect(await project.migrate(["verify"], key)).toMatchObject({
+    code: 4,
+    stdout: expect.stringContaining("embedding_functions in the schema's metadata is not set instead of"),
   });
 });
 

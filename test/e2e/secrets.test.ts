@@ -189,10 +189,12 @@ test.each([
 ])("the line of the %s in %s is shown to nobody", async (_what, file, text) => {
   const { "migrate.config.ts": _, ...files } = configured(`{ kind: "lance", uri: ".lancedb" }`);
   const where = folder({ ...files, [file]: text });
+  // All that an error holds, and what the command makes of it; commands load every kind of file by the same code.
+  const command = ["lint", ["lint", "--verbose"]] as const;
   for (const [name, args] of [
-    ["library", []],
-    ["lint", ["lint", "--verbose"]],
-  ] as const) {
+    ["library", []] as const,
+    ...(isLong || file.startsWith("migrations") ? [command] : []),
+  ]) {
     const shown = await where.run(name, args, {});
     expect({ [name]: leaks(shown, [plainKey]) }).toEqual({ [name]: [] });
     expect(shown.texts.map(([, text]) => text).join("")).toMatch(/can't be loaded/);

@@ -1,16 +1,12 @@
 /** `migrate up` on the embedded engine, with applications that write in between. */
-import { rmSync, renameSync, readFileSync, existsSync, readdirSync } from "node:fs";
-import { spawnSync } from "node:child_process";
+import { rmSync, renameSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, describe } from "vitest";
 import { lacks } from "../support/needs.ts";
-import { aProject, root, type Project } from "../support/project.ts";
+import { aProject, type Project } from "../support/project.ts";
 import { addRows, columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
 import { applied, documents } from "./support/documents.ts";
-import { onTerminal, withoutColours } from "./support/terminal.ts";
-
-const bin = join(root, "dist", "bin.js");
-/** A pseudo terminal takes the script command of Linux; that of other systems has other flags. */
+import { onTerminal } from "./support/terminal.ts";
 
 const authors = `m.createTable("authors", { first: m.utf8(), last: m.utf8(), documents: m.list(m.int32()) })`;
 const headline = `m.renameColumn("documents", "title", "headline")`;
@@ -210,28 +206,6 @@ describe("a run", () => {
     expect(stdout).toContain("1 migration applied\n");
   });
 
-  test.skipIf(lacks("terminal")).each([
-    { how: "on a terminal", command: "migrate plan", env: {}, first: "\u001b[1m0001_documents\u001b[22m" },
-    { how: "with --no-color", command: "migrate plan --no-color", env: {}, first: "0001_documents" },
-    { how: "with NO_COLOR", command: "migrate plan", env: { NO_COLOR: "1" }, first: "0001_documents" },
-  ])("knows whether colours are wanted: $how", ({ command, env, first }) => {
-    const project = aProject();
-    project.migration("0001_documents.ts", documents);
-    const stdout = onTerminal(project, command, { env });
-    expect(stdout.split("\r\n")[0]).toBe(first);
-  });
-
-  test("prints no colours where there is no terminal", async () => {
-    const project = aProject();
-    project.migration("0001_documents.ts", documents);
-    const { stdout } = spawnSync(process.execPath, [bin, "plan"], {
-      cwd: project.folder,
-      env: withoutColours(),
-      encoding: "utf8",
-    });
-    expect(stdout).toMatch(/^0001_documents\n/);
-  });
-
   test.skipIf(lacks("terminal"))("leaves no passing line behind on a terminal", () => {
     const project = aProject();
     project.migration("0001_documents.ts", documents);
@@ -271,13 +245,6 @@ describe("a step that fails", () => {
       mend: { where: "headline = 'words'", values: { headline: "7" } },
       after: ["id: int64 not null", "headline: utf8"],
     },
-    {
-      what: "a number that does not fit",
-      steps: `${headline},\nm.addColumn("documents", "n", m.int8(), { as: "id" }),\nm.setNullable("documents", "id", true)`,
-      says: "0002_change.ts, step 2 (addColumn) failed",
-      mend: { where: "id = 1000", values: { id: 100 } },
-      after: ["id: int32", "headline: utf8"],
-    },
   ])("ends the run at $what, and the next run goes on there", async ({ steps, says, mend, after }) => {
     const project = await applied(["0001_documents.ts", documents]);
     await addRows(project.database, "documents", [{ ...aDocument, id: 1000, title: "words" }]);
@@ -312,18 +279,15 @@ describe("a step that fails", () => {
     return project;
   }
 
-  test("may be edited", async () => {
-    const project = await halfDone();
-    project.migration("0002_change.ts", `${headline},\n${wideId}`);
-    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-    expect((await columnsOf(project.database, "documents")).slice(0, 2)).toEqual([
+  test("may be edited, or left out", async () => {
+    const edited = await halfDone();
+    edited.migration("0002_change.ts", `${headline},\n${wideId}`);
+    expect(await edited.migrate(["up"])).toMatchObject({ code: 0 });
+    expect((await columnsOf(edited.database, "documents")).slice(0, 2)).toEqual([
       "id: int64 not null",
       "headline: utf8",
     ]);
-    expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: "nothing to do\n" });
-  });
-
-  test("may be left out", async () => {
+    expect(await edited.migrate(["up"])).toMatchObject({ code: 0, stdout: "nothing to do\n" });
     const project = await halfDone();
     project.migration("0002_change.ts", headline);
     expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
@@ -334,10 +298,7 @@ describe("a step that fails", () => {
     const project = await halfDone();
     project.migration("0002_change.ts", `m.renameColumn("documents", "title", "caption"),\n${wideId}`);
     await expectRefused(project, ["up"], "0002_change.ts was changed", "step 1 has already run");
-  });
-
-  test("does not let the steps before it be taken out", async () => {
-    const project = await halfDone();
+    // Nor be taken out.
     project.migration("0002_change.ts", number);
     await expectRefused(project, ["up"], "0002_change.ts was changed", "step 1");
   });
@@ -364,46 +325,33 @@ describe("an applied file", () => {
     ["0002_change.ts", second],
   ] as const;
 
-  test.each([
-    {
-      how: "with another step",
-      steps: `${headline},\n${required}`,
-      says: "step 2 (setNullable) is not the step that ran",
-    },
-    { how: "with a step more", steps: `${second},\n${required}`, says: "step 3 (setNullable) was added" },
-    { how: "with a step less", steps: headline, says: "it has 1 step instead of 2" },
-    { how: "with its steps in another order", steps: `${wideId},\n${headline}`, says: "step 1 (retypeColumn)" },
-  ])("is refused $how, whether or not something is pending", async ({ steps, says }) => {
+  /** Which steps may be others: test/unit/plan/history/pending.test.ts. */
+  test("is refused with another step, whether or not something is pending", async () => {
     const project = await applied(...history);
-    project.migration("0002_change.ts", steps);
-    await expectRefused(project, ["up"], "0002_change.ts was changed after it was applied", says);
+    project.migration("0002_change.ts", `${headline},\n${required}`);
+    const says = ["0002_change.ts was changed after it was applied", "step 2 (setNullable) is not the step that ran"];
+    await expectRefused(project, ["up"], ...says);
     project.migration("0003_more.ts", `m.setNullable("documents", "id", true)`);
-    await expectRefused(project, ["up"], "0002_change.ts was changed after it was applied", says);
-    await expectRefused(project, ["plan"], "0002_change.ts was changed after it was applied", says);
+    await expectRefused(project, ["up"], ...says);
+    await expectRefused(project, ["plan"], ...says);
   });
 
   const path = (project: Project, name = "0002_change.ts") => join(project.folder, "migrations", name);
   const edit = (change: (text: string) => string) => (project: Project) =>
     project.write("migrations/0002_change.ts", change(readFileSync(path(project), "utf8")));
 
-  test.each([
-    { how: "reformatted", change: edit((text) => text.replaceAll("\n", "\n\n  ")) },
-    { how: "commented", change: edit((text) => `/** Why. */\n${text}// The end.\n`) },
-    { how: "with other line ends", change: edit((text) => text.replaceAll("\n", "\r\n")) },
-    { how: "with a byte order mark", change: edit((text) => `\uFEFF${text}`) },
-    {
-      how: "with its fields in another order",
-      change: edit((text) =>
-        text.replace(headline, `{ name: "headline", path: "title", table: "documents", kind: "renameColumn" }`),
-      ),
-    },
-    { how: "in JavaScript", change: (project: Project) => renameSync(path(project), path(project, "0002_change.js")) },
-    { how: "as .mts", change: (project: Project) => renameSync(path(project), path(project, "0002_change.mts")) },
-  ])("is not refused when it is $how", async ({ change }) => {
+  /** What does not count in a file: test/unit/migrations/load.test.ts. */
+  test("is not refused when its text, its fields or its ending are others", async () => {
     const project = await applied(...history);
     const before = await versionsOf(project.database);
-    change(project);
-    expect(await project.migrate(["up"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
+    edit((text) => `\uFEFF/** Why. */\n${text.replaceAll("\n", "\r\n\r\n  ")}// The end.\n`)(project);
+    edit((text) =>
+      text.replace(headline, `{ name: "headline", path: "title", table: "documents", kind: "renameColumn" }`),
+    )(project);
+    for (const ending of ["js", "mts"]) {
+      renameSync(path(project, `0002_change.${ending === "js" ? "ts" : "js"}`), path(project, `0002_change.${ending}`));
+      expect(await project.migrate(["up"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
+    }
     expect((await versionsOf(project.database)).documents).toBe(before.documents);
     project.migration("0003_more.ts", `m.setNullable("documents", "id", true)`);
     expect(await project.migrate(["up"])).toMatchObject({
@@ -466,26 +414,6 @@ describe("drift", () => {
       says: ["column title is missing", "column caption (utf8) was not expected"],
     },
     {
-      what: "a field that was renamed",
-      drift: (p: Project) => withTable(p, "documents", (t) => t.alterColumns([{ path: "source.url", rename: "uri" }])),
-      says: ["column source.url is missing", "column source.uri (utf8) was not expected"],
-    },
-    {
-      what: "a column that was retyped",
-      drift: (p: Project) => withTable(p, "documents", (t) => t.alterColumns([{ path: "id", dataType: "int64" }])),
-      says: ["column id is int64 instead of int32"],
-    },
-    {
-      what: "a column that was made nullable",
-      drift: (p: Project) => withTable(p, "documents", (t) => t.alterColumns([{ path: "id", nullable: true }])),
-      says: ["column id is nullable instead of not null"],
-    },
-    {
-      what: "a column that was dropped",
-      drift: (p: Project) => withTable(p, "documents", (t) => t.dropColumns(["score"])),
-      says: ["column score is missing"],
-    },
-    {
       what: "a table that was dropped",
       drift: async (p: Project) => {
         const db = await lancedb.connect(p.database);
@@ -509,19 +437,12 @@ describe("drift", () => {
     expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   });
 
-  test("that is the pending step done by hand has its own hint", async () => {
+  test("that is the pending step done by hand has its own hint, and is forgotten once it is put right again", async () => {
     const project = await applied(["0001_documents.ts", documents]);
     await withTable(project, "documents", (table) => table.alterColumns([{ path: "title", rename: "headline" }]));
     project.migration("0002_headlines.ts", headline);
     await expectRefused(project, ["up"], "; otherwise undo them or mark the migration as applied: migrate baseline");
-  });
-
-  test("that is put right again is forgotten", async () => {
-    const project = await applied(["0001_documents.ts", documents]);
-    project.migration("0002_wide.ts", wideId);
-    await withTable(project, "documents", (table) => table.alterColumns([{ path: "title", rename: "caption" }]));
-    expect(await project.migrate(["up"])).toMatchObject({ code: 4 });
-    await withTable(project, "documents", (table) => table.alterColumns([{ path: "caption", rename: "title" }]));
+    await withTable(project, "documents", (table) => table.alterColumns([{ path: "headline", rename: "title" }]));
     expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   });
 });
@@ -529,80 +450,28 @@ describe("drift", () => {
 describe("the configuration", () => {
   const target = `targets: { local: { kind: "lance", uri: ".lancedb" } }`;
 
-  test("may name the ledger", async () => {
-    const project = aProject();
-    project.write("migrate.config.ts", `export default { ledger: "history.of-schema", ${target} };`);
-    project.migration("0001_documents.ts", documents);
-    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-    expect(Object.keys(await versionsOf(project.database)).toSorted()).toEqual(["documents", "history.of-schema"]);
-    expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: "nothing to do\n" });
-    project.migration("0002_ledger.ts", `m.renameColumn("history.of-schema", "by", "who")`);
-    await expectRefused(project, ["up"], "table history.of-schema is the ledger's");
-  });
-
-  test("may name the migrations folder", async () => {
-    const project = aProject();
-    project.write("migrate.config.ts", `export default { migrations: "./database/steps", ${target} };`);
-    project.write(
-      "database/steps/0001_documents.ts",
-      `import * as m from "lance-migrate";\nexport const up = [${documents}];\n`,
-    );
-    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-    expect(Object.keys(await versionsOf(project.database)).toSorted()).toEqual(["_migrations", "documents"]);
-  });
-
-  test("in another folder has its paths resolved against that folder", async () => {
-    const project = aProject();
-    project.write(
-      "deploy/production.ts",
-      `export default { migrations: "../migrations", targets: { local: { kind: "lance", uri: "data" } } };`,
-    );
-    project.migration("0001_documents.ts", documents);
-    expect(await project.migrate(["up", "--config", "deploy/production.ts"])).toMatchObject({ code: 0 });
-    expect(readdirSync(join(project.folder, "deploy")).toSorted()).toEqual(["data", "production.ts"]);
-    expect(Object.keys(await versionsOf(join(project.folder, "deploy", "data"))).toSorted()).toEqual([
-      "_migrations",
-      "documents",
-    ]);
-  });
-
-  test.each(["db_local", "db", "database/db", "a folder/with ümlauts", "100% #1?", "a%20b", "~"])(
-    "may keep the database in %s",
-    async (uri) => {
-      const project = aProject();
-      project.write("migrate.config.ts", `export default { targets: { local: { kind: "lance", uri: "${uri}" } } };`);
-      project.migration("0001_documents.ts", documents);
-      expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-      expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: "nothing to do\n" });
-      expect(readdirSync(join(project.folder, uri)).toSorted()).toEqual(["_migrations.lance", "documents.lance"]);
-    },
-  );
-
-  test("may be chosen among several targets with --target", async () => {
+  test("may name the ledger and the migrations folder", async () => {
     const project = aProject();
     project.write(
       "migrate.config.ts",
-      `export default { target: "one", targets: { one: { kind: "lance", uri: "one" }, two: { kind: "lance", uri: "two" } } };`,
+      `export default { ledger: "history.of-schema", migrations: "./database/steps", ${target} };`,
     );
-    project.migration("0001_documents.ts", documents);
-    expect(await project.migrate(["up", "-t", "two"])).toMatchObject({ code: 0 });
-    expect(existsSync(join(project.folder, "one"))).toBe(false);
-    expect(await project.migrate(["status", "--check"])).toMatchObject({
-      code: 3,
-      stdout: expect.stringContaining("on one"),
-    });
-    expect(await project.migrate(["status", "--check", "--target", "two"])).toMatchObject({ code: 0 });
+    const add = (name: string, steps: string) =>
+      project.write(`database/steps/${name}`, `import * as m from "lance-migrate";\nexport const up = [${steps}];\n`);
+    add("0001_documents.ts", documents);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    expect(Object.keys(await versionsOf(project.database)).toSorted()).toEqual(["documents", "history.of-schema"]);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+    add("0002_ledger.ts", `m.renameColumn("history.of-schema", "by", "who")`);
+    await expectRefused(project, ["up"], "table history.of-schema is the ledger's");
   });
 
-  test.each(["migrate.config.ts", "migrate.config.mts", "migrate.config.js", "migrate.config.mjs"])(
-    "is found as %s",
-    async (name) => {
-      const project = aProject();
-      project.write(name, `export default { targets: { here: { kind: "lance", uri: "found" } } };`);
-      expect(await project.migrate(["status"])).toMatchObject({
-        code: 0,
-        stdout: "0 migrations applied, 0 pending on here\n",
-      });
-    },
-  );
+  test.each(["a folder/with ümlauts", "100% #1?", "a%20b", "~"])("may keep the database in %s", async (uri) => {
+    const project = aProject();
+    project.write("migrate.config.ts", `export default { targets: { local: { kind: "lance", uri: "${uri}" } } };`);
+    project.migration("0001_documents.ts", documents);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+    expect(readdirSync(join(project.folder, uri)).toSorted()).toEqual(["_migrations.lance", "documents.lance"]);
+  });
 });
