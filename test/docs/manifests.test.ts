@@ -9,7 +9,6 @@ import { parse } from "yaml";
 import { pythonWith, wheelOf } from "../clients/client.ts";
 import { lacks } from "../support/needs.ts";
 import { temporaryFolder } from "../support/project.ts";
-import { ofThisCommit } from "../support/rounds.ts";
 import { allBlocks, at } from "./blocks.ts";
 
 interface Manifest {
@@ -18,11 +17,7 @@ interface Manifest {
   readonly metadata?: object;
 }
 
-/** For each commit every third one. */
-const blocks = ofThisCommit(
-  allBlocks().filter(({ page, language }) => page === "docs/kubernetes.md" && language === "yaml"),
-  3,
-);
+const blocks = allBlocks().filter(({ page, language }) => page === "docs/kubernetes.md" && language === "yaml");
 const wrong = { apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, spec: { container: [] } };
 
 /** A part of a pod becomes a pod, and metadata an object that has nothing else. */

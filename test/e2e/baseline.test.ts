@@ -51,7 +51,9 @@ test.each(isLong ? everywhere : (["lance", "service"] as const))(
 
     project.migration("0005_more.ts", `m.renameColumn("people", "full_name", "called")`);
     expect(await project.run("up")).toMatchObject({ code: 0, stdout: expect.stringContaining("applied 0005_more") });
-    expect(await project.run("down", "--steps", "2", ...(kept === "service" ? ["--accept", "lossy"] : []))).toMatchObject({
+    expect(
+      await project.run("down", "--steps", "2", ...(kept === "service" ? ["--accept", "lossy"] : [])),
+    ).toMatchObject({
       code: 0,
     });
     expect((await project.run("status")).stdout).toContain("3 migrations applied, 2 pending");

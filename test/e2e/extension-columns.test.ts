@@ -92,8 +92,7 @@ test("JSON and blob columns are added to a table of a folder", async () => {
   expect(await migrate(["down", "--accept", "lossy"])).toMatchObject({ code: 0 });
 });
 
-test("a table in an older file format gets no blob, unless it is created with one", async () => {
-  const format = "2.0";
+test.each(["2.0", "2.1"])("a table in file format %s gets no blob, unless it is created with one", async (format) => {
   const { data, migrate, migration, write } = await aProjectOn("lance");
   write(
     "migrate.config.ts",

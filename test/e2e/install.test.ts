@@ -132,3 +132,8 @@ test("the messages about missing packages name the versions that package.json al
   const named = Object.entries(others).map(([name, range]) => `${name}@${major(range)}`);
   expect(named).toEqual(["@fastify/swagger@9", "fastify@5", "ts-morph@28", "workerpool@10"]);
 });
+
+test("an engine that is too old or too new is refused when it is installed", () => {
+  const project = projectIn("old-application", { "@lancedb/lancedb": "0.38.0" });
+  expect(() => npm(project, "install", "--package-lock-only", tarball)).toThrow();
+});
