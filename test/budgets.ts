@@ -12,7 +12,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** By what is counted, the most lines; of docs, the most words. */
 export const budgets: Readonly<Record<string, number>> = {
-  "src, core": 52_775,
+  // 80 more than before: the states of an action have names (run/execute/execute-described.ts).
+  "src, core": 52_860,
   "src/features/author": 4_845,
   "src/features/contracts": 235,
   "src/features/lint": 920,
@@ -23,7 +24,8 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/types": 1_310,
   test: 109_700,
   "docs, guide, in words": 49_620,
-  "docs/internals, in words": 22_920,
+  // 160 more than before: the frames of a call, which a test compares with the stack.
+  "docs/internals, in words": 23_080,
 };
 
 /** The lines or words of each part. */

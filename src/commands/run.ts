@@ -128,8 +128,8 @@ async function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Pr
   if (plan.contracts !== undefined) context.emit({ event: "contracts", ...plan.contracts });
   const migrations = plan.migrations.map(({ migration: { version, name } }) => ({ version, name }));
   const runHooks = hooksOf(context, run.direction, migrations);
-  const work = async () => await executePlanned({ ...context, runHooks }, run, lease);
-  return runHooks === undefined ? await work() : await runHooks.around(work);
+  if (runHooks === undefined) return await executePlanned(context, run, lease);
+  return await runHooks.around(async () => await executePlanned({ ...context, runHooks }, run, lease));
 }
 
 async function executePlanned(

@@ -134,7 +134,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "the table is not looked at again before a second try",
     118,
     "run/execute/execute-described.ts",
-    "if (failure === undefined ? sameTables(after, tablesOf(found)) : isDoneIn(tablesOf(found)))",
+    "if (failure === undefined ? sameTables(after, tablesOf(found)) : this.#isDoneIn(tablesOf(found)))",
     "if (failure === undefined && sameTables(after, tablesOf(found)))",
   ),
   bug(
@@ -253,8 +253,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     "a slow call is sent once more beside it where late ones are not refused",
     7352,
     "run/execute/hedged-send.ts",
-    "if (!isMomentary(action) || !target.capabilities.fences) return await firstGood(calls);",
-    "if (!isMomentary(action)) return await firstGood(calls);",
+    "if (!isMomentary(action) || !target.capabilities.fences) return await sendAction(action, seen, context);",
+    "if (!isMomentary(action)) return await sendAction(action, seen, context);",
   ),
   bug(
     "a migration is rolled back without a word before",
@@ -281,7 +281,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "metadata that others set is lost with the version that an older one replaces",
     56,
     "run/execute/execute-described.ts",
-    "const { commits, harm = done.harm } = await reapplyChangesByOthers(planned, call, context);",
+    "const { commits, harm = done.harm } = await reapplyChangesByOthers(this.#planned, call, this.#context);",
     "const { commits, harm } = { commits: 0, harm: done.harm };",
   ),
   bug(

@@ -20,8 +20,9 @@ import { isHidden } from "../../actions/rewrite/append-guard.ts";
 import { madeName } from "../../schema/names.ts";
 import { sameTables, type Tables } from "../../schema/table.ts";
 import { mostRepeats } from "../../targets/contract/retry.ts";
-import { executeDescribed, changed, describeTables, isAfter, leftSince, tablesOf } from "./execute-described.ts";
-import type { ActionContext, Done, ActionResult, Snapshots, FailedCall } from "./send-action.ts";
+import { describeTables, isAfter, leftSince, tablesOf, type Snapshots } from "../check/snapshots.ts";
+import { executeDescribed, changed } from "./execute-described.ts";
+import type { ActionContext, Done, ActionResult, FailedCall } from "./send-action.ts";
 import { versionIn } from "../check/table-identity.ts";
 import { lookAlike } from "../check/look-alike.ts";
 

@@ -16,10 +16,11 @@ import {
   type ActionContext,
   type Done,
   type ActionResult,
+  type CallResult,
   type Failure,
-  type Snapshots,
 } from "./send-action.ts";
 import { sendHedged } from "./hedged-send.ts";
+import { describeTables, tablesOf, type Snapshots } from "../check/snapshots.ts";
 import { isAnother, versionIn } from "../check/table-identity.ts";
 import { requireReadable } from "../check/check-readable.ts";
 import { lookAlike } from "../check/look-alike.ts";
@@ -30,116 +31,193 @@ export async function executeDescribed(
   mayBeDone: boolean,
   context: ActionContext,
 ): Promise<ActionResult> {
-  const { target, lease, mayAct, place } = context;
-  const { action, before, after } = planned;
-  const hasTrace = !changesRows(action);
-  // Restoring a version may also change columns or indexes. Then the table shows whether it was done.
-  const isDoneIn = (tables: Tables) => sameTables(after, tables) && (hasTrace || !sameTables(before, tables));
-  const withIndexes =
-    context.withIndexes ??
-    (action.kind === "restoreTable" ||
-      [...before.values(), ...after.values()].some((table) => table?.indexes !== undefined));
+  const action = new DescribedAction(planned, mayBeDone, context);
   const again = nextTry(planned, context);
-  let inDoubt = mayBeDone;
-  let wasUnanswered = false;
-  let failure: Failure | undefined;
-  let given = context.snapshots;
-  let first: TableSnapshot | undefined;
-  const stillThere = async () => {
-    const snapshots = await describeTables(before.keys(), target, withIndexes);
+  for (;;) {
+    const seen = await action.look();
+    const early = await action.endingBefore(seen);
+    if (early !== undefined) return early;
+    // Nothing is awaited from here to the call. A run that was suspended until it may have a successor describes the
+    // tables again.
+    if (!context.lease.isSure()) continue;
+    const called = await action.send(seen);
+    const ending = await action.endingAfter(called, seen);
+    if (ending !== undefined) return ending;
+    if (!(await again(action.failure!))) return action.givenUp(called, seen);
+  }
+}
+
+/** One action, with what its calls have shown so far. */
+class DescribedAction {
+  readonly #planned: PlannedAction;
+  readonly #context: ActionContext;
+  readonly #withIndexes: boolean;
+  /** Whether a call may have done it, of this run or of one that was stopped. */
+  #inDoubt: boolean;
+  #wasUnanswered = false;
+  /** Snapshots that the caller has just taken; used once. */
+  #given: Snapshots | undefined;
+  /** The table when it was first seen as it should be. */
+  #first: TableSnapshot | undefined;
+  /** The snapshots after the last call. */
+  #found: Snapshots = new Map();
+  /** That of the last call. */
+  failure: Failure | undefined;
+
+  constructor(planned: PlannedAction, mayBeDone: boolean, context: ActionContext) {
+    const { action, before, after } = planned;
+    this.#planned = planned;
+    this.#context = context;
+    this.#inDoubt = mayBeDone;
+    this.#given = context.snapshots;
+    this.#withIndexes =
+      context.withIndexes ??
+      (action.kind === "restoreTable" ||
+        [...before.values(), ...after.values()].some((table) => table?.indexes !== undefined));
+  }
+
+  async look(): Promise<Snapshots> {
+    const { lease } = this.#context;
+    const given = this.#given;
+    this.#given = undefined;
+    if (given !== undefined && lease.isSure()) return given;
+    const snapshots = await this.#describe();
+    // Checked after the description: a run that was suspended in between must not act on its successor's tables.
+    await lease.check();
+    return snapshots;
+  }
+
+  /** If the action is done already, or must not be tried on these tables. */
+  async endingBefore(snapshots: Snapshots): Promise<ActionResult | undefined> {
+    const { target, bound, mayAct } = this.#context;
+    const { action, before } = this.#planned;
+    const inDoubt = this.#inDoubt;
+    const tables = tablesOf(snapshots);
+    const seen = snapshots.get(action.table);
+    if (inDoubt && this.#isDoneIn(tables)) {
+      const done = { before: undefined, after: versionIn(seen), found: snapshots };
+      return (
+        (await this.#foreign()) ??
+        (await this.#ended({ ...done, harm: await this.#harmIn(snapshots) }, { seen: this.#first }))
+      );
+    }
+    if (!sameTables(before, tables)) return { error: changed(this.#planned, snapshots), inDoubt };
+    this.#first ??= seen;
+    for (const one of [bound, this.#first])
+      if (await isAnother(action.table, one, seen, target)) return { error: recreated(this.#planned), inDoubt };
+    if (mayAct?.(tables, seen?.version) !== false) return undefined;
+    return { error: changed(this.#planned, snapshots), inDoubt, isUnsent: true };
+  }
+
+  /** Returns undefined if the call may not be sent again. Nothing is awaited before the call. */
+  async send(snapshots: Snapshots): Promise<CallResult | undefined> {
+    const { action } = this.#planned;
+    if (!maySend(this.#planned, this.failure, this.#context.target)) return undefined;
+    const mayBeDone = this.#inDoubt && action.kind === "putBackRows";
+    const sent = mayBeDone ? { ...action, mayBeDone } : onlyCommit(this.#planned);
+    const called = await sendHedged(sent, snapshots.get(action.table), this.#context, () => this.#stillThere());
+    this.failure = called.failure;
+    return called;
+  }
+
+  /**
+   * If no other call can change anything. The tables show what happened, whatever the answer was, or if there was none.
+   * If only rows changed, the answer shows it.
+   */
+  async endingAfter(called: CallResult | undefined, snapshots: Snapshots): Promise<ActionResult | undefined> {
+    const { target, lease } = this.#context;
+    const { action, before, after } = this.#planned;
+    if (called === undefined && changesRows(action)) return { error: this.failure!.error, inDoubt: this.#inDoubt };
+    const found = await this.#describe();
+    this.#found = found;
+    const { failure } = this;
+    if (failure === undefined ? sameTables(after, tablesOf(found)) : this.#isDoneIn(tablesOf(found)))
+      return (failure && (await this.#foreign())) ?? (await this.#endedAfter(called, snapshots.get(action.table)));
+    // The tables are not as they should be. If this process was suspended, the next holder may have done that.
+    await lease.check();
+    this.failure ??= unexpected(this.#planned, found, target);
+    this.#wasUnanswered ||= this.failure.kind === "unanswered";
+    // A call that puts rows back may fail after it has done so.
+    this.#inDoubt ||= this.#wasUnanswered || action.kind === "putBackRows";
+    if (sameTables(before, tablesOf(found))) return undefined;
+    return { error: this.failure.error, inDoubt: this.#inDoubt || failure === undefined };
+  }
+
+  givenUp(called: CallResult | undefined, snapshots: Snapshots): ActionResult {
+    const { table } = this.#planned.action;
+    const { kind, error } = this.failure!;
+    const commits = called?.commits;
+    const versions = { before: versionIn(snapshots.get(table)), after: versionIn(this.#found.get(table)) };
+    // A call that may still be under way could take effect in the middle of a detour.
+    const starved = kind === "conflict" && !this.#wasUnanswered;
+    return {
+      error,
+      inDoubt: this.#inDoubt,
+      starved,
+      part: commits === undefined ? undefined : { ...versions, commits },
+    };
+  }
+
+  async #describe(): Promise<Snapshots> {
+    return await describeTables(this.#planned.before.keys(), this.#context.target, this.#withIndexes);
+  }
+
+  /** Restoring a version may also change columns or indexes. Then the table shows whether it was done. */
+  #isDoneIn(tables: Tables): boolean {
+    const { action, before, after } = this.#planned;
+    return sameTables(after, tables) && (!changesRows(action) || !sameTables(before, tables));
+  }
+
+  /** The table, if the call may be sent once more beside the one that is under way. */
+  async #stillThere(): Promise<TableSnapshot | undefined> {
+    const { target, lease, mayAct } = this.#context;
+    const { action, before } = this.#planned;
+    const snapshots = await this.#describe();
     const found = tablesOf(snapshots);
     const seen = snapshots.get(action.table);
-    const isStill = sameTables(before, found) && !(await isAnother(action.table, first, seen, target));
+    const isStill = sameTables(before, found) && !(await isAnother(action.table, this.#first, seen, target));
     return isStill && mayAct?.(found, seen?.version) !== false && lease.isSure() ? seen : undefined;
-  };
+  }
+
   /** The ending if a table looks as it should because of another program; undefined otherwise. */
-  const foreign = async (): Promise<ActionResult | undefined> => {
-    const isRefused = !inDoubt && failure?.kind !== "unanswered";
-    const problem = await lookAlike(action, isRefused ? "refused" : "unknown", target, place);
+  async #foreign(): Promise<ActionResult | undefined> {
+    const { target, lease, place } = this.#context;
+    const isRefused = !this.#inDoubt && this.failure?.kind !== "unanswered";
+    const problem = await lookAlike(this.#planned.action, isRefused ? "refused" : "unknown", target, place);
     if (problem === undefined) return undefined;
     // If this process was suspended, the next holder may have done it.
     await lease.check();
     return { error: new Error(problem), inDoubt: true };
-  };
-  const harmOf = async (snapshots: Snapshots) => {
-    await requireSame(action, first, context);
-    await requireReadable(planned, context);
-    return (await lostUnanswered(action, first, snapshots.get(action.table), after.get(action.table), context))
-      ?.problem;
-  };
+  }
+
+  async #harmIn(snapshots: Snapshots): Promise<string | undefined> {
+    const { action, after } = this.#planned;
+    await requireSame(action, this.#first, this.#context);
+    await requireReadable(this.#planned, this.#context);
+    const now = snapshots.get(action.table);
+    return (await lostUnanswered(action, this.#first, now, after.get(action.table), this.#context))?.problem;
+  }
+
+  async #endedAfter(called: CallResult | undefined, seen: TableSnapshot | undefined): Promise<Done> {
+    const { failure } = this;
+    const { action } = this.#planned;
+    const done = {
+      before: versionIn(seen),
+      after: versionIn(this.#found.get(action.table)),
+      found: this.#found,
+      commits: called?.commits ?? commitsMade(action, seen?.version, called?.made, failure),
+      harm: failure === undefined ? called?.harm : await this.#harmIn(this.#found),
+    };
+    return await this.#ended(done, { seen, made: this.#inDoubt ? undefined : called?.made });
+  }
+
   /** Ends an action that is done, after putting back what others had given a table that it has restored. */
-  const ended = async (done: Done, call: RestoredTable): Promise<Done> => {
-    const { commits, harm = done.harm } = await reapplyChangesByOthers(planned, call, context);
+  async #ended(done: Done, call: RestoredTable): Promise<Done> {
+    const { commits, harm = done.harm } = await reapplyChangesByOthers(this.#planned, call, this.#context);
     if (commits === 0) return { ...done, harm };
-    const found = await describeTables(before.keys(), target, withIndexes);
+    const found = await this.#describe();
     const all = done.commits === undefined ? undefined : done.commits + commits;
-    return { ...done, after: versionIn(found.get(action.table)), found, commits: all, harm };
-  };
-  for (;;) {
-    const isGiven = given !== undefined && lease.isSure();
-    const snapshots = isGiven ? given! : await describeTables(before.keys(), target, withIndexes);
-    given = undefined;
-    const seen = snapshots.get(action.table);
-    // Checked after the description: a run that was suspended in between must not act on its successor's tables.
-    if (!isGiven) await lease.check();
-    if (inDoubt && isDoneIn(tablesOf(snapshots)))
-      return (
-        (await foreign()) ??
-        (await ended(
-          { before: undefined, after: versionIn(seen), found: snapshots, harm: await harmOf(snapshots) },
-          { seen: first },
-        ))
-      );
-    if (!sameTables(before, tablesOf(snapshots))) return { error: changed(planned, snapshots), inDoubt };
-    first ??= seen;
-    for (const one of [context.bound, first])
-      if (await isAnother(action.table, one, seen, target)) return { error: recreated(planned), inDoubt };
-    if (mayAct?.(tablesOf(snapshots), seen?.version) === false)
-      return { error: changed(planned, snapshots), inDoubt, isUnsent: true };
-    // Nothing is awaited from here to the call. A run that was suspended until it may have a successor describes them
-    // again.
-    if (!lease.isSure()) continue;
-    const sends = maySend(planned, failure, target);
-    const sent = inDoubt && action.kind === "putBackRows" ? { ...action, mayBeDone: true } : onlyCommit(planned);
-    const called = sends ? await sendHedged(sent, seen, context, stillThere) : undefined;
-    if (called !== undefined) failure = called.failure;
-    else if (!hasTrace) return { error: failure!.error, inDoubt };
-    // The tables show what happened, whatever the answer was, or if there was none. If only rows changed, the answer
-    // shows it.
-    const found = await describeTables(before.keys(), target, withIndexes);
-    if (failure === undefined ? sameTables(after, tablesOf(found)) : isDoneIn(tablesOf(found)))
-      return (
-        (failure && (await foreign())) ??
-        (await ended(
-          {
-            before: versionIn(seen),
-            after: versionIn(found.get(action.table)),
-            found,
-            commits: called?.commits ?? commitsMade(action, seen?.version, called?.made, failure),
-            harm: failure === undefined ? called?.harm : await harmOf(found),
-          },
-          { seen, made: inDoubt ? undefined : called?.made },
-        ))
-      );
-    // The tables are not as they should be. If this process was suspended, the next holder may have done that.
-    await lease.check();
-    const wasDone = failure === undefined;
-    failure ??= unexpected(planned, found, target);
-    wasUnanswered ||= failure.kind === "unanswered";
-    inDoubt ||= wasUnanswered;
-    // It may fail after it has put the rows back.
-    inDoubt ||= action.kind === "putBackRows";
-    if (!sameTables(before, tablesOf(found))) return { error: failure.error, inDoubt: inDoubt || wasDone };
-    if (!(await again(failure))) {
-      // A call that may still be under way could take effect in the middle of a detour.
-      const starved = failure.kind === "conflict" && !wasUnanswered;
-      const commits = called?.commits;
-      const part =
-        commits === undefined
-          ? undefined
-          : { before: versionIn(seen), after: versionIn(found.get(action.table)), commits };
-      return { error: failure.error, inDoubt, starved, part };
-    }
+    return { ...done, after: versionIn(found.get(this.#planned.action.table)), found, commits: all, harm };
   }
 }
 
@@ -180,20 +258,6 @@ function onlyCommit({ action, commits }: PlannedAction): Action {
 /** Actions that two calls at once would do twice. */
 const addsRows: ReadonlySet<ActionKind> = new Set(["insertRows", "putBackRows"]);
 
-export async function describeTables(
-  names: Iterable<string>,
-  target: Target,
-  withIndexes: boolean,
-): Promise<Snapshots> {
-  const snapshots = new Map<string, TableSnapshot | undefined>();
-  for (const name of names) snapshots.set(name, await target.describeTable(name, withIndexes));
-  return snapshots;
-}
-
-export function tablesOf(snapshots: Snapshots): Tables {
-  return new Map([...snapshots].map(([name, snapshot]) => [name, snapshot?.table]));
-}
-
 /** The first table that is not as it should be, and how it differs. */
 function wrongIn(
   expected: Tables,
@@ -219,21 +283,4 @@ function unexpected({ place, before, after }: PlannedAction, found: Snapshots, {
   const error = new MigrateError("ERR_UNEXPECTED_RESULT", { ...place, ...wrongIn(after, found) });
   const mayCome = !capabilities.fences && sameTables(before, tablesOf(found));
   return { kind: mayCome ? "unanswered" : "refused", error };
-}
-
-/** Whether the tables are as after it. */
-export async function isAfter({ after }: Pick<PlannedAction, "after">, target: Target): Promise<boolean> {
-  return sameTables(after, tablesOf(await describeTables(after.keys(), target, true)));
-}
-
-/** How the tables differ now from those before, in words. */
-export async function leftSince(before: Tables, target: Target): Promise<readonly string[]> {
-  try {
-    const tables = tablesOf(await describeTables(before.keys(), target, true));
-    return [...before].flatMap(([name, table]) =>
-      differences(table, tables.get(name)).map((words) => `${name}: ${words}`),
-    );
-  } catch (error) {
-    return [`which part is unknown: ${target.explain(error)}`];
-  }
 }

@@ -25,7 +25,7 @@ import {
   type Progress,
 } from "./migration-progress.ts";
 import type { ActionContext } from "./send-action.ts";
-import { executeGuarded } from "./write-guard.ts";
+import { executeGuarded, type Guarded } from "./write-guard.ts";
 import { compileMigration } from "../../plan/compile/compile.ts";
 import { dropLateStaging } from "../fill/drop-late-staging.ts";
 import { newlyDeferred } from "../deferred/newly-deferred.ts";
@@ -196,7 +196,10 @@ async function executeNextAction(progress: Progress, action: PlannedAction, isFi
       mayAct,
       mayLose: writeGuard === undefined,
     });
-  const ending = await executeGuarded(run, planned, action, progress.done, writeGuard);
+  const ending: Guarded =
+    writeGuard === undefined || planned.direction === "up"
+      ? await run(undefined, false)
+      : await executeGuarded(run, planned, action, progress.done, writeGuard);
   if ("error" in ending) {
     if (ending.part !== undefined) versions.note(action, ending.part);
     throw (

@@ -27,8 +27,8 @@ export async function sendHedged(
   stillThere: () => Promise<TableSnapshot | undefined>,
 ): Promise<CallResult> {
   const { target, clock, pending } = context;
+  if (!isMomentary(action) || !target.capabilities.fences) return await sendAction(action, seen, context);
   const calls = [sendAction(action, seen, context)];
-  if (!isMomentary(action) || !target.capabilities.fences) return await firstGood(calls);
   while (calls.length < mostCalls) {
     const ended = firstGood(calls);
     if (!(await isSlow(ended, clock))) break;

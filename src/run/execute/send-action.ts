@@ -11,10 +11,8 @@ import { patience, pauseAfter } from "../../targets/contract/retry.ts";
 import type { CallOutcome, Executed, TableSnapshot, Target } from "../../targets/contract/target.ts";
 import { sideEffects, type SideEffect } from "./side-effects.ts";
 import type { ActionRef, Emit } from "../events.ts";
+import type { Snapshots } from "../check/snapshots.ts";
 import type { SeenTable } from "../check/table-identity.ts";
-
-/** Snapshots of some tables, by name; undefined if there is no such table. */
-export type Snapshots = ReadonlyMap<string, TableSnapshot | undefined>;
 
 /** What executing an action needs. */
 export interface ActionContext {

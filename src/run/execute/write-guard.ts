@@ -26,6 +26,9 @@ interface OthersSpan {
   readonly until: number | undefined;
 }
 
+/** `lost`: what others had written that the action has destroyed. */
+export type Guarded = ActionResult & { readonly lost?: unknown };
+
 export interface WriteGuard {
   /** Undefined if the action destroys nothing. Throws ERR_ROLLBACK_STOPPED. */
   before(planned: PlannedMigration, action: PlannedAction, at: number): Promise<Watch | undefined>;
@@ -42,9 +45,8 @@ export async function executeGuarded(
   planned: PlannedMigration,
   action: PlannedAction,
   at: number,
-  writeGuard: WriteGuard | undefined,
-): Promise<ActionResult & { readonly lost?: unknown }> {
-  if (writeGuard === undefined || planned.direction === "up") return await run(undefined, false);
+  writeGuard: WriteGuard,
+): Promise<Guarded> {
   // A call without an answer may still take effect.
   let inDoubt = false;
   for (let looks = 1; ; looks++) {

@@ -11,7 +11,7 @@ import { recordFacts } from "../../plan/history/record-facts.ts";
 import type { PlannedMigration } from "../../plan/make-plan.ts";
 import { sameTables } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { describeTables, tablesOf } from "../execute/execute-described.ts";
+import { describeTables, tablesOf } from "../check/snapshots.ts";
 import { planChosen, type PlanningInput } from "./plan-run.ts";
 
 /**
