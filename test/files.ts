@@ -48,7 +48,7 @@ export const longest: readonly string[] = [
   "fault/recreated",
   "e2e/down",
   "e2e/repair",
-  "unit/run/execute/undescribed",
+  "unit/run/execute/execute-undescribed",
   "unit/two-runs",
   "e2e/databases",
   "fault/kill",

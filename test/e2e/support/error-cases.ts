@@ -116,7 +116,7 @@ export const errorCases: Readonly<Record<ErrorCode, Case | Elsewhere>> = {
   ERR_NO_EFFECT: inStep("unit/actions/rewrite/apply-alterations.test.ts"),
   ERR_PUSH_FAILED: { args: ["push"] },
   ERR_FILE_AFTER: { args: ["lint"] },
-  ERR_MOVED: { test: "unit/commands/branch/map-names.test.ts", why: "it is part of the message of ERR_REBASE" },
+  ERR_MOVED: { test: "unit/features/author/branch/map-names.test.ts", why: "it is part of the message of ERR_REBASE" },
   ERR_REBASE: { args: ["rebase"] },
   ERR_ORDER_MATTERS: { args: ["rebase"] },
   ERR_GROUP_CHANGED: { args: ["up"] },
