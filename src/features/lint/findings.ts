@@ -44,12 +44,8 @@ export interface FindingsChoice {
   readonly loadSeconds?: number | undefined;
 }
 
-const rules: readonly Rule[] = Object.values(registry);
+export const rules: readonly Rule[] = Object.values(registry);
 export const ruleIds: readonly string[] = rules.map(({ id }) => id);
-/** The default severity of each rule. */
-export const ruleSeverities = Object.fromEntries(rules.map(({ id, severity }) => [id, severity])) as Readonly<
-  Record<RuleId, Severity>
->;
 
 /** Touches no table. `linted`: with recorded calls. */
 export async function findingsOf(linted: CheckedMigrations, choice: FindingsChoice = {}): Promise<Findings> {

@@ -4,5 +4,6 @@ import type { Rule } from "./rule.ts";
 export const breaksEmbeddingFunction = {
   id: "breaks-embedding-function",
   severity: "warning",
+  finds: "a column to which an embedding function of the table refers is renamed or dropped",
   check: ({ risks }) => risks.flatMap(({ kind, text }) => (kind === "embedding" ? [{ message: text }] : [])),
 } as const satisfies Rule;

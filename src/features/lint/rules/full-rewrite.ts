@@ -6,6 +6,7 @@ import { isNew, type Rule } from "./rule.ts";
 export const fullRewrite = {
   id: "full-rewrite",
   severity: "note",
+  finds: "a retype, a new column with values, or an update of all rows",
   check: ({ action, commits }, surroundings) => {
     const { table } = action;
     if (isNew(table, surroundings)) return [];

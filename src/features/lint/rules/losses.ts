@@ -6,6 +6,7 @@ import type { Remark, Rule, Surroundings } from "./rule.ts";
 export const losesData = {
   id: "loses-data",
   severity: "warning",
+  finds: "a table, a column, rows or values are lost",
   check: (action, surroundings) => remarksOnLosses(action, surroundings, ({ changesValues }) => changesValues !== true),
 } as const satisfies Rule;
 
@@ -13,6 +14,7 @@ export const losesData = {
 export const lossyCast = {
   id: "lossy-cast",
   severity: "warning",
+  finds: "a cast or an expression may change values silently, or lose them in some rows",
   check: (action, surroundings) => remarksOnLosses(action, surroundings, ({ changesValues }) => changesValues === true),
 } as const satisfies Rule;
 

@@ -5,5 +5,6 @@ import type { Rule } from "./rule.ts";
 export const notEverywhere = {
   id: "not-everywhere",
   severity: "warning",
+  finds: "another target of the configuration does not support the step",
   check: (action, { others }) => problemsElsewhere(action, others).map((message) => ({ message })),
 } as const satisfies Rule;

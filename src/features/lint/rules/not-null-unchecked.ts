@@ -14,6 +14,7 @@ import { isNew, type Rule, type Surroundings } from "./rule.ts";
 export const notNullUnchecked = {
   id: "not-null-unchecked",
   severity: "note",
+  finds: "`nullable: false` on a column that no earlier step of the migration fills",
   check: ({ action, before }, surroundings) => {
     const { table } = action;
     if (action.kind !== "alterColumns" || isNew(table, surroundings)) return [];

@@ -4,6 +4,7 @@ import type { Rule } from "./rule.ts";
 export const notReversible = {
   id: "not-reversible",
   severity: "warning",
+  finds: "the target cannot roll the step back",
   // A created table that can't be rolled back stays, which loses nothing.
   check: ({ action, rollback, text }, { migration: { accepts = [] } }) =>
     rollback?.class !== "none" || action.kind === "createTable" || accepts.includes("irreversible")

@@ -7,6 +7,7 @@ import type { Declared, Rule } from "./rule.ts";
 export const renamesDeclaredColumn = {
   id: "renames-declared-column",
   severity: "warning",
+  finds: "a column is renamed, but `schema.ts` or the application's types still declare the old name",
   check: ({ action }, { declared, after, later }) => {
     if (action.kind !== "alterColumns") return [];
     return action.alterations.flatMap(({ path, rename }) => {

@@ -6,6 +6,7 @@ import type { Rule } from "./rule.ts";
 export const renamesIndexedColumn = {
   id: "renames-indexed-column",
   severity: "note",
+  finds: "a column with an index is renamed",
   check: ({ action, before, after }) => {
     if (action.kind !== "alterColumns") return [];
     const { table } = action;

@@ -11,6 +11,8 @@ export interface Rule {
   readonly id: string;
   /** The default severity. */
   readonly severity: Severity;
+  /** As in the table of docs/lint.md. */
+  readonly finds: string;
   readonly check: (action: PlannedAction, surroundings: Surroundings) => readonly Remark[];
 }
 
