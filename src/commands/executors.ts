@@ -1,17 +1,5 @@
-/** The executors of a run, by the kind of action. */
-import { prepareColumn, fillColumn, switchColumn } from "../run/fill/compute-column.ts";
-import type { FillProject } from "../run/fill/compute-session.ts";
-import { populate } from "../run/populate/populate.ts";
-import { createIndex } from "../run/python/train-index.ts";
-import { checkRecallOnce } from "../run/recall/check-recall.ts";
-import type { Executors } from "../run/executors/executors.ts";
-
-export const executors: Executors<FillProject> = {
-  fillColumn,
-  prepareColumn,
-  catchUpColumn: prepareColumn,
-  switchColumn,
-  populateTable: populate,
-  createIndex,
-  checkRecall: checkRecallOnce,
-};
+/** The registry of executors: to add one to all runs, export it here under the kind of its action. */
+export { fillColumn, prepareColumn, prepareColumn as catchUpColumn, switchColumn } from "../run/fill/compute-column.ts";
+export { populate as populateTable } from "../run/populate/populate.ts";
+export { createIndex } from "../run/python/train-index.ts";
+export { checkRecallOnce as checkRecall } from "../run/recall/check-recall.ts";

@@ -11,7 +11,7 @@ import { stepHash } from "../migrations/checksum.ts";
 import type { MigrationName } from "../migrations/file-name.ts";
 import type { Plan, PlannedAction } from "../plan/make-plan.ts";
 import { withExecutors, withRows } from "../run/executors/executors.ts";
-import { executors } from "./executors.ts";
+import * as executors from "./executors.ts";
 import type { FillProject } from "../run/fill/compute-session.ts";
 import { preparedProgress, type PreparedProgress } from "../run/fill/prepared-progress.ts";
 import { recordPhases } from "../run/phase.ts";

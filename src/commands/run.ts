@@ -20,7 +20,7 @@ import { hooksOf } from "../run/hooks.ts";
 import { execute } from "../run/execute/execute.ts";
 import type { Execution } from "../run/execute/migration-progress.ts";
 import { withExecutors } from "../run/executors/executors.ts";
-import { executors } from "./executors.ts";
+import * as executors from "./executors.ts";
 import { dropLateStaging } from "../run/fill/drop-late-staging.ts";
 import { recordPhases } from "../run/phase.ts";
 import { checkLateCalls } from "../run/execute/late-calls.ts";

@@ -16,7 +16,7 @@ import { findDeferred, reported, type FoundDeferral } from "../run/deferred/find
 import { stagingsOf } from "../run/compute/staging-name.ts";
 import type { Emit } from "../run/events.ts";
 import { withExecutors } from "../run/executors/executors.ts";
-import { executors } from "./executors.ts";
+import * as executors from "./executors.ts";
 import type { FillProject } from "../run/fill/compute-session.ts";
 import { withLease } from "../run/lease/with-lease.ts";
 import { findStale, findWatched, watchedElsewhere } from "../run/watch/find-stale.ts";

@@ -23,13 +23,19 @@ export type Executor<Kind extends ActionKind, Context = ExecutorContext> = (
   context: Context,
 ) => Execute<Kind>;
 
-export type Executors<Context = ExecutorContext> = { readonly [Kind in ActionKind]?: Executor<Kind, Context> };
+type Executors<Context, Kinds extends ActionKind> = { readonly [Kind in Kinds]: Executor<Kind, Context> };
 
-/** The target, with executors for some kinds of actions. */
-export function withExecutors<Context>(target: Target, executors: Executors<Context>, context: Context): Target {
+/** The target, with executors for some kinds of actions. Does not compile if an executor has another name than a kind. */
+export function withExecutors<Context, Kinds extends ActionKind>(
+  target: Target,
+  executors: Executors<Context, Kinds>,
+  context: Context,
+): Target {
   const begun = new Map<ActionKind, Execute<never>>();
   const executeOf = (kind: ActionKind): Execute<never> => {
-    const executor = executors[kind] as Executor<never, Context> | undefined;
+    const executor = (executors as Partial<Executors<Context, ActionKind>>)[kind] as
+      | Executor<never, Context>
+      | undefined;
     if (executor === undefined) return target.execute;
     const execute: Target["execute"] = (action, seen) =>
       action.kind === kind ? target.execute(action, seen) : able.execute(action, seen);

@@ -8,7 +8,7 @@ import { preparedAs, preparedName } from "../../../../src/actions/rewrite/prepar
 import type { RunEvent } from "../../../../src/run/events.ts";
 import { preparingName, resultsName, stagingName } from "../../../../src/run/compute/staging-name.ts";
 import { withExecutors } from "../../../../src/run/executors/executors.ts";
-import { executors } from "../../../../src/commands/executors.ts";
+import * as executors from "../../../../src/commands/executors.ts";
 import { dropLateStaging } from "../../../../src/run/fill/drop-late-staging.ts";
 import type { FillProject } from "../../../../src/run/fill/compute-session.ts";
 import { MigrateError } from "../../../../src/errors/migrate-error.ts";
