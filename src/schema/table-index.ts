@@ -7,6 +7,7 @@ export const textIndexKinds = ["fts", "fm"] as const;
 export const vectorIndexKinds = ["ivfFlat", "ivfPq", "ivfRq", "hnswPq", "hnswSq"] as const;
 export const indexKinds = [...scalarIndexKinds, ...textIndexKinds, ...vectorIndexKinds] as const;
 export type IndexKind = (typeof indexKinds)[number];
+type PlainIndexKind = Exclude<IndexKind, (typeof vectorIndexKinds)[number]>;
 
 /** The value of a parameter. */
 export type IndexOption = string | number | boolean | readonly string[];
@@ -119,14 +120,15 @@ export function formatIndex({ kind, options }: Pick<FoundIndex, "kind" | "option
 export function indexProblem({ kind, options }: IndexType, type: DataType): string | undefined {
   if (isVectorIndex({ kind }))
     return vectorProblem(options["distanceType"], kind, type) ?? partsProblem({ kind, options }, type);
-  return takes[kind as keyof typeof takes].by(type) ? undefined : `is for ${takes[kind as keyof typeof takes].words}`;
+  const { by, words } = takes[kind as PlainIndexKind];
+  return by(type) ? undefined : `is for ${words}`;
 }
 
 const isBitmapped = (type: DataType) => isInteger(type) || type.kind === "bool" || isTextOrBinary(type);
 const isList = (type: DataType): type is Extract<DataType, { kind: "list" | "largeList" }> =>
   type.kind === "list" || type.kind === "largeList";
 
-const takes = {
+const takes: Readonly<Record<PlainIndexKind, { readonly by: (type: DataType) => boolean; readonly words: string }>> = {
   btree: {
     by: (type: DataType) =>
       isInteger(type) ||
