@@ -22,10 +22,10 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/report": 3_710,
   "src/features/serve": 3_330,
   "src/features/types": 1_310,
-  test: 109_700,
-  "docs, guide, in words": 49_620,
-  // 160 more than before: the frames of a call, which a test compares with the stack.
-  "docs/internals, in words": 23_080,
+  test: 109_900,
+  "docs, guide, in words": 49_660,
+  // 820 more than before: the recipes in extending.md and the frames of a call, which tests execute and compare.
+  "docs/internals, in words": 23_790,
 };
 
 /** The lines or words of each part. */

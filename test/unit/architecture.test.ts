@@ -1,20 +1,8 @@
-import { spawnSync } from "node:child_process";
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
+import { compile, copySources, follow, migrateIn } from "../docs/recipes.ts";
 import { root, temporaryFolder } from "../support/project.ts";
-import { isLong } from "../support/rounds.ts";
-import { oneThread } from "../support/type-check.ts";
 
 /** Lowest first: a file imports from its own room and from those before it. CONTRIBUTING: "One direction of imports". */
 const rooms = [
@@ -152,7 +140,8 @@ test("a feature imports no other one, and only the lists of features and of publ
 });
 
 test("without its features, and with one more step kind, the rest compiles and runs", () => {
-  const folder = aCopyWithAStep("dropNotNull", "migrations", "migrate.config.ts");
+  const folder = copySources(temporaryFolder(), "migrations", "migrate.config.ts");
+  follow(folder, "step-kind");
   const features = readdirSync(join(folder, "src/features"), { withFileTypes: true })
     .filter((one) => one.isDirectory())
     .map(({ name }) => name);
@@ -164,11 +153,7 @@ test("without its features, and with one more step kind, the rest compiles and r
     writeFileSync(join(folder, list), left.replace(/(type Feature\w+ =)[^;]*/g, "$1 object"));
   }
   expect(compile(folder)).toBe("");
-  // The configuration imports the package itself.
-  mkdirSync(join(folder, "dist"));
-  writeFileSync(join(folder, "dist/index.js"), `export * from "../src/index.ts";\n`);
-  const migrate = (...args: readonly string[]) =>
-    spawnSync(process.execPath, ["src/main/bin.ts", ...args], { cwd: folder, encoding: "utf8" });
+  const migrate = (...args: readonly string[]) => migrateIn(folder, args);
   expect(migrate("up")).toMatchObject({ status: 0, stdout: expect.stringContaining("7 migrations applied") });
   expect(migrate("down", "--to", "0", "--accept", "lossy")).toMatchObject({ status: 0 });
   expect(migrate("verify")).toMatchObject({ status: 0 });
@@ -313,88 +298,9 @@ test("every step kind has its test", () => {
   expect(kinds.filter((file) => !existsSync(join(root, "test/unit", file)))).toEqual([]);
 });
 
-const newKind = (exported: string) => `import { columnPath, defineStep, tableName } from "../../define/define-step.ts";
-
-/** Lets a column hold nulls. */
-export const ${exported} = defineStep({
-  kind: "dropNotNull",
-  fields: { table: tableName, path: columnPath },
-  build: (table: string, path: string) => ({ table, path }),
-  compile: ({ table, path }) => [{ kind: "alterColumns", table, alterations: [{ path, nullable: true }] }],
-  flags: [
-    { name: "drop-not-null", describe: "let it", form: "TABLE.COLUMN", read: (notation) => notation.column() },
-  ],
-});
-`;
-
-function aCopy(...parts: readonly string[]): string {
-  const folder = temporaryFolder();
-  for (const part of parts) cpSync(join(root, part), join(folder, part), { recursive: true });
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-  return folder;
-}
-
-/** The project with one more file and one more line. */
-function aCopyWithAStep(exported: string, ...more: readonly string[]): string {
-  const folder = aCopy("src", "package.json", "tsconfig.json", ...more);
-  writeFileSync(join(folder, "src/steps/kinds/columns/drop-not-null.ts"), newKind(exported));
-  appendFileSync(
-    join(folder, "src/steps/index.ts"),
-    `export { ${exported} } from "./kinds/columns/drop-not-null.ts";\n`,
-  );
-  return folder;
-}
-
-function compile(folder: string): string {
-  const args = ["--noEmit", "--declaration", oneThread, "-p", folder];
-  const { stdout, stderr } = spawnSync(join(root, "node_modules/.bin/tsc"), args, { encoding: "utf8" });
-  return stdout + stderr;
-}
-
-test("a new step kind is one new file and one line, and everything knows it", () => {
-  const folder = aCopyWithAStep("dropNotNull");
-  const program = `
-    import * as api from "./src/index.ts";
-    import { compileStep, parseStep, readStep, stepFlags, stepNames, stepSource } from "./src/steps/registry.ts";
-    import { loadMigration } from "./src/migrations/load.ts";
-    import { tableAfter } from "./src/actions/apply-action.ts";
-    import { writeFileSync } from "node:fs";
-    const columns = { id: api.int32().notNull() };
-    const steps = [api.createTable("documents", columns), api.dropNotNull("documents", "id")];
-    writeFileSync("0001_one.mjs", "export const up = " + JSON.stringify(steps));
-    const file = { version: 1, name: "one", file: "0001_one.mjs", path: process.cwd() + "/0001_one.mjs", textHash: "x" };
-    const migration = await loadMigration(file);
-    console.log(JSON.stringify({
-      step: api.dropNotNull("documents", "id"),
-      parsed: parseStep({ kind: "dropNotNull", table: "documents", path: "id" }),
-      refused: parseStep({ kind: "dropNotNull", table: "documents" }),
-      near: parseStep({ kind: "dropNotNul" }),
-      actions: compileStep(api.dropNotNull("documents", "id")),
-      named: stepNames.includes("dropNotNull"),
-      typed: readStep(stepFlags.get("drop-not-null")!, "documents.id"),
-      source: stepSource(api.dropNotNull("documents", "id")),
-      folded: [...migration.steps.flatMap(compileStep).reduce((all, one) => all.set(one.table, tableAfter(all, one)), new Map())],
-    }));`;
-  writeFileSync(join(folder, "program.ts"), program);
-  const { stdout, stderr } = spawnSync(process.execPath, ["program.ts"], { cwd: folder, encoding: "utf8" });
-  const step = { kind: "dropNotNull", table: "documents", path: "id" };
-  expect(JSON.parse(stdout === "" ? JSON.stringify(stderr) : stdout)).toEqual({
-    step,
-    parsed: { step },
-    refused: { problem: "path must be the path of a column", kind: "dropNotNull" },
-    near: { problem: "there is no step kind dropNotNul; did you mean dropNotNull?", kind: "dropNotNul" },
-    actions: [{ kind: "alterColumns", table: "documents", alterations: [{ path: "id", nullable: true }] }],
-    named: true,
-    typed: step,
-    source: { kind: "call", name: "dropNotNull", args: ["documents", "id"].map((value) => ({ kind: "value", value })) },
-    folded: [["documents", { columns: [{ name: "id", type: { kind: "int32" }, nullable: true }] }]],
-  });
-  // For each commit it is compiled without features, above.
-  if (isLong) expect(compile(folder)).toBe("");
-});
-
 test("a step kind that is exported under another name does not compile", () => {
-  const folder = aCopyWithAStep("dropNotnull");
+  const folder = copySources(temporaryFolder());
+  follow(folder, "step-kind", (code) => code.replace(/dropNotNull(?= =| })/, "dropNotnull"));
   // The registry compares the names; what uses it need not be checked too.
   const registry = { extends: "./tsconfig.json", include: ["src/steps/registry.ts"] };
   writeFileSync(join(folder, "registry.json"), JSON.stringify(registry));
