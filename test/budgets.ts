@@ -23,9 +23,10 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/serve": 3_330,
   "src/features/types": 1_310,
   test: 109_900,
-  "docs, guide, in words": 49_660,
+  // 200 more than before: warnings and steps that a reader who was new to the project missed.
+  "docs, guide, in words": 49_900,
   // 820 more than before: the recipes in extending.md and the frames of a call, which tests execute and compare.
-  "docs/internals, in words": 23_790,
+  "docs/internals, in words": 23_800,
 };
 
 /** The lines or words of each part. */
