@@ -236,3 +236,29 @@ test.for(["prepare", "later rows"] as const)(
     expect(await vectorsIn(project)).toBe(rows);
   },
 );
+
+test("what others write between two runs that a limit ends blocks the rollback", async () => {
+  const project = await aScene("backfillColumn");
+  expect(await project.migrate(["up", "--max-calls", "7"])).toMatchObject({ code: 130 });
+  await addRows(project.database, "docs", [{ id: rows, text: "late" }]);
+  expect(await project.migrate(["up", "--max-calls", "7"])).toMatchObject({ code: 130 });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["plan", "--down"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("it is unknown what was written to docs since"),
+  });
+});
+
+test("versions that a run made before its limit are its own, so a rollback needs no consent", async () => {
+  const project = await aScene("backfillColumn");
+  for (let run = 0; run < 2; run++)
+    expect(await project.migrate(["up", "--max-calls", "7"])).toMatchObject({ code: 130 });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["plan", "--down"])).toMatchObject({ code: 0, stderr: "" });
+  // What others write is still found.
+  await addRows(project.database, "docs", [{ id: rows, text: "late" }]);
+  expect(await project.migrate(["plan", "--down"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("1 row of docs was written since"),
+  });
+});

@@ -26,22 +26,15 @@ export const fillColumn: Executor<"fillColumn", FillProject> = (target, project)
 });
 
 export function prepareColumn(target: Target, project: FillProject) {
-  return async (action: ActionFor<"prepareColumn" | "catchUpColumn">): Promise<Executed> => {
-    try {
-      return { commits: await compute(action, withRows(target), project) };
-    } catch (error) {
-      const failed = isInterruption(error) ? error.cause : error;
-      // What else prepares a column makes versions too.
-      if (failed instanceof FillFailed) failed.merges = undefined;
-      throw error;
-    }
-  };
+  return async (action: ActionFor<"prepareColumn" | "catchUpColumn">): Promise<Executed> => ({
+    commits: await computeInSteps(action, target, project),
+  });
 }
 
 export const switchColumn: Executor<"switchColumn", FillProject> = (target, project) => async (action, seen) => {
   // Rows may have been written, or the prepared column changed, since it was prepared.
   const again = { ...project, keepsFailed: true };
-  const made = await compute({ ...action, kind: "prepareColumn" }, withRows(target), again);
+  const made = await computeInSteps({ ...action, kind: "prepareColumn" }, target, again);
   if (made === 0) return { ...(await target.execute(action, seen)), commits: 1 };
   try {
     return { ...(await target.execute(action, await target.describeTable(action.table))), commits: made + 1 };
@@ -50,6 +43,17 @@ export const switchColumn: Executor<"switchColumn", FillProject> = (target, proj
     throw isMigrateError(cause) ? cause : new SwitchFailed(made, cause, target);
   }
 };
+
+/** If it fails, it is unknown how many versions were made: more than those of the fill. */
+async function computeInSteps(action: ComputingAction, target: Target, project: FillProject): Promise<number> {
+  try {
+    return await compute(action, withRows(target), project);
+  } catch (error) {
+    const failed = isInterruption(error) ? error.cause : error;
+    if (failed instanceof FillFailed) failed.merges = undefined;
+    throw error;
+  }
+}
 
 /** The columns were not switched, after rows had been computed, which made versions. */
 class SwitchFailed extends ActionFailed {
