@@ -909,7 +909,7 @@ export const reviewMutants: readonly NamedMutant[] = [
     file: "plan/assess/saved-plan.ts",
     find: "const isEnded = isEndedIn(saved, state);",
     replace: "const isEnded = (_: unknown) => false;",
-    killedBy: ["e2e/saved-plans.test.ts"],
+    killedBy: ["fault/kill-plan.test.ts"],
   },
   {
     id: "SP4",

@@ -90,7 +90,7 @@ export function aTree(): Tree {
           [...vitest, "--outputFile", file, ...args, ...argumentsFor(selection)],
           repository,
           limit,
-          { ...process.env, TMPDIR: scratch, ...env },
+          { ...process.env, TMPDIR: scratch, MIGRATE_ALL_CASES: "1", ...env },
         );
         const report = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Report) : undefined;
         return { code, report, seconds: (performance.now() - started) / 1_000 };

@@ -16,10 +16,13 @@ export function casesInTurn(): <Case>(cases: readonly Case[]) => readonly Case[]
   return (cases) => (isLong ? cases : [cases[turn++ % cases.length]!]);
 }
 
-/** Every `of`th case; with each commit others. With `MIGRATE_LONG=1` all. */
+/** A mutant may show in one case alone, and its copy of the sources belongs to no commit. */
+const triesAll = isLong || process.env["MIGRATE_ALL_CASES"] === "1";
+
+/** Every `of`th case; with each commit others. With `MIGRATE_LONG=1`, and while mutants are tried, all. */
 export function ofThisCommit<Case>(cases: readonly Case[], of: number): readonly Case[] {
   const part = commits() % of;
-  return isLong ? cases : cases.filter((_, at) => at % of === part);
+  return triesAll ? cases : cases.filter((_, at) => at % of === part);
 }
 
 let counted: number | undefined;
