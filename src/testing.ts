@@ -13,6 +13,5 @@ export type { MigratedDatabase, MigratedDatabaseOptions };
  */
 export async function migratedDatabase(options: MigratedDatabaseOptions = {}): Promise<MigratedDatabase> {
   const { migratedDatabase } = await import("./session/testing/migrated-database.ts");
-  const { settingsOf } = await import("./cli/command/additions.ts");
-  return await migratedDatabase(options, settingsOf(Object.values(await import("./features/index.ts"))));
+  return await migratedDatabase(options, Object.values(await import("./features/index.ts")));
 }

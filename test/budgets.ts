@@ -21,6 +21,7 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/repair": 1_560,
   "src/features/report": 3_710,
   "src/features/serve": 3_330,
+  "src/features/telemetry": 290,
   "src/features/types": 1_310,
   test: 109_900,
   // 200 more than before: warnings and steps that a reader who was new to the project missed.

@@ -25,7 +25,7 @@ import { recreatedTables } from "../run/check/table-identity.ts";
 import { writeGuard } from "../run/execute/write-guard.ts";
 import type { Emit } from "../run/events.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
-import { observed } from "../run/telemetry/observed.ts";
+import { observed } from "../run/observed.ts";
 import { ifCurrent } from "../run/prepare/consistent-read.ts";
 import { planChosen, type Planned, type PlanningInput } from "../run/prepare/plan-run.ts";
 import { touchedTables } from "../plan/reconcile/reconcile.ts";

@@ -19,7 +19,7 @@ import { preparedDetail } from "../run/fill/preparing-state.ts";
 import type { Shard } from "../run/compute/shard.ts";
 import { areSiblings, preparingName, preparingsOf } from "../run/compute/staging-name.ts";
 import { compareNeighbours, type SharedNeighbours } from "../run/recall/compare-neighbours.ts";
-import { observed } from "../run/telemetry/observed.ts";
+import { observed } from "../run/observed.ts";
 import { underLease } from "../run/lease/under-lease.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import type { Target } from "../targets/contract/target.ts";

@@ -8,7 +8,7 @@ export const alone = {
   guards: undefined,
   contracts: undefined,
   hooks: undefined,
-  telemetry: undefined,
+  listeners: undefined,
 };
 
 /** A table of the copy, with the count and checksum of its rows. */

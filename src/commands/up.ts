@@ -7,7 +7,7 @@ import { hashDuring } from "../migrations/source.ts";
 import type { RunChoice } from "../plan/history/pending.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import type { Emit, RunEvent } from "../run/events.ts";
-import { observed } from "../run/telemetry/observed.ts";
+import { observed } from "../run/observed.ts";
 import type { Deferral } from "../run/deferral-text.ts";
 import type { RunOptions } from "./run.ts";
 import type { Settled } from "./settle.ts";

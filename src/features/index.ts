@@ -11,6 +11,7 @@ export { rehearse } from "./rehearse/feature.ts";
 export { repair } from "./repair/feature.ts";
 export { report } from "./report/feature.ts";
 export { serve } from "./serve/feature.ts";
+export { telemetry } from "./telemetry/feature.ts";
 export { types } from "./types/feature.ts";
 
 /** What they add to the migrator for programs. */

@@ -1,12 +1,12 @@
 /** The command line: takes flags, and ends the process with an exit code. */
 import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { isCodeAwaited } from "../migrations/evaluate.ts";
-import { flushTelemetry, hasTelemetry } from "../run/telemetry/telemetry.ts";
 import { keepSecret } from "../secrets/redact.ts";
 import { refusedFlags, type Command } from "../cli/command/command.ts";
 import { endingCode, exitCodeOf } from "../cli/command/exit-code.ts";
 import { commonFlags, parseFlags } from "../cli/command/flags.ts";
 import type { errorDocumentShape } from "../cli/json/shared.ts";
+import type { Feature } from "../cli/command/feature.ts";
 import * as features from "../features/index.ts";
 import { endProcess, keepExit } from "./end-process.ts";
 import { interruptible } from "./interruptible.ts";
@@ -48,26 +48,12 @@ export async function main(args: readonly string[]): Promise<void> {
     process.exitCode = exitCodeOf(error);
     report(error, output);
   }
-  await sendTelemetry(output);
+  for (const { ending } of Object.values<Feature>(features)) await ending?.(output);
   // A timer or a socket that a migration file has left behind must not keep a deployment waiting.
   await Promise.all(
     [process.stdout, process.stderr].map((stream) => new Promise<void>((done) => stream.write("", () => done()))),
   );
   endProcess();
-}
-
-/** Milliseconds. */
-const flushLimit = 5_000;
-
-/** What an SDK has collected would be lost with the process. */
-async function sendTelemetry(output: Output): Promise<void> {
-  if (!hasTelemetry()) return;
-  try {
-    await flushTelemetry(flushLimit);
-  } catch (error) {
-    // The SDK may throw a list of errors.
-    output.problem(`note: telemetry could not be sent: ${firstLine([error].flat()[0])}`);
-  }
 }
 
 async function runCommand(args: readonly string[], choose: (output: Output) => void): Promise<number> {

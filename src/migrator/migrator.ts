@@ -9,7 +9,6 @@ import { down, type DownChoice, type DownResult } from "../commands/down.ts";
 import { plan as planUp, planDown, savePlan, savePlanDown } from "../commands/plan.ts";
 import { up, type UpChoice, type UpResult } from "../commands/up.ts";
 import { status, type StatusResult } from "../commands/status.ts";
-import { settingsOf } from "../cli/command/additions.ts";
 import type { Feature } from "../cli/command/feature.ts";
 import * as features from "../features/index.ts";
 import { count, to, upShape } from "../session/choice-shapes.ts";
@@ -44,7 +43,7 @@ export interface Migrator extends features.FeatureMembers {
 
 /** See open-migrator.ts. */
 export async function openMigrator(wanted: SessionOptions, given?: Config): Promise<Migrator> {
-  const session = await openSession(wanted, settingsOf(Object.values(features)), given);
+  const session = await openSession(wanted, Object.values(features), given);
   const { options, close } = session;
   /** The verb, which refuses options that `shape` does not accept. Throws ERR_USAGE. */
   const checked =

@@ -13,9 +13,10 @@ import type { Target } from "../targets/contract/target.ts";
 import type { Budget } from "./calls/budget.ts";
 import type { Emit } from "./events.ts";
 import type { PlacedHooks } from "./hooks.ts";
+import type { Observable } from "./observed.ts";
 import packageJson from "../../package.json" with { type: "json" };
 
-export interface MigratorOptions {
+export interface MigratorOptions extends Observable {
   readonly target: Target;
   readonly migrations: MigrationSource;
   /** The ledger's table. */
@@ -39,14 +40,11 @@ export interface MigratorOptions {
   /** Reads the contracts of the releases that run. Called only if something is pending; there are none when absent. */
   readonly contracts?: (() => Promise<FoundContracts>) | undefined;
   readonly hooks?: PlacedHooks | undefined;
-  /** How telemetry names the database; a run without it is not reported. */
-  readonly telemetry?: { readonly target: string; readonly database?: string | undefined } | undefined;
   readonly clock?: Clock | undefined;
   /** Who runs it, for the ledger; found out when absent. */
   readonly by?: string | undefined;
   readonly runner?: Runner | undefined;
   readonly signal?: AbortSignal | undefined;
-  readonly emit?: Emit | undefined;
 }
 
 export interface RunContext extends MigratorOptions {

@@ -19,14 +19,8 @@ import type { FoundContracts } from "../plan/assess/contract/check-contracts.ts"
 import { databaseNamed } from "./databases.ts";
 import type { CoreConfig } from "./config.ts";
 import type { ContractPlace } from "./contracts.ts";
-import {
-  configNames,
-  givenConfig,
-  loadConfig,
-  problemInSettings,
-  type AddedSettings,
-  type LoadedConfig,
-} from "./load-config.ts";
+import { configNames, givenConfig, loadConfig, problemInSettings, type LoadedConfig } from "./load-config.ts";
+import { settingsOf, type SessionFeature } from "./session-feature.ts";
 import { usualDatabase } from "./usual-database.ts";
 import { databasesOf, openTarget, targetNamed, type CheckedDatabase } from "./open-target.ts";
 import type { Emit } from "../run/events.ts";
@@ -129,10 +123,11 @@ export function requireProject({ isDefault, folder }: LoadedConfig): void {
 /** Opens no target, so it needs no credentials. `given`: the configuration, if it is not that of a file. */
 export async function openProject(
   wanted: Pick<SessionOptions, "folder" | "config" | "bundle" | "loadSeconds">,
-  added?: AddedSettings,
+  features: readonly SessionFeature[] = [],
   given?: CoreConfig,
 ): Promise<Project> {
   const here = wanted.folder ?? process.cwd();
+  const added = settingsOf(features);
   const config =
     given === undefined
       ? await loadConfig(here, wanted.config, wanted.loadSeconds, added)
@@ -150,14 +145,14 @@ export async function openProject(
  */
 export async function openSession(
   wanted: SessionOptions,
-  added?: AddedSettings,
+  features: readonly SessionFeature[] = [],
   given?: CoreConfig,
   anyTarget = false,
 ): Promise<Session> {
   checkOptions(wanted, sessionShape);
   if (given !== undefined && wanted.config !== undefined)
     throw new MigrateError("ERR_USAGE", { problem: "config can't be used where the configuration itself is given" });
-  const { config, folder, migrations } = await openProject(wanted, added, given);
+  const { config, folder, migrations } = await openProject(wanted, features, given);
   const [first] = anyTarget ? Object.keys(config.targets) : [];
   const name = targetNamed(config, wanted.target ?? config.target ?? first);
   const { databases } = config.targets[name]!;
@@ -179,7 +174,11 @@ export async function openSession(
       duration: milliseconds(wanted.leaseSeconds ?? config.leaseSeconds),
       patience: milliseconds(wanted.waitSeconds ?? config.waitSeconds),
     },
-    telemetry: { target: name, database: database?.name },
+    listeners: features.flatMap(({ listen }) =>
+      listen === undefined
+        ? []
+        : async (operation) => await listen({ operation, target: name, database: database?.name }),
+    ),
     hooks: config.hooks && { hooks: config.hooks, target: name, database: database?.name },
     by: wanted.by,
     signal: wanted.signal,

@@ -190,7 +190,9 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
     const most = numberIn("src/steps/define/schemas.ts", new RegExp(`${name}: wholeFrom1\\.max\\(([\\d_]+)`));
     return `${name === "k" ? "how many neighbours each search looks for" : "the number of vectors to search for"}; at most ${number(most)}`;
   }),
-  "docs/telemetry.md": [`for at most ${seconds(numberIn("src/main/main.ts", "flushLimit"))} seconds`],
+  "docs/telemetry.md": [
+    `for at most ${seconds(numberIn("src/features/telemetry/send-telemetry.ts", "flushLimit"))} seconds`,
+  ],
 };
 
 /** What others decide: the engine, or an example. */

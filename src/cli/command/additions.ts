@@ -1,15 +1,15 @@
 /** What features add to the commands of others, which get it in their context. */
 import type { SchemaRevision } from "../../run/schema-history.ts";
-import type { AddedSettings } from "../../session/load-config.ts";
 import type { Session } from "../../session/session.ts";
+import type { SessionFeature } from "../../session/session-feature.ts";
 import type { Output } from "./output.ts";
 
-export interface Additions {
-  /** Keys of the configuration, with their checks. */
-  readonly settings?: AddedSettings;
+export interface Additions extends SessionFeature {
   readonly derived?: () => Promise<DerivedFiles>;
   /** Called when `plan` or `up` has found pending migrations. */
   readonly pending?: (session: Session, output: Output) => Promise<void>;
+  /** Called before the process of a command ends. Throws nothing. */
+  readonly ending?: (output: Output) => Promise<void>;
 }
 
 /** Files that follow from the migrations, such as those of `migrate types`. */
@@ -28,11 +28,6 @@ export type Revisions = () => Promise<readonly SchemaRevision[]>;
 export interface Described {
   readonly path: string;
   readonly revisions: readonly SchemaRevision[];
-}
-
-/** The keys of the configuration that all of them add. */
-export function settingsOf(all: readonly Additions[]): AddedSettings {
-  return Object.assign({}, ...all.map(({ settings }) => settings)) as AddedSettings;
 }
 
 /** Without a feature that has such files, there are none. */

@@ -10,7 +10,7 @@ import {
   type Session,
   type SessionOfSeveral,
 } from "../../session/session.ts";
-import { settingsOf, type Additions } from "./additions.ts";
+import type { Additions } from "./additions.ts";
 import type { CommandResult, EndingName } from "./exit-code.ts";
 import {
   configFlags,
@@ -121,7 +121,7 @@ export async function withAnySession<Result>(
   } = flags;
   const seconds = { loadSeconds, waitSeconds, leaseSeconds };
   const wanted = { target, database, config, bundle, contracts, by, python, ...seconds, signal, emit };
-  const session = await openSession(wanted, settingsOf(features), undefined, anyTarget);
+  const session = await openSession(wanted, features, undefined, anyTarget);
   try {
     return await work(session);
   } finally {

@@ -20,9 +20,9 @@ export type Loaders = Readonly<Record<string, () => Promise<Command>>>;
 
 export type CommandGroups = { readonly [Title in (typeof groupTitles)[number]]?: Loaders };
 
-/** What a folder of `src/features` adds. Its shapes of --json are in `json.ts` there, each under its command's name. */
+/** What a folder of `src/features` adds. The shapes of --json of its commands are in `json.ts` there, by their names. */
 export interface Feature extends Additions {
-  readonly commands: CommandGroups;
+  readonly commands?: CommandGroups;
   /** What it adds to commands of the core, by their names. */
   readonly extensions?: Readonly<Record<string, () => Promise<Extension>>>;
   /** What it adds to the migrator for programs. */

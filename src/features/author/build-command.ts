@@ -7,7 +7,6 @@ import { loadMigrations } from "../../migrations/source.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
 import { checkTarget } from "../../session/open-target.ts";
 import { openProject } from "../../session/session.ts";
-import { settingsOf } from "../../cli/command/additions.ts";
 import { defineCommand } from "../../cli/command/command.ts";
 import { switchFlag, textFlag } from "../../cli/command/flags.ts";
 import { renderWritten, shownPath } from "../../cli/render/steps.ts";
@@ -32,7 +31,7 @@ export const buildCommand = defineCommand({
       throw new MigrateError("ERR_USAGE", {
         problem: "migrate build is the same for all databases: leave --database out",
       });
-    const { config, migrations: source } = await openProject({ config: file, loadSeconds }, settingsOf(features));
+    const { config, migrations: source } = await openProject({ config: file, loadSeconds }, features);
     if (target !== undefined) checkTarget(config, target);
     const path = out === undefined ? resolve(config.folder, bundleName) : resolve(out);
     const loaded = await loadMigrations(source, source.list());

@@ -8,7 +8,7 @@ import type { NextCommand } from "./init/next-commands.ts";
 import type { ProjectSurvey } from "./init/survey.ts";
 import { loadConfig } from "../../session/load-config.ts";
 import { createTable } from "../../steps/index.ts";
-import { settingsOf } from "../../cli/command/additions.ts";
+import { settingsOf } from "../../session/session-feature.ts";
 import { defineCommand, withAnySession, withSession, type Context } from "../../cli/command/command.ts";
 import { nameArgument, switchFlag } from "../../cli/command/flags.ts";
 import type { Output } from "../../cli/command/output.ts";

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { formatVersion } from "../../migrations/file-name.ts";
 import { lockName } from "../../migrations/schema-lock.ts";
 import { openProject } from "../../session/session.ts";
-import { settingsOf } from "../../cli/command/additions.ts";
 import { refusedFlags, type Command } from "../../cli/command/command.ts";
 import { commonFlags, type Flag, type FlagTable } from "../../cli/command/flags.ts";
 import { printable } from "../../cli/command/printable.ts";
@@ -117,10 +116,7 @@ async function valuesOf({ value = "" }: Flag<unknown>, before: readonly string[]
 /** The configuration, or the one that is typed. */
 async function projectOf(before: readonly string[]): ReturnType<typeof openProject> {
   const at = before.findLastIndex((word) => takesValue({ config: commonFlags.config }, word) !== undefined);
-  return await openProject(
-    { config: at === -1 ? undefined : before[at + 1], loadSeconds: 5 },
-    settingsOf(Object.values(features)),
-  );
+  return await openProject({ config: at === -1 ? undefined : before[at + 1], loadSeconds: 5 }, Object.values(features));
 }
 
 /** The tables after the last migration, or also their columns. */

@@ -7,6 +7,7 @@ import { z } from "zod";
 import * as apply from "../../cli/json/apply.ts";
 import * as inspect from "../../cli/json/inspect.ts";
 import { errorDocumentShape } from "../../cli/json/shared.ts";
+import type { Feature } from "../../cli/command/feature.ts";
 import * as features from "../../features/index.ts";
 import { commandNames } from "./registry.ts";
 
@@ -24,7 +25,9 @@ const core: Readonly<Record<string, z.ZodType>> = {
 };
 
 const ofFeatures = await Promise.all(
-  Object.keys(features).map(async (name) => (await import(`../../features/${name}/json.ts`)) as typeof core),
+  Object.entries<Feature>(features)
+    .filter(([, { commands }]) => commands !== undefined)
+    .map(async ([name]) => (await import(`../../features/${name}/json.ts`)) as typeof core),
 );
 /** A feature adds its own shape to those of a command that it extends. */
 function shapeOf(name: string): z.ZodType {

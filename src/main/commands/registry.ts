@@ -25,7 +25,7 @@ const all = Object.values<Feature>(features);
 
 const groups = groupTitles.map((title): readonly [title: string, group: Loaders] => [
   title,
-  Object.assign({}, core[title], ...all.map(({ commands }) => commands[title])) as Loaders,
+  Object.assign({}, core[title], ...all.map(({ commands }) => commands?.[title])) as Loaders,
 ]);
 
 const loaders: Loaders = Object.assign({}, ...groups.map(([, group]) => group));

@@ -9,9 +9,9 @@ import { up } from "../../commands/up.ts";
 import { engineVersion } from "../../engine/package/find-engine.ts";
 import { thisRunner } from "../../run/run-context.ts";
 import type { TargetConfig } from "../../targets/index.ts";
-import type { AddedSettings } from "../load-config.ts";
 import { openTarget, targetNamed } from "../open-target.ts";
 import { checkOptions, openProject, type Project } from "../session.ts";
+import type { SessionFeature } from "../session-feature.ts";
 import type { MigratedDatabase, MigratedDatabaseOptions } from "./options.ts";
 
 const shape: Shape<MigratedDatabaseOptions> = {
@@ -25,13 +25,13 @@ const shape: Shape<MigratedDatabaseOptions> = {
 /** See src/testing.ts. */
 export async function migratedDatabase(
   wanted: MigratedDatabaseOptions,
-  added: AddedSettings,
+  features: readonly SessionFeature[],
 ): Promise<MigratedDatabase> {
   checkOptions(wanted, shape);
   const uri = await mkdtemp(join(tmpdir(), "lance-migrate-test-"));
   const drop = async () => await rm(uri, { recursive: true, force: true, maxRetries: 5 });
   try {
-    await fill(uri, wanted, added);
+    await fill(uri, wanted, features);
   } catch (error) {
     await drop();
     throw error;
@@ -39,8 +39,8 @@ export async function migratedDatabase(
   return { uri, drop, [Symbol.asyncDispose]: drop };
 }
 
-async function fill(uri: string, wanted: MigratedDatabaseOptions, added: AddedSettings): Promise<void> {
-  const project = await openProject(wanted, added);
+async function fill(uri: string, wanted: MigratedDatabaseOptions, features: readonly SessionFeature[]): Promise<void> {
+  const project = await openProject(wanted, features);
   const settings = settingsOf(project, wanted);
   const home = wanted.cache === false ? undefined : templatesFolder();
   if (home === undefined) return await migrate(project, settings, uri, wanted.to);

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { settingsOf } from "../../../src/cli/command/additions.ts";
+import { settingsOf } from "../../../src/session/session-feature.ts";
 import * as features from "../../../src/features/index.ts";
 import { defineConfig } from "../../../src/migrator/config.ts";
 import { loadConfig } from "../../../src/session/load-config.ts";

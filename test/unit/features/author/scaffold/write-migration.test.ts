@@ -1,6 +1,5 @@
 /** What `new` and `generate` do with the existing migrations: they are read and applied to the model once. */
 import { expect, test } from "vitest";
-import { settingsOf } from "../../../../../src/cli/command/additions.ts";
 import * as features from "../../../../../src/features/index.ts";
 import { writingNext } from "../../../../../src/features/author/scaffold/write-migration.ts";
 import { checkMigrations } from "../../../../../src/commands/check-migrations/check-migrations.ts";
@@ -44,7 +43,7 @@ test("the existing migrations are loaded once and applied to the model once, wha
     "migrate.config.ts",
     `export default { types: "db.ts", targets: { here: { kind: "lance", uri: "data" } } };\n`,
   );
-  const session = await openSession({ folder: project.folder }, settingsOf(Object.values(features)));
+  const session = await openSession({ folder: project.folder }, Object.values(features));
   const { options } = session;
   const linting = counted(options.migrations);
   await checkMigrations({ ...options, migrations: linting.source });

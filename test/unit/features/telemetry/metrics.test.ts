@@ -6,8 +6,8 @@ import {
 } from "@opentelemetry/sdk-metrics";
 import { expect, test } from "vitest";
 import type { RunEvent } from "../../../../src/run/events.ts";
-import { runMetrics } from "../../../../src/run/telemetry/metrics.ts";
-import type { TelemetryApi } from "../../../../src/run/telemetry/telemetry.ts";
+import { runMetrics } from "../../../../src/features/telemetry/metrics.ts";
+import type { TelemetryApi } from "../../../../src/features/telemetry/telemetry-api.ts";
 
 const waiting: RunEvent = { event: "waiting", by: "ci@runner", lease: 30_000 };
 interface Measured {

@@ -1,6 +1,6 @@
 import type { Attributes } from "@opentelemetry/api";
-import type { RunEvent } from "../events.ts";
-import type { TelemetryApi } from "./telemetry.ts";
+import type { RunEvent } from "../../run/events.ts";
+import type { TelemetryApi } from "./telemetry-api.ts";
 
 export interface RunMetrics {
   see(event: RunEvent): void;

@@ -1,4 +1,4 @@
-/** OpenTelemetry's API, if this process has registered an SDK. Without one, nothing is loaded and nothing happens. */
+/** OpenTelemetry's API, if this process has registered an SDK. */
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type * as OpenTelemetry from "@opentelemetry/api";
@@ -23,23 +23,4 @@ export function telemetryApi(): TelemetryApi | undefined {
   if (!hasTelemetry()) return undefined;
   const path = findPackage(api, join(projectFolder(), "package.json")) ?? findPackage(api, import.meta.url);
   return path === undefined ? undefined : (createRequire(import.meta.url)(path) as TelemetryApi);
-}
-
-interface Flushable {
-  getDelegate?(): Flushable;
-  forceFlush?(): Promise<void>;
-}
-
-/** Sends what the SDK has collected, because the process ends. Throws what the SDK throws, and after `limit` ms. */
-export async function flushTelemetry(limit: number): Promise<void> {
-  const { trace, metrics } = telemetryApi() ?? {};
-  const providers = [trace?.getTracerProvider(), metrics?.getMeterProvider()] as (Flushable | undefined)[];
-  const flushing = Promise.all(providers.map((one) => (one?.getDelegate?.() ?? one)?.forceFlush?.()));
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`no answer in ${limit / 1_000} s`)), limit);
-  try {
-    await Promise.race([flushing, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -2,8 +2,8 @@ import type { Attributes, Context, Span } from "@opentelemetry/api";
 import { firstLine } from "../../errors/migrate-error.ts";
 import { formatMigration, type MigrationName } from "../../migrations/file-name.ts";
 import { withoutKnownSecrets } from "../../secrets/redact.ts";
-import type { ActionRef, RunEvent } from "../events.ts";
-import type { TelemetryApi } from "./telemetry.ts";
+import type { ActionRef, RunEvent } from "../../run/events.ts";
+import type { TelemetryApi } from "./telemetry-api.ts";
 
 export interface RunSpans {
   /** In which the run's own span is the active one. */
