@@ -51,7 +51,7 @@ export { defineConfig, type Config } from "./migrator/config.ts";
 export type { EndedMigration, EndedRun, HookMigration, HookRun, Hooks } from "./run/hooks.ts";
 export { isMigrateError, MigrateError, type ErrorCode, type Outcome } from "./errors/migrate-error.ts";
 export type { Choice } from "./plan/history/pending.ts";
-export { type SessionOptions } from "./session/session.ts";
+export { type SessionOptions } from "./session/session-options.ts";
 export { createMigrator, openMigrator } from "./migrator/open-migrator.ts";
 export type { Migrator } from "./migrator/migrator.ts";
 export type { Baseline, BaselineChoice } from "./features/repair/baseline.ts";

@@ -15,7 +15,7 @@ export const budgets: Readonly<Record<string, number>> = {
   // 80 more than before: the states of an action have names (run/execute/execute-described.ts).
   "src, core": 52_860,
   "src/features/author": 4_845,
-  "src/features/contracts": 235,
+  "src/features/contracts": 1_245,
   "src/features/lint": 920,
   "src/features/rehearse": 925,
   "src/features/repair": 1_560,

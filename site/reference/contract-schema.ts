@@ -1,6 +1,6 @@
 /** The JSON schema of contract files, for editors. What reads contracts needs no zod: a test compares the two. */
 import { z } from "zod";
-import type { ContractDocument, TableDocument } from "../../src/plan/assess/contract/contract.ts";
+import type { ContractDocument, TableDocument } from "../../src/features/contracts/check/contract.ts";
 
 const types = (use: string) =>
   z

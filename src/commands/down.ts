@@ -11,7 +11,6 @@ import {
   type BackChoice,
   type RunBackChoice,
 } from "../plan/history/select-rollback.ts";
-import { checkContracts } from "../plan/assess/contract/check-contracts.ts";
 import { checkMissing } from "../plan/history/pending.ts";
 import { keepingValues, restoringAfter } from "../plan/assess/blocking-rows.ts";
 import { withBlockers, type Consent } from "../run/check/find-blocking-rows.ts";
@@ -26,6 +25,7 @@ import { writeGuard } from "../run/execute/write-guard.ts";
 import type { Emit } from "../run/events.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import { observed } from "../run/observed.ts";
+import { withPlanChecks } from "../run/plan-check.ts";
 import { ifCurrent } from "../run/prepare/consistent-read.ts";
 import { planChosen, type Planned, type PlanningInput } from "../run/prepare/plan-run.ts";
 import { touchedTables } from "../plan/reconcile/reconcile.ts";
@@ -110,8 +110,7 @@ function downRules(choice: RollbackChoice, context: RunContext, files: readonly 
     },
     plan: (input) => planBack(input, choice),
     async withRefusals(plan) {
-      const checked = await withMissingCode(plan, context);
-      return context.contracts === undefined ? checked : checkContracts(checked, await context.contracts(), "down");
+      return await withPlanChecks(await withMissingCode(plan, context), "down", context);
     },
   };
 }

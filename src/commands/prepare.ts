@@ -66,7 +66,7 @@ export async function prepare(
 async function prepareAll(options: MigratorOptions, choice: PrepareChoice): Promise<readonly PreparedColumn[]> {
   const { shard } = choice;
   // What it changes breaks no release.
-  const context = runContext({ ...options, contracts: undefined });
+  const context = runContext({ ...options, planChecks: undefined });
   const { plan } = await planOn(context, upward, {});
   const columns = columnsIn(plan);
   checkRefused(columns);

@@ -6,7 +6,7 @@ import type { Scratch } from "../targets/contract/target.ts";
 export const alone = {
   lease: { duration: 3_600_000, patience: 0 },
   guards: undefined,
-  contracts: undefined,
+  planChecks: undefined,
   hooks: undefined,
   listeners: undefined,
 };

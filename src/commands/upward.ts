@@ -12,10 +12,9 @@ import {
   pendingFiles,
   type RunChoice,
 } from "../plan/history/pending.ts";
-import { checkContracts } from "../plan/assess/contract/check-contracts.ts";
 import { acceptedOf, withRefusals } from "../plan/assess/guards.ts";
 import type { Plan } from "../plan/make-plan.ts";
-import { contractsNow } from "../run/prepare/compare-contracts.ts";
+import { withPlanChecks } from "../run/plan-check.ts";
 import { countingOnce } from "../run/prepare/count-once.ts";
 import { countLost } from "../run/check/count-lost.ts";
 import { costs } from "../run/prepare/estimate.ts";
@@ -59,20 +58,17 @@ function upRules(choice: RunChoice, context: RunContext, files: readonly Migrati
   };
 }
 
-/** With the refusals by guards, missing code, known failures and contracts. */
+/** With the refusals by guards, missing code, known failures and the checks of features. */
 export async function withAllRefusals(
   plan: Plan,
   context: RunContext,
   { accept }: RunChoice,
   isFirstTried: boolean,
 ): Promise<Plan> {
-  const { guards, target, contracts } = context;
+  const { guards, target } = context;
   const limited = guards?.maxRewriteBytes === undefined ? undefined : await costs(plan, target);
   const refused =
     guards === undefined ? plan : withRefusals(plan, guards, accept, await countLost(plan, target), limited);
   const checked = await withKnownFailures(await withMissingCode(refused, context), target, isFirstTried);
-  if (contracts === undefined) return checked;
-  const found = await contracts();
-  if (plan.migrations.length === 0) return { ...checked, contracts: await contractsNow(found, context) };
-  return checkContracts(checked, found, "up");
+  return await withPlanChecks(checked, "up", context);
 }

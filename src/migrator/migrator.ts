@@ -14,7 +14,8 @@ import * as features from "../features/index.ts";
 import { count, to, upShape } from "../session/choice-shapes.ts";
 import type { Config } from "./config.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
-import { checkOptions, openSession, requireDatabase, type SessionOptions } from "../session/session.ts";
+import { checkOptions, openSession, requireDatabase } from "../session/session.ts";
+import type { SessionOptions } from "../session/session-options.ts";
 
 const runShape: Shape<RunChoice> = { ...upShape, stepByStep: yesOrNo };
 const downShape: Shape<Omit<DownChoice, "plan">> = {

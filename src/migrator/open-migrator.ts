@@ -1,6 +1,6 @@
 import type { Config } from "./config.ts";
 import type { Migrator } from "./migrator.ts";
-import type { SessionOptions } from "../session/session.ts";
+import type { SessionOptions } from "../session/session-options.ts";
 
 /**
  * Opens the target that `migrate.config.ts` configures.

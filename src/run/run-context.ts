@@ -7,13 +7,13 @@ import type { Runner } from "../ledger/lease/record-chain.ts";
 import type { Journal } from "../ledger/journal/journal.ts";
 import { journalOf } from "../ledger/journal/open-journal.ts";
 import { loadedOnce, type MigrationSource } from "../migrations/source.ts";
-import type { FoundContracts } from "../plan/assess/contract/check-contracts.ts";
 import type { Guards } from "../plan/assess/guards.ts";
 import type { Target } from "../targets/contract/target.ts";
 import type { Budget } from "./calls/budget.ts";
 import type { Emit } from "./events.ts";
 import type { PlacedHooks } from "./hooks.ts";
 import type { Observable } from "./observed.ts";
+import type { PlanCheck } from "./plan-check.ts";
 import packageJson from "../../package.json" with { type: "json" };
 
 export interface MigratorOptions extends Observable {
@@ -37,8 +37,8 @@ export interface MigratorOptions extends Observable {
   readonly python?: string | undefined;
   /** If absent, migrations may lose anything. */
   readonly guards?: Guards | undefined;
-  /** Reads the contracts of the releases that run. Called only if something is pending; there are none when absent. */
-  readonly contracts?: (() => Promise<FoundContracts>) | undefined;
+  /** Called only if something is pending. */
+  readonly planChecks?: readonly PlanCheck[] | undefined;
   readonly hooks?: PlacedHooks | undefined;
   readonly clock?: Clock | undefined;
   /** Who runs it, for the ledger; found out when absent. */

@@ -1,12 +1,26 @@
 /** What features add to a session. */
 import type { Listen } from "../run/observed.ts";
-import type { AddedSettings } from "./load-config.ts";
+import type { PlanCheck } from "../run/plan-check.ts";
+import type { AddedSettings, LoadedConfig } from "./load-config.ts";
+import type { SessionOptions } from "./session-options.ts";
 
 export interface SessionFeature {
   /** Keys of the configuration, with their checks. */
   readonly settings?: AddedSettings;
   /** Listens to the runs of the session. */
   readonly listen?: Listen;
+  /** The check of the plans of a session; undefined if nothing is configured for it. */
+  readonly planCheck?: (settings: SessionSettings) => PlanCheck | undefined;
+}
+
+/** What a session was opened with. */
+export interface SessionSettings {
+  readonly config: LoadedConfig;
+  /** The name of the target. */
+  readonly target: string;
+  readonly wanted: SessionOptions;
+  /** Whether the target has several databases of which none was chosen. */
+  readonly isSeveral: boolean;
 }
 
 /** The keys of the configuration that all of them add. */

@@ -1,73 +1,18 @@
 /** Opens a configuration together with its target, for the command line and for programs. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import {
-  exactObject,
-  filledText,
-  listOf,
-  must,
-  optional,
-  seconds,
-  text,
-  type Check,
-  type Shape,
-} from "../checks/check.ts";
+import { exactObject, optional, type Check } from "../checks/check.ts";
 import { usePackagesOf } from "../engine/package/installed-packages.ts";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { migrationsIn, type MigrationSource } from "../migrations/source.ts";
-import type { FoundContracts } from "../plan/assess/contract/check-contracts.ts";
 import { databaseNamed } from "./databases.ts";
 import type { CoreConfig } from "./config.ts";
-import type { ContractPlace } from "./contracts.ts";
 import { configNames, givenConfig, loadConfig, problemInSettings, type LoadedConfig } from "./load-config.ts";
 import { settingsOf, type SessionFeature } from "./session-feature.ts";
+import { sessionShape, type SessionOptions } from "./session-options.ts";
 import { usualDatabase } from "./usual-database.ts";
 import { databasesOf, openTarget, targetNamed, type CheckedDatabase } from "./open-target.ts";
-import type { Emit } from "../run/events.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
-
-export interface SessionOptions {
-  /** The folder in which to look for the configuration; the current folder by default. */
-  readonly folder?: string | undefined;
-  /** The path of a configuration file. */
-  readonly config?: string | undefined;
-  /** The path of a file of `migrate build`, from which the migrations are read instead of from their folder. */
-  readonly bundle?: string | undefined;
-  /** The name of a target in the configuration. */
-  readonly target?: string | undefined;
-  /** One of the databases of a target that has several. */
-  readonly database?: string | undefined;
-  /** The paths of contracts of releases that run, in addition to those of the target. */
-  readonly contracts?: readonly string[] | undefined;
-  /** Seconds to wait for another run. */
-  readonly waitSeconds?: number | undefined;
-  /** Seconds without a new record after which another run may take over the lease. */
-  readonly leaseSeconds?: number | undefined;
-  /** Who runs it, for the ledger; by default `MIGRATE_ACTOR`, who started the pipeline, or the operating system's user. */
-  readonly by?: string | undefined;
-  /** The Python that loads computed columns; by default `MIGRATE_PYTHON`, that of the configuration, or that of `.venv`. */
-  readonly python?: string | undefined;
-  /** The most seconds that evaluating the configuration, or one migration, may take; 60 by default. */
-  readonly loadSeconds?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-  readonly emit?: Emit | undefined;
-}
-
-const sessionShape: Shape<SessionOptions> = {
-  folder: text("must be a folder's path"),
-  config: text("must be a file's path"),
-  by: text("must be a name"),
-  python: text("must be a program"),
-  bundle: text("must be a file's path"),
-  target: text("must be the name of a target"),
-  database: text("must be the name of a database"),
-  contracts: listOf(filledText("must be a file's path"), "must be an array of paths"),
-  waitSeconds: seconds(0),
-  leaseSeconds: seconds(1),
-  loadSeconds: seconds(0.1),
-  signal: must((value) => value instanceof AbortSignal, "must be an AbortSignal"),
-  emit: must((value) => typeof value === "function", "must be a function"),
-};
 
 /**
  * Throws ERR_USAGE for a wrong option, and for an unknown one: a caller would take an ignored one, such as `dryRun`, for
@@ -157,11 +102,9 @@ export async function openSession(
   const name = targetNamed(config, wanted.target ?? config.target ?? first);
   const { databases } = config.targets[name]!;
   const list = databases === undefined ? undefined : () => databasesOf(config, name, wanted.loadSeconds);
-  const places = contractPlaces(config, name, wanted);
   const isSeveral = list !== undefined && wanted.database === undefined;
-  // Read for each plan, because releases start meanwhile; once for all of several databases, of which there may be many.
-  let forAll: Promise<FoundContracts> | undefined;
-  const contracts = async () => await (isSeveral ? (forAll ??= readContracts(places)) : readContracts(places));
+  const settings = { config, target: name, wanted, isSeveral };
+  const planChecks = features.flatMap(({ planCheck }) => planCheck?.(settings) ?? []);
   const open = async (database?: CheckedDatabase): Promise<MigratorOptions> => ({
     target: await openTarget(config, name, database),
     migrations,
@@ -169,7 +112,7 @@ export async function openSession(
     folder: config.folder,
     python: wanted.python ?? pythonOf(config),
     guards: config.targets[name]!.guards ?? {},
-    contracts: places.length === 0 ? undefined : contracts,
+    planChecks,
     lease: {
       duration: milliseconds(wanted.leaseSeconds ?? config.leaseSeconds),
       patience: milliseconds(wanted.waitSeconds ?? config.waitSeconds),
@@ -204,24 +147,6 @@ function pythonOf({ folder, python }: LoadedConfig): string | undefined {
   return [".venv/bin/python", ".venv/Scripts/python.exe"]
     .map((path) => resolve(folder, path))
     .find((path) => existsSync(path));
-}
-
-async function readContracts(places: readonly ContractPlace[]): Promise<FoundContracts> {
-  // Most runs have nothing to do, and read none.
-  return (await import("./contracts.ts")).readContracts(places);
-}
-
-/** Where the contracts are that are configured or given. */
-function contractPlaces(
-  { targets, folder }: LoadedConfig,
-  target: string,
-  { contracts = [], folder: here = process.cwd() }: SessionOptions,
-): readonly ContractPlace[] {
-  const configured = [targets[target]!.contracts ?? []].flat();
-  return [
-    ...configured.map((path) => ({ path: resolve(folder, path), target })),
-    ...contracts.map((path) => ({ path: resolve(here, path), target: undefined })),
-  ];
 }
 
 /** Throws ERR_USAGE, ERR_DATABASE_UNKNOWN. `list`: undefined if the target is one database. */

@@ -78,8 +78,7 @@ export const upCommand = defineCommand({
       context,
       async (session) => {
         await up({ ...session.options, budget }, choice, async (run) => {
-          if (run.contracts !== undefined)
-            await (await import("../../run/prepare/compare-contracts.ts")).noteContracts(run);
+          for (const check of run.planChecks ?? []) await check.checkNow(run);
         });
         if (isPending) for (const { pending } of context.features) await pending?.(session, context.output);
       },

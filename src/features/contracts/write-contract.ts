@@ -2,7 +2,7 @@
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { findColumn, type Database, type Table } from "../../schema/table.ts";
 import type { Column } from "../../schema/data-type.ts";
-import { contractType, type ContractDocument, type TableDocument } from "../../plan/assess/contract/contract.ts";
+import { contractType, type ContractDocument, type TableDocument } from "./check/contract.ts";
 
 export interface WrittenContract {
   readonly document: ContractDocument;

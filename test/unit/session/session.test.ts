@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openMigrator, type Choice } from "lance-migrate";
+import { contracts } from "../../../src/features/contracts/feature.ts";
 import { bundleText } from "../../../src/migrations/bundle/bundle.ts";
 import { checksumOf, textHash } from "../../../src/migrations/checksum.ts";
 import { openSession } from "../../../src/session/session.ts";
@@ -113,13 +114,16 @@ test("the contract of a release that starts between a plan and its run counts", 
 test("the contracts of a target with several databases are read once for all, and again for one", async () => {
   const { folder, starts } = withContracts(`uri: "data/{database}", databases: ["a", "b"]`);
   starts("1");
-  const several = await openSession({ folder });
-  const one = await openSession({ folder, database: "a" });
+  const several = await openSession({ folder }, [contracts]);
+  const one = await openSession({ folder, database: "a" }, [contracts]);
   const { list, open } = several.databases!;
   const releases: string[][] = [];
   for (const database of await list()) {
     const options = [await open(database), one.options];
-    for (const { contracts } of options) releases.push((await contracts!()).contracts.map(({ release }) => release));
+    for (const { planChecks, target } of options) {
+      const plan = await planChecks![0]!.check({ migrations: [], now: new Map() }, "down", { target });
+      releases.push(plan.contracts!.releases.map(({ release }) => release));
+    }
     await options[0]!.target.close();
     starts("2");
   }

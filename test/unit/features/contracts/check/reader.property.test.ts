@@ -3,10 +3,10 @@ import { follow } from "../../../../../src/actions/follow.ts";
 import type { Action } from "../../../../../src/actions/model/action.ts";
 import { tablesAfter, tablesOfAction } from "../../../../../src/actions/apply-action.ts";
 import { problemIn } from "../../../../../src/errors/migrate-error.ts";
-import { breaksOf } from "../../../../../src/plan/assess/contract/broken-contracts.ts";
-import { parseContract } from "../../../../../src/plan/assess/contract/contract.ts";
+import { breaksOf } from "../../../../../src/features/contracts/check/broken-contracts.ts";
+import { parseContract } from "../../../../../src/features/contracts/check/contract.ts";
 import { contractOf } from "../../../../../src/features/contracts/write-contract.ts";
-import { sequenceFor } from "../../../../../src/plan/assess/contract/sequence.ts";
+import { sequenceFor } from "../../../../../src/features/contracts/check/sequence.ts";
 import { actionsOf } from "../../../../../src/plan/compile/compile.ts";
 import { formatType, type Column } from "../../../../../src/schema/data-type.ts";
 import {

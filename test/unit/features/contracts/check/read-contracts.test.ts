@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readContracts } from "../../../src/session/contracts.ts";
-import { temporaryFolder } from "../../support/project.ts";
+import { readContracts } from "../../../../../src/features/contracts/check/read-contracts.ts";
+import { temporaryFolder } from "../../../../support/project.ts";
 
 const readAt = (...paths: readonly string[]) => readContracts(paths.map((path) => ({ path, target: undefined })));
 

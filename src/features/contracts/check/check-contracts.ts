@@ -1,7 +1,7 @@
 /** Checks a plan against the contracts that were found, and states which ones these are. Pure. */
-import type { CheckedContracts } from "../../checked-contracts.ts";
-import type { Direction } from "../../compile/compile.ts";
-import type { Plan } from "../../make-plan.ts";
+import type { CheckedContracts } from "../../../plan/checked-contracts.ts";
+import type { Direction } from "../../../plan/compile/compile.ts";
+import type { Plan } from "../../../plan/make-plan.ts";
 import type { Tables } from "../../../schema/table.ts";
 import { problemsIn, withContracts } from "./broken-contracts.ts";
 import type { Contract } from "./contract.ts";

@@ -7,9 +7,9 @@ import type { Risk } from "../../../actions/model/risk.ts";
 import { formatPath, isWithin, parsePath, type Path } from "../../../schema/path.ts";
 import { namesIn } from "../../../schema/sql.ts";
 import { columnsWithin, findColumn, type Table, type Tables } from "../../../schema/table.ts";
-import type { Direction } from "../../compile/compile.ts";
-import type { Plan, PlannedAction } from "../../make-plan.ts";
-import type { BrokenContract } from "../../refusal.ts";
+import type { Direction } from "../../../plan/compile/compile.ts";
+import type { Plan, PlannedAction } from "../../../plan/make-plan.ts";
+import type { BrokenContract } from "../../../plan/refusal.ts";
 import {
   columnNotWritten,
   pathsWithin,

@@ -19,8 +19,8 @@ import {
 import { expect, test } from "vitest";
 import { foldLedger } from "../../../../../src/ledger/state/fold.ts";
 import { checksumOf } from "../../../../../src/migrations/checksum.ts";
-import { withContracts } from "../../../../../src/plan/assess/contract/broken-contracts.ts";
-import { parseContract, type TableDocument } from "../../../../../src/plan/assess/contract/contract.ts";
+import { withContracts } from "../../../../../src/features/contracts/check/broken-contracts.ts";
+import { parseContract, type TableDocument } from "../../../../../src/features/contracts/check/contract.ts";
 import { makePlan } from "../../../../../src/plan/make-plan.ts";
 import { aMigration } from "../../../../simulate/history.ts";
 import { abilitiesOf } from "../../../../simulate/target/memory-target.ts";

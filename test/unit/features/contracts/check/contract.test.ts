@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseContract } from "../../../../../src/plan/assess/contract/contract.ts";
+import { parseContract } from "../../../../../src/features/contracts/check/contract.ts";
 
 const whole = { format: 1, application: "search", release: "1.4.0", tables: {} };
 

@@ -25,8 +25,12 @@ import {
 } from "lance-migrate";
 import { expect, test } from "vitest";
 import { foldLedger } from "../../../../../src/ledger/state/fold.ts";
-import { withContracts as withContractsOf } from "../../../../../src/plan/assess/contract/broken-contracts.ts";
-import { parseContract, type Contract, type TableDocument } from "../../../../../src/plan/assess/contract/contract.ts";
+import { withContracts as withContractsOf } from "../../../../../src/features/contracts/check/broken-contracts.ts";
+import {
+  parseContract,
+  type Contract,
+  type TableDocument,
+} from "../../../../../src/features/contracts/check/contract.ts";
 import { checkRefusals } from "../../../../../src/plan/assess/guards.ts";
 import { makePlan, type Plan } from "../../../../../src/plan/make-plan.ts";
 import { aMigration } from "../../../../simulate/history.ts";

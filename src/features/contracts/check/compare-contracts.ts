@@ -1,12 +1,25 @@
-import { firstLine, isMigrateError } from "../../errors/migrate-error.ts";
-import { compareContracts, type FoundContracts } from "../../plan/assess/contract/check-contracts.ts";
-import type { CheckedContracts } from "../../plan/checked-contracts.ts";
-import type { Tables } from "../../schema/table.ts";
-import { describeForPlan } from "./describe-tables.ts";
-import type { RunContext } from "../run-context.ts";
+import { firstLine, isMigrateError } from "../../../errors/migrate-error.ts";
+import { checkContracts, compareContracts, type FoundContracts } from "./check-contracts.ts";
+import type { CheckedContracts } from "../../../plan/checked-contracts.ts";
+import type { Direction } from "../../../plan/compile/compile.ts";
+import type { Plan } from "../../../plan/make-plan.ts";
+import type { Tables } from "../../../schema/table.ts";
+import { describeForPlan } from "../../../run/prepare/describe-tables.ts";
+import type { RunContext } from "../../../run/run-context.ts";
 
-/** Compares contracts with the present tables, if nothing is pending. Only notes: nothing is refused. */
-export async function contractsNow(
+/** The plan with what breaks contracts; if nothing is pending, with notes about the present tables. */
+export async function checkPlan(
+  found: FoundContracts,
+  plan: Plan,
+  direction: Direction,
+  database: Pick<RunContext, "target" | "signal">,
+): Promise<Plan> {
+  if (direction === "down" || plan.migrations.length > 0) return checkContracts(plan, found, direction);
+  return { ...plan, contracts: await contractsNow(found, database) };
+}
+
+/** Compares contracts with the present tables. Only notes: nothing is refused. */
+async function contractsNow(
   found: FoundContracts,
   { target, signal }: Pick<RunContext, "target" | "signal">,
 ): Promise<CheckedContracts> {
@@ -27,8 +40,10 @@ function missingIn(tables: Tables): Tables {
 }
 
 /** Emits what is wrong with the contracts, if there is something. A run that has nothing to do does not fail for it. */
-export async function noteContracts({ contracts, emit, ...context }: RunContext): Promise<void> {
-  if (contracts === undefined) return;
+export async function noteContracts(
+  contracts: () => Promise<FoundContracts>,
+  { emit, ...context }: Pick<RunContext, "target" | "signal" | "emit">,
+): Promise<void> {
   let checked: CheckedContracts;
   try {
     checked = await contractsNow(await contracts(), context);

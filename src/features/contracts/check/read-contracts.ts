@@ -1,9 +1,9 @@
 /** Reads the contracts of the releases that run. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
-import { fileReason, MigrateError } from "../errors/migrate-error.ts";
-import type { FoundContracts } from "../plan/assess/contract/check-contracts.ts";
-import { parseContract } from "../plan/assess/contract/contract.ts";
+import { fileReason, MigrateError } from "../../../errors/migrate-error.ts";
+import type { FoundContracts } from "./check-contracts.ts";
+import { parseContract } from "./contract.ts";
 
 /** Where contracts are: a file, or a folder of which all .json files are read. */
 export interface ContractPlace {

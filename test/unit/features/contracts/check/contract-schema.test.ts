@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { problemIn } from "../../../../../src/errors/migrate-error.ts";
-import { parseContract } from "../../../../../src/plan/assess/contract/contract.ts";
+import { parseContract } from "../../../../../src/features/contracts/check/contract.ts";
 import { writeContract } from "../../../../../src/features/contracts/write-contract.ts";
 import type { Column } from "../../../../../src/schema/data-type.ts";
 import { root } from "../../../../support/project.ts";

@@ -11,7 +11,7 @@ import { sqlPath } from "../../../schema/sql.ts";
 import { databaseOf, findColumn, type Table, type Tables } from "../../../schema/table.ts";
 import { flat } from "../../../schema/text/typescript-source.ts";
 import { stepSource, type Step } from "../../../steps/registry.ts";
-import type { PlannedAction } from "../../make-plan.ts";
+import type { PlannedAction } from "../../../plan/make-plan.ts";
 import { columnLabel } from "./contract.ts";
 
 type Own<Kind extends Action["kind"]> = ActionFor<Kind>;

@@ -20,7 +20,7 @@ import {
 } from "lance-migrate";
 import { expect, test } from "vitest";
 import { actionsOf } from "../../../../../src/plan/compile/compile.ts";
-import { sequenceFor } from "../../../../../src/plan/assess/contract/sequence.ts";
+import { sequenceFor } from "../../../../../src/features/contracts/check/sequence.ts";
 import { replayOn } from "../../../../../src/plan/history/replay.ts";
 
 const created = createTable("documents", {
