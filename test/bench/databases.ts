@@ -3,31 +3,25 @@
  * concurrency. Each answer of the service takes `--latency` milliseconds, as if it had to reach it and commit something.
  * `npm run bench databases [-- --databases N --migrations N --concurrency N --latency N --rounds N]`.
  */
-import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { Agent, request } from "undici";
 import type { SentRequest } from "./databases-service.ts";
+import { measureSuccess, median } from "./measure.ts";
+import { bin, optionsOf, startFastService, temporaryFolder, writeMigration, writeProject } from "./project.ts";
 
-const { values } = parseArgs({
-  options: {
-    databases: { type: "string", default: "1000" },
-    migrations: { type: "string", default: "20" },
-    concurrency: { type: "string", default: "8" },
-    latency: { type: "string", default: "10" },
-    rounds: { type: "string", default: "3" },
-    /** Set in the process of the bare client. */
-    replay: { type: "string" },
-  },
+const values = optionsOf({
+  databases: "1000",
+  migrations: "20",
+  concurrency: "8",
+  latency: "10",
+  rounds: "3",
+  /** Set in the process of the bare client. */
+  replay: "",
 });
-const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const count = Number(values.databases);
-const root = fileURLToPath(new URL("../..", import.meta.url));
 
-if (values.replay === undefined) await compare();
+if (values.replay === "") await compare();
 else await replay(values.replay);
 
 /** Sends the requests that one database got to all of them. */
@@ -56,80 +50,45 @@ async function replay(endpoint: string): Promise<void> {
 }
 
 async function compare(): Promise<void> {
-  const work = mkdtempSync(join(tmpdir(), "lance-migrate-bench-"));
-  const service = spawn(process.execPath, [script("databases-service.ts"), values.latency], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  try {
-    const port = await new Promise<string>((found) => {
-      service.stdout.once("data", (line: Buffer) => found(line.toString("utf8").trim()));
-    });
-    const endpoint = `http://127.0.0.1:${port}`;
-    writeProject(work, endpoint);
-    const up = [join(root, "dist/bin.js"), "up", "--concurrency", values.concurrency];
-    const bare = [fileURLToPath(import.meta.url), ...process.argv.slice(2), "--replay", endpoint];
-    const seconds = { up: [] as number[], again: [] as number[], bare: [] as number[] };
-    let peak = 0;
-    let requests = 0;
-    for (let round = 0; round < Number(values.rounds); round++) {
-      await (await request(`${endpoint}/reset`, { method: "POST" })).body.dump();
-      const applied = run(up, work);
-      const again = run(up, work);
-      const replayed = run(bare, work);
-      seconds.up.push(applied.seconds);
-      seconds.again.push(again.seconds);
-      seconds.bare.push(replayed.seconds);
-      peak = Math.max(peak, applied.peak);
-      requests = Number(replayed.stdout);
-    }
-    const median = (all: readonly number[]) => all.toSorted((one, other) => one - other)[Math.floor(all.length / 2)]!;
-    const line = (what: string, value: string) => console.log(`${what.padEnd(44)}${value.padStart(10)}`);
-    console.log(
-      `${count} databases, ${values.migrations} migrations each, ${values.concurrency} at a time, ${values.latency} ms for each answer, ${values.rounds} interleaved rounds, Node ${process.versions.node}`,
-    );
-    line("requests for each database", String(requests));
-    line("migrate up", `${median(seconds.up).toFixed(2)} s`);
-    line("bare client, the same requests", `${median(seconds.bare).toFixed(2)} s`);
-    line("throughput, migrate up / bare client", (median(seconds.bare) / median(seconds.up)).toFixed(2));
-    line("migrate up, nothing pending", `${median(seconds.again).toFixed(2)} s`);
-    line("peak memory of migrate up", `${peak.toFixed(0)} MB`);
-  } finally {
-    service.kill();
-    rmSync(work, { recursive: true, force: true });
+  const work = join(temporaryFolder(), "project");
+  const endpoint = await startFastService(Number(values.latency));
+  write(work, endpoint);
+  const up = [bin, "up", "--concurrency", values.concurrency];
+  const bare = [fileURLToPath(import.meta.url), ...process.argv.slice(2), "--replay", endpoint];
+  const seconds = { up: [] as number[], again: [] as number[], bare: [] as number[] };
+  let peak = 0;
+  let requests = 0;
+  for (let round = 0; round < Number(values.rounds); round++) {
+    await (await request(`${endpoint}/reset`, { method: "POST" })).body.dump();
+    const [applied, again, replayed] = [up, up, bare].map((args) => measureSuccess(args, work));
+    seconds.up.push(applied!.wall / 1_000);
+    seconds.again.push(again!.wall / 1_000);
+    seconds.bare.push(replayed!.wall / 1_000);
+    peak = Math.max(peak, applied!.peak);
+    requests = Number(replayed!.stdout);
   }
-}
-
-function run(args: readonly string[], cwd: string) {
-  const peakAtEnd = `data:text/javascript,process.on("exit",()=>process.stderr.write("\\npeak "+process.resourceUsage().maxRSS))`;
-  const started = performance.now();
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", peakAtEnd, ...args], {
-    cwd,
-    encoding: "utf8",
-    maxBuffer: 2 ** 28,
-  });
-  if (status !== 0) throw new Error(`${stdout}\n${stderr}`);
-  const peak = Number(/peak (\d+)/.exec(stderr)![1]) / 1024;
-  return { seconds: (performance.now() - started) / 1000, peak, stdout };
+  const line = (what: string, value: string) => console.log(`${what.padEnd(44)}${value.padStart(10)}`);
+  console.log(
+    `${count} databases, ${values.migrations} migrations each, ${values.concurrency} at a time, ${values.latency} ms for each answer, ${values.rounds} interleaved rounds, Node ${process.versions.node}`,
+  );
+  line("requests for each database", String(requests));
+  line("migrate up", `${median(seconds.up).toFixed(2)} s`);
+  line("bare client, the same requests", `${median(seconds.bare).toFixed(2)} s`);
+  line("throughput, migrate up / bare client", (median(seconds.bare) / median(seconds.up)).toFixed(2));
+  line("migrate up, nothing pending", `${median(seconds.again).toFixed(2)} s`);
+  line("peak memory of migrate up", `${peak.toFixed(0)} MB`);
 }
 
 /** Each migration makes one call: it creates the table, or renames a column. */
-function writeProject(work: string, endpoint: string): void {
-  mkdirSync(join(work, "migrations"));
-  mkdirSync(join(work, "node_modules"));
-  symlinkSync(root, join(work, "node_modules", "lance-migrate"));
-  writeFileSync(join(work, "package.json"), '{ "type": "module" }\n');
+function write(work: string, endpoint: string): void {
   const target = { kind: "rest", endpoint, apiKey: "a-key" };
-  writeFileSync(
-    join(work, "migrate.config.js"),
+  const config =
     `const databases = () => Array.from({ length: ${count} }, (_, at) => "d" + at);\n` +
-      `export default { targets: { all: { ...${JSON.stringify(target)}, databases } } };\n`,
-  );
+    `export default { targets: { all: { ...${JSON.stringify(target)}, databases } } };\n`;
+  writeProject(work, { files: { "migrate.config.ts": config } });
   for (let version = 1; version <= Number(values.migrations); version++) {
     const step =
       version === 1 ? `m.createTable("t", { c1: m.utf8() })` : `m.renameColumn("t", "c${version - 1}", "c${version}")`;
-    writeFileSync(
-      join(work, "migrations", `${String(version).padStart(4, "0")}_m.js`),
-      `import * as m from "lance-migrate";\nexport const up = [${step}];\n`,
-    );
+    writeMigration(work, version, step, "js");
   }
 }

@@ -5,39 +5,22 @@
  * `npm run bench growth [-- --sizes 10,100,1000,10000 --tables 100 --rounds N --only WORDS]`; `--only lint` runs the
  * cases whose name contains it.
  */
-import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { foldLedger } from "../../src/ledger/state/fold.ts";
-import { journalOf } from "../../src/ledger/journal/open-journal.ts";
-import { takeLease } from "../../src/ledger/lease/lease.ts";
 import type { LedgerEntry } from "../../src/ledger/state/record.ts";
 import { stepHash } from "../../src/migrations/checksum.ts";
 import { loadMigrations, migrationsIn } from "../../src/migrations/source.ts";
-import { thisRunner } from "../../src/run/run-context.ts";
 import { databaseAfter, lockOf, schemaRevisions } from "../../src/run/schema-history.ts";
 import { schemaText } from "../../src/features/author/scaffold/print-schema.ts";
 import { open } from "../../src/targets/lance/lance.ts";
-import { open as openService } from "../../src/targets/rest/rest.ts";
-import { systemClock } from "../../src/time/clock.ts";
-import { bin, renameOf, writeProject } from "./history-scene.ts";
-import { measure, median, type Measured } from "./measure.ts";
+import { renameOf, writeHistory } from "./history-scene.ts";
+import { measureSuccess, median, type Measured } from "./measure.ts";
+import { bin, optionsOf, startService, temporaryFolder, withLease } from "./project.ts";
 
-const { values } = parseArgs({
-  options: {
-    sizes: { type: "string", default: "10,100,1000,10000" },
-    tables: { type: "string", default: "100" },
-    rounds: { type: "string", default: "3" },
-    only: { type: "string", default: "" },
-  },
-});
+const values = optionsOf({ sizes: "10,100,1000,10000", tables: "100", rounds: "3", only: "" });
 const sizes = values.sizes.split(",").map(Number);
 const [tables, rounds] = [Number(values.tables), Number(values.rounds)];
-const work = mkdtempSync(join(tmpdir(), "lance-migrate-growth-"));
-const apiKey = "a-key-for-bench";
-const services: (() => void)[] = [];
+const work = temporaryFolder();
 
 type Scene = "empty" | "applied" | "service" | "namespace";
 
@@ -82,67 +65,47 @@ const cases: readonly Case[] = [
   { name: "new", scene: "applied", args: ["new", "one_more", "--add-column", "t0.more:utf8"], clean: removeWritten },
 ];
 
-try {
-  const chosen = cases.filter(({ name }) => name.includes(values.only));
-  const folders = new Map<string, string>();
-  for (const scene of new Set(chosen.map((one) => one.scene)))
-    for (const size of sizes) folders.set(`${scene} ${size}`, await prepare(scene, size));
-  console.log(`up to ${tables} tables, ${rounds} rounds with interleaved sizes, Node ${process.versions.node}`);
-  console.log(row("", "migrations", "median ms", "min ms", "CPU ms", "peak MB", "each, CPU", "growth"));
-  for (const { name, scene, args, clean } of chosen) {
-    const runs = new Map<number, Measured[]>(sizes.map((size) => [size, []]));
-    for (let round = 0; round < rounds; round++)
-      for (const size of sizes) {
-        const folder = folders.get(`${scene} ${size}`)!;
-        clean?.(folder);
-        const measured = measure([bin, ...args], folder);
-        if (measured.code !== 0) throw new Error(`${name} ended with ${measured.code}: ${measured.stderr}`);
-        runs.get(size)!.push(measured);
-      }
-    print(name, runs);
-  }
-  for (const size of sizes) printSize(folders.get(`applied ${size}`), size);
-} finally {
-  for (const stop of services) stop();
-  rmSync(work, { recursive: true, force: true });
+const chosen = cases.filter(({ name }) => name.includes(values.only));
+const folders = new Map<string, string>();
+for (const scene of new Set(chosen.map((one) => one.scene)))
+  for (const size of sizes) folders.set(`${scene} ${size}`, await prepare(scene, size));
+console.log(`up to ${tables} tables, ${rounds} rounds with interleaved sizes, Node ${process.versions.node}`);
+console.log(row("", "migrations", "median ms", "min ms", "CPU ms", "peak MB", "each, CPU", "growth"));
+for (const { name, scene, args, clean } of chosen) {
+  const runs = new Map<number, Measured[]>(sizes.map((size) => [size, []]));
+  for (let round = 0; round < rounds; round++)
+    for (const size of sizes) {
+      const folder = folders.get(`${scene} ${size}`)!;
+      clean?.(folder);
+      runs.get(size)!.push(measureSuccess([bin, ...args], folder));
+    }
+  print(name, runs);
 }
+for (const size of sizes) printSize(folders.get(`applied ${size}`), size);
 
-async function prepare(scene: Scene, size: number): Promise<string> {
-  const folder = join(work, `${scene}-${size}`);
+async function prepare(scene: Scene, migrations: number): Promise<string> {
+  const folder = join(work, `${scene}-${migrations}`);
   if (scene === "service" || scene === "namespace") {
-    writeProject(folder, size, tables, renameOf);
-    const target = { kind: "rest", endpoint: await serve(join(folder, "data")), apiKey, dialect: scene } as const;
-    writeConfig(folder, target);
+    const target = await startService(scene, join(folder, "data"));
+    writeHistory(folder, { migrations, tables, stepOf: renameOf }, target);
     await recordApplied(folder, target);
     return folder;
   }
-  writeProject(folder, size, tables);
-  writeConfig(folder, { kind: "lance", uri: ".lancedb" });
+  writeHistory(folder, { migrations, tables });
   if (scene === "empty") return folder;
-  const { code, stderr } = measure([bin, "up", "--quiet"], folder);
-  if (code !== 0) throw new Error(`up ended with ${code}: ${stderr}`);
+  measureSuccess([bin, "up", "--quiet"], folder);
   await writeAuthoring(folder);
   return folder;
 }
 
-function writeConfig(folder: string, target: object): void {
-  const text = `export default { targets: { here: ${JSON.stringify(target)} } };\n`;
-  writeFileSync(join(folder, "migrate.config.ts"), text);
-}
-
 /** Records all migrations as applied on a service, which then has no tables: to create them would take minutes. */
-async function recordApplied(folder: string, target: Parameters<typeof openService>[0]): Promise<void> {
-  const opened = await openService(target, { name: "bench", folder });
-  const journal = journalOf(opened, "_migrations");
-  const terms = { duration: 3_600_000, clock: systemClock };
-  const lease = await takeLease(journal, foldLedger([]), thisRunner(), undefined, terms);
+async function recordApplied(folder: string, target: Awaited<ReturnType<typeof startService>>): Promise<void> {
   const source = migrationsIn(join(folder, "migrations"));
   const facts = { event: "applied", step: 1, total: 1, attempt: 1, duration: 4, tables: {} } as const;
   const entries: LedgerEntry[] = [];
   for (const { version, name, textHash, steps, checksum } of await loadMigrations(source, source.list()))
     entries.push({ ...facts, version, name, textHash, checksum, steps: steps.map(stepHash) });
-  await lease!.release(entries);
-  await opened.close();
+  await withLease(folder, async (lease) => void (await lease.record(entries)), target);
 }
 
 /** The files beside the migrations: the lock file, the history's types, and a declared schema with one more column. */
@@ -157,18 +120,7 @@ async function writeAuthoring(folder: string): Promise<void> {
   const more = { name: "more", type: { kind: "utf8" }, nullable: true } as const;
   database.set("t0", { ...first, columns: [...first.columns, more] });
   writeFileSync(join(folder, "schema.ts"), schemaText(database));
-  measure([bin, "types"], folder);
-}
-
-async function serve(data: string): Promise<string> {
-  const child = spawn(process.execPath, [bin, "serve", "--data", data, "--port", "0", "--json", "--quiet"], {
-    env: { ...process.env, MIGRATE_API_KEY: apiKey },
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  services.push(() => void child.kill());
-  return await new Promise((found) => {
-    child.stdout.once("data", (line: Buffer) => found((JSON.parse(line.toString("utf8")) as { url: string }).url));
-  });
+  measureSuccess([bin, "types"], folder);
 }
 
 function print(name: string, runs: ReadonlyMap<number, readonly Measured[]>): void {

@@ -2,19 +2,15 @@
  * The most memory that the built command takes (peak of its resident set), by the size of what it is given.
  * `npm run bench memory [-- --sizes 1000,10000,100000]`; prints a table for docs/internals/performance.md.
  */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { Worker, isMainThread, parentPort, workerData } from "node:worker_threads";
 import { measure } from "./measure.ts";
 import { ledgerOf, markersOf, migrationsOf, serviceOf } from "./memory-scenes.ts";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const bin = join(root, "dist", "bin.js");
+import { bin, optionsOf, temporaryFolder, writeProject } from "./project.ts";
 
 if (isMainThread) await measureAll();
 else serveList(workerData as Parameters<typeof serviceOf>[0]);
@@ -26,9 +22,8 @@ function serveList(what: Parameters<typeof serviceOf>[0]): void {
 }
 
 async function measureAll(): Promise<void> {
-  const { values } = parseArgs({ options: { sizes: { type: "string", default: "1000,10000,100000" } } });
-  const sizes = values.sizes.split(",").map(Number);
-  const work = mkdtempSync(join(tmpdir(), "lance-migrate-memory-"));
+  const sizes = optionsOf({ sizes: "1000,10000,100000" }).sizes.split(",").map(Number);
+  const work = temporaryFolder();
   const rows: Record<string, Record<string, string>> = {};
   const note = (what: string, size: number, args: readonly string[], folder: string) => {
     const { peak, wall, code } = measure([bin, ...args], folder);
@@ -36,54 +31,47 @@ async function measureAll(): Promise<void> {
     rows[what] = { ...rows[what], [size]: `${peak.toFixed(0)} MB, ${(wall / 1000).toFixed(1)} s${end}` };
     console.error(`${size} ${what}: ${rows[what][size]}`);
   };
-  try {
-    for (const size of sizes) {
-      for (const paged of [false, true])
-        await withService({ kind: "tables", size, paged }, (url) =>
-          note(
-            `tables of a service, ${paged ? "in pages" : "one list"}: status`,
-            size,
-            ["status"],
-            aProject(work, service(url, paged)),
-          ),
-        );
-      await withService({ kind: "names", names: await markersOf(size), paged: false }, (url) =>
-        note("records in markers: status", size, ["status"], aProject(work, service(url, false))),
+  for (const size of sizes) {
+    for (const paged of [false, true])
+      await withService({ kind: "tables", size, paged }, (url) =>
+        note(
+          `tables of a service, ${paged ? "in pages" : "one list"}: status`,
+          size,
+          ["status"],
+          aProject(work, service(url, paged)),
+        ),
       );
-      const ledger = aProject(work);
-      await ledgerOf(join(ledger, ".lancedb"), size);
-      note("records in rows: status", size, ["status"], ledger);
-      note("records in rows: history --json", size, ["history", "--json"], ledger);
-      if (size <= 10_000) {
-        const files = aProject(work);
-        migrationsOf(join(files, "migrations"), size);
-        note("files in migrations: status", size, ["status"], files);
-        note("files in migrations: lint", size, ["lint"], files);
-      }
-      const huge = aProject(work);
-      const columns = Array.from({ length: size / 10 }, (_, n) => `c${n}: m.utf8()`).join(", ");
-      const text = `import * as m from "lance-migrate";\nexport const up = [m.createTable("t", { ${columns} })]; // ${"x".repeat(size * 100)}\n`;
-      writeFileSync(join(huge, "migrations/0001_huge.ts"), text);
-      note("a file of so many hundred bytes and a tenth as many columns: plan", size, ["plan"], huge);
+    await withService({ kind: "names", names: await markersOf(size), paged: false }, (url) =>
+      note("records in markers: status", size, ["status"], aProject(work, service(url, false))),
+    );
+    const ledger = aProject(work);
+    await ledgerOf(join(ledger, ".lancedb"), size);
+    note("records in rows: status", size, ["status"], ledger);
+    note("records in rows: history --json", size, ["history", "--json"], ledger);
+    if (size <= 10_000) {
+      const files = aProject(work);
+      migrationsOf(join(files, "migrations"), size);
+      note("files in migrations: status", size, ["status"], files);
+      note("files in migrations: lint", size, ["lint"], files);
     }
-  } finally {
-    rmSync(work, { recursive: true, force: true });
+    const huge = aProject(work);
+    const columns = Array.from({ length: size / 10 }, (_, n) => `c${n}: m.utf8()`).join(", ");
+    const text = `import * as m from "lance-migrate";\nexport const up = [m.createTable("t", { ${columns} })]; // ${"x".repeat(size * 100)}\n`;
+    writeFileSync(join(huge, "migrations/0001_huge.ts"), text);
+    note("a file of so many hundred bytes and a tenth as many columns: plan", size, ["plan"], huge);
   }
   console.log(`| | ${sizes.join(" | ")} |\n|---|${sizes.map(() => "---|").join("")}`);
   for (const [what, by] of Object.entries(rows))
     console.log(`| ${what} | ${sizes.map((size) => by[size] ?? "").join(" | ")} |`);
 }
 
-function service(url: string, paged: boolean): string {
-  return `{ kind: "rest", endpoint: "${url}", apiKey: "a-key-for-memory", dialect: "${paged ? "namespace" : "service"}" }`;
+function service(endpoint: string, paged: boolean): object {
+  return { kind: "rest", endpoint, apiKey: "a-key-for-memory", dialect: paged ? "namespace" : "service" };
 }
 
-function aProject(work: string, target = `{ kind: "lance", uri: ".lancedb" }`): string {
+function aProject(work: string, target?: object): string {
   const folder = mkdtempSync(join(work, "project-"));
-  for (const name of ["migrations", "node_modules"]) mkdirSync(join(folder, name));
-  symlinkSync(root, join(folder, "node_modules", "lance-migrate"));
-  writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
-  writeFileSync(join(folder, "migrate.config.ts"), `export default { targets: { one: ${target} } };\n`);
+  writeProject(folder, target && { target });
   return folder;
 }
 

@@ -6,22 +6,17 @@
  * The others write to SQLite: knex and umzug by Node's own module, which needs no native package, drizzle by libsql.
  * `migrate up` writes Lance tables in a folder, or sends requests to the service of databases-service.ts.
  */
-import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { request } from "undici";
+import { median, timeOf } from "./measure.ts";
+import { bin, optionsOf, startFastService, temporaryFolder, writeProject } from "./project.ts";
 
-const { values } = parseArgs({
-  options: { rounds: { type: "string", default: "15" }, migrations: { type: "string", default: "1000" } },
-});
-const rounds = Number(values.rounds);
-const migrations = Number(values.migrations);
+const values = optionsOf({ rounds: "15", migrations: "1000" });
+const [rounds, migrations] = [Number(values.rounds), Number(values.migrations)];
 const tables = 20;
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const work = mkdtempSync(join(tmpdir(), "lance-migrate-bench-"));
+const work = temporaryFolder();
 const peers = ["umzug@3.8.3", "knex@3.3.0", "drizzle-orm@0.45.4", "@libsql/client@0.18.0"];
 
 interface Case {
@@ -34,19 +29,9 @@ interface Case {
   readonly nothing: number[];
 }
 
-const service = spawn(process.execPath, [fileURLToPath(new URL("databases-service.ts", import.meta.url))], {
-  stdio: ["ignore", "pipe", "inherit"],
-});
-try {
-  const port = await new Promise<string>((found) => {
-    service.stdout.once("data", (line: Buffer) => found(line.toString("utf8").trim()));
-  });
-  installPeers();
-  await measure([ours(), ours(`http://127.0.0.1:${port}`), umzug(), knex(), drizzle()]);
-} finally {
-  service.kill();
-  rmSync(work, { recursive: true, force: true });
-}
+const endpoint = await startFastService(0);
+installPeers();
+await measure([ours(), ours(endpoint), umzug(), knex(), drizzle()]);
 
 async function measure(cases: readonly Case[]): Promise<void> {
   const node: number[] = [];
@@ -54,11 +39,11 @@ async function measure(cases: readonly Case[]): Promise<void> {
   for (let round = 0; round < pendingRounds; round++)
     for (const { args, folder, reset, pending } of cases) {
       await reset();
-      pending.push(run(args, folder));
+      pending.push(timeOf(args, folder));
     }
   for (let round = -1; round < rounds; round++) {
-    const base = run(["-e", "0"], work);
-    const walls = cases.map(({ args, folder }) => run(args, folder));
+    const base = timeOf(["-e", "0"], work);
+    const walls = cases.map(({ args, folder }) => timeOf(args, folder));
     if (round < 0) continue; // a first round warms the page cache
     node.push(base);
     for (const [index, wall] of walls.entries()) cases[index]!.nothing.push(wall);
@@ -72,17 +57,6 @@ async function measure(cases: readonly Case[]): Promise<void> {
     console.log(
       `${name.padEnd(28)}${median(pending).toFixed(0).padStart(18)}${median(nothing).toFixed(0).padStart(22)}`,
     );
-}
-
-function run(args: readonly string[], cwd: string): number {
-  const started = performance.now();
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: "utf8" });
-  if (status !== 0) throw new Error(`${args.join(" ")}: ${stdout}${stderr}`);
-  return performance.now() - started;
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)]!;
 }
 
 /** The nth change creates a table, or renames its column. */
@@ -112,29 +86,19 @@ function sqlOf(index: number): string {
 
 function ours(endpoint?: string): Case {
   const name = endpoint === undefined ? "folder" : "service";
-  const text = (index: number) => {
+  const folder = join(work, name);
+  const steps = Array.from({ length: migrations }, (_, index) => {
     const { table, from, to } = changeOf(index);
-    const step =
-      from === undefined
-        ? `m.createTable("${table}", { id: m.int64(), ${to}: m.utf8() })`
-        : `m.renameColumn("${table}", "${from}", "${to}")`;
-    return `import * as m from "lance-migrate";\nexport const up = [${step}];\n`;
-  };
-  const folder = aFolder(name, text, "ts");
-  mkdirSync(join(folder, "node_modules"));
-  symlinkSync(root, join(folder, "node_modules", "lance-migrate"));
-  writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
-  const target =
-    endpoint === undefined ? { kind: "lance", uri: ".lancedb" } : { kind: "rest", endpoint, apiKey: "key" };
-  writeFileSync(
-    join(folder, "migrate.config.ts"),
-    `export default { targets: { here: ${JSON.stringify(target)} } };\n`,
-  );
+    return from === undefined
+      ? `m.createTable("${table}", { id: m.int64(), ${to}: m.utf8() })`
+      : `m.renameColumn("${table}", "${from}", "${to}")`;
+  });
+  writeProject(folder, { steps, ...(endpoint && { target: { kind: "rest", endpoint, apiKey: "key" } }) });
   const reset =
     endpoint === undefined
       ? () => rmSync(join(folder, ".lancedb"), { recursive: true, force: true })
       : async () => await (await request(`${endpoint}/reset`, { method: "POST" })).body.dump();
-  return aCase(`migrate up, ${name}`, folder, [join(root, "dist/bin.js"), "up", "--quiet"], reset);
+  return aCase(`migrate up, ${name}`, folder, [bin, "up", "--quiet"], reset);
 }
 
 function aCase(name: string, folder: string, args: readonly string[], reset: Case["reset"]): Case {
@@ -179,11 +143,11 @@ function knex(): Case {
     join(folder, "knexfile.cjs"),
     `module.exports = { client: "sqlite3", connection: { filename: "data.db" }, useNullAsDefault: true, migrations: { loadExtensions: [".cjs"] } };\n`,
   );
-  const bin = join(work, "node_modules/knex/bin/cli.js");
+  const cli = join(work, "node_modules/knex/bin/cli.js");
   return aCase(
     "knex 3.3.0",
     folder,
-    [bin, "--knexfile", "knexfile.cjs", "migrate:latest"],
+    [cli, "--knexfile", "knexfile.cjs", "migrate:latest"],
     withoutFiles(folder, "data.db"),
   );
 }

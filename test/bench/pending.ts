@@ -3,57 +3,44 @@
  * run as groups, from the files or from the file of `migrate build`, one by one, and by a bare loop that makes the same
  * calls of the engine and adds one row to a table after each migration. Whole processes, interleaved: read the ratios. `npm run bench pending [-- --rounds N --migrations N]`.
  */
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { bundleName } from "../../src/migrations/bundle/bundle.ts";
 import { plan } from "../../src/commands/plan.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { open } from "../../src/targets/lance/lance.ts";
-import { bin, root, writeProject } from "./history-scene.ts";
-import { median } from "./measure.ts";
+import { writeHistory } from "./history-scene.ts";
+import { median, timeOf } from "./measure.ts";
+import { bin, optionsOf, root, temporaryFolder } from "./project.ts";
 
-const { values } = parseArgs({
-  options: { rounds: { type: "string", default: "3" }, migrations: { type: "string", default: "1000" } },
-});
-const rounds = Number(values.rounds);
-const migrations = Number(values.migrations);
+const values = optionsOf({ rounds: "3", migrations: "1000" });
+const [rounds, migrations] = [Number(values.rounds), Number(values.migrations)];
 const tables = 20;
-const work = mkdtempSync(join(tmpdir(), "lance-migrate-bench-"));
+const work = temporaryFolder();
 
-try {
-  writeProject(work, migrations, tables);
-  writeFileSync(join(work, "migrate.config.js"), "export default {};\n");
-  const calls = await writeBareLoop();
-  spawnSync(process.execPath, [bin, "build", "--quiet"], { cwd: work });
-  const cases = [
-    { name: "node -e 0", args: ["-e", "0"], wall: [] as number[] },
-    { name: "migrate up", args: [bin, "up", "--quiet"], wall: [] as number[] },
-    { name: "migrate up --bundle", args: [bin, "up", "--quiet", "--bundle", bundleName], wall: [] as number[] },
-    { name: "migrate up --step-by-step", args: [bin, "up", "--quiet", "--step-by-step"], wall: [] as number[] },
-    { name: "bare loop", args: ["bare.mjs"], wall: [] as number[] },
-  ];
-  for (let round = 0; round < rounds; round++)
-    for (const { name, args, wall } of cases) {
-      rmSync(join(work, ".lancedb"), { recursive: true, force: true });
-      const started = performance.now();
-      const { status, stderr } = spawnSync(process.execPath, args, { cwd: work });
-      if (status !== 0) throw new Error(`${name}: ${String(stderr)}`);
-      wall.push(performance.now() - started);
-    }
-  console.log(
-    `${migrations} migrations of ${tables} tables with ${calls} calls, ${rounds} interleaved rounds, Node ${process.versions.node}`,
-  );
-  for (const { name, wall } of cases) console.log(`${name.padEnd(30)}${median(wall).toFixed(0).padStart(8)} ms`);
-  const [, groups, bundled, oneByOne, bare] = cases.map(({ wall }) => median(wall));
-  console.log(`one by one / groups: ${(oneByOne! / groups!).toFixed(1)}`);
-  console.log(`one by one / groups from a bundle: ${(oneByOne! / bundled!).toFixed(1)}`);
-  console.log(`one by one / bare loop: ${(oneByOne! / bare!).toFixed(2)}`);
-} finally {
-  rmSync(work, { recursive: true, force: true });
-}
+writeHistory(work, { migrations, tables });
+const calls = await writeBareLoop();
+timeOf([bin, "build", "--quiet"], work);
+const cases = [
+  { name: "node -e 0", args: ["-e", "0"], wall: [] as number[] },
+  { name: "migrate up", args: [bin, "up", "--quiet"], wall: [] as number[] },
+  { name: "migrate up --bundle", args: [bin, "up", "--quiet", "--bundle", bundleName], wall: [] as number[] },
+  { name: "migrate up --step-by-step", args: [bin, "up", "--quiet", "--step-by-step"], wall: [] as number[] },
+  { name: "bare loop", args: ["bare.mjs"], wall: [] as number[] },
+];
+for (let round = 0; round < rounds; round++)
+  for (const { args, wall } of cases) {
+    rmSync(join(work, ".lancedb"), { recursive: true, force: true });
+    wall.push(timeOf(args, work));
+  }
+console.log(
+  `${migrations} migrations of ${tables} tables with ${calls} calls, ${rounds} interleaved rounds, Node ${process.versions.node}`,
+);
+for (const { name, wall } of cases) console.log(`${name.padEnd(30)}${median(wall).toFixed(0).padStart(8)} ms`);
+const [, groups, bundled, oneByOne, bare] = cases.map(({ wall }) => median(wall));
+console.log(`one by one / groups: ${(oneByOne! / groups!).toFixed(1)}`);
+console.log(`one by one / groups from a bundle: ${(oneByOne! / bundled!).toFixed(1)}`);
+console.log(`one by one / bare loop: ${(oneByOne! / bare!).toFixed(2)}`);
 
 /** Writes a script that makes the calls of the plan and nothing else; returns how many calls it makes. */
 async function writeBareLoop(): Promise<number> {
