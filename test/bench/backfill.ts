@@ -2,29 +2,17 @@
  * What `migrate up` takes to compute a column with code, beside two scripts that write the same values with
  * @lancedb/lancedb: one appends them to a new table, one merges them into the column by key. Whole processes; the code is a
  * module that takes its vectors from a pool of random numbers.
- * `npm run bench backfill [-- --rows N --length N --rounds N --numbers]`; with `--numbers`, the module returns arrays of
- * numbers and no typed arrays.
+ * `npm run bench backfill [-- --rows N --length N --rounds N --values numbers]`; with `--values numbers`, the module
+ * returns arrays of numbers and no typed arrays.
  */
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
+import { cpSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
-import { measure, median, type Measured } from "./measure.ts";
+import { measureSuccess, median, type Measured } from "./measure.ts";
+import { bin, lancedb, optionsOf, temporaryFolder, writeMigration, writeProject } from "./project.ts";
 
-const { values } = parseArgs({
-  options: {
-    rows: { type: "string", default: "1000000" },
-    length: { type: "string", default: "384" },
-    rounds: { type: "string", default: "3" },
-    numbers: { type: "boolean", default: false },
-  },
-});
+const values = optionsOf({ rows: "1000000", length: "384", rounds: "3", values: "typed arrays" });
 const [rows, length, rounds] = [values.rows, values.length, values.rounds].map(Number) as [number, number, number];
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const packages = createRequire(import.meta.url);
-const work = mkdtempSync(join(tmpdir(), "lance-migrate-backfill-"));
+const work = temporaryFolder();
 const batch = 50_000;
 
 /** The module of the migration, and what the scripts take their vectors from. */
@@ -34,7 +22,7 @@ for (let index = 0; index < pool.length; index++) pool[index] = (seed = (seed * 
 export function vectorOf(text) {
   const start = (Number(/\\d+/.exec(text)[0]) * 7919) % (pool.length - ${length});
   const vector = pool.subarray(start, start + ${length});
-  return ${values.numbers ? "Array.from(vector)" : "vector"};
+  return ${values.values === "numbers" ? "Array.from(vector)" : "vector"};
 }
 export default (rows) => rows.map(({ text }) => vectorOf(text));
 `;
@@ -72,13 +60,6 @@ for (let first = 0; first < ${rows}; first += ${batch})
   await table.mergeInsert("id").whenMatchedUpdateAll().useIndex(false).execute(batchOf(first, Math.min(${batch}, ${rows} - first)));
 `;
 
-const migration = `import { addColumn, backfillColumn, vector } from "lance-migrate";
-export const up = [
-  addColumn("docs", "embedding", vector(${length})),
-  backfillColumn("docs", "embedding", { from: ["text"], key: "id", with: "./embed.mjs", version: "1" }),
-];
-`;
-
 interface Case {
   readonly name: string;
   readonly args: readonly string[];
@@ -88,26 +69,15 @@ interface Case {
 const cases: readonly Case[] = [
   { name: "append to a new table", args: ["append.mjs"], table: "vectors" },
   { name: "merge into the column", args: ["merge.mjs"], table: "docs" },
-  { name: "migrate up", args: [join(root, "dist", "bin.js"), "up"], table: "docs" },
+  { name: "migrate up", args: [bin, "up"], table: "docs" },
 ];
 
 const pristine = join(work, "pristine");
-for (const folder of ["migrations", "node_modules"]) mkdirSync(join(pristine, folder), { recursive: true });
-symlinkSync(root, join(pristine, "node_modules", "lance-migrate"));
-for (const [file, text] of [
-  ["package.json", '{ "type": "module" }\n'],
-  ["migrate.config.ts", `export default { targets: { one: { kind: "lance", uri: ".lancedb" } } };\n`],
-  [
-    "migrations/0001_docs.ts",
-    `import { createTable, int64, utf8 } from "lance-migrate";\nexport const up = [createTable("docs", { id: int64(), text: utf8() })];\n`,
-  ],
-  ["embed.mjs", embedder],
-  ["append.mjs", append],
-  ["merge.mjs", merge],
-] as const)
-  writeFileSync(join(pristine, file), text);
-check(measure([join(root, "dist", "bin.js"), "up"], pristine));
-const lancedb = packages("@lancedb/lancedb") as typeof import("@lancedb/lancedb");
+writeProject(pristine, {
+  steps: [`m.createTable("docs", { id: m.int64(), text: m.utf8() })`],
+  files: { "embed.mjs": embedder, "append.mjs": append, "merge.mjs": merge },
+});
+measureSuccess([bin, "up"], pristine);
 const docs = await (await lancedb.connect(join(pristine, ".lancedb"))).openTable("docs");
 for (let first = 0; first < rows; first += batch)
   await docs.add(
@@ -116,23 +86,21 @@ for (let first = 0; first < rows; first += batch)
       text: `document ${first + index}, which has some more words so that it is about as long as a title is`,
     })),
   );
-writeFileSync(join(pristine, "migrations/0002_embedding.ts"), migration);
+const options = `{ from: ["text"], key: "id", with: "./embed.mjs", version: "1" }`;
+const added = `m.addColumn("docs", "embedding", m.vector(${length}))`;
+writeMigration(pristine, 2, `${added}, m.backfillColumn("docs", "embedding", ${options})`);
 
 const results = cases.map((one) => ({ ...one, runs: [] as (Measured & { readonly bytes: number })[] }));
-try {
-  for (let round = 0; round < rounds; round++)
-    for (const { name, args, table, runs } of results) {
-      const folder = join(work, "project");
-      cpSync(pristine, folder, { recursive: true, verbatimSymlinks: true });
-      const before = bytesOf(join(folder, ".lancedb", `${table}.lance`));
-      const run = check(measure(args, folder));
-      runs.push({ ...run, bytes: bytesOf(join(folder, ".lancedb", `${table}.lance`)) - before });
-      console.error(`${name}: ${(run.wall / 1000).toFixed(1)} s, ${run.peak.toFixed(0)} MB`);
-      rmSync(folder, { recursive: true });
-    }
-} finally {
-  rmSync(work, { recursive: true, force: true });
-}
+for (let round = 0; round < rounds; round++)
+  for (const { name, args, table, runs } of results) {
+    const folder = join(work, "project");
+    cpSync(pristine, folder, { recursive: true, verbatimSymlinks: true });
+    const before = bytesOf(join(folder, ".lancedb", `${table}.lance`));
+    const run = measureSuccess(args, folder);
+    runs.push({ ...run, bytes: bytesOf(join(folder, ".lancedb", `${table}.lance`)) - before });
+    console.error(`${name}: ${(run.wall / 1000).toFixed(1)} s, ${run.peak.toFixed(0)} MB`);
+    rmSync(folder, { recursive: true });
+  }
 print();
 
 function print(): void {
@@ -144,7 +112,7 @@ function print(): void {
     bytes: median(runs.map(({ bytes }) => bytes)),
   }));
   const [reference] = figures;
-  const form = values.numbers ? "arrays of numbers" : "typed arrays";
+  const form = values.values === "numbers" ? "arrays of numbers" : "typed arrays";
   console.log(`${rows} rows × ${length} floats, ${form}, ${rounds} interleaved rounds, Node ${process.versions.node}`);
   console.log(`${"".padEnd(24)}    wall s     cpu s   MB on disk   peak MB   x wall    x cpu   x disk`);
   for (const { name, wall, cpu, peak, bytes } of figures) {
@@ -155,11 +123,6 @@ function print(): void {
       `${name.padEnd(24)}${seconds}${used}${(bytes / 2 ** 20).toFixed(0).padStart(13)}${peak.toFixed(0).padStart(10)}${others}`,
     );
   }
-}
-
-function check(run: Measured): Measured {
-  if (run.code !== 0) throw new Error(run.stderr);
-  return run;
 }
 
 function bytesOf(folder: string): number {

@@ -71,6 +71,16 @@ export function writeMigration(folder: string, version: number, step: string, ex
   writeFileSync(join(folder, "migrations", `${String(version).padStart(4, "0")}_change.${extension}`), text);
 }
 
+/** Runs the built command beside this process; throws if it fails. */
+export async function migrate(folder: string, args: readonly string[]): Promise<void> {
+  const child = spawn(process.execPath, [bin, ...args, "--quiet"], {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const [code] = (await once(child, "exit")) as [number | null];
+  if (code !== 0) throw new Error(`migrate ${args.join(" ")} ended with ${code}`);
+}
+
 /** Starts `migrate serve`, and gives the target of its configuration. */
 export async function startService(dialect: "service" | "namespace", data: string) {
   const args = [bin, "serve", "--data", data, "--port", "0", "--json", "--quiet"];
@@ -88,7 +98,7 @@ export async function startFastService(latency: number): Promise<string> {
 async function firstLineOf(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
   const child = spawn(process.execPath, args, {
     env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "ignore"],
   });
   process.on("exit", () => child.kill());
   const [line] = (await once(child.stdout, "data")) as [Buffer];

@@ -5,30 +5,19 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { bin, lancedb, optionsOf, temporaryFolder } from "./project.ts";
 
 const arrow = createRequire(import.meta.url)("apache-arrow") as typeof import("apache-arrow");
-const { connect } = createRequire(import.meta.url)("@lancedb/lancedb") as typeof import("@lancedb/lancedb");
 
-const { values } = parseArgs({
-  options: {
-    clients: { type: "string", default: "100" },
-    seconds: { type: "string", default: "600" },
-    kill: { type: "string", default: "all" },
-    bin: { type: "string", default: fileURLToPath(new URL("../../dist/bin.js", import.meta.url)) },
-  },
-});
+const values = optionsOf({ clients: "100", seconds: "600", kill: "all", bin });
 const clients = Number(values.clients);
 const tables = 10;
 const apiKey = "a-key-for-the-bench";
 const arrowType = "application/vnd.apache.arrow.stream";
-const folder = mkdtempSync(join(tmpdir(), "lance-migrate-bench-"));
+const folder = temporaryFolder();
 
 /** Numbers of requests, and milliseconds of those that were answered with 200. */
 const counts = { insert: 0, count: 0, query: 0, refused: 0, unanswered: 0, workersKilled: 0, servicesKilled: 0 };
@@ -50,7 +39,6 @@ try {
 } finally {
   service.kill("SIGTERM");
   await once(service, "exit");
-  rmSync(folder, { recursive: true, force: true });
 }
 
 async function start(): Promise<ChildProcess> {
@@ -147,7 +135,7 @@ function parentOf(pid: string): number | undefined {
 }
 
 async function report(): Promise<void> {
-  const db = await connect(folder);
+  const db = await lancedb.connect(folder);
   let missing = 0;
   for (const [name, ids] of acknowledged) {
     const rows = await (await db.openTable(name)).query().select(["id"]).toArray();

@@ -6,28 +6,14 @@
  * `npm run bench shards [-- --rows N --shards N --rounds N --python FILE]`. Ends with 1 if a row was computed twice or
  * not at all.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { median } from "./measure.ts";
+import { lancedb, migrate, optionsOf, temporaryFolder, writeProject } from "./project.ts";
 
-const { connect } = createRequire(import.meta.url)("@lancedb/lancedb") as typeof import("@lancedb/lancedb");
-
-const { values } = parseArgs({
-  options: {
-    rows: { type: "string", default: "32000" },
-    shards: { type: "string", default: "4" },
-    rounds: { type: "string", default: "1" },
-    python: { type: "string" },
-  },
-});
+const values = optionsOf({ rows: "32000", shards: "4", rounds: "1", python: "" });
 const [rows, shards] = [Number(values.rows), Number(values.shards)];
-const root = fileURLToPath(new URL("../..", import.meta.url));
+const work = temporaryFolder();
 const dimensions = 32;
 
 const code = `import { appendFileSync } from "node:fs";
@@ -49,7 +35,7 @@ interface Rates {
 const ways: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "1 process": [["prepare"]],
   [`${shards} processes`]: Array.from({ length: shards }, (_, at) => ["prepare", "--shard", `${at + 1}/${shards}`]),
-  ...(values.python === undefined
+  ...(values.python === ""
     ? {}
     : {
         [`${shards} shards on Ray`]: [["prepare", "--on", "ray", "--shards", `${shards}`, "--python", values.python]],
@@ -77,52 +63,28 @@ for (const { name, whole, together } of others)
 
 /** The rate of these commands, which all run at once on a new table; then `up` completes it. */
 async function prepare(commands: readonly (readonly string[])[]): Promise<Rates> {
-  const folder = mkdtempSync(join(tmpdir(), "lance-migrate-bench-"));
-  try {
-    writeProject(folder);
-    await migrate(folder, ["up", "--to", "1"]);
-    await addRows(folder);
-    const started = performance.now();
-    await Promise.all(commands.map((args) => migrate(folder, args)));
-    const whole = (performance.now() - started) / 1_000;
-    await migrate(folder, ["up"]);
-    return { whole: rows / whole, together: checkLog(folder) };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function writeProject(folder: string): void {
-  mkdirSync(join(folder, "migrations"));
-  for (const name of ["node_modules", ".lancedb"]) mkdirSync(join(folder, name));
-  symlinkSync(root, join(folder, "node_modules/lance-migrate"));
-  writeFileSync(join(folder, "package.json"), `{ "type": "module" }`);
-  writeFileSync(join(folder, "embed.js"), code);
+  const folder = mkdtempSync(join(work, "project-"));
   const options = `from: ["text"], key: "id", with: "./embed.js", version: "2", batch: 16, concurrency: 1`;
   const steps = [
     `m.createTable("docs", { id: m.int64().notNull(), text: m.utf8(), embedding: m.vector(16) })`,
     `m.reembedColumn("docs", "embedding", { type: m.vector(${dimensions}), ${options} })`,
   ];
-  for (const [at, step] of steps.entries())
-    writeFileSync(
-      join(folder, `migrations/000${at + 1}_step.ts`),
-      `import * as m from "lance-migrate";\nexport const up = [${step}];\n`,
-    );
+  writeProject(folder, { steps, files: { "embed.js": code } });
+  await migrate(folder, ["up", "--to", "1"]);
+  await addRows(folder);
+  const started = performance.now();
+  await Promise.all(commands.map((args) => migrate(folder, args)));
+  const whole = (performance.now() - started) / 1_000;
+  await migrate(folder, ["up"]);
+  const together = checkLog(folder);
+  rmSync(folder, { recursive: true });
+  return { whole: rows / whole, together };
 }
 
 async function addRows(folder: string): Promise<void> {
-  const table = await (await connect(join(folder, ".lancedb"))).openTable("docs");
+  const table = await (await lancedb.connect(join(folder, ".lancedb"))).openTable("docs");
   await table.add(Array.from({ length: rows }, (_, id) => ({ id, text: `document ${id}` })));
   table.close();
-}
-
-async function migrate(folder: string, args: readonly string[]): Promise<void> {
-  const child = spawn(process.execPath, [join(root, "dist/bin.js"), ...args, "--quiet"], {
-    cwd: folder,
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  const [exit] = (await once(child, "exit")) as [number | null];
-  if (exit !== 0) throw new Error(`migrate ${args.join(" ")}: exit ${exit}`);
 }
 
 /** The rows a second while all processes compute. Reports rows that were computed twice or not at all. */

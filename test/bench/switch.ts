@@ -8,31 +8,25 @@
  * wrong. Processor time is that of the application's process during an operation, which has no other then.
  */
 import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { constants, setPriority, tmpdir } from "node:os";
+import { readdirSync, statSync } from "node:fs";
+import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { newLength, oldLength, vectorOf } from "./models.ts";
 
 // The engine warns about partitions without vectors, each time that the application optimizes its table.
 process.env["LANCEDB_LOG"] = "error";
 const { save } = await import("../../src/app.ts");
-const { connect } = createRequire(import.meta.url)("@lancedb/lancedb") as typeof import("@lancedb/lancedb");
+const { lancedb, migrate: runMigrate, optionsOf, temporaryFolder, writeProject } = await import("./project.ts");
 
-const { values } = parseArgs({
-  options: { rows: { type: "string", default: "100000" }, rate: { type: "string", default: "20" } },
-});
+const values = optionsOf({ rows: "100000", rate: "20" });
 const rows = Number(values.rows);
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const code = fileURLToPath(new URL("models.ts", import.meta.url));
 const modelOf = (length: number) => (documents: readonly { readonly text: string }[]) =>
   documents.map(({ text }) => vectorOf(text, length));
 const models = { [oldLength]: modelOf(oldLength), 2: modelOf(newLength) };
-const folder = mkdtempSync(join(tmpdir(), "lance-migrate-bench-"));
+const folder = temporaryFolder();
 
 const kinds = { add, update, merge, delete: remove, vectorSearch, textSearch };
 type Kind = keyof typeof kinds;
@@ -49,41 +43,37 @@ const deleted = new Set<number>();
 let largest = 0;
 let optimized = performance.now();
 
-writeProject();
+write();
 await migrate("up", "--to", "1");
-const table = await (await connect(join(folder, ".lancedb"), { readConsistencyInterval: 0 })).openTable("docs");
-try {
-  await addRows();
-  await migrate("up", "--to", "2");
-  const alone = await coverage();
-  const watching = setInterval(() => (largest = Math.max(largest, bytesIn(join(folder, ".lancedb")))), 1_000);
-  const stop = new AbortController();
-  const application = run(stop.signal);
-  await during("before", () => sleep(30_000));
-  await during("busy", () => keepBusy(30_000));
-  const before = await coverage();
-  await during("prepare", () => migrate("prepare"));
-  await during("up", () => migrate("up"));
-  await during("after", () => sleep(10_000));
-  stop.abort();
-  await application;
-  clearInterval(watching);
-  report();
-  console.log("\nrows without an index");
-  console.log(`- before the application ran: ${alone}`);
-  console.log(`- after it ran alone: ${before}`);
-  console.log(`- at the end: ${await coverage()}`);
-  await optimize();
-  console.log(`- when it has optimized the table: ${await coverage()}`);
-  const final = bytesIn(join(folder, ".lancedb"));
-  console.log(
-    `largest size on disk: ${(largest / 1e6).toFixed(0)} MB, ${(largest / final).toFixed(2)} × that at the end`,
-  );
-  await checkRows();
-} finally {
-  table.close();
-  rmSync(folder, { recursive: true, force: true });
-}
+const table = await (await lancedb.connect(join(folder, ".lancedb"), { readConsistencyInterval: 0 })).openTable("docs");
+await addRows();
+await migrate("up", "--to", "2");
+const alone = await coverage();
+const watching = setInterval(() => (largest = Math.max(largest, bytesIn(join(folder, ".lancedb")))), 1_000);
+const stop = new AbortController();
+const application = run(stop.signal);
+await during("before", () => sleep(30_000));
+await during("busy", () => keepBusy(30_000));
+const before = await coverage();
+await during("prepare", () => migrate("prepare"));
+await during("up", () => migrate("up"));
+await during("after", () => sleep(10_000));
+stop.abort();
+await application;
+clearInterval(watching);
+report();
+console.log("\nrows without an index");
+console.log(`- before the application ran: ${alone}`);
+console.log(`- after it ran alone: ${before}`);
+console.log(`- at the end: ${await coverage()}`);
+await optimize();
+console.log(`- when it has optimized the table: ${await coverage()}`);
+const final = bytesIn(join(folder, ".lancedb"));
+console.log(
+  `largest size on disk: ${(largest / 1e6).toFixed(0)} MB, ${(largest / final).toFixed(2)} × that at the end`,
+);
+await checkRows();
+table.close();
 
 async function during(next: Phase, act: () => Promise<unknown>): Promise<void> {
   phase = next;
@@ -100,33 +90,24 @@ async function keepBusy(time: number): Promise<void> {
   child.kill("SIGKILL");
 }
 
-function writeProject(): void {
-  mkdirSync(join(folder, "migrations"));
-  for (const name of ["node_modules", ".lancedb"]) mkdirSync(join(folder, name));
-  symlinkSync(root, join(folder, "node_modules/lance-migrate"));
-  writeFileSync(join(folder, "package.json"), `{ "type": "module" }`);
+function write(): void {
   const options = `from: ["text"], key: "id", with: ${JSON.stringify(code)}, version: "2", batch: 256`;
   const index = "m.ivfPq({ numPartitions: 32, numSubVectors: 8 })";
-  const steps = [
-    `m.createTable("docs", { id: m.int64().notNull(), text: m.utf8(), embedding: m.vector(${oldLength}) })`,
-    `m.createIndex("docs", "embedding", ${index}), m.createIndex("docs", "id", m.btree()), m.createIndex("docs", "text", m.fts())`,
-    `m.reembedColumn("docs", "embedding", { type: m.vector(${newLength}), ${options}, index: ${index} })`,
-  ];
-  for (const [at, step] of steps.entries())
-    writeFileSync(
-      join(folder, `migrations/000${at + 1}_step.ts`),
-      `import * as m from "lance-migrate";\nexport const up = [${step}];\n`,
-    );
+  const created = `{ id: m.int64().notNull(), text: m.utf8(), embedding: m.vector(${oldLength}) }`;
+  const indexed = [`"embedding", ${index}`, `"id", m.btree()`, `"text", m.fts()`];
+  writeProject(folder, {
+    steps: [
+      `m.createTable("docs", ${created})`,
+      indexed.map((one) => `m.createIndex("docs", ${one})`).join(", "),
+      `m.reembedColumn("docs", "embedding", { type: m.vector(${newLength}), ${options}, index: ${index} })`,
+    ],
+  });
 }
 
 async function migrate(...args: readonly string[]): Promise<void> {
   const started = performance.now();
-  const child = spawn(process.execPath, [join(root, "dist/bin.js"), ...args, "--quiet"], {
-    cwd: folder,
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  const [code] = (await once(child, "exit")) as [number | null];
-  console.log(`migrate ${args.join(" ")}: exit ${code}, ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  await runMigrate(folder, args);
+  console.log(`migrate ${args.join(" ")}: ${((performance.now() - started) / 1000).toFixed(1)} s`);
 }
 
 async function addRows(): Promise<void> {
