@@ -19,9 +19,8 @@ import { plannedEvent } from "../run/events.ts";
 import { hooksOf } from "../run/hooks.ts";
 import { execute } from "../run/execute/execute.ts";
 import type { Execution } from "../run/execute/migration-progress.ts";
-import { withExecutors } from "../run/executors/executors.ts";
-import * as executors from "./executors.ts";
-import { dropLateStaging } from "../run/fill/drop-late-staging.ts";
+import { withExecutors } from "../run/executors.ts";
+import { computingOf, type RunContext } from "../run/run-context.ts";
 import { recordPhases } from "../run/phase.ts";
 import { checkLateCalls } from "../run/execute/late-calls.ts";
 import { withLease, type Ledger, type LeasedWork } from "../run/lease/with-lease.ts";
@@ -29,7 +28,6 @@ import { bindingOf, type Binding } from "../run/prepare/bind-saved-plan.ts";
 import { ifCurrent } from "../run/prepare/consistent-read.ts";
 import { planNow, planIfCurrent, type Planned, type PlanningInput } from "../run/prepare/plan-run.ts";
 import { areFormer, recordRecognised } from "../run/prepare/record-renumbered.ts";
-import type { RunContext } from "../run/run-context.ts";
 
 /** What differs between `up` and `down`. */
 export interface RunDirection<Chosen> {
@@ -141,7 +139,8 @@ async function executePlanned(
   const { direction, binding, state, first, mayBeLost, whyRefused } = run;
   const { plan, units = plan.migrations, migrations, writeGuard } = run.planned;
   for (const words of plan.accepted ?? []) emit({ event: "accepted", words });
-  const tidy = async (action: Action) => await dropLateStaging(action, target, context.ledger);
+  const { executors, dropLate } = await computingOf(context);
+  const tidy = async (action: Action) => await dropLate(action, target, context.ledger);
   const opening = [
     ...(await checkLateCalls(state.late, { emit, target, clock, lease, plan, state, migrations, tidy })),
     ...run.planned.opening,

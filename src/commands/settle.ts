@@ -15,13 +15,11 @@ import { failedBuild, failureWords, type FailedBuild } from "../run/deferred/fai
 import { findDeferred, reported, type FoundDeferral } from "../run/deferred/find-deferred.ts";
 import { stagingsOf } from "../run/compute/staging-name.ts";
 import type { Emit } from "../run/events.ts";
-import { withExecutors } from "../run/executors/executors.ts";
-import * as executors from "./executors.ts";
-import type { FillProject } from "../run/fill/compute-session.ts";
+import { withExecutors } from "../run/executors.ts";
+import { computingOf, type ExecutorContext, type RunContext } from "../run/run-context.ts";
 import { withLease } from "../run/lease/with-lease.ts";
 import { findStale, findWatched, watchedElsewhere } from "../run/watch/find-stale.ts";
 import { staleCount, watchedWords, type StaleColumn } from "../run/watch/stale-text.ts";
-import type { RunContext } from "../run/run-context.ts";
 import { patience, retry } from "../targets/contract/retry.ts";
 
 interface Waiting {
@@ -130,7 +128,7 @@ function mayCompute(stale: StaleColumn, hasRun: boolean): boolean {
 async function computeStale(
   stale: StaleColumn,
   lease: Lease,
-  context: RunContext & Pick<FillProject, "keepsFailed">,
+  context: RunContext & Pick<ExecutorContext, "keepsFailed">,
 ): Promise<MigrateError | undefined> {
   const { target, emit } = context;
   const { column, rows } = stale;
@@ -143,6 +141,7 @@ async function computeStale(
     if (event.event === "notComputed") left = event.rows ?? 0;
     emit(event);
   };
+  const { executors } = await computingOf(context);
   const able = withExecutors(target, executors, { ...context, emit: watching, mayWrite });
   try {
     await able.execute(column, undefined);
@@ -193,6 +192,7 @@ async function build(
   context: RunContext,
 ): Promise<FailedBuild | undefined> {
   const { clock, emit } = context;
+  const { executors } = await computingOf(context);
   const target = withExecutors(context.target, executors, { ...context, mayWrite: () => lease.check() });
   const started = clock.steady();
   let version: number | undefined;

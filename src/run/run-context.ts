@@ -8,12 +8,14 @@ import type { Journal } from "../ledger/journal/journal.ts";
 import { journalOf } from "../ledger/journal/open-journal.ts";
 import { loadedOnce, type MigrationSource } from "../migrations/source.ts";
 import type { Guards } from "../plan/assess/guards.ts";
-import type { Target } from "../targets/contract/target.ts";
+import type { Action, ActionFor, ActionKind } from "../actions/model/action.ts";
+import type { Executed, TableSnapshot, Target } from "../targets/contract/target.ts";
 import type { Budget } from "./calls/budget.ts";
 import type { Emit } from "./events.ts";
 import type { PlacedHooks } from "./hooks.ts";
 import type { Observable } from "./observed.ts";
 import type { PlanCheck } from "./plan-check.ts";
+import type { Phase } from "./phase.ts";
 import packageJson from "../../package.json" with { type: "json" };
 
 export interface MigratorOptions extends Observable {
@@ -35,6 +37,8 @@ export interface MigratorOptions extends Observable {
   readonly budget?: Budget | undefined;
   /** A Python that has the package pylance, for loading computed columns; they are merged when absent. */
   readonly python?: string | undefined;
+  /** Without it, no column is computed. */
+  readonly computing?: (() => Promise<ColumnComputing>) | undefined;
   /** If absent, migrations may lose anything. */
   readonly guards?: Guards | undefined;
   /** Called only if something is pending. */
@@ -52,6 +56,51 @@ export interface RunContext extends MigratorOptions {
   readonly clock: Clock;
   readonly runner: Runner;
   readonly emit: Emit;
+}
+
+/**
+ * What computes columns and rows by code of the project, and measures vector indexes. A feature brings it. Without that
+ * feature, no such action can be executed.
+ */
+export interface ColumnComputing {
+  /** For actions that are more than one call of the target. */
+  readonly executors: Executors;
+  /** Drops the computed values that a late append of an action, or a run that was killed, has left beside the table. */
+  dropLate(action: Action, target: Pick<Target, "rows" | "listTables">, ledger: string): Promise<void>;
+}
+
+/** What executors need of a run. */
+export interface ExecutorContext extends Pick<
+  RunContext,
+  "budget" | "clock" | "emit" | "folder" | "ledger" | "python" | "runsCode" | "signal"
+> {
+  /** Throws if this run may not write any more. */
+  readonly mayWrite: () => Promise<void>;
+  /** Called when a phase of computing a column begins. */
+  readonly entered?: ((phase: Phase) => Promise<void>) | undefined;
+  /** Whether rows for which the code failed are not computed again, nor reported again. */
+  readonly keepsFailed?: boolean | undefined;
+}
+
+export type Execute<Kind extends ActionKind> = (
+  action: ActionFor<Kind>,
+  seen: TableSnapshot | undefined,
+) => Promise<Executed>;
+
+/** Called once for each run. Of `target`, actions of this kind are calls, and others have their executors. */
+export type Executor<Kind extends ActionKind, Context = ExecutorContext> = (
+  target: Target,
+  context: Context,
+) => Execute<Kind>;
+
+/** By the kinds of their actions. */
+export type Executors<Context = ExecutorContext> = { readonly [Kind in ActionKind]?: Executor<Kind, Context> };
+
+const nothing: ColumnComputing = { executors: {}, async dropLate() {} };
+
+/** Loaded when it is needed. */
+export async function computingOf({ computing }: Pick<MigratorOptions, "computing">): Promise<ColumnComputing> {
+  return (await computing?.()) ?? nothing;
 }
 
 export function runContext(options: MigratorOptions): RunContext {

@@ -3,12 +3,14 @@ import type { Listen } from "../run/observed.ts";
 import type { PlanCheck } from "../run/plan-check.ts";
 import type { AddedSettings, LoadedConfig } from "./load-config.ts";
 import type { SessionOptions } from "./session-options.ts";
+import type { MigratorOptions } from "../run/run-context.ts";
 
 export interface SessionFeature {
   /** Keys of the configuration, with their checks. */
   readonly settings?: AddedSettings;
   /** Listens to the runs of the session. */
   readonly listen?: Listen;
+  readonly computing?: MigratorOptions["computing"];
   /** The check of the plans of a session; undefined if nothing is configured for it. */
   readonly planCheck?: (settings: SessionSettings) => PlanCheck | undefined;
 }
@@ -26,4 +28,9 @@ export interface SessionSettings {
 /** The keys of the configuration that all of them add. */
 export function settingsOf(all: readonly SessionFeature[]): AddedSettings {
   return Object.assign({}, ...all.map(({ settings }) => settings)) as AddedSettings;
+}
+
+/** What the feature brings that computes columns. */
+export function computingIn(all: readonly SessionFeature[]): MigratorOptions["computing"] {
+  return all.find(({ computing }) => computing !== undefined)?.computing;
 }

@@ -8,8 +8,8 @@ import { migrationsIn, type MigrationSource } from "../migrations/source.ts";
 import { databaseNamed } from "./databases.ts";
 import type { CoreConfig } from "./config.ts";
 import { configNames, givenConfig, loadConfig, problemInSettings, type LoadedConfig } from "./load-config.ts";
-import { settingsOf, type SessionFeature } from "./session-feature.ts";
 import { sessionShape, type SessionOptions } from "./session-options.ts";
+import { computingIn, settingsOf, type SessionFeature } from "./session-feature.ts";
 import { usualDatabase } from "./usual-database.ts";
 import { databasesOf, openTarget, targetNamed, type CheckedDatabase } from "./open-target.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
@@ -111,6 +111,7 @@ export async function openSession(
     ledger: config.ledger,
     folder: config.folder,
     python: wanted.python ?? pythonOf(config),
+    computing: computingIn(features),
     guards: config.targets[name]!.guards ?? {},
     planChecks,
     lease: {

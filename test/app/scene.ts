@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { embed } from "../../src/features/embed/feature.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { up } from "../../src/commands/up.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
@@ -51,6 +52,7 @@ export async function aScene(titles: readonly string[], beforeSwitch = async ():
     target: heralding(target, beforeSwitch),
     migrations: migrationsIn(files),
     ledger: "_migrations",
+    computing: embed.computing,
     lease: { duration: 30_000, patience: 5_000 },
     folder,
   };

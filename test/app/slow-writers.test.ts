@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { save, type Models } from "../../src/app.ts";
 import { down } from "../../src/commands/down.ts";
-import { prepare } from "../../src/commands/prepare.ts";
+import { prepare } from "../../src/features/embed/prepare/prepare.ts";
 import { up } from "../../src/commands/up.ts";
 import { verifyTables } from "../../src/commands/verify/verify.ts";
 import { drawnChance } from "../support/kill-moments.ts";

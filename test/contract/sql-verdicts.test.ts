@@ -3,6 +3,7 @@
  * refuses, whatever is in the table, and the trial must refuse nothing that works.
  */
 import { expect, test } from "vitest";
+import { embed } from "../../src/features/embed/feature.ts";
 import { up } from "../../src/commands/up.ts";
 import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import { btree } from "../../src/schema/declare/index-builders.ts";
@@ -71,7 +72,13 @@ async function aTable(given: readonly Row[]) {
     const engine = await open({ kind: "lance", uri: folder }, { name: "local", folder });
     const migrations = sourceOf(steps.length === 0 ? [first] : [first, aMigration(2, steps)]);
     const target = change({ ...engine, ledger });
-    const given = { target, ledger: "_migrations", migrations, lease: { duration: 600_000, patience: 0 } };
+    const given = {
+      target,
+      ledger: "_migrations",
+      migrations,
+      computing: embed.computing,
+      lease: { duration: 600_000, patience: 0 },
+    };
     const error = await up(given).then(
       () => undefined,
       (thrown: unknown) => thrown,

@@ -1,5 +1,6 @@
 /** What a target can't do is refused in the plan, and by lint before there is one. */
 import { expect, test } from "vitest";
+import { embed } from "../../src/features/embed/feature.ts";
 import { checkMigrations } from "../../src/commands/check-migrations/check-migrations.ts";
 import { up } from "../../src/commands/up.ts";
 import { plan } from "../../src/commands/plan.ts";
@@ -61,7 +62,13 @@ const beyond = Object.entries(steps).flatMap(([kind, some]) =>
 function options(target: Target, ...all: readonly Step[]): MigratorOptions {
   const migrations = all.map((step, index) => aMigration(index + 1, [step]));
   const source = { list: () => migrations, load: async (file: { version: number }) => migrations[file.version - 1]! };
-  return { target, ledger: "_migrations", migrations: source, lease: { duration: 30_000, patience: 0 } };
+  return {
+    target,
+    ledger: "_migrations",
+    migrations: source,
+    computing: embed.computing,
+    lease: { duration: 30_000, patience: 0 },
+  };
 }
 
 async function serviceTarget(): Promise<Target> {

@@ -67,8 +67,8 @@ test("a new lint rule reports", () => {
 
 test("a new executor replaces calls of the target", () => {
   const program = `
-    import * as executors from "./src/commands/executors.ts";
-    import { withExecutors } from "./src/run/executors/executors.ts";
+    import * as executors from "./src/features/embed/executors.ts";
+    import { withExecutors } from "./src/run/executors.ts";
     const sent = [];
     const target = { size: async (table) => ({ rows: table.length }), execute: async ({ table }) => void sent.push(table) };
     const { execute } = withExecutors(target, executors, {});

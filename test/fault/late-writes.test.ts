@@ -8,6 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Table } from "@lancedb/lancedb";
 import { expect, test } from "vitest";
+import { embed } from "../../src/features/embed/feature.ts";
 import { MigrateError } from "../../src/errors/migrate-error.ts";
 import { systemClock } from "../../src/time/clock.ts";
 import { foldLedger } from "../../src/ledger/state/fold.ts";
@@ -306,7 +307,14 @@ async function worldIn(folder: string) {
   const target = await openLance({ kind: "lance", uri: folder }, { name: "late", folder });
   const lease = { duration: 30_000, patience: 5_000 };
   const files = join(folder, "migrations");
-  const options: MigratorOptions = { target, migrations: migrationsIn(files), ledger: "_migrations", lease, folder };
+  const options: MigratorOptions = {
+    target,
+    migrations: migrationsIn(files),
+    ledger: "_migrations",
+    lease,
+    folder,
+    computing: embed.computing,
+  };
   const connect = async () => await lancedb.connect(folder);
   const open = async () => await (await connect()).openTable("t");
   return { options, files, open, exists: async () => (await (await connect()).tableNames()).includes("t") };

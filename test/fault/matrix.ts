@@ -5,6 +5,7 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { embed } from "../../src/features/embed/feature.ts";
 import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { up } from "../../src/commands/up.ts";
@@ -363,6 +364,7 @@ async function run(
         migrations: migrationsIn(migrations),
         ledger: "_migrations",
         // On a busy machine, the request of a killed run may come while this one leaps, and then its holder seems to be alive.
+        computing: embed.computing,
         lease: { duration: 30_000, patience: 600_000 },
         ...leapingOverLeases(),
       },

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Table } from "@lancedb/lancedb";
 import { expect, test } from "vitest";
+import { embed } from "../../src/features/embed/feature.ts";
 import { systemClock } from "../../src/time/clock.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { down } from "../../src/commands/down.ts";
@@ -40,7 +41,14 @@ async function aScene(isStrict = false, more: readonly number[] = [], where?: st
   toFile("0001_create.mjs", createTable("docs", { id: int64().notNull(), text: utf8(), embedding }));
   const target = await openLance({ kind: "lance", uri: folder }, { name: "back", folder });
   const lease = { duration: 30_000, patience: 5_000 };
-  const options: MigratorOptions = { target, migrations: migrationsIn(files), ledger: "_migrations", lease, folder };
+  const options: MigratorOptions = {
+    target,
+    migrations: migrationsIn(files),
+    ledger: "_migrations",
+    lease,
+    folder,
+    computing: embed.computing,
+  };
   await up(options);
   const open = async () => await (await lancedb.connect(folder)).openTable("docs");
   const table = await open();

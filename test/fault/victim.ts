@@ -1,6 +1,7 @@
 /** A run that kills itself at one of its calls; started as a process by the crash matrix with its order as an argument. */
 import { readFileSync, writeSync } from "node:fs";
 import { flushCompileCache } from "node:module";
+import { embed } from "../../src/features/embed/feature.ts";
 import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { down } from "../../src/commands/down.ts";
@@ -49,6 +50,7 @@ try {
     target: mortal,
     migrations: migrationsIn(migrations),
     ledger: "_migrations",
+    computing: embed.computing,
     lease: { duration: 30_000, patience: 60_000 },
   };
   const plan = planFile === undefined ? undefined : parseSavedPlan(JSON.parse(readFileSync(planFile, "utf8")));

@@ -2,6 +2,7 @@
  * One random history: migrations go up and down on real tables while an application writes before, between and during. After
  * every run the oracle says whether a write that was acknowledged is gone, a table can't be read, or a promise was broken.
  */
+import { embed } from "../../src/features/embed/feature.ts";
 import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import { acceptsLoss } from "../../src/migrations/acceptance.ts";
 import type { Migration } from "../../src/migrations/load.ts";
@@ -287,6 +288,7 @@ class History {
       target: this.#scene.target,
       ledger: "_migrations",
       migrations: { list: () => files, load },
+      computing: embed.computing,
       lease: { duration: 30_000, patience: 60_000 },
     };
   }

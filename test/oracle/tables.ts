@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serialize } from "node:v8";
+import { embed } from "../../src/features/embed/feature.ts";
 import { down } from "../../src/commands/down.ts";
 import { plan } from "../../src/commands/plan.ts";
 import { up } from "../../src/commands/up.ts";
@@ -86,6 +87,7 @@ async function checkIn(folder: string, drawn: readonly Drawn[], judge: Judge, se
     ledger: "_migrations",
     folder,
     migrations: { list: () => files, load: async ({ version }: { version: number }) => files[version - 1]! },
+    computing: embed.computing,
     lease: { duration: 30_000, patience: 60_000 },
   };
   const named = drawn.map((one, at) => ({ ...one, table: `t${at}` }));

@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { embed } from "../../src/features/embed/feature.ts";
 import { connect, readColumns, type EngineTable } from "../../src/engine/engine.ts";
 import { isMigrateError, type MigrateError } from "../../src/errors/migrate-error.ts";
 import type { Migration } from "../../src/migrations/load.ts";
@@ -132,7 +133,13 @@ function possible(draft: Draft, database: ReadonlyMap<string, Table>): Step | un
 function optionsOf(target: Target, migrations: readonly Migration[]): MigratorOptions {
   const load = async (file: { version: number }) => migrations[file.version - 1]!;
   const source = { list: () => migrations, load };
-  return { target, ledger: "_migrations", migrations: source, lease: { duration: 600_000, patience: 0 } };
+  return {
+    target,
+    ledger: "_migrations",
+    migrations: source,
+    computing: embed.computing,
+    lease: { duration: 600_000, patience: 0 },
+  };
 }
 
 async function outcomeOf(work: () => Promise<unknown>): Promise<MigrateError | undefined> {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { embed } from "../../src/features/embed/feature.ts";
 import { connect, readColumns } from "../../src/engine/engine.ts";
 import { diff } from "../../src/features/author/generate/diff-tables.ts";
 import { up } from "../../src/commands/up.ts";
@@ -58,6 +59,7 @@ async function thereOnEngine({ from, to, answers }: Pair): Promise<"done" | "imp
       target: { ...engine, ledger },
       ledger: "_migrations",
       migrations: source,
+      computing: embed.computing,
       lease: { duration: 600_000, patience: 0 },
     };
     await up(options);

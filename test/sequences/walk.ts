@@ -5,6 +5,7 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { embed } from "../../src/features/embed/feature.ts";
 import { isMigrateError, type MigrateError } from "../../src/errors/migrate-error.ts";
 import type { Migration } from "../../src/migrations/load.ts";
 import { up } from "../../src/commands/up.ts";
@@ -80,7 +81,13 @@ export async function walk(drafts: readonly Draft[], counts: Counts): Promise<vo
 async function run(migrations: readonly Migration[], target: Target): Promise<MigrateError | undefined> {
   try {
     const source = { list: () => migrations, load: async (file: { version: number }) => migrations[file.version - 1]! };
-    await up({ target, ledger, migrations: source, lease: { duration: 600_000, patience: 0 } });
+    await up({
+      target,
+      ledger,
+      migrations: source,
+      computing: embed.computing,
+      lease: { duration: 600_000, patience: 0 },
+    });
     return undefined;
   } catch (error) {
     if (!isMigrateError(error)) throw error;

@@ -1,4 +1,5 @@
 /** One run of a schedule: its machine, its way to the tables, and what becomes of it. */
+import { embed } from "../../src/features/embed/feature.ts";
 import { canonicalJson } from "../../src/migrations/checksum.ts";
 import { formatVersion } from "../../src/migrations/file-name.ts";
 import type { MigrationFile } from "../../src/migrations/list-files.ts";
@@ -104,6 +105,7 @@ export function start(scene: Scene, { name, files, lease, patience, trouble, wea
     target,
     migrations: sourceOf(scene.migrations.slice(0, files)),
     ledger,
+    computing: embed.computing,
     lease: { duration: lease, patience },
     clock: machine.clock,
     runner: { by: name, run: name, tool: "simulator" },

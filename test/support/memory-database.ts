@@ -2,6 +2,7 @@
 import { memoryTables } from "../simulate/target/memory-tables.ts";
 import { memoryTarget } from "../simulate/target/memory-target.ts";
 import type { Carry } from "../simulate/target/carry.ts";
+import { embed } from "../../src/features/embed/feature.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { sleepingClock } from "./clocks.ts";
@@ -46,6 +47,7 @@ export function aMemoryDatabase(folder: string) {
       migrations: migrationsIn(folder),
       ledger,
       clock,
+      computing: embed.computing,
       lease: { duration, patience: 600_000 },
     };
   }

@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { embed } from "../../src/features/embed/feature.ts";
 import type { Clock } from "../../src/time/clock.ts";
 import { MigrateError } from "../../src/errors/migrate-error.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
@@ -98,6 +99,7 @@ export function optionsFor(folder: string, target: Target, clock: Clock): Migrat
     migrations: migrationsIn(folder),
     ledger: "_migrations",
     clock,
+    computing: embed.computing,
     lease: { duration: 30_000, patience: 600_000 },
   };
 }

@@ -1,7 +1,7 @@
 /** The documents of commands that work on tables or on the ledger. */
 import { z } from "zod";
 import { planDocumentShape } from "../../plan/assess/plan-document.ts";
-import { databaseEvents, prepareEvent, runEvent } from "./events.ts";
+import { databaseEvents, runEvent } from "./events.ts";
 import { deferral, whole } from "./shared.ts";
 
 /** What `up` does with one database of several. */
@@ -14,4 +14,3 @@ export const upResult = z.strictObject({
 export const plan = planDocumentShape;
 export const up = z.union([runEvent, databaseEvents(upResult)]);
 export const down = runEvent;
-export const prepare = z.union([runEvent, prepareEvent]);

@@ -15,7 +15,6 @@ const core: Readonly<Record<string, z.ZodType>> = {
   plan: apply.plan,
   up: apply.up,
   down: apply.down,
-  prepare: apply.prepare,
   status: inspect.status,
   history: inspect.history,
   blame: inspect.blame,

@@ -8,7 +8,6 @@ const core: CommandGroups = {
     plan: async () => (await import("../../cli/commands/plan.ts")).planCommand,
     up: async () => (await import("../../cli/commands/up.ts")).upCommand,
     down: async () => (await import("../../cli/commands/down.ts")).downCommand,
-    prepare: async () => (await import("../../cli/commands/prepare.ts")).prepareCommand,
   },
   Inspect: {
     status: async () => (await import("../../cli/commands/status.ts")).statusCommand,

@@ -27,7 +27,7 @@ import {
 import type { ActionContext } from "./send-action.ts";
 import { executeGuarded, type Guarded } from "./write-guard.ts";
 import { compileMigration } from "../../plan/compile/compile.ts";
-import { dropLateStaging } from "../fill/drop-late-staging.ts";
+import { computingOf } from "../run-context.ts";
 import { newlyDeferred } from "../deferred/newly-deferred.ts";
 import { hookFailedEvent } from "../hooks.ts";
 import { requireReadable } from "../check/check-readable.ts";
@@ -102,13 +102,15 @@ async function releaseUnneeded(
   planned: PlannedMigration,
   rest: readonly PlannedMigration[],
   kept: PlannedMigration[],
-  { lease, target, ledger }: Execution,
+  execution: Execution,
 ): Promise<void> {
+  const { lease, target, ledger } = execution;
   // A run that took over before the migration was recorded as rolled back still needs the version.
   await lease.check();
   // Applied again, the migration computes all values again.
+  const { dropLate } = await computingOf(execution);
   for (const { action } of compileMigration(planned.migration, target.capabilities))
-    await dropLateStaging(action, target, ledger).catch(() => {});
+    await dropLate(action, target, ledger).catch(() => {});
   if (isSince(planned, rest)) kept.push(planned);
   else await releaseRestorePoints(planned, target, ledger, lease.epoch());
   if (rest.length > 0) return;

@@ -17,7 +17,7 @@ import type { WriteGuard } from "./write-guard.ts";
 import { trackVersions, type VersionsTrack } from "./restore-points.ts";
 import type { FailedCall } from "./send-action.ts";
 
-export interface Execution extends Pick<RunContext, "target" | "ledger" | "clock" | "emit" | "signal"> {
+export interface Execution extends Pick<RunContext, "target" | "computing" | "ledger" | "clock" | "emit" | "signal"> {
   readonly lease: Lease;
   /** Set if writes that others make meanwhile must not be lost. */
   readonly writeGuard?: WriteGuard | undefined;

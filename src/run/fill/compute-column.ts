@@ -5,7 +5,8 @@ import type { ActionFor, PrepareColumnAction } from "../../actions/model/action.
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { CallOutcome, Executed, Target } from "../../targets/contract/target.ts";
 import { ActionFailed } from "../calls/action-failed.ts";
-import { withRows, type Executor } from "../executors/executors.ts";
+import { withRows } from "../executors.ts";
+import type { Executor } from "../run-context.ts";
 import { openSession, type ComputeSession, type FillProject } from "./compute-session.ts";
 import { FillFailed } from "../calls/fill-failed.ts";
 import { checkRecall } from "../recall/check-recall.ts";

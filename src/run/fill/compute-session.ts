@@ -18,10 +18,9 @@ import { fragmentsBefore } from "../compute/results.ts";
 import { seldom } from "../../time/seldom.ts";
 import type { ComputeContext, FillContext, Filled } from "../compute/fill-context.ts";
 import { areSiblings, partsOf, resultsName, resultsOf, stagingName, stagingsOf } from "../compute/staging-name.ts";
-import type { ExecutorContext } from "../executors/executors.ts";
+import type { ExecutorContext } from "../run-context.ts";
 import type { LoadedFiles } from "./load-files.ts";
 import type { Phases } from "../phase.ts";
-import type { PhaseWatch } from "./watched-phases.ts";
 
 export interface FillProject extends ExecutorContext {
   /** The rows that are computed; all when absent. */
@@ -30,10 +29,6 @@ export interface FillProject extends ExecutorContext {
   readonly loaders?: { readonly python: string; readonly workers: number } | undefined;
   /** Whether new values that are not good enough for the queries of the application are only reported. */
   readonly onlyReports?: boolean | undefined;
-  /** Whether rows for which the code failed are not computed again, nor reported again. */
-  readonly keepsFailed?: boolean | undefined;
-  /** Called when a phase of computing a column begins. */
-  readonly entered?: PhaseWatch["entered"];
 }
 
 type FillTarget = Pick<Target, "count" | "listTables"> & { readonly rows: RowAccess };

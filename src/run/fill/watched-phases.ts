@@ -1,18 +1,10 @@
 /** Reports the phases of a column that is computed. */
-import type { Clock } from "../../time/clock.ts";
 import type { Phase, Phases } from "../phase.ts";
 import { seldom } from "../../time/seldom.ts";
-import type { Emit } from "../events.ts";
-
-export interface PhaseWatch {
-  readonly clock: Clock;
-  readonly emit: Emit;
-  /** Called when a phase begins. */
-  readonly entered?: ((phase: Phase) => Promise<void>) | undefined;
-}
+import type { ExecutorContext } from "../run-context.ts";
 
 export function watchedPhases(
-  { clock, emit, entered }: PhaseWatch,
+  { clock, emit, entered }: Pick<ExecutorContext, "clock" | "emit" | "entered">,
   column: { readonly table: string; readonly path: string },
 ): Phases {
   let now: Phase | undefined;

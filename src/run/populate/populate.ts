@@ -8,7 +8,8 @@ import type { Target } from "../../targets/contract/target.ts";
 import type { Code } from "../compute/call-code.ts";
 import { LimitReached } from "../calls/fill-failed.ts";
 import { seldom } from "../../time/seldom.ts";
-import { withRows, type Executor, type ExecutorContext } from "../executors/executors.ts";
+import { withRows } from "../executors.ts";
+import type { Executor, ExecutorContext } from "../run-context.ts";
 
 export const populate: Executor<"populateTable"> = (target, context) => async (action) => ({
   commits: await computeRows(action, withRows(target), context),

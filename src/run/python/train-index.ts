@@ -13,7 +13,7 @@ import { isVectorIndex } from "../../schema/table-index.ts";
 import type { TableSnapshot } from "../../targets/contract/target.ts";
 import { isAnother } from "../check/table-identity.ts";
 import { ActionFailed } from "../calls/action-failed.ts";
-import type { Executor, ExecutorContext } from "../executors/executors.ts";
+import type { Executor, ExecutorContext } from "../run-context.ts";
 import { buildIndex } from "./build-index.ts";
 
 type Context = Pick<ExecutorContext, "emit" | "mayWrite" | "python" | "signal">;

@@ -5,8 +5,8 @@ import { deferralMarks } from "../../schema/deferred-index.ts";
 import { distanceOf } from "../../schema/table-index.ts";
 import type { RowAccess } from "../../targets/contract/row-access.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { withRows, type Executor } from "../executors/executors.ts";
-import type { RunContext } from "../run-context.ts";
+import { withRows } from "../executors.ts";
+import type { Executor, RunContext } from "../run-context.ts";
 import { RecallTooLow } from "./describe-recall.ts";
 import { measureRecall } from "./measure-recall.ts";
 

@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { text, wholeNumber, yesOrNo, type Shape } from "../../checks/check.ts";
 import { up } from "../../commands/up.ts";
 import { engineVersion } from "../../engine/package/find-engine.ts";
-import { thisRunner } from "../../run/run-context.ts";
+import { thisRunner, type MigratorOptions } from "../../run/run-context.ts";
 import type { TargetConfig } from "../../targets/index.ts";
 import { openTarget, targetNamed } from "../open-target.ts";
 import { checkOptions, openProject, type Project } from "../session.ts";
-import type { SessionFeature } from "../session-feature.ts";
+import { computingIn, type SessionFeature } from "../session-feature.ts";
 import type { MigratedDatabase, MigratedDatabaseOptions } from "./options.ts";
 
 const shape: Shape<MigratedDatabaseOptions> = {
@@ -43,11 +43,13 @@ async function fill(uri: string, wanted: MigratedDatabaseOptions, features: read
   const project = await openProject(wanted, features);
   const settings = settingsOf(project, wanted);
   const home = wanted.cache === false ? undefined : templatesFolder();
-  if (home === undefined) return await migrate(project, settings, uri, wanted.to);
+  const computing = computingIn(features);
+  const fillIn = async (folder: string) => await migrate(project, settings, { uri: folder, to: wanted.to, computing });
+  if (home === undefined) return await fillIn(uri);
   const name = templateName(project, settings, wanted.to);
   const template = await templateAt(join(home, name), async (folder) => {
     await removeOld(home);
-    await migrate(project, settings, folder, wanted.to);
+    await fillIn(folder);
   });
   await cp(template, uri, { recursive: true, mode: constants.COPYFILE_FICLONE });
 }
@@ -58,14 +60,23 @@ function settingsOf({ config }: Project, wanted: MigratedDatabaseOptions): Parti
   return target.kind === "lance" ? { newTables: target.newTables } : {};
 }
 
-async function migrate(project: Project, settings: Partial<TargetConfig>, uri: string, to?: number): Promise<void> {
+interface Filling extends Pick<MigratorOptions, "computing"> {
+  readonly uri: string;
+  readonly to: number | undefined;
+}
+
+async function migrate(
+  project: Project,
+  settings: Partial<TargetConfig>,
+  { uri, to, computing }: Filling,
+): Promise<void> {
   const { config, migrations } = project;
   const name = "test";
   const target = await openTarget({ ...config, targets: { [name]: { kind: "lance", ...settings, uri } } }, name);
   const { ledger, folder, leaseSeconds, waitSeconds } = config;
   const lease = { duration: leaseSeconds * 1000, patience: waitSeconds * 1000 };
   try {
-    await up({ target, migrations, ledger, folder, lease }, { to });
+    await up({ target, migrations, ledger, folder, lease, computing }, { to });
   } finally {
     await target.close();
   }

@@ -1,6 +1,7 @@
 /** One cell of the matrix: a kind of column, a step, a format, a target. pylance makes the table and judges what becomes of it. */
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { embed } from "../../../src/features/embed/feature.ts";
 import { baseline } from "../../../src/features/repair/baseline.ts";
 import { pull } from "../../../src/features/author/adopt/pull.ts";
 import { down } from "../../../src/commands/down.ts";
@@ -48,6 +49,7 @@ export async function runCell(cell: Cell, judge: Asked, databases: Databases): P
     ledger: "_migrations",
     folder: databases.code,
     migrations: { list: () => files, load: async ({ version }) => files[version - 1]! },
+    computing: embed.computing,
     lease: { duration: 30_000, patience: 60_000 },
     guards: {},
   };

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { embed } from "../../../src/features/embed/feature.ts";
 import { doctor } from "../../../src/features/repair/doctor.ts";
 import { repair } from "../../../src/features/repair/repair/repair.ts";
 import { status } from "../../../src/commands/status.ts";
@@ -157,7 +158,14 @@ async function aScene({ ways, migrations }: Pick<Trial, "ways" | "migrations">):
         { name: "family", folder },
       );
       targets.push(target);
-      return { target, migrations, ledger: "_migrations", lease: { duration: 5_000, patience: 120_000 }, clock };
+      return {
+        target,
+        migrations,
+        ledger: "_migrations",
+        computing: embed.computing,
+        lease: { duration: 5_000, patience: 120_000 },
+        clock,
+      };
     },
     up: async (run, clock) => await whenReached(async () => await up(await scene.options(run, clock))),
     async [Symbol.asyncDispose]() {

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { CreateIndexAction } from "../../../../src/actions/model/action.ts";
 import { preparedName } from "../../../../src/actions/rewrite/prepared-columns.ts";
 import type { RunEvent } from "../../../../src/run/events.ts";
-import { withExecutors } from "../../../../src/run/executors/executors.ts";
+import { withExecutors } from "../../../../src/run/executors.ts";
 import { createIndex } from "../../../../src/run/python/train-index.ts";
 import { btree, ivfFlat, ivfPq } from "../../../../src/schema/declare/index-builders.ts";
 import { columnsOf, vector } from "../../../../src/schema/declare/type-builders.ts";

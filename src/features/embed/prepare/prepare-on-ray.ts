@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable } from "node:stream";
-import { count, fileReason, firstLine, MigrateError } from "../errors/migrate-error.ts";
+import { count, fileReason, firstLine, MigrateError } from "../../../errors/migrate-error.ts";
 
 export interface RayRun {
   readonly python: string;

@@ -1,15 +1,15 @@
 import { getPriority, setPriority } from "node:os";
 import { join } from "node:path";
 import { discardPrepared } from "../../commands/discard-prepared.ts";
-import { prepareOnRay } from "../../commands/prepare-on-ray.ts";
-import { prepare, type PreparedColumn } from "../../commands/prepare.ts";
+import { prepareOnRay } from "./prepare/prepare-on-ray.ts";
+import { prepare, type PreparedColumn } from "./prepare/prepare.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { evaluationWords } from "../../run/evaluate/judge.ts";
 import type { RunEvent } from "../../run/events.ts";
 import type { Shard } from "../../run/compute/shard.ts";
 import { packageFolder } from "../../engine/package/package-folder.ts";
-import { budgetOf, defineCommand, withTarget, type Context } from "../command/command.ts";
+import { budgetOf, defineCommand, withTarget, type Context } from "../../cli/command/command.ts";
 import {
   budgetFlags,
   bundleFlags,
@@ -22,10 +22,10 @@ import {
   wholeFlag,
   wrongFlag,
   type FlagValues,
-} from "../command/flags.ts";
-import { runEvents } from "../render/events.ts";
-import { preparedWords, restWords } from "../render/progress.ts";
-import type * as shapes from "../json/apply.ts";
+} from "../../cli/command/flags.ts";
+import { runEvents } from "../../cli/render/events.ts";
+import { preparedWords, restWords } from "../../cli/render/progress.ts";
+import type * as shapes from "./json.ts";
 
 const mostShards = 1_000;
 

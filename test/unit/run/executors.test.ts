@@ -1,12 +1,12 @@
 /** Executors of some kinds of actions, around a target on the embedded engine. */
 import { expect, test } from "vitest";
-import type { Action } from "../../../../src/actions/model/action.ts";
-import { MigrateError } from "../../../../src/errors/migrate-error.ts";
-import { ActionFailed } from "../../../../src/run/calls/action-failed.ts";
-import { withExecutors } from "../../../../src/run/executors/executors.ts";
-import type { Executed, Target } from "../../../../src/targets/contract/target.ts";
-import { open } from "../../../../src/targets/lance/lance.ts";
-import { temporaryFolder } from "../../../support/project.ts";
+import type { Action } from "../../../src/actions/model/action.ts";
+import { MigrateError } from "../../../src/errors/migrate-error.ts";
+import { ActionFailed } from "../../../src/run/calls/action-failed.ts";
+import { withExecutors } from "../../../src/run/executors.ts";
+import type { Executed, Target } from "../../../src/targets/contract/target.ts";
+import { open } from "../../../src/targets/lance/lance.ts";
+import { temporaryFolder } from "../../support/project.ts";
 
 /** The target, with the kinds of its calls. */
 async function aTarget(): Promise<{ readonly target: Target; readonly calls: string[] }> {

@@ -3,28 +3,27 @@
  * changes, and the indexes on them. `up` then has little left to do. Changes no ledger, so other migrations may run
  * meanwhile.
  */
-import { isMigrateError, MigrateError, type StepPlace } from "../errors/migrate-error.ts";
-import type { PrepareColumnAction } from "../actions/model/action.ts";
-import { tablesOfAction } from "../actions/apply-action.ts";
-import type { Lease } from "../ledger/lease/lease.ts";
-import { stepHash } from "../migrations/checksum.ts";
-import type { MigrationName } from "../migrations/file-name.ts";
-import type { Plan, PlannedAction } from "../plan/make-plan.ts";
-import { withExecutors, withRows } from "../run/executors/executors.ts";
-import * as executors from "./executors.ts";
-import type { FillProject } from "../run/fill/compute-session.ts";
-import { preparedProgress, type PreparedProgress } from "../run/fill/prepared-progress.ts";
-import { recordPhases } from "../run/phase.ts";
-import { preparedDetail } from "../run/fill/preparing-state.ts";
-import type { Shard } from "../run/compute/shard.ts";
-import { areSiblings, preparingName, preparingsOf } from "../run/compute/staging-name.ts";
-import { compareNeighbours, type SharedNeighbours } from "../run/recall/compare-neighbours.ts";
-import { observed } from "../run/observed.ts";
-import { underLease } from "../run/lease/under-lease.ts";
-import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
-import type { Target } from "../targets/contract/target.ts";
-import { planOn } from "./run.ts";
-import { upward } from "./upward.ts";
+import { isMigrateError, MigrateError, type StepPlace } from "../../../errors/migrate-error.ts";
+import type { PrepareColumnAction } from "../../../actions/model/action.ts";
+import { tablesOfAction } from "../../../actions/apply-action.ts";
+import type { Lease } from "../../../ledger/lease/lease.ts";
+import { stepHash } from "../../../migrations/checksum.ts";
+import type { MigrationName } from "../../../migrations/file-name.ts";
+import type { Plan, PlannedAction } from "../../../plan/make-plan.ts";
+import { withExecutors, withRows } from "../../../run/executors.ts";
+import { computingOf, type MigratorOptions, runContext, type RunContext } from "../../../run/run-context.ts";
+import type { FillProject } from "../../../run/fill/compute-session.ts";
+import { preparedProgress, type PreparedProgress } from "../../../run/fill/prepared-progress.ts";
+import { recordPhases } from "../../../run/phase.ts";
+import { preparedDetail } from "../../../run/fill/preparing-state.ts";
+import type { Shard } from "../../../run/compute/shard.ts";
+import { areSiblings, preparingName, preparingsOf } from "../../../run/compute/staging-name.ts";
+import { compareNeighbours, type SharedNeighbours } from "../../../run/recall/compare-neighbours.ts";
+import { observed } from "../../../run/observed.ts";
+import { underLease } from "../../../run/lease/under-lease.ts";
+import type { Target } from "../../../targets/contract/target.ts";
+import { planOn } from "../../../commands/run.ts";
+import { upward } from "../../../commands/upward.ts";
 
 export interface PrepareChoice extends Pick<FillProject, "loaders"> {
   /** Computes only these rows, and creates no index. */
@@ -131,6 +130,7 @@ async function prepareColumn(one: Preparable, choice: PrepareChoice, context: Ru
     };
     const entered = recordPhases(lease);
     emit({ event: "preparing", table, path });
+    const { executors } = await computingOf(context);
     const able = withExecutors(target, executors, { ...context, ...choice, mayWrite, entered, onlyReports: true });
     try {
       await able.execute(action, undefined);

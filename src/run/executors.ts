@@ -1,41 +1,16 @@
 /** How a run executes actions that are more than one call of the target. All others are calls of the target. */
-import type { Action, ActionFor, ActionKind } from "../../actions/model/action.ts";
-import { isInterruption } from "../../errors/migrate-error.ts";
-import type { RowAccess } from "../../targets/contract/row-access.ts";
-import type { Executed, TableSnapshot, Target } from "../../targets/contract/target.ts";
-import type { RunContext } from "../run-context.ts";
-import { ActionFailed } from "../calls/action-failed.ts";
+import type { Action, ActionKind } from "../actions/model/action.ts";
+import { isInterruption } from "../errors/migrate-error.ts";
+import type { RowAccess } from "../targets/contract/row-access.ts";
+import type { TableSnapshot, Target } from "../targets/contract/target.ts";
+import { ActionFailed } from "./calls/action-failed.ts";
+import type { Execute, Executor, Executors } from "./run-context.ts";
 
-/** What executors need of a run. */
-export interface ExecutorContext extends Pick<
-  RunContext,
-  "budget" | "clock" | "emit" | "folder" | "ledger" | "python" | "runsCode" | "signal"
-> {
-  /** Throws if this run may not write any more. */
-  readonly mayWrite: () => Promise<void>;
-}
-
-type Execute<Kind extends ActionKind> = (action: ActionFor<Kind>, seen: TableSnapshot | undefined) => Promise<Executed>;
-
-/** Called once for each run. Of `target`, actions of this kind are calls, and others have their executors. */
-export type Executor<Kind extends ActionKind, Context = ExecutorContext> = (
-  target: Target,
-  context: Context,
-) => Execute<Kind>;
-
-type Executors<Context, Kinds extends ActionKind> = { readonly [Kind in Kinds]: Executor<Kind, Context> };
-
-/** The target, with executors for some kinds of actions. Does not compile if an executor has another name than a kind. */
-export function withExecutors<Context, Kinds extends ActionKind>(
-  target: Target,
-  executors: Executors<Context, Kinds>,
-  context: Context,
-): Target {
+/** The target, with executors for some kinds of actions. */
+export function withExecutors<Context>(target: Target, executors: Executors<Context>, context: Context): Target {
   const begun = new Map<ActionKind, Execute<never>>();
   const executeOf = (kind: ActionKind): Execute<never> => {
-    const executor = (executors as Partial<Executors<Context, ActionKind>>)[kind] as
-      | Executor<never, Context>
-      | undefined;
+    const executor = executors[kind] as Executor<never, Context> | undefined;
     if (executor === undefined) return target.execute;
     const execute: Target["execute"] = (action, seen) =>
       action.kind === kind ? target.execute(action, seen) : able.execute(action, seen);
