@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { FleetDocument } from "../../src/features/report/fleet.ts";
+import type { FleetDocument } from "../../src/features/report/report-document.ts";
 import { fleetPage } from "../../src/features/report/page.ts";
 import {
   accessibilityProblems,

@@ -1,5 +1,5 @@
 /** A report of this number of databases: of 20 migrations each, some of them behind, some refused, some unreadable. */
-import type { FleetDatabase, FleetDocument } from "../../src/features/report/fleet.ts";
+import type { FleetDatabase, FleetDocument } from "../../src/features/report/report-document.ts";
 
 export function largeFleet(size: number): FleetDocument {
   return {

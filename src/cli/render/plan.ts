@@ -1,10 +1,11 @@
 /** Renders a plan for people. */
 import { byteCount, count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { totalOf } from "../../plan/assess/cost.ts";
+import { totalOf, type costShape } from "../../plan/assess/cost.ts";
 import { migrationsOf, type DocumentGroup, type PlanDocument } from "../../plan/assess/plan-document.ts";
 import type { Refusal } from "../../plan/refusal.ts";
 import type { Output } from "../command/output.ts";
+import type { Printed } from "../json/shared.ts";
 import { releaseNames } from "./contracts.ts";
 import { newDatabaseNotes } from "./new-database.ts";
 import { renderDuration } from "./times.ts";
@@ -12,7 +13,7 @@ import { withoutKnownSecrets } from "../../secrets/redact.ts";
 
 type Migration = ReturnType<typeof migrationsOf>[number];
 type Action = Migration["actions"][number];
-type Cost = NonNullable<Action["cost"]>;
+type Cost = Printed<typeof costShape>;
 type Rollback = NonNullable<Action["rollback"]>;
 
 /** Longer calls are cut. The document of --json has them complete. */

@@ -1,12 +1,15 @@
 /** What `migrate report --fleet` shows: how far each database of a target is. */
 import packageJson from "../../../package.json" with { type: "json" };
-import { databaseState, type DatabaseState, type FleetDatabase, type FleetDocument } from "./fleet.ts";
 import { interruptedEarly, MigrateError } from "../../errors/migrate-error.ts";
 import { onAllDatabases } from "../../session/on-all-databases.ts";
 import { requireProject, type SessionOfSeveral } from "../../session/session.ts";
 import { withAnySession, type Context } from "../../cli/command/command.ts";
 import type { CommandResult } from "../../cli/command/exit-code.ts";
 import { databasesReport, problemOf } from "../../cli/databases/report.ts";
+import { status } from "../../commands/status.ts";
+import type { MigratorOptions } from "../../run/run-context.ts";
+import type { FleetDatabase, FleetDocument } from "./report-document.ts";
+import { timeText } from "./runs.ts";
 
 export interface FleetChoice {
   readonly madeAt: string;
@@ -66,5 +69,23 @@ async function readAll(
       databases: names.map((name) => found.get(name)!),
     },
     finish: () => report.finish(target, untried),
+  };
+}
+
+/** How far a database is. */
+type DatabaseState = Omit<Exclude<FleetDatabase, { readonly error: unknown }>, "name" | "duration">;
+
+/** Reads only the ledger: nothing is planned, and no table is compared. */
+export async function databaseState(options: MigratorOptions): Promise<DatabaseState> {
+  const { applied, pending, reverting, begun, changed, doubts, holder, problem } = await status(options);
+  const last = applied.toSorted((one, other) => one.order - other.order).at(-1);
+  const partial = pending.filter((one) => one.partial !== undefined);
+  return {
+    applied: applied.length,
+    last: last && { version: last.version, name: last.name, by: last.by, at: timeText(last.at) },
+    pending: pending.length,
+    unfinished: [...new Set([...reverting, ...begun, ...partial].map(({ version }) => version))],
+    problems: [...(problem === undefined ? [] : [problem]), ...changed.map((one) => one.problem), ...doubts],
+    holder,
   };
 }

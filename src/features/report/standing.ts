@@ -1,5 +1,5 @@
 /** Which databases of many need attention. Also part of the page. */
-import type { FleetDatabase } from "./fleet.ts";
+import type { FleetDatabase } from "./report-document.ts";
 
 export interface Standing {
   readonly isUnread: boolean;

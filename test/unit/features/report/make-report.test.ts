@@ -15,7 +15,7 @@ import {
 import { expect, test } from "vitest";
 import { baseline } from "../../../../src/features/repair/baseline.ts";
 import { down } from "../../../../src/commands/down.ts";
-import { databaseState } from "../../../../src/features/report/fleet.ts";
+import { databaseState } from "../../../../src/features/report/report-all.ts";
 import { makeReport } from "../../../../src/features/report/make-report.ts";
 import { prune } from "../../../../src/commands/prune.ts";
 import { up } from "../../../../src/commands/up.ts";

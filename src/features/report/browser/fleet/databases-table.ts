@@ -1,6 +1,6 @@
 /** The table of the databases: sorted by a column, and with those that the filter and the search leave. */
 import { count, formatNumber } from "../../../../errors/entry.ts";
-import type { FleetDatabase } from "../../fleet.ts";
+import type { FleetDatabase } from "../../report-document.ts";
 import { standingOf } from "../../standing.ts";
 import { html } from "../dom.ts";
 import { hasAll } from "../search.ts";

@@ -1,6 +1,6 @@
 /** How many databases each migration ran in last, as bars. */
 import { count } from "../../../../errors/entry.ts";
-import type { FleetDatabase } from "../../fleet.ts";
+import type { FleetDatabase } from "../../report-document.ts";
 import { formatMigration } from "../../../../migrations/file-name.ts";
 import { code, html, percent, svg, type Child } from "../dom.ts";
 import { longList } from "../parts.ts";

@@ -1,6 +1,6 @@
 /** Builds the page of `migrate report --fleet` from the document in it. */
 import { count, formatNumber } from "../../../../errors/entry.ts";
-import type { FleetDocument } from "../../fleet.ts";
+import type { FleetDocument } from "../../report-document.ts";
 import { countOf, type Standing } from "../../standing.ts";
 import { html } from "../dom.ts";
 import { section, tile, type Tone } from "../parts.ts";

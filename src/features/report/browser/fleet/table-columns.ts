@@ -1,6 +1,6 @@
 /** The columns of the table of databases: what each shows, and what it is sorted by. */
 import { formatNumber } from "../../../../errors/entry.ts";
-import type { FleetDatabase } from "../../fleet.ts";
+import type { FleetDatabase } from "../../report-document.ts";
 import { formatMigration, formatVersion } from "../../../../migrations/file-name.ts";
 import { code, html, type Child } from "../dom.ts";
 import { badge } from "../parts.ts";
