@@ -1,6 +1,7 @@
 /** The signs of changes on the line of a column, and what each change is in words. */
 import type { ColumnEvent } from "../../../plan/history/column-lives.ts";
 import { html, svg } from "./dom.ts";
+import { keySign } from "./parts.ts";
 
 type Kind = ColumnEvent["change"];
 
@@ -36,10 +37,5 @@ export function changeLegend(used: ReadonlySet<Kind>): HTMLElement {
 }
 
 export function changeSign(kind: Kind): SVGElement {
-  const use = svg("use", { href: `#c-${kind}` });
-  return svg(
-    "svg",
-    { class: `key change ${kind}`, width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" },
-    use,
-  );
+  return keySign(`change ${kind}`, `c-${kind}`);
 }

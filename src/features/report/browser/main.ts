@@ -3,9 +3,9 @@ import type { ReportDocument } from "../report-document.ts";
 import { changeShapes } from "./column-marks.ts";
 import { columnsSection } from "./columns.ts";
 import { driftSection, keptSection, preparingSection, recallSection } from "./details.ts";
-import { html, svg } from "./dom.ts";
+import { svg } from "./dom.ts";
 import { migrationList, pendingSection } from "./migrations.ts";
-import { section } from "./parts.ts";
+import { fillHeader, section } from "./parts.ts";
 import { runsSection } from "./runs.ts";
 import { searchBox, searchSections, type Section } from "./search.ts";
 import { stateSection } from "./state.ts";
@@ -49,17 +49,7 @@ const { form, clear } = searchBox("Search migrations, columns, people and runs",
   searchSections(searched, words),
 );
 
-const links = [...main.querySelectorAll("section[aria-labelledby]")].map((one) =>
-  html("li", {}, html("a", { href: `#${one.id}` }, one.querySelector("h2")!.textContent)),
-);
-document
-  .querySelector("header")!
-  .append(
-    html("h1", {}, report.target),
-    html("p", { class: "made" }, `Schema report of ${minuteOf(report.madeAt)} UTC, by ${report.tool}`),
-  );
-const bar = html("div", { class: "bar" }, html("nav", { "aria-label": "Sections" }, html("ul", {}, ...links)), form);
-document.querySelector("header")!.after(bar);
+fillHeader(report.target, `Schema report of ${minuteOf(report.madeAt)} UTC, by ${report.tool}`, form);
 document.body.append(
   svg(
     "svg",

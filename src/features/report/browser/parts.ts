@@ -1,6 +1,6 @@
 /** Pieces that several sections have. */
 import { count } from "../../../errors/entry.ts";
-import { html, type Child } from "./dom.ts";
+import { html, svg, type Child } from "./dom.ts";
 
 /** A word in a colour, with a sign, so that the colour is not all that tells. */
 export type Tone = "good" | "warn" | "bad" | "plain";
@@ -13,6 +13,16 @@ export function badge(tone: Tone, text: string): HTMLElement {
 
 export function sign(tone: Tone): HTMLElement {
   return html("span", { class: `sign ${tone}`, "aria-hidden": "true" }, signs[tone]);
+}
+
+/** A shape of the page, as a sign in a legend or a list. */
+export function keySign(kind: string, shape: string): SVGElement {
+  const use = svg("use", { href: `#${shape}` });
+  return svg(
+    "svg",
+    { class: `key ${kind}`, width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" },
+    use,
+  );
 }
 
 /** A paragraph that must not be missed. */
@@ -34,6 +44,18 @@ export function section(id: string, title: string, intro: Child, ...children: re
   const heading = html("h2", { id: `${id}-title` }, title);
   const lead = intro === undefined ? undefined : html("p", { class: "lead" }, intro);
   return html("section", { id, "aria-labelledby": `${id}-title` }, heading, lead, ...children);
+}
+
+/** Fills the top of the page: the title, when it was made, and a bar with the links to the sections and the search. */
+export function fillHeader(title: string, made: string, search: HTMLElement): void {
+  const header = document.querySelector("header")!;
+  header.append(html("h1", {}, title), html("p", { class: "made" }, made));
+  const links = [...document.querySelectorAll("section[aria-labelledby]")].map((one) =>
+    html("li", {}, html("a", { href: `#${one.id}` }, one.querySelector("h2")!.textContent)),
+  );
+  header.after(
+    html("div", { class: "bar" }, html("nav", { "aria-label": "Sections" }, html("ul", {}, ...links)), search),
+  );
 }
 
 /** How many items of a long list are shown at first. */

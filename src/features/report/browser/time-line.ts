@@ -2,6 +2,7 @@
 import { count } from "../../../errors/entry.ts";
 import type { ReportDocument, ReportedRun } from "../report-document.ts";
 import { html, percent, svg } from "./dom.ts";
+import { keySign } from "./parts.ts";
 import { outcomeWords, runId } from "./runs.ts";
 import { axisOf, levelsOf, shareOf, ticksOf, type Axis } from "./time-axis.ts";
 import { minuteOf } from "./words.ts";
@@ -102,18 +103,7 @@ const kinds = [
 ] as const;
 
 function legend(): HTMLElement {
-  const items = kinds.map(([outcome, text]) =>
-    html(
-      "li",
-      {},
-      svg(
-        "svg",
-        { class: `key run ${outcome}`, width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" },
-        svg("use", { href: `#o-${outcome}` }),
-      ),
-      text,
-    ),
-  );
+  const items = kinds.map(([outcome, text]) => html("li", {}, keySign(`run ${outcome}`, `o-${outcome}`), text));
   return html("figcaption", {}, html("ul", { class: "legend" }, ...items));
 }
 

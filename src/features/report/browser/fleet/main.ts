@@ -3,7 +3,7 @@ import { count, formatNumber } from "../../../../errors/entry.ts";
 import type { FleetDocument } from "../../report-document.ts";
 import { countOf, type Standing } from "../../standing.ts";
 import { html } from "../dom.ts";
-import { section, tile, type Tone } from "../parts.ts";
+import { fillHeader, section, tile, type Tone } from "../parts.ts";
 import { searchBox } from "../search.ts";
 import { minuteOf } from "../words.ts";
 import { databasesTable } from "./databases-table.ts";
@@ -47,16 +47,8 @@ main.replaceChildren(
 const { form, run } = searchBox("Search names, problems, migrations and people", table.search);
 table.filter.addEventListener("change", run);
 
-const links = [...main.querySelectorAll("section[aria-labelledby]")].map((one) =>
-  html("li", {}, html("a", { href: `#${one.id}` }, one.querySelector("h2")!.textContent)),
+fillHeader(
+  fleet.target,
+  `${count(databases.length, "database")} at ${minuteOf(fleet.madeAt)} UTC, by ${fleet.tool}`,
+  form,
 );
-const header = document.querySelector("header")!;
-header.append(
-  html("h1", {}, fleet.target),
-  html(
-    "p",
-    { class: "made" },
-    `${count(databases.length, "database")} at ${minuteOf(fleet.madeAt)} UTC, by ${fleet.tool}`,
-  ),
-);
-header.after(html("div", { class: "bar" }, html("nav", { "aria-label": "Sections" }, html("ul", {}, ...links)), form));
