@@ -1,6 +1,6 @@
 /** Routes for columns: altering, adding, dropping, and their metadata. */
 import { z } from "zod";
-import { alterReadably, dropColumns, WriteRefused } from "../../../engine/checked-writes.ts";
+import { alterReadably, dropColumns } from "../../../engine/checked-writes.ts";
 import { alterColumns, readColumns, type EngineTable } from "../../../engine/engine.ts";
 import { addNullColumns } from "../../../engine/write-rows.ts";
 import { isMigrateError } from "../../../errors/migrate-error.ts";
@@ -98,7 +98,7 @@ export const columnRoutes = [
     handler: async (table, { name, body }) => {
       const columns = await readColumns(table);
       for (const path of body.columns) known(name, columns, path);
-      return { version: await dropColumns(table, body.columns).catch(refusedWrite) };
+      return { version: await dropColumns(table, body.columns) };
     },
   }),
   change({
@@ -120,7 +120,7 @@ export const columnRoutes = [
       for (const update of body.updates) checkMetadata(known(name, columns, update.path), update);
       const updates = body.updates.map(({ path, metadata, replace }) => ({ path, metadata, replace }));
       const change = async () => (await table.updateFieldMetadata(updates)).version;
-      return { version: await alterReadably(table, columns, change).catch(refusedWrite) };
+      return { version: await alterReadably(table, columns, change) };
     },
   }),
 ];
@@ -162,11 +162,7 @@ async function alter(name: string, table: EngineTable, wanted: readonly Alterati
   }
   checkAltered(name, columns, real);
   const change = () => alterColumns(table, withWholeStructs(columns, sent));
-  return await alterReadably(table, columns, change).catch(refusedWrite);
-}
-
-function refusedWrite(error: unknown): never {
-  throw error instanceof WriteRefused ? invalidInput(error.message) : error;
+  return await alterReadably(table, columns, change);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Routes for rows: inserting, merging, counting, updating, deleting. */
 import { z } from "zod";
-import { WriteRefused, writeReadably } from "../../../engine/checked-writes.ts";
-import { readColumns, type EngineTable } from "../../../engine/engine.ts";
+import { writeReadably } from "../../../engine/checked-writes.ts";
+import { readColumns } from "../../../engine/engine.ts";
 import { addRows, mergeRows, updateRows } from "../../../engine/write-rows.ts";
 import { invalidInput } from "../tables/error-answer.ts";
 import { checkNewColumns, checkOut, tableProperties } from "./tables.ts";
@@ -74,7 +74,8 @@ export const rowRoutes = [
           query.when_not_matched_by_source_delete === true && (query.when_not_matched_by_source_delete_filt ?? true),
         useIndex: query.use_index,
       };
-      const counts = await readably(table, () => mergeRows(table, merge, bytes));
+      const columns = await readColumns(table);
+      const counts = await writeReadably(table, columns, () => mergeRows(table, merge, bytes));
       return {
         version: counts.version,
         num_inserted_rows: counts.numInsertedRows,
@@ -109,7 +110,8 @@ export const rowRoutes = [
     ),
     answer: committed.extend({ rows_updated: z.int(), updated_rows: z.int() }),
     handler: async (table, { body }) => {
-      const { version, rowsUpdated } = await readably(table, () => updateRows(table, body.updates, body.predicate));
+      const update = () => updateRows(table, body.updates, body.predicate);
+      const { version, rowsUpdated } = await writeReadably(table, await readColumns(table), update);
       // LanceDB's clients read the first name, those of the namespace the second.
       return { version, rows_updated: rowsUpdated, updated_rows: rowsUpdated };
     },
@@ -125,18 +127,6 @@ export const rowRoutes = [
     },
   }),
 ];
-
-/** Refuses a write after which the engine could not read the rows. */
-async function readably<Result extends { readonly version: number }>(
-  table: EngineTable,
-  write: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await writeReadably(table, await readColumns(table), write);
-  } catch (error) {
-    throw error instanceof WriteRefused ? invalidInput(error.message) : error;
-  }
-}
 
 function modeOf({ mode = "append" }: { readonly mode?: unknown }): string {
   return String(mode);

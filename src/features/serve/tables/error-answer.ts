@@ -1,6 +1,7 @@
 /** Turns errors into a status, a code of the namespace protocol and a sentence that reveals nothing internal. */
 import { engineProblem, isConflict, isEngineError } from "../../../engine/problem/engine-problem.ts";
 import { isMigrateError, MigrateError } from "../../../errors/migrate-error.ts";
+import { WriteRefused } from "../../../engine/checked-writes.ts";
 
 /** Codes of the Lance namespace protocol. */
 export const codes = {
@@ -63,6 +64,7 @@ function fullProblem(thrown: unknown, folder: string): Problem {
     const code = thrown.code === "ERR_COLUMN_MISSING" ? codes.columnNotFound : codes.invalidInput;
     return { status: 400, code, error: thrown.message };
   }
+  if (thrown instanceof WriteRefused) return { status: 400, code: codes.invalidInput, error: thrown.message };
   if (isEngineError(thrown)) return engineProblemOf(thrown, folder);
   return webProblemOf(thrown);
 }
