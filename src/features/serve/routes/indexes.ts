@@ -104,12 +104,7 @@ export const indexRoutes = [
       }));
       // The engine's order is not that of creation.
       const all = [...known, ...unknown].toSorted((one, other) => (one.index_name < other.index_name ? -1 : 1));
-      const { shown, next } = pageOf(
-        all,
-        body,
-        (index) => index.index_name,
-        (index, token) => index.index_name > token,
-      );
+      const { shown, next } = pageOf(all, body, (index) => index.index_name);
       return { indexes: shown, ...next };
     },
   }),

@@ -198,7 +198,7 @@ export function pageOf<Item>(
   items: readonly Item[],
   { limit, page_token: token = "" }: Page,
   keyOf: (item: Item) => string,
-  isAfter: (item: Item, token: string) => boolean,
+  isAfter: (item: Item, token: string) => boolean = (item) => keyOf(item) > token,
 ): { readonly shown: readonly Item[]; readonly next: { readonly page_token?: string } } {
   const rest = token === "" ? items : items.filter((item) => isAfter(item, token));
   const shown = rest.slice(0, limit);

@@ -148,12 +148,7 @@ function newNameOf(body: unknown): string {
 }
 
 export async function listTables(tables: ServedTables, query: z.output<typeof page>) {
-  const { shown, next } = pageOf(
-    await tables.names(),
-    query,
-    (name) => name,
-    (name, token) => name > token,
-  );
+  const { shown, next } = pageOf(await tables.names(), query, (name) => name);
   return { tables: shown, ...next };
 }
 

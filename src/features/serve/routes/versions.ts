@@ -85,12 +85,7 @@ export const versionRoutes = [
         .toSorted(([one], [other]) => (one < other ? -1 : 1));
       // LanceDB's clients read tags that are not wrapped, those of the namespace only wrapped ones.
       if (protocol === "lancedb") return Object.fromEntries(tags);
-      const { shown, next } = pageOf(
-        tags,
-        { ...body, ...query },
-        ([tag]) => tag,
-        ([tag], token) => tag > token,
-      );
+      const { shown, next } = pageOf(tags, { ...body, ...query }, ([tag]) => tag);
       return { tags: Object.fromEntries(shown), ...next };
     },
   }),
