@@ -46,13 +46,7 @@ const clientGone = 499;
 /** Requests at a time. Further ones are refused until one has ended. */
 const mostRequests = 1_000;
 
-export interface App {
-  readonly web: FastifyInstance;
-  /** Resolves when no request is being processed any more, not even for clients that have disconnected. */
-  settled(): Promise<unknown>;
-}
-
-export async function createApp(options: AppOptions): Promise<App> {
+export async function createApp(options: AppOptions) {
   const { bodyLimit, requestTimeout, apiKey, data } = options;
   const atWork = new Set<Promise<unknown>>();
   const log = createServiceLog(options.log, [apiKey]);
@@ -157,7 +151,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     });
   };
   for (const [place, route] of routes.entries()) addRoute(app, route, place, perform);
-  return { web: app, settled: () => Promise.allSettled(atWork) };
+  return {
+    web: app,
+    /** Resolves when no request is being processed any more, not even for clients that have disconnected. */
+    settled: () => Promise.allSettled(atWork),
+  };
 }
 
 const openPaths: ReadonlySet<string | undefined> = new Set(

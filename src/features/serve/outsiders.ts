@@ -12,16 +12,6 @@ import type { errorAnswer } from "./openapi.ts";
 import { pathOf, requestIdOf, type RequestLine } from "./request-log.ts";
 import { codes, type Problem } from "./tables/error-answer.ts";
 
-export interface Outsiders {
-  /** Called with every request that the web application sees. */
-  seen(request: FastifyRequest, reply: FastifyReply): void;
-  /** The status that was sent past the web application, if there was one. */
-  statusOf(request: FastifyRequest): number | undefined;
-  /** The handler of the server's event `clientError`. */
-  answerBadClient(error: ClientError, socket: Socket): void;
-  refuseExpectations(server: Server): void;
-}
-
 interface ClientError {
   readonly code?: string;
   /** The last packet, of a head that could not be parsed. */
@@ -31,13 +21,16 @@ interface ClientError {
 /** Milliseconds in which a client may still send: closing the connection meanwhile would cut off the answer. */
 const grace = 2_000;
 
-export function createOutsiders(write: (line: RequestLine) => void): Outsiders {
+export function createOutsiders(write: (line: RequestLine) => void) {
   const latest = new WeakMap<Socket, readonly [FastifyRequest, FastifyReply]>();
   const statuses = new WeakMap<FastifyRequest, number>();
   return {
-    seen: (request, reply) => void latest.set(request.raw.socket, [request, reply]),
-    statusOf: (request) => statuses.get(request),
-    answerBadClient(error, socket) {
+    /** Called with every request that the web application sees. */
+    seen: (request: FastifyRequest, reply: FastifyReply) => void latest.set(request.raw.socket, [request, reply]),
+    /** The status that was sent past the web application, if there was one. */
+    statusOf: (request: FastifyRequest) => statuses.get(request),
+    /** The handler of the server's event `clientError`. */
+    answerBadClient(error: ClientError, socket: Socket) {
       if (socket.writableEnded) return; // answered already: what else it sends is no request either
       const [request, reply] = latest.get(socket) ?? [];
       const isArriving = request?.raw.complete === false;
@@ -55,7 +48,7 @@ export function createOutsiders(write: (line: RequestLine) => void): Outsiders {
       }
       setTimeout(() => socket.destroy(), grace).unref();
     },
-    refuseExpectations: (server) =>
+    refuseExpectations: (server: Server) =>
       void server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
         request.resume();
         const path = pathOf(request);

@@ -18,22 +18,17 @@ export interface RequestLine {
   readonly reason?: string | undefined;
 }
 
-export interface ServiceLog {
-  /** Writes the line of a request. */
-  request(line: RequestLine): void;
-  /** Writes a line that no request has, which an operator must see. */
-  note(line: string): void;
-}
-
-export function createServiceLog(log: Log, secrets: readonly string[]): ServiceLog {
+export function createServiceLog(log: Log, secrets: readonly string[]) {
   const write = (line: string, isFailure: boolean) =>
     log(withoutSecrets(`${new Date().toISOString()} ${line}`, secrets), isFailure);
   return {
-    request({ method, path, status, took, id, reason = "" }) {
+    /** Writes the line of a request. */
+    request({ method, path, status, took, id, reason = "" }: RequestLine) {
       const time = took === undefined ? "-" : `${Math.round(took)}ms`;
       write([method, path, status, time, id, reason].join(" ").trimEnd(), status >= 500);
     },
-    note: (line) => write(line, true),
+    /** Writes a line that no request has, which an operator must see. */
+    note: (line: string) => write(line, true),
   };
 }
 

@@ -28,19 +28,11 @@ export function hasAll(text: string, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word));
 }
 
-export interface SearchBox {
-  readonly form: HTMLElement;
-  /** Ends the search. */
-  readonly clear: () => void;
-  /** Searches again for the same. */
-  readonly run: () => void;
-}
-
 /**
  * The search box, and what it found as text for those who can't see it. `search`: shows what has all the words, and returns
  * that text.
  */
-export function searchBox(labelText: string, search: (words: readonly string[]) => string): SearchBox {
+export function searchBox(labelText: string, search: (words: readonly string[]) => string) {
   const input = html("input", {
     id: "search",
     type: "search",
@@ -50,11 +42,13 @@ export function searchBox(labelText: string, search: (words: readonly string[]) 
     "aria-describedby": "found",
   });
   const found = html("output", { id: "found", for: "search" });
+  /** Searches again for the same. */
   const run = () => {
     const words = wordsIn(input.value);
     document.body.classList.toggle("searching", words.length > 0);
     found.textContent = search(words);
   };
+  /** Ends the search. */
   const clear = () => {
     if (input.value === "") return;
     input.value = "";

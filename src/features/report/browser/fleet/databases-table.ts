@@ -25,16 +25,7 @@ const filters: readonly (readonly [label: string, holds: (row: Row) => boolean])
   ["with problems or unreadable", ({ isInTrouble }) => isInTrouble],
 ];
 
-export interface DatabasesTable {
-  readonly element: HTMLElement;
-  /** Shows more rows. */
-  readonly more: HTMLElement;
-  /** A change of it takes effect with the next search. */
-  readonly filter: HTMLElement;
-  readonly search: (words: readonly string[]) => string;
-}
-
-export function databasesTable(databases: readonly FleetDatabase[]): DatabasesTable {
+export function databasesTable(databases: readonly FleetDatabase[]) {
   let rows: readonly Row[] = databases.map(rowOf);
   let left = rows;
   const body = html("tbody");
@@ -73,9 +64,11 @@ export function databasesTable(databases: readonly FleetDatabase[]): DatabasesTa
   const head = html("thead", {}, html("tr", {}, ...headings));
   return {
     element: html("table", { "aria-labelledby": "databases-title" }, head, body),
+    /** Shows more rows. */
     more,
+    /** A change of it takes effect with the next search. */
     filter,
-    search(words) {
+    search(words: readonly string[]): string {
       const [, holds] = filters[Number(filter.querySelector<HTMLInputElement>(":checked")!.value)]!;
       left = rows.filter((row) => holds(row) && hasAll(row.text, words));
       render(first);
