@@ -20,14 +20,13 @@ export function typedSteps({ flags, words }: Pick<Context, "flags" | "words">): 
   const typed = words
     .flatMap((word) => /^--([a-z-]+)(?:=|$)/.exec(word)?.[1] ?? [])
     .filter((name) => stepFlags.has(name));
-  // yargs gives the values of each flag in the order in which they were typed. The order of the flags is that of the
-  // words.
+  // The values of each flag are in the order in which they were typed. The order of the flags is that of the words.
   const steps = typed.map((name) => {
     const value = values.get(name)!.shift();
     if (typeof value !== "string" || value === "") throw valueMissing(name);
     return readStep(stepFlags.get(name)!, value);
   });
-  // For example, yargs accepts --no-rename.
+  // Such as the false of --no-rename.
   const left = [...values].find(([, more]) => more.length > 0);
   if (left !== undefined) throw valueMissing(left[0]);
   return steps;
