@@ -7,10 +7,10 @@ import * as models from "./registry.ts";
 import type { ActionModel, ColumnRef, Commit, ComputedValues, GivenValues, WrittenData } from "./model/action-model.ts";
 import type { Computation } from "./model/computation.ts";
 import type { Risk } from "./model/risk.ts";
-import { MigrateError } from "../errors/migrate-error.ts";
+import { catchMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { tableNameProblem } from "../schema/names.ts";
 import { isWithin } from "../schema/path.ts";
-import { change, getTable, type Database, type Table, type Tables } from "../schema/table.ts";
+import { change, databaseOf, getTable, type Database, type Table, type Tables } from "../schema/table.ts";
 import type { Inverse } from "./model/inverse.ts";
 
 const registry = models satisfies { readonly [Kind in ActionKind]: ActionModel<ActionFor<Kind>> };
@@ -84,6 +84,14 @@ export function tableAfter(database: Database, action: Action): Table {
   const table = tablesAfter(database, action).get(action.table);
   if (table === undefined) throw new TypeError(`${action.kind} leaves no table ${action.table}`);
   return table;
+}
+
+/** An action's own table after it; undefined if the action can't work on the table, or leaves none. */
+export function resultOf(action: Action, before: Table | undefined): Table | undefined {
+  return catchMigrateError(
+    () => tablesAfter(databaseOf(new Map([[action.table, before]])), action).get(action.table),
+    () => undefined,
+  );
 }
 
 /** All tables that an action touches. */

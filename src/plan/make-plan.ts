@@ -4,27 +4,21 @@ import type { LedgerState } from "../ledger/state/ledger-state.ts";
 import type { PartialAction, TableVersions } from "../ledger/state/record.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { Action } from "../actions/model/action.ts";
-import {
-  changesRows,
-  checkReads,
-  describeAction,
-  risksOf,
-  tablesAfter,
-  tablesOfAction,
-} from "../actions/apply-action.ts";
+import { changesRows, checkReads, describeAction, risksOf, tablesOfAction } from "../actions/apply-action.ts";
 import { isReserved } from "../actions/rewrite/append-guard.ts";
 import { isDeferralMark } from "../schema/deferred-index.ts";
 import { parsePath } from "../schema/path.ts";
 import { reservedProblem } from "../schema/reserved-metadata.ts";
 import type { Risk } from "../actions/model/risk.ts";
-import { change, databaseOf, mayLookAlike, type Database, type Table, type Tables } from "../schema/table.ts";
+import { databaseOf, mayLookAlike, type Database, type Table, type Tables } from "../schema/table.ts";
 import type { Capabilities } from "../targets/contract/target.ts";
 import { proofOf, type Proof } from "./compile/undescribed.ts";
 import { planCommits, statesBetween, type PlannedCommit } from "./commits/commits.ts";
 import { classify, type ActionRollback } from "./rollback/rollback-class.ts";
 import { missingCall, type PlacedAction, type Direction } from "./compile/compile.ts";
 import { downRun, upRun, type MigrationRun } from "./history/migration-run.ts";
-import { replayEach, withPlace } from "./history/replay.ts";
+import { replay, withPlace } from "./compile/replay.ts";
+import { replayEach } from "./history/replay.ts";
 import { lineagesOf, type Lineage } from "../actions/follow.ts";
 import { explainIrreversible, rollbackOf } from "./rollback/rollback.ts";
 import type { CheckedContracts } from "./checked-contracts.ts";
@@ -209,15 +203,10 @@ function planActions(
   const start = look();
   // The states of the tables since the last record in the ledger.
   let window = [start];
-  const planned = actions.map(({ place, action, undoes }, index): PlannedAction => {
-    const own = tablesOfAction(action);
-    const state = look();
-    const before = look(own);
-    const tables = withPlace(place, () => tablesAfter(database, action));
+  const planned = replay(database, actions, ({ place, action, undoes }, before, _, index): PlannedAction => {
     withPlace(place, () => checkReads(database, action));
-    change(database, tables);
     const commits = withPlace(place, () => planCommits(action, before, capabilities));
-    const after = look(own);
+    const after = look(tablesOfAction(action));
     // The changed tables are compared first, because they nearly always decide.
     const between = statesBetween(commits);
     const whole = (tables: Tables): Tables => new Map([...look(), ...tables]);
@@ -230,7 +219,7 @@ function planActions(
     const last = actions[index - 1]?.action;
     const isSilent = last !== undefined && (changesRows(last) || unseenOf(last) !== undefined);
     const recordFirst = index > 0 && (!describes || again || isSilent);
-    window = [...(recordFirst ? [state] : window), ...between.map(whole), look()];
+    window = [...(recordFirst ? window.slice(-1) : window), ...between.map(whole), look()];
     const was = before.get(action.table);
     const reason = refuses?.(action, was);
     if (reason !== undefined) throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: name, reason });

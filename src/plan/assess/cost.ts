@@ -2,9 +2,9 @@
 import { z } from "zod";
 import type { Action } from "../../actions/model/action.ts";
 import { sqlOf, usual, type Computation } from "../../actions/model/computation.ts";
-import { codeIn, tablesAfter, writtenBy } from "../../actions/apply-action.ts";
+import { codeIn, writtenBy } from "../../actions/apply-action.ts";
 import type { Column } from "../../schema/data-type.ts";
-import { change, databaseOf, type Table, type Tables } from "../../schema/table.ts";
+import type { Table } from "../../schema/table.ts";
 import { widthOf } from "../../schema/type-width.ts";
 import type { PlannedCommit } from "../commits/commits.ts";
 import type { PlannedAction } from "../make-plan.ts";
@@ -247,14 +247,4 @@ export function carrySizes(after: Map<string, Size>, action: Action): void {
 /** The approximate size in bytes of a row that a migration file contains. */
 function lengthOf(rows: readonly unknown[] = []): number | undefined {
   return rows.length === 0 ? undefined : JSON.stringify(rows).length / rows.length;
-}
-
-/** The actions in order, with the tables before each. */
-export function inTurn(actions: readonly Action[], before: Tables): readonly { action: Action; before: Tables }[] {
-  const database = databaseOf(before);
-  return actions.map((action) => {
-    const now: Tables = new Map(database);
-    change(database, tablesAfter(database, action));
-    return { action, before: now };
-  });
 }

@@ -3,7 +3,7 @@ import type { Action, ActionKind } from "../../actions/model/action.ts";
 import { changesRows, commitsOf, describeAction, tablesAfter } from "../../actions/apply-action.ts";
 import type { Commit } from "../../actions/model/action-model.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
-import { change, databaseOf, sameTables, type Table, type Tables } from "../../schema/table.ts";
+import { databaseOf, sameTables, type Table, type Tables } from "../../schema/table.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
 
 /** One commit of an action, with the tables before and after it. */
@@ -41,9 +41,7 @@ function commitOrder(commits: readonly Commit[], before: Tables, isPart: boolean
   let at = before;
   return commits.map(({ action, undo = [], refresh, loses = false, detour = [] }) => {
     const was = isPart ? bare(at, namedBy(action, before)) : at;
-    const database = databaseOf(was);
-    change(database, tablesAfter(database, action));
-    at = new Map([...was.keys()].map((name) => [name, database.get(name)]));
+    at = new Map([...was, ...tablesAfter(databaseOf(was), action)]);
     const turned = commitOrder(detour, was, true);
     return { action, text: describeAction(action), undo, refresh, loses, detour: turned, before: was, after: at };
   });

@@ -1,8 +1,7 @@
 /** Folds several actions on one table into one call with the same result. Pure. */
-import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { Action, AlterColumnsAction } from "../../actions/model/action.ts";
 import { currentPath, newNames, type Alteration } from "../../actions/model/alteration.ts";
-import { describeAction, tablesAfter } from "../../actions/apply-action.ts";
+import { describeAction, resultOf } from "../../actions/apply-action.ts";
 import { formatPath, parsePath, type Path } from "../../schema/path.ts";
 import { columnPaths, columnsWithin, sameTable, type Table } from "../../schema/table.ts";
 import type { Column } from "../../schema/data-type.ts";
@@ -125,15 +124,4 @@ function leadsTo(action: Action | null, { before, after, moved }: TableActions):
   const origins = originsOf(before);
   const there = action === null ? origins : movedBy(action, origins);
   return [...moved].every(([from, path]) => formatPath(there.get(from)!) === formatPath(path));
-}
-
-/** Undefined if the action can't work. */
-function resultOf(action: Action, before: Table | undefined): Table | undefined {
-  const { table } = action;
-  try {
-    return tablesAfter(new Map(before === undefined ? [] : [[table, before]]), action).get(table);
-  } catch (error) {
-    if (isMigrateError(error)) return undefined;
-    throw error;
-  }
 }

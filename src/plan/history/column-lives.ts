@@ -1,11 +1,12 @@
 /** Follows each table and column through the migrations, under all of its names. Pure. */
-import { refAfter, tablesAfter } from "../../actions/apply-action.ts";
+import { refAfter } from "../../actions/apply-action.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { formatPath, isWithin, parsePath, type Path } from "../../schema/path.ts";
-import { change, columnPaths, findColumn, type Table } from "../../schema/table.ts";
+import { columnPaths, findColumn, type Table, type Tables } from "../../schema/table.ts";
 import { compileMigration } from "../compile/compile.ts";
+import { replay } from "../compile/replay.ts";
 import {
   changesBetween,
   columnAt,
@@ -14,7 +15,6 @@ import {
   type ChangeText,
   type PlacedColumn,
 } from "./column-changes.ts";
-import { withPlace } from "./replay.ts";
 
 export interface ColumnEvent extends ChangeText {
   /** The migration. */
@@ -72,8 +72,9 @@ export function tableLives(migrations: readonly Migration[], pending?: number): 
     for (const migration of migrations) {
       if (migration.version === pending) noteToday(walk);
       // A target that can't describe its tables swaps columns with names in between, which say nothing about a column.
-      for (const { place, action } of compileMigration(migration, { describes: true }))
-        withPlace(place, () => follow(walk, action, { version: migration.version, step: place.step }));
+      replay(walk.database, compileMigration(migration, { describes: true }), ({ place, action }, before, after) =>
+        follow(walk, action, before, after, { version: migration.version, step: place.step }),
+      );
     }
   } catch (error) {
     if (!isMigrateError(error)) throw error;
@@ -112,15 +113,13 @@ type StepOf = Pick<ColumnEvent, "version" | "step">;
 
 const noTable: Table = { columns: [] };
 
-function follow({ database, existing, all }: Walk, action: Action, step: StepOf): void {
-  const before = database.get(action.table) ?? noTable;
-  const tables = tablesAfter(database, action);
-  change(database, tables);
+function follow({ existing, all }: Walk, action: Action, tables: Tables, made: Tables, step: StepOf): void {
+  const before = tables.get(action.table) ?? noTable;
   let table = existing.get(action.table);
   if (table === undefined) all.push((table = { name: action.table, created: step.version, columns: [], all: [] }));
   existing.delete(action.table);
   const name = refAfter({ table: action.table, path: [] }, action)?.table;
-  const after = name === undefined ? undefined : tables.get(name);
+  const after = name === undefined ? undefined : made.get(name);
   followColumns(table, action, { before, after, name: name ?? table.name, step });
   if (name === undefined) table.dropped = step.version;
   else existing.set((table.name = name), table);

@@ -1,10 +1,10 @@
 /** Derives the expected database from the ledger and the migration files. Pure. */
-import { catchMigrateError, MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { Migration } from "../../migrations/load.ts";
-import { checkReads, tablesAfter } from "../../actions/apply-action.ts";
+import { checkReads } from "../../actions/apply-action.ts";
 import { change, type Database, type Table, type Tables } from "../../schema/table.ts";
-import { compileMigration, type Able, type Describing, type Direction, type PlacedAction } from "../compile/compile.ts";
+import { compileMigration, type Able, type Describing, type Direction } from "../compile/compile.ts";
+import { replay, withPlace } from "../compile/replay.ts";
 import { actionsRun, reversalOf } from "./migration-run.ts";
 
 type Ran = Pick<LedgerState, "migrations">;
@@ -28,8 +28,6 @@ export function replayEach(
   found: Tables = new Map(),
 ): Database {
   const database = new Map<string, Table>();
-  const carryOut = ({ place, action }: PlacedAction) =>
-    withPlace(place, () => change(database, tablesAfter(database, action)));
   for (const migration of historyOrder(migrations, state)) {
     visit(migration, database);
     const known = state.migrations.get(migration.version)!;
@@ -39,9 +37,9 @@ export function replayEach(
     const ran = [...compileMigration(migration, able).slice(0, step), ...(isBack ? stopped : [])];
     // Derived before the migration is replayed: the rollback leads back to the database as it is here.
     const back = reversal === undefined ? [] : reversalOf(migration, known, database, able).actions;
-    ran.forEach(carryOut);
+    replay(database, ran);
     if (isBack && stopped.length > 0) change(database, found);
-    back.slice(0, reversal?.step).forEach(carryOut);
+    replay(database, back.slice(0, reversal?.step));
   }
   return database;
 }
@@ -63,14 +61,11 @@ export function replayNext(
   migration: Pick<Migration, "file" | "steps">,
   describing: Describing,
 ): Tables {
-  const changed = new Map<string, Table | undefined>();
-  for (const { place, action } of compileMigration(migration, describing)) {
-    const tables = withPlace(place, () => tablesAfter(database, action));
+  const changed = replay(database, compileMigration(migration, describing), ({ place, action }, _, after) => {
     withPlace(place, () => checkReads(database, action));
-    change(database, tables);
-    for (const [name, table] of tables) changed.set(name, table);
-  }
-  return changed;
+    return [...after];
+  });
+  return new Map(changed.flat());
 }
 
 /** The migrations that have run, at least in part, in the order in which they ran. */
@@ -85,11 +80,4 @@ export function historyOrder(migrations: readonly Migration[], state: Ran): read
 export function inRunOrder(migrations: readonly Migration[], state: Ran): readonly Migration[] {
   const ran = new Set(historyOrder(migrations, state));
   return [...ran, ...migrations.filter((migration) => !ran.has(migration))];
-}
-
-/** Turns an error of `work` into ERR_STEP_IMPOSSIBLE with the place of the step. */
-export function withPlace<Result>(place: StepPlace, work: () => Result): Result {
-  return catchMigrateError(work, (cause) => {
-    throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem: cause.message }, { cause });
-  });
 }

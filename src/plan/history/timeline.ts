@@ -1,14 +1,15 @@
 /** The sequence of all actions of the migration files, in the order in which they ran or would run. Pure. */
-import { isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
+import { problemIn, type MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { PartialAction, Preserved } from "../../ledger/state/record.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { isReserved } from "../../actions/rewrite/append-guard.ts";
-import { tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
-import { change, type Table, type Tables } from "../../schema/table.ts";
+import { tablesOfAction } from "../../actions/apply-action.ts";
+import type { Table, Tables } from "../../schema/table.ts";
 import { statesBetween } from "../commits/commits.ts";
 import { compileMigration, type Able, type PlacedAction } from "../compile/compile.ts";
+import { replay } from "../compile/replay.ts";
 import { historyOrder, inRunOrder } from "./replay.ts";
 import { commitsOfBegun } from "../commits/commit-progress.ts";
 
@@ -18,7 +19,7 @@ export interface RowAction extends PlacedAction {
   /** Its position in its migration, counted from 1. */
   readonly number: number;
   readonly total: number;
-  /** Its table before it. */
+  /** The tables that it touches, before it. */
   readonly before: Tables;
   /** The tables that it changes, after it. */
   readonly after: Tables;
@@ -81,24 +82,20 @@ function possibleRow(
 function rowOf(migrations: readonly Migration[], state: LedgerState, able: Able): HistoryRow {
   const database = new Map<string, Table>();
   const actions: RowAction[] = [];
-  for (const migration of migrations) {
-    const compiled = compileMigration(migration, able);
-    for (const [index, { place, action }] of compiled.entries()) {
-      try {
+  const problem = problemIn(() => {
+    for (const migration of migrations) {
+      const compiled = compileMigration(migration, able);
+      // Without their places: the problem is stated without one.
+      const bare = compiled.map(({ action }) => ({ action }));
+      replay(database, bare, ({ action }, before, after, index) => {
         const number = index + 1;
-        const before = new Map([[action.table, database.get(action.table)]]);
         const midway = midwayOf(state, migration, number);
         const begun = midway && begunAs(action, before, midway, able);
-        const after = tablesAfter(database, action);
-        change(database, after);
-        actions.push({ place, action, migration, number, total: compiled.length, before, after, begun });
-      } catch (error) {
-        if (!isMigrateError(error)) throw error;
-        return { actions, problem: error };
-      }
+        actions.push({ ...compiled[index]!, migration, number, total: compiled.length, before, after, begun });
+      });
     }
-  }
-  return { actions, problem: undefined };
+  });
+  return { actions, problem };
 }
 
 /** What the ledger keeps of the action with that number; undefined if it has not begun. */

@@ -9,7 +9,7 @@ import { change, findColumn, type Table, type Tables } from "../../schema/table.
 import type { Capabilities } from "../../targets/contract/target.ts";
 import { planCommits } from "../commits/commits.ts";
 import { asSeen, withKept } from "../commits/preserved.ts";
-import { withPlace } from "../history/replay.ts";
+import { withPlace } from "../compile/replay.ts";
 import type { Plan, PlannedAction } from "../make-plan.ts";
 
 /** A reconciled plan, with the commits that its actions take on the tables as they were found. */

@@ -1,7 +1,6 @@
 /** Metadata of columns that others set right before a call, and that the call lost. Pure. */
-import { catchMigrateError } from "../../errors/migrate-error.ts";
 import type { Action, MetadataUpdate } from "../../actions/model/action.ts";
-import { tablesAfter } from "../../actions/apply-action.ts";
+import { resultOf } from "../../actions/apply-action.ts";
 import { ownValue, sameColumns, type Column } from "../../schema/data-type.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
 import { formatPath } from "../../schema/path.ts";
@@ -12,7 +11,8 @@ import { columnPaths, findColumn, type Table } from "../../schema/table.ts";
  * table around the commit. Empty if the commit is not the call's, because the table was recreated since.
  */
 export function metadataToReset(action: Action, before: Table, after: Table, now: Table): readonly MetadataUpdate[] {
-  const expected = afterwards(action, before);
+  // Undefined if it was another table at that point.
+  const expected = resultOf(action, before);
   if (expected === undefined || !sameColumns(bare(expected), bare(after))) return [];
   return columnPaths(after.columns).flatMap((path): readonly MetadataUpdate[] => {
     const [wanted, got, current] = [expected, after, now].map(
@@ -30,12 +30,4 @@ export function metadataToReset(action: Action, before: Table, after: Table, now
 
 function bare({ columns }: Table): readonly Column[] {
   return columns.map(withoutMetadata);
-}
-
-/** Undefined if the action does not apply to the table, because it was another table at that point. */
-function afterwards(action: Action, before: Table): Table | undefined {
-  return catchMigrateError(
-    () => tablesAfter(new Map([[action.table, before]]), action).get(action.table),
-    () => undefined,
-  );
 }

@@ -1,14 +1,14 @@
 /** Estimates that need the target: the calls of a plan, what they cost, and how many rows are at risk. */
 import type { Action } from "../../actions/model/action.ts";
-import { tablesOfAction, writtenBy } from "../../actions/apply-action.ts";
+import { writtenBy } from "../../actions/apply-action.ts";
 import { formatType } from "../../schema/data-type.ts";
 import { formatPath } from "../../schema/path.ts";
 import { databaseOf, type Database, type Tables } from "../../schema/table.ts";
+import { replay } from "../../plan/compile/replay.ts";
 import { planCommits, type PlannedCommit } from "../../plan/commits/commits.ts";
 import {
   carrySizes,
   costOf,
-  inTurn,
   nothing,
   type ActionEstimate,
   type Cost,
@@ -166,9 +166,8 @@ export function sampling(now: Tables, sizes: Sizes, { widths }: Pick<Target, "wi
 }
 
 function commitsOf(actions: readonly Action[], tables: Tables, { capabilities }: Target): readonly PlannedCommit[] {
-  return inTurn(actions, tables).flatMap(({ action, before }) =>
-    planCommits(action, new Map(tablesOfAction(action).map((name) => [name, before.get(name)])), capabilities),
-  );
+  const bare = actions.map((action) => ({ action }));
+  return replay(databaseOf(tables), bare, ({ action }, before) => planCommits(action, before, capabilities)).flat();
 }
 
 async function sizesNow(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { carrySizes, costOf, inTurn, total, totalOf, type Cost, type Size } from "../../../../src/plan/assess/cost.ts";
+import { carrySizes, costOf, total, totalOf, type Cost, type Size } from "../../../../src/plan/assess/cost.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import { columnsOf, int32, int64, largeUtf8, utf8 } from "../../../../src/schema/declare/type-builders.ts";
 import type { DataType } from "../../../../src/schema/data-type.ts";
@@ -136,14 +136,4 @@ test.each<[string, Record<string, Size>, Action, Record<string, Size>]>([
   const after = new Map(Object.entries(sizes));
   carrySizes(after, action);
   expect(Object.fromEntries(after)).toEqual(expected);
-});
-
-test("each action meets the tables that those before it leave", () => {
-  const names = inTurn([rename, retype("c")], before).map((one) =>
-    one.before.get("t")!.columns.map(({ name }) => name),
-  );
-  expect(names).toEqual([
-    ["a", "b"],
-    ["c", "b"],
-  ]);
 });

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { commitsOf } from "../../../../src/actions/apply-action.ts";
 import type { Action, BackfillColumnAction, DeleteRowsAction } from "../../../../src/actions/model/action.ts";
-import { inTurn } from "../../../../src/plan/assess/cost.ts";
+import { replay } from "../../../../src/plan/compile/replay.ts";
 import { rowsOfCondition, rowsToCompute } from "../../../../src/plan/assess/rows-to-compute.ts";
 import { columnsOf, int32, int64, utf8 } from "../../../../src/schema/declare/type-builders.ts";
-import type { Database } from "../../../../src/schema/table.ts";
+import { databaseOf, type Database, type Tables } from "../../../../src/schema/table.ts";
 
 const now: Database = new Map([["t", { columns: columnsOf({ id: int64(), text: utf8(), old: int32() }) }]]);
 const computed = columnsOf({ made: int32() });
@@ -34,6 +34,12 @@ const backfill = (path: string, change: Partial<BackfillColumnAction> = {}): Bac
   version: "1",
   ...change,
 });
+
+/** The actions in order, with the tables before each. */
+function inTurn(actions: readonly Action[], tables: Tables) {
+  const bare = actions.map((action) => ({ action }));
+  return replay(databaseOf(tables), bare, ({ action }, before) => ({ action, before }));
+}
 
 /** `done`: how many of its commits are done; the first one adds the marks. */
 function rowsOf(before: readonly Action[], action: Action, done = 0) {
