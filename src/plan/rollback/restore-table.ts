@@ -3,14 +3,15 @@
  * created. Pure.
  */
 import type { TableVersions } from "../../ledger/state/record.ts";
-import { isMigrateError } from "../../errors/migrate-error.ts";
+import { problemIn } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
-import { changesRows, tablesAfter, tablesOfAction, invert } from "../../actions/apply-action.ts";
+import { changesRows, tablesOfAction, invert } from "../../actions/apply-action.ts";
 import { ownValue, sameColumns } from "../../schema/data-type.ts";
 import type { RowValues } from "../../schema/row-values.ts";
-import { change, differences, type Database, type Table } from "../../schema/table.ts";
+import { databaseOf, differences, type Database, type Table } from "../../schema/table.ts";
 import type { Blocker, Inverse } from "../../actions/model/inverse.ts";
 import type { PlacedAction } from "../compile/compile.ts";
+import { replay } from "../compile/replay.ts";
 import type { Lineage } from "../../actions/follow.ts";
 import { leftBehind, putBackColumns } from "./reinsert-rows.ts";
 
@@ -37,29 +38,24 @@ export function waysBack(
   lineages: readonly Lineage[],
   database: Map<string, Table>,
 ): readonly RanAction[] {
-  return ran.map((one, index) => {
-    const before = new Map(tablesOfAction(one.action).flatMap((name) => tableIn(database, name)));
-    const way = invert(one.action, database);
-    change(database, tablesAfter(database, one.action));
-    return { ...one, lineage: lineages[index]!, way: leadingBack(one.action, way, before) };
+  return replay(database, ran, (one, before, _, index) => {
+    const was = databaseOf(before);
+    const way = leadingBack(one.action, invert(one.action, was), was);
+    return { ...one, lineage: lineages[index]!, way };
   });
-}
-
-function tableIn(database: Database, name: string): readonly (readonly [string, Table])[] {
-  const table = database.get(name);
-  return table === undefined ? [] : [[name, table]];
 }
 
 /** Replaces an inverse by `lost` if the engine would refuse it, or if it does not lead back. */
 function leadingBack(action: Action, way: Inverse, before: Database): Inverse {
   if ("lost" in way) return way;
   const database = new Map(before);
-  try {
-    for (const one of [action, ...way.actions]) change(database, tablesAfter(database, one));
-  } catch (error) {
-    if (!isMigrateError(error)) throw error;
-    return { lost: error.message };
-  }
+  const problem = problemIn(() =>
+    replay(
+      database,
+      [action, ...way.actions].map((one) => ({ action: one })),
+    ),
+  );
+  if (problem !== undefined) return { lost: problem.message };
   const [wrong] = tablesOfAction(action).flatMap((name) => differences(before.get(name), database.get(name)));
   return wrong === undefined ? way : { lost: `that does not lead back: ${wrong}` };
 }

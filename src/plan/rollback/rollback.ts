@@ -1,13 +1,14 @@
 /** The rollback of a migration: its actions, last step first, and the rows that may block them. Pure. */
-import { isMigrateError, MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
+import { catchMigrateError, isMigrateError, MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
 import { formatMigration, type MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Action } from "../../actions/model/action.ts";
-import { tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
-import { change, differences, type Database, type Table } from "../../schema/table.ts";
+import { tablesOfAction } from "../../actions/apply-action.ts";
+import { differences, type Database, type Table } from "../../schema/table.ts";
 import type { Blocker } from "../../actions/model/inverse.ts";
 import { oneByOne } from "../compile/undescribed.ts";
 import { actionsOf, compileMigration, type Describing, type PlacedAction } from "../compile/compile.ts";
+import { replay } from "../compile/replay.ts";
 import { lineagesOf } from "../../actions/follow.ts";
 import {
   actionsOn,
@@ -54,7 +55,7 @@ export function rollbackOf(
   const written = done === forward.length ? writtenBack(migration, describing) : undefined;
   const database = new Map(before);
   const { actions, obstacles } = written ?? derived(ran, before, database, describing, { ...restoring, unsure });
-  if (written !== undefined) for (const { action } of ran) change(database, tablesAfter(database, action));
+  if (written !== undefined) replay(database, ran);
   const touched = [...ran, ...actions].flatMap(({ action }) => tablesOfAction(action));
   checkLeadsBack(actions, database, before, [...new Set(touched)]);
   return { actions, obstacles };
@@ -118,13 +119,12 @@ function checkLeadsBack(
   before: Database,
   touched: readonly string[],
 ): void {
-  for (const { place, action } of actions)
-    try {
-      change(database, tablesAfter(database, action));
-    } catch (cause) {
-      if (!isMigrateError(cause)) throw cause;
-      throw irreversible(place, cause.message);
-    }
+  catchMigrateError(
+    () => replay(database, actions),
+    (error) => {
+      throw isMigrateError(error, "ERR_STEP_IMPOSSIBLE") ? new MigrateError("ERR_IRREVERSIBLE", error.details) : error;
+    },
+  );
   const wrong = touched.flatMap((table) =>
     differences(before.get(table), database.get(table)).map((words) => `${table}: ${words}`),
   );

@@ -2,16 +2,17 @@
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import type { PartialAction } from "../../ledger/state/record.ts";
 import type { Action } from "../../actions/model/action.ts";
-import { rewrites, tablesAfter } from "../../actions/apply-action.ts";
+import { rewrites } from "../../actions/apply-action.ts";
 import { lineagesOf } from "../../actions/follow.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { ownValue } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
-import { change, findColumn, sameTable, type Database, type Table } from "../../schema/table.ts";
+import { findColumn, sameTable, type Database, type Table } from "../../schema/table.ts";
 import { inTheMiddle } from "../commits/after-late-call.ts";
 import { commitsOfBegun } from "../commits/commit-progress.ts";
 import { statesBetween } from "../commits/commits.ts";
 import type { Able, PlacedAction } from "../compile/compile.ts";
+import { replay } from "../compile/replay.ts";
 import { lostIn, waysBack } from "./restore-table.ts";
 import { classify } from "./rollback-class.ts";
 
@@ -48,7 +49,7 @@ function renames(action: Action): boolean {
 /** The table of the action with that number before it, as migrations know it. */
 function tableBefore(actions: readonly PlacedAction[], step: number, before: Database): Table {
   const database = new Map(before);
-  for (const { action } of actions.slice(0, step)) change(database, tablesAfter(database, action));
+  replay(database, actions.slice(0, step));
   return database.get(actions[step]!.action.table)!;
 }
 

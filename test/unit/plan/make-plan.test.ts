@@ -114,6 +114,15 @@ test("each action knows its table before and after, its place, and itself in wor
   ]);
 });
 
+test("a step that can't work is named, also if its file exports how it is rolled back", () => {
+  const steps = [create, renameColumn("documents", "headline", "title")] as const;
+  const down = [renameColumn("documents", "title", "headline")];
+  const problem = (migration: Migration) => thrownBy(() => planOf([migration]));
+  const named = { code: "ERR_STEP_IMPOSSIBLE", details: { file: "0001_m1.ts", step: 2, kind: "renameColumn" } };
+  expect(problem(aMigration(1, ...steps))).toMatchObject(named);
+  expect(problem({ ...aMigration(1, ...steps), down })).toMatchObject(named);
+});
+
 test("a migration is planned on top of those before it", () => {
   const [first, second] = [aMigration(1, create), aMigration(2, retypeColumn("documents", "id", int64()))];
   expect(planOf([first, second]).migrations[1]!.actions).toMatchObject([
