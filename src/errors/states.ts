@@ -55,7 +55,8 @@ export const states = {
     back: "migrate repair --yes, then migrate down",
   },
   "table gone": {
-    means: "A table was dropped, and there is no backup of it.",
+    means:
+      "A table was dropped, and there is no backup of it. `migrate repair` changes only the ledger, and the next `migrate up` creates the table EMPTY.",
     on: "migrate repair --yes, then migrate up",
     back: "migrate repair --yes",
   },
