@@ -128,7 +128,7 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
     `A marker's name may have at most ${markerName} characters, so the ledger's own name may have at most ${ledgerName}`,
   ],
   "docs/limits.md": [
-    `only SIGKILL ends the process | ${numberIn("src/migrations/source.ts", /`loadSeconds`: .*; (\d+) when absent/)} s |`,
+    `loaded and wait for something | ${numberIn("src/migrations/source.ts", /`loadSeconds`: .*; (\d+) when absent/)} s |`,
     `| another run that is working | ${defaultSeconds.wait} s |`,
     `the longer of the two runs' leases, ${lease} s by default`,
     `including name lookup and TLS | ${numberIn("src/targets/rest/options/options.ts", /connectSeconds \?\? (\d+)/)} s |`,
@@ -197,8 +197,6 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
 
 /** What others decide: the engine, or an example. */
 export const ofOthers: Readonly<Record<string, readonly string[]>> = {
-  // Prisma, as read in its documentation.
-  "docs/comparison.md": ["a lock of the database, 10 s"],
   // LanceDB 0.39.
   "docs/internals/engine.md": [
     "A value in the lists is 256 bytes or longer",
