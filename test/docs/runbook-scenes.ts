@@ -79,10 +79,6 @@ export const runbookScenes: Readonly<Record<string, Scene>> = {
     ]);
     await setting.migrate("up");
   },
-  "docs/runbook.md#a-table-was-changed-by-hand": async (setting) => {
-    await all(setting);
-    await (await openDocuments(setting)).addColumns([{ name: "pages", valueSql: "cast(null as int)" }]);
-  },
   "docs/runbook.md#a-table-was-restored-from-a-backup-or-an-old-version": async (setting) => {
     await begun(setting);
     await setting.migrate("up", "--to", "2", "--accept", "lossy");

@@ -203,13 +203,6 @@ export const scenes: Readonly<Record<string, Scene>> = {
       `setNullable("documents", "headline", false)`,
     );
   },
-  "docs/python.md#setting-up": async ({ project, migrate }) => {
-    const local = `{ kind: "lance", uri: "data" }`;
-    project.write("migrate.config.ts", `export default { targets: { local: ${local} } };`);
-    notes(project);
-    await migrate("up");
-    forgetMigrations(project, join(project.folder, "data"));
-  },
   "docs/python.md#code-that-computes-a-column": async ({ project, migrate }) => {
     notes(project);
     await migrate("up");
