@@ -32,7 +32,7 @@ RUN node --eval "$ONLY" @fastify/swagger @lancedb/lancedb "@lancedb/lancedb-linu
 
 FROM install AS build
 # What the command is bundled from, and what bundles it.
-RUN node --eval "$ONLY" apache-arrow flatbuffers rolldown string-width undici zod && $INSTALL && rm -rf /tmp/npm
+RUN node --eval "$ONLY" apache-arrow flatbuffers rolldown string-width undici yargs zod && $INSTALL && rm -rf /tmp/npm
 COPY tsconfig.json rolldown.config.ts ./
 COPY src src
 RUN npx rolldown -c rolldown.config.ts && node src/main/arguments/write-help.ts && chmod 755 dist/bin.js

@@ -121,7 +121,7 @@ export const command = defineConfig({
   },
   platform: "node",
   plugins: [builtins, unused, forUndici],
-  // zod, undici and apache-arrow are bundled: a run with nothing pending spends much of its time opening their many
+  // yargs, zod, undici and apache-arrow are bundled: a run with nothing pending spends much of its time opening their many
   // files (npm run bench run). And a project needs no second apache-arrow beside that of the engine: only bytes pass between
   // the two.
   external: [/^@lancedb\//, "fastify", /^@fastify\//, "workerpool"],

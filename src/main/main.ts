@@ -18,7 +18,7 @@ import {
   type OutputOptions,
   type Styled,
 } from "../cli/command/output.ts";
-import { parseArguments, type GivenCommand } from "./arguments/parse-arguments.ts";
+import { parsePlainly, type GivenCommand } from "./arguments/parse-plainly.ts";
 import { uncaught } from "./uncaught.ts";
 
 export async function main(args: readonly string[]): Promise<void> {
@@ -57,7 +57,8 @@ export async function main(args: readonly string[]): Promise<void> {
 }
 
 async function runCommand(args: readonly string[], choose: (output: Output) => void): Promise<number> {
-  const { command, typed } = await parseArguments(args);
+  const given = (await parsePlainly(args)) ?? (await parseWithYargs(args));
+  const { command, typed } = given;
   const output = createOutput(typed as OutputOptions);
   choose(output);
   // What a migration or a configuration prints itself goes to stderr, so that it does not mix with results.
@@ -76,6 +77,11 @@ function refuseConfigFlags(command: Command, typed: GivenCommand["typed"]): void
     throw new MigrateError("ERR_USAGE", {
       problem: `migrate ${command.usage} reads no configuration and takes no --${given}`,
     });
+}
+
+/** Loaded only for what `parsePlainly` leaves to it: loading yargs takes longer than a run with nothing pending. */
+async function parseWithYargs(args: readonly string[]): Promise<GivenCommand> {
+  return await (await import("./arguments/parse-with-yargs.ts")).parseWithYargs(args);
 }
 
 /** Keys that were typed, in any way: the error about an unknown argument may repeat them. */

@@ -96,7 +96,7 @@ describe("with nothing pending", () => {
   test("up loads nothing that only other commands need", async () => {
     const loads = await loadsOnce("up");
     const heavy =
-      /\/node_modules\/(ts-morph|@ts-morph|typescript|undici|zod|fastify|@fastify)\/|create-migration|arrow-schema/;
+      /\/node_modules\/(ts-morph|@ts-morph|typescript|undici|yargs|zod|fastify|@fastify)\/|create-migration|arrow-schema/;
     expect(loads.map(({ url }) => url).filter((url) => heavy.test(url))).toEqual([]);
   });
 });

@@ -6,10 +6,10 @@ import { fork, type ChildProcess } from "node:child_process";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { parseFlags, textFlag, wholeFlag } from "../../src/cli/command/flags.ts";
+import yargs from "yargs";
+import { hideBin } from "yargs/helpers";
+import { parseFlags, textFlag, wholeFlag, withFlags } from "../../src/cli/command/flags.ts";
 import { count, firstLine } from "../../src/errors/migrate-error.ts";
-import { flagEntries } from "../../src/main/arguments/help.ts";
-import { readFlags } from "../../src/main/arguments/parse-arguments.ts";
 import type { Chance } from "./seeded-random.ts";
 import { runSchedule } from "./schedule.ts";
 import { added, countsText, simulate, type SimulationResult } from "./simulate.ts";
@@ -45,10 +45,14 @@ function typed() {
     console.error(problem);
     return process.exit(2);
   };
+  const words = withFlags(yargs(hideBin(process.argv)), flags)
+    .scriptName("npm run simulate --")
+    .version(false)
+    .strict()
+    .parserConfiguration({ "parse-numbers": false, "duplicate-arguments-array": true })
+    .fail((problem) => refuse(`${problem}; see npm run simulate -- --help`))
+    .parseSync();
   try {
-    const { typed: words, unknown } = readFlags(process.argv.slice(2), flags);
-    if (unknown.length > 0)
-      return refuse(["flags:", ...flagEntries(flags).map((entry) => entry.join("  "))].join("\n"));
     const values = parseFlags(flags, words);
     if ((values.first ?? 1) + (values.schedules ?? 10_000) - 1 > last)
       return refuse(`--first and --schedules lead beyond ${last}, the last number that --seed takes`);

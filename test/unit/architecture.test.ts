@@ -245,6 +245,7 @@ test.each([
   { package: "apache-arrow", folder: "wire/" },
   { package: "flatbuffers", folder: "wire/" },
   { package: "ts-morph", folder: "features/author/" },
+  { package: "yargs", folder: "main/", beside: "cli/" },
 ])("$package is imported in $folder only", ({ package: name, folder, beside = folder }) => {
   const named = new RegExp(`["'\`]${name}(?:/[^"'\`]*)?["'\`]`);
   const importers = sources.filter(({ code }) => named.test(code)).map(({ file }) => file);

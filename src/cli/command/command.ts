@@ -27,7 +27,7 @@ import {
 import type { Output } from "./output.ts";
 
 export interface Command<Table extends FlagTable = FlagTable> {
-  /** The command and its argument: `new [name]`. */
+  /** The command and its arguments in the notation of yargs: `new [name]`. */
   readonly usage: string;
   readonly describe: string;
   /** What help shows: whole lines, and what they do. */

@@ -1,4 +1,5 @@
-/** Flags. One table per command states which words it takes, the parsed values and their types. */
+/** Flags. One table per command gives the options of yargs, the parsed values and their types. */
+import type { Argv } from "yargs";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { acceptances, type Acceptance } from "../../migrations/acceptance.ts";
 import { defaultSeconds } from "../../session/config.ts";
@@ -191,6 +192,13 @@ export const contractFlags = {
     { value: "FILE" },
   ),
 };
+
+export function withFlags(cli: Argv, flags: FlagTable): Argv {
+  return Object.entries(flags).reduce((all, [name, { kind, describe, alias }]) => {
+    if (kind === "positional") return all.positional(name, { type: "string", describe });
+    return all.option(name, { type: kind === "switch" ? "boolean" : "string", describe, alias });
+  }, cli);
+}
 
 /**
  * Parses what was typed. The first flag of each list of `conflicts` can't be used with any of the others. Throws

@@ -10,7 +10,6 @@ import { printable } from "../../cli/command/printable.ts";
 import * as features from "../../features/index.ts";
 import { loadCommand, loadCommands } from "../commands/registry.ts";
 import { nameOf } from "./help.ts";
-import { commandAt, flagNamed } from "./parse-arguments.ts";
 
 /** A word, and what it means. */
 type Candidate = readonly [word: string, meaning?: string];
@@ -27,16 +26,27 @@ export async function complete(words: readonly string[]): Promise<string> {
   // What a configuration prints must not become a candidate.
   console.log = console.info = console.debug = console.error;
   const before = words.slice(0, -1);
-  const command = await loadCommand(before[commandAt(before)] ?? "");
+  const command = await commandIn(before);
   const flags = command === undefined ? commonFlags : { ...commonFlags, ...command.flags };
   const typed = { before, current: words.at(-1) ?? "", flags };
   const candidates = (await valuesFor(typed)) ?? (await wordsFor(typed, command));
   return candidates.map((words) => `${words.map((text = "") => printable(text)).join("\t")}\n`).join("");
 }
 
+async function commandIn(words: readonly string[]): Promise<Command | undefined> {
+  for (const [index, word] of words.entries()) {
+    const isValue = takesValue(commonFlags, words[index - 1]) !== undefined;
+    const command = isValue ? undefined : await loadCommand(word);
+    if (command !== undefined) return command;
+  }
+  return undefined;
+}
+
 /** The flag of this word, if its value is the next word. */
 function takesValue(flags: FlagTable, word = ""): Flag<unknown> | undefined {
-  const flag = word.startsWith("-") ? flagNamed(word, flags)?.[1] : undefined;
+  const isNamed = ([name, { alias = "" }]: readonly [string, Flag<unknown>]) =>
+    word === `--${name}` || word === `${alias.length === 1 ? "-" : "--"}${alias}`;
+  const [, flag] = Object.entries(flags).find(isNamed) ?? [];
   return flag?.kind === "value" ? flag : undefined;
 }
 

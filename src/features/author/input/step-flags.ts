@@ -20,13 +20,14 @@ export function typedSteps({ flags, words }: Pick<Context, "flags" | "words">): 
   const typed = words
     .flatMap((word) => /^--([a-z-]+)(?:=|$)/.exec(word)?.[1] ?? [])
     .filter((name) => stepFlags.has(name));
-  // The values of each flag are in the order in which they were typed. The order of the flags is that of the words.
+  // yargs gives the values of each flag in the order in which they were typed. The order of the flags is that of the
+  // words.
   const steps = typed.map((name) => {
     const value = values.get(name)!.shift();
     if (typeof value !== "string" || value === "") throw valueMissing(name);
     return readStep(stepFlags.get(name)!, value);
   });
-  // Such as the false of --no-rename.
+  // For example, yargs accepts --no-rename.
   const left = [...values].find(([, more]) => more.length > 0);
   if (left !== undefined) throw valueMissing(left[0]);
   return steps;

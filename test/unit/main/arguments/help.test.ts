@@ -1,7 +1,7 @@
 /** The text of help, and that its examples can be typed. */
 import { describe, expect, test } from "vitest";
 import { helpAbout } from "../../../../src/main/arguments/help.ts";
-import { parseArguments } from "../../../../src/main/arguments/parse-arguments.ts";
+import { parseWithYargs } from "../../../../src/main/arguments/parse-with-yargs.ts";
 import { commonFlags, parseFlags } from "../../../../src/cli/command/flags.ts";
 import { commandNames, loadCommands } from "../../../../src/main/commands/registry.ts";
 
@@ -16,7 +16,7 @@ const examples = commands.flatMap((command) => command.examples.map(([line]) => 
 describe("examples", () => {
   test.each(examples)("$line is a valid command", async ({ command, line }) => {
     const [program, ...args] = wordsOf(line);
-    const given = await parseArguments(args);
+    const given = await parseWithYargs(args);
     expect([program, given.command]).toEqual(["migrate", command]);
     expect(() => parseFlags({ ...commonFlags, ...command.flags }, given.typed, command.conflicts)).not.toThrow();
   });
