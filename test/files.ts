@@ -83,7 +83,6 @@ export const longest: readonly string[] = [
   "e2e/deferred-indexes",
   "container/command",
   "action/action",
-  "unit/run/execute/crash",
   "contract/cast-verdicts",
   "fault/own-versions",
   "e2e/missing-packages",

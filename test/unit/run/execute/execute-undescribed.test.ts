@@ -1,7 +1,6 @@
 /** A target that can only list, create and alter: a run on it that is killed, cut off or stopped anywhere. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import * as fc from "../../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { migrationsIn } from "../../../../src/migrations/source.ts";
 import { isMigrateError, MigrateError } from "../../../../src/errors/migrate-error.ts";
@@ -284,25 +283,6 @@ const renamed = (path: string, name: string): Action => ({
   alterations: [{ path, rename: name }],
 });
 
-/** Steps that go back and forth, so that the same names come again and again. */
-const toggles: readonly ((back: boolean, time: number) => Step)[] = [
-  (back) => rename(back ? "c" : "a", back ? "a" : "c"),
-  (back) => retype("b", back ? "int32" : "int64"),
-  (back) => ({ kind: "setNullable", table: "t", path: "b", nullable: back }),
-  (back) => rename(back ? "c" : "a", back ? "a" : "c", "u"),
-  () => alter({ path: "x", rename: "y" }, { path: "y", rename: "x" }),
-  () => alter({ path: "k", rename: "l" }, { path: "l", rename: "m" }, { path: "m", rename: "k" }),
-  (back) => {
-    const [from, to] = back ? ["h", "g"] : ["g", "h"];
-    return alter({ path: from, rename: to }, { path: `${from}.p`, rename: "q" }, { path: `${from}.q`, rename: "p" });
-  },
-  (back) => {
-    const [from, to] = back ? ["w", "v"] : ["v", "w"];
-    return alter({ path: from, rename: to, type: { kind: back ? "int32" : "int64" } });
-  },
-  (back) => alter({ path: back ? "o" : "n", rename: back ? "n" : "o", nullable: back }),
-  (_, time) => create(`new${time}`, "a"),
-];
 const createTables: readonly Step[] = [
   {
     kind: "createTable",
@@ -314,13 +294,6 @@ const createTables: readonly Step[] = [
   },
   create("u", "a"),
 ];
-
-/** Migrations as lists of toggles; the first creates the tables. */
-function stepsOf(migrations: readonly (readonly number[])[]): readonly (readonly Step[])[] {
-  const turns = toggles.map(() => 0);
-  const toggle = (which: number): Step => toggles[which]!(turns[which]! % 2 === 1, ++turns[which]!);
-  return [createTables, ...migrations.map((one) => one.map(toggle))];
-}
 
 function write(folder: string, migrations: readonly (readonly Step[])[]): string {
   for (const [index, steps] of migrations.entries())
@@ -343,75 +316,27 @@ async function expectSame(world: World, calm: World, when: unknown = undefined):
   expect(await status(world.aProcess())).toMatchObject({ pending: [] });
 }
 
-const histories = fc.array(fc.array(fc.nat({ max: toggles.length - 1 }), { minLength: 1, maxLength: 4 }), {
-  maxLength: 3,
-});
-const at = fc.integer({ min: 1, max: 40 });
-/** By kind of call too: a run that waits for a dead one asks for many lists first. */
-const aKill = fc
-  .tuple(
-    fc.constantFrom<What>("any", "create", "execute", "question"),
-    at,
-    fc.integer({ min: 1, max: 3 }),
-    fc.boolean(),
-  )
-  .map(([what, call, question, after]): Fates => {
-    return { [what]: { [what === "question" ? question : call]: { kind: "killed", after } } };
-  });
-const kills = fc.array(aKill, { maxLength: 5 });
-/** Lost answers of one process; lists are asked for again by who sends them. */
-const aLoss = fc.oneof(
-  fc.boolean().map((after): Fate => ({ kind: "lost", after })),
-  fc.nat({ max: 2 }).map((calls): Fate => ({ kind: "delayed", calls })),
-);
-const losses = fc
-  .record({
-    create: fc.dictionary(at.map(String), aLoss, { maxKeys: 3 }),
-    execute: fc.dictionary(fc.integer({ min: 1, max: 25 }).map(String), aLoss, { maxKeys: 4 }),
-    question: fc.dictionary(fc.integer({ min: 1, max: 4 }).map(String), aLoss, { maxKeys: 2 }),
-  })
-  .map((fates): Fates => fates);
+const restruct = (from: string, to: string) =>
+  alter({ path: from, rename: to }, { path: `${from}.p`, rename: "q" }, { path: `${from}.q`, rename: "p" });
 
-test("however often and wherever runs are killed, the next one does just what is left", async () => {
-  await fc.assert(
-    fc.asyncProperty(histories, kills, async (given, deaths) => {
-      const folder = write(temporaryFolder(), stepsOf(given));
-      const world = aWorld(folder);
-      for (const kill of deaths) await ended(world.aProcess(kill));
-      await expectSame(world, await undisturbed(folder));
-    }),
-    { numRuns: rounds(15, 60) },
-  );
-});
-
-test("however answers get lost, and whatever comes late, every action takes effect once", async () => {
-  await fc.assert(
-    fc.asyncProperty(histories, fc.array(losses, { minLength: 1, maxLength: 3 }), async (given, runs) => {
-      const folder = write(temporaryFolder(), stepsOf(given));
-      const world = aWorld(folder);
-      for (const lost of runs) await ended(world.aProcess(lost));
-      await expectSame(world, await undisturbed(folder));
-    }),
-    { numRuns: rounds(20, 80) },
-  );
-});
-
-test("runs whose answers get lost and which are killed then leave what the next one finishes", async () => {
-  await fc.assert(
-    fc.asyncProperty(histories, fc.array(fc.tuple(losses, aKill), { maxLength: 4 }), async (given, runs) => {
-      const folder = write(temporaryFolder(), stepsOf(given));
-      const world = aWorld(folder);
-      for (const [lost, kill] of runs) await ended(world.aProcess({ ...lost, ...kill }));
-      await expectSame(world, await undisturbed(folder));
-    }),
-    { numRuns: rounds(15, 60) },
-  );
-});
-
-const everySort = stepsOf([
-  [0, 4, 9, 0],
-  [6, 1, 5, 7, 6, 8],
-]);
+/** Actions of every sort, some of which use the same names again. */
+const everySort: readonly (readonly Step[])[] = [
+  createTables,
+  [
+    rename("a", "c"),
+    alter({ path: "x", rename: "y" }, { path: "y", rename: "x" }),
+    create("new1", "a"),
+    rename("c", "a"),
+  ],
+  [
+    restruct("g", "h"),
+    retype("b", "int64"),
+    alter({ path: "k", rename: "l" }, { path: "l", rename: "m" }, { path: "m", rename: "k" }),
+    alter({ path: "v", rename: "w", type: { kind: "int64" } }),
+    restruct("h", "g"),
+    alter({ path: "n", rename: "o", nullable: false }),
+  ],
+];
 
 /** Before a call nothing outside is other than after the one before. */
 const sides = isLong ? [false, true] : [true];
@@ -981,40 +906,6 @@ test("whenever a process is stopped between two looks at the clock, it sends not
     });
   }
   expect(stopped).toBeGreaterThan(20);
-});
-
-test("runs that are stopped at any call do nothing twice that is not said to be late", async () => {
-  const other = fc.option(aKill, { nil: {} });
-  const aStop = fc.tuple(
-    fc.constantFrom<What>("any", "create", "execute"),
-    fc.integer({ min: 1, max: 30 }),
-    fc.boolean(),
-  );
-  await fc.assert(
-    fc.asyncProperty(histories, fc.boolean(), aStop, other, async (given, describes, [what, call, after], fates) => {
-      const folder = write(temporaryFolder(), stepsOf(given));
-      const [world, calm] = [aWorld(folder, describes), aWorld(folder, describes)];
-      await up(calm.aProcess());
-      const meanwhile = async () => {
-        await world.oversleep();
-        await ended(world.aProcess(fates));
-      };
-      const end = await ended(world.aProcess({ [what]: { [call]: { kind: "stopped", after, meanwhile } } }));
-      expect(["well", "ERR_ACTED_LATE", "ERR_LEASE_LOST"]).toContain(end);
-      const next = await ended(world.aProcess());
-      if (next === "ERR_DRIFT") {
-        expect(end).toBe("ERR_ACTED_LATE");
-        return;
-      }
-      // What a target that describes nothing can't tell after a late call has a test of its own, below.
-      const tables = (one: World) =>
-        end === "ERR_ACTED_LATE" && !describes ? [...one.tables()].map(([name]) => one.columns(name)) : one.tables();
-      expect({ next, tables: tables(world) }).toEqual({ next: "well", tables: tables(calm) });
-      // A late swap of names rolls back the one before it, and is seen and done again.
-      if (end !== "ERR_ACTED_LATE") expect(world.effects).toEqual(calm.effects);
-    }),
-    { numRuns: rounds(20, 80) },
-  );
 });
 
 test("a holder whose lease is longer than one's own is waited out by its own", async () => {

@@ -1,7 +1,6 @@
 /** Groups of migrations whose runs are killed, stopped and outlived at every call. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import * as fc from "../../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import { isMigrateError, MigrateError } from "../../../../src/errors/migrate-error.ts";
@@ -30,45 +29,6 @@ type Step = Readonly<Record<string, unknown>>;
 
 const column = (name: string, nullable = true) => ({ name, type: { kind: "int32" }, nullable });
 const createTable = (table: string) => ({ kind: "createTable", table, columns: [column("a"), column("b", false)] });
-
-/** Migrations over three tables; `t` and `u` exist before any of them is pending. */
-const changes = fc.array(
-  fc.array(fc.record({ table: fc.constantFrom("t", "u", "v"), what: fc.nat({ max: 4 }) }), {
-    minLength: 1,
-    maxLength: 4,
-  }),
-  { minLength: 2, maxLength: 6 },
-);
-
-/** Steps that can be applied in this order. */
-function stepsOf(migrations: readonly (readonly { readonly table: string; readonly what: number }[])[]) {
-  const tables = new Map(["t", "u"].map((table) => [table, { a: "a", b: "int32", nullable: false, added: 0 }]));
-  const stepOf = ({ table, what }: { readonly table: string; readonly what: number }): Step => {
-    const now = tables.get(table);
-    if (now === undefined) {
-      tables.set(table, { a: "a", b: "int32", nullable: false, added: 0 });
-      return createTable(table);
-    }
-    const isWide = now.b === "int64";
-    switch (what) {
-      case 0:
-      case 1: {
-        const path = now.a;
-        now.a = path === "a" ? "c" : path === "c" ? "d" : "a";
-        return { kind: "renameColumn", table, path, name: now.a };
-      }
-      case 2:
-        now.nullable = !now.nullable;
-        return { kind: "setNullable", table, path: "b", nullable: now.nullable };
-      case 3:
-        now.b = isWide ? "int32" : "int64";
-        return { kind: "retypeColumn", table, path: "b", type: { kind: now.b } };
-      default:
-        return { kind: "addColumn", table, ...column(`n${now.added++}`) };
-    }
-  };
-  return migrations.map((steps) => steps.map(stepOf));
-}
 
 /** A folder with these pending migrations, and a database in which the first one is applied. */
 async function scene(pending: readonly (readonly Step[])[]) {
@@ -148,32 +108,6 @@ test("migrations that only rename and create make one call for each table, and a
     ["u", { "": ["made for time 1"], b: [], d: ["renamed to d"] }],
     ["v", { "": ["made for time 1"], b: [], z: [] }],
   ]);
-});
-
-test("however often and wherever runs are killed, the next one makes the calls that are left", async () => {
-  const aFate = fc.record({ at: fc.integer({ min: 1, max: 40 }), after: fc.boolean() });
-  let grouped = 0;
-  await fc.assert(
-    fc.asyncProperty(
-      changes,
-      fc.array(fc.tuple(aFate, fc.option(fc.constant(2), { nil: undefined })), { maxLength: 6 }),
-      fc.boolean(),
-      async (given, deaths, isLastStepByStep) => {
-        const { database } = await scene(stepsOf(given));
-        const undisturbed = await database();
-        await up(undisturbed.aProcess(), { stepByStep: true });
-        const killed = await database();
-        for (const [kill, to] of deaths) await up(killed.aProcess(kill), { to }).catch(() => {});
-        await up(killed.aProcess(), { stepByStep: isLastStepByStep });
-        grouped += (await groupsOf(killed)).length;
-        expect(columnsOf(killed)).toEqual(columnsOf(undisturbed));
-        expect(await status(killed.aProcess())).toMatchObject({ pending: [], holder: undefined });
-        expect(timesMade(killed).every((times) => times === 1)).toBe(true);
-      },
-    ),
-    { numRuns: rounds(30, 60) },
-  );
-  expect(grouped).toBeGreaterThan(20);
 });
 
 /** Two groups, and a migration between them that is part of neither. */
