@@ -243,26 +243,11 @@ test.each(codes)("%s says every detail that it is given", (code) => {
   for (const detail of said) expect(message).toContain(String(detail));
 });
 
-test("an error carries its code, its details, what it means to the caller, and its cause", () => {
-  const cause = new Error("no space left");
-  const error = new MigrateError("ERR_STEP_FAILED", samples.ERR_STEP_FAILED, { cause });
-  expect(error).toBeInstanceOf(Error);
-  expect(error).toMatchObject({ name: "MigrateError", code: "ERR_STEP_FAILED", outcome: "failed", cause });
-  expect(error.details).toEqual(samples.ERR_STEP_FAILED);
-});
-
 test.each<{ given: ErrorDetails<"ERR_COLUMN_DUPLICATE">; says: string }>([
   { given: { table: "t", name: "a", other: "a" }, says: "t would have two columns named a" },
   { given: { table: "t", name: "A", other: "a" }, says: "t would have a and A, which differ only in case" },
 ])("two columns of one name are told apart from two that differ in case: $says", ({ given, says }) => {
   expect(new MigrateError("ERR_COLUMN_DUPLICATE", given).message).toBe(says);
-});
-
-test("an error is known by its code, and without one by being ours", () => {
-  const error = anError("ERR_DRIFT");
-  expect(isMigrateError(error)).toBe(true);
-  expect(isMigrateError(error, "ERR_DRIFT")).toBe(true);
-  expect(isMigrateError(error, "ERR_USAGE")).toBe(false);
 });
 
 test.each([

@@ -13,29 +13,6 @@ function aFolder(...files: readonly string[]): string {
   return folder;
 }
 
-test("migrations are listed by their numbers, not by their names", () => {
-  const folder = aFolder("10_ten.ts", "9_nine.js", "0011_eleven.mts", "20261120_late.mjs");
-  expect(listMigrations(folder).map(({ version, name }) => [version, name])).toEqual([
-    [9, "nine"],
-    [10, "ten"],
-    [11, "eleven"],
-    [20_261_120, "late"],
-  ]);
-});
-
-test("a migration is its name, its place and the hash of its text", () => {
-  const folder = aFolder("0001_a.ts");
-  expect(listMigrations(folder)).toEqual([
-    {
-      version: 1,
-      name: "a",
-      file: "0001_a.ts",
-      path: join(folder, "0001_a.ts"),
-      textHash: textHash("// 0001_a.ts\n"),
-    },
-  ]);
-});
-
 test("files of other kinds and folders are left out", () => {
   const folder = aFolder("0001_a.ts", "README.md", "types.d.ts", "0001_a.d.ts", ".gitkeep");
   mkdirSync(join(folder, "0002_folder.ts"));
@@ -58,13 +35,6 @@ test("who wants to hear of all is told of bad names and of what can't be read, w
     ["ERR_FILE_UNREADABLE", join(folder, "0004_gone.ts")],
     ["ERR_VERSION_DUPLICATE", undefined],
   ]);
-});
-
-test("the migrations of the repository itself are listed", () => {
-  const versions = listMigrations(new URL("../../../migrations", import.meta.url).pathname).map(
-    ({ version }) => version,
-  );
-  expect(versions).toEqual(versions.map((_, index) => index + 1));
 });
 
 test.each([
@@ -104,14 +74,6 @@ test("a folder that is not there, or is a file, says so", () => {
   );
 });
 
-test("a file that can't be read is named", () => {
-  const folder = aFolder();
-  symlinkSync(join(folder, "nowhere"), join(folder, "0001_a.ts"));
-  expect(() => listMigrations(folder)).toThrow(
-    expect.objectContaining({ code: "ERR_FILE_UNREADABLE", details: expect.objectContaining({ file: "0001_a.ts" }) }),
-  );
-});
-
 describe("work during the listing", () => {
   test("begins before the last file is read, and its result comes with the files", async () => {
     const files = Array.from({ length: 250 }, (_, index) => `${index + 1}_m.ts`);
@@ -134,17 +96,6 @@ describe("work during the listing", () => {
     expect(await working).toBe("result");
     expect(order.indexOf("asked")).toBe(1);
     expect(order.indexOf("answered")).toBeLessThan(order.indexOf("250_m.ts"));
-  });
-
-  test.each([
-    { what: "a folder that is not there", folder: () => join(aFolder(), "missing"), code: "ERR_MIGRATIONS_FOLDER" },
-    { what: "a bad name", folder: () => aFolder("0001_a.ts", "helpers.ts"), code: "ERR_FILE_NAME" },
-    { what: "two files of one number", folder: () => aFolder("0001_a.ts", "1_b.ts"), code: "ERR_VERSION_DUPLICATE" },
-  ])("does not begin with $what", async ({ folder, code }) => {
-    let begun = false;
-    const listing = hashDuring(migrationsIn(folder()), async () => (begun = true));
-    await expect(listing).rejects.toMatchObject({ code });
-    expect(begun).toBe(false);
   });
 
   test("does not begin without files", async () => {

@@ -28,7 +28,6 @@ import {
   formatType,
   isFloat,
   isInteger,
-  sameColumns,
   sameType,
   withChildColumns,
 } from "../../../src/schema/data-type.ts";
@@ -98,15 +97,6 @@ test("two drawn types are the same exactly when they are written alike", () => {
       expect(sameType(one, structuredClone(one))).toBe(true);
     }),
   );
-});
-
-test("the same columns in another order are not the same", () => {
-  const a = { name: "a", type: int8().type, nullable: true };
-  const b = { name: "b", type: int8().type, nullable: true };
-  expect(sameColumns([a, b], [a, b])).toBe(true);
-  expect(sameColumns([a, b], [b, a])).toBe(false);
-  expect(sameColumns([a, b], [a])).toBe(false);
-  expect(sameColumns([a], [a, b])).toBe(false);
 });
 
 test("a type with its own children put back is the same type", () => {

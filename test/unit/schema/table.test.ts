@@ -20,7 +20,6 @@ import {
   checkColumns,
   columnsWithin,
   differences,
-  findColumn,
   getTable,
   replaceColumn,
   sameTable,
@@ -54,37 +53,6 @@ test("a missing table names the one that may be meant", () => {
   );
 });
 
-test.each([
-  [["id"], "int32"],
-  [["source"], "struct"],
-  [["source", "at", "day"], "int32"],
-  [["tags", "item"], "struct"],
-  [["tags", "item", "name"], "utf8"],
-])("the path %j leads to its column", (path, kind) => {
-  expect(findColumn(documents.columns, path)?.type.kind).toBe(kind);
-});
-
-test.each([[["ID"]], [["source", "nope"]], [["id", "item"]], [["tags", "name"]], [[]]])(
-  "the path %j leads nowhere",
-  (path: readonly string[]) => {
-    expect(findColumn(documents.columns, path)).toBeUndefined();
-  },
-);
-
-test.each([
-  [["nope"], ["id", "source", "tags"]],
-  [
-    ["source", "nope"],
-    ["url", "at"],
-  ],
-  [["tags", "nope"], ["item"]],
-  [["nope", "x"], []],
-])("around the missing column %j stand %j", (path, has) => {
-  expect(() => requireColumn("documents", documents.columns, path)).toThrow(
-    expect.objectContaining({ code: "ERR_COLUMN_MISSING", details: expect.objectContaining({ has }) }),
-  );
-});
-
 test("a mistyped column is refused with the one that was meant, and of many columns only a few are named", () => {
   const many = columnsOf(Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`column_${index}`, int8()])));
   expect(() => requireColumn("t", [...many, ...documents.columns], ["sorce"])).toThrow(
@@ -92,25 +60,6 @@ test("a mistyped column is refused with the one that was meant, and of many colu
   );
   expect(() => requireColumn("t", many, ["title"])).toThrow(
     "t has no column title at this point; it has column_0, column_1, column_2, column_3, column_4 and 35 others",
-  );
-});
-
-test("the item of a vector can't be named, a field of a struct in it can", () => {
-  const columns = columnsOf({ v: fixedSizeList(struct({ x: int8() }), 2) });
-  expect(requireColumn("t", columns, ["v", "item", "x"]).name).toBe("x");
-  expect(() => requireColumn("t", columns, ["v", "item"])).toThrow(
-    expect.objectContaining({ code: "ERR_COLUMN_MISSING" }),
-  );
-});
-
-test("replacing a nested column changes it alone, in its place", () => {
-  const columns = replaceColumn(documents.columns, ["source", "at", "day"], (column) => ({ ...column, name: "date" }));
-  expect(columns).toEqual(
-    columnsOf({
-      id: int32().notNull(),
-      source: struct({ url: utf8(), at: struct({ date: int32() }) }),
-      tags: list(struct({ name: utf8() })),
-    }),
   );
 });
 
@@ -137,12 +86,6 @@ test.each<[string, ColumnType]>([
   expect(() => checkColumns(columnsOf({ c: type }), "t")).toThrow(
     expect.objectContaining({ code: "ERR_COLUMN_NAME", details: expect.objectContaining({ name: "a.b" }) }),
   );
-});
-
-test("one name at different depths is no duplicate", () => {
-  expect(() =>
-    checkColumns(columnsOf({ a: struct({ a: struct({ a: int8() }) }), b: list(int8()) }), "t"),
-  ).not.toThrow();
 });
 
 test("tables are the same by their columns, and no table is the same as no table", () => {
@@ -247,20 +190,6 @@ test("two drawn columns differ exactly when they are not the same, at any depth"
       expect([words, words.length === 0]).toEqual([words, sameColumns([one], [other])]);
     }),
   );
-});
-
-test("a name with a dot is quoted in a difference", () => {
-  const dotted = { columns: [{ name: "s", type: struct({ "a.b": int8() }).type, nullable: true }] };
-  expect(differences(dotted, aTable({ s: struct({ c: int8() }) }))[0]).toBe("column s.`a.b` is missing");
-});
-
-test("a different order of a struct's fields names these fields, not the table's columns", () => {
-  const words = differences(
-    aTable({ s: struct({ a: int8(), b: int8() }) }),
-    aTable({ s: struct({ b: int8(), a: int8() }) }),
-  );
-  expect(words).toHaveLength(1);
-  expect(words[0]).toContain("b, a instead of a, b");
 });
 
 test("what is expected and no more differs from a table with another key, index, or key of a column", () => {

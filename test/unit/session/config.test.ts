@@ -55,14 +55,6 @@ test.each(["ts", "mts", "js", "mjs"])("migrate.config.%s is found and evaluated"
   expect(await loadConfig(folder)).toEqual(expected);
 });
 
-test("a TypeScript configuration may have types", async () => {
-  const folder = aFolder(
-    "migrate.config.ts",
-    "const seconds: number = 7;\nexport default { leaseSeconds: seconds };\n",
-  );
-  expect(await loadConfig(folder)).toMatchObject({ leaseSeconds: 7 });
-});
-
 const added = settingsOf(Object.values(features));
 const withFeatures = async (config: string) => await loadConfig(withConfig(config), undefined, undefined, added);
 
@@ -206,17 +198,6 @@ test.each([
   });
 });
 
-test("a mistyped target is refused with the one that was meant, and of many targets only a few are named", async () => {
-  const names = ["local", ...Array.from({ length: 12 }, (_, index) => `tenant${index}`)];
-  const targets = names.map((name) => `${name}: { kind: 'lance', uri: 'a' }`).join(", ");
-  const folder = withConfig(`{ targets: { ${targets} } }`);
-  const message = async (chosen: string) => (await thrownBy(async () => opened(folder, chosen))).message;
-  expect(await message("lcoal")).toBe('there is no target "lcoal" in the configuration; did you mean local?');
-  expect(await message("production")).toBe(
-    'there is no target "production" in the configuration; it has local, tenant0, tenant1, tenant2, tenant3 and 8 others',
-  );
-});
-
 test.each([
   { what: "the one that is asked for", chosen: "two", config: "target: 'one'", name: "two" },
   { what: "the configuration's choice", chosen: undefined, config: "target: 'two'", name: "two" },
@@ -234,10 +215,6 @@ test("a configuration file that is not there is refused by its name", async () =
     code: "ERR_CONFIG_MISSING",
     message: "there is no configuration file other.config.ts; check --config",
   });
-});
-
-test("a folder is no configuration file", async () => {
-  expect(await thrownBy(() => loadConfig(aFolder("a/b", ""), "a"))).toMatchObject({ code: "ERR_CONFIG_MISSING" });
 });
 
 test.each([

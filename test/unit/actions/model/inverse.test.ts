@@ -9,9 +9,8 @@ import {
   int64,
   struct,
   utf8,
-  vector,
 } from "../../../../src/schema/declare/type-builders.ts";
-import { btree, ivfPq } from "../../../../src/schema/declare/index-builders.ts";
+import { btree } from "../../../../src/schema/declare/index-builders.ts";
 import { change, sameTables, type Table } from "../../../../src/schema/table.ts";
 import { chanceOf } from "../../../simulate/seeded-random.ts";
 import { compileStep } from "../../../../src/steps/registry.ts";
@@ -89,12 +88,6 @@ test.each<[string, Action, unknown]>([
   ],
 ])("%s: how it is rolled back", (_, action, expected) => {
   expect(backOf(action)).toEqual(expected);
-});
-
-test("an index of vectors is made again of any number of them", () => {
-  const indexes = { i: { path: "v", ...ivfPq({ numSubVectors: 2 }) } };
-  const database = new Map([["t", { columns: columnsOf({ v: vector(8) }), indexes }]]);
-  expect(invert({ kind: "dropIndex", table: "t", name: "i" }, database)).toMatchObject({ obstacles: [] });
 });
 
 test("whatever can be rolled back by actions leads back to the very tables", () => {

@@ -10,7 +10,6 @@ import {
   int32,
   int64,
   list,
-  nullType,
   struct,
   utf8,
   vector,
@@ -41,16 +40,6 @@ const kinds = (action: Action, able: (kind: ActionKind) => boolean = () => true,
   commitsOf(action, before, able).map(({ action: one, undo = [] }) =>
     [one.kind, ...undo.map(({ kind }) => kind)].join(" < "),
   );
-
-test("a retype keeps indexes and metadata; a rename in it takes them along", () => {
-  expect(after(retype("id", int64(), "key"))).toEqual({
-    columns: [
-      { name: "key", type: { kind: "int64" }, nullable: true, metadata: { unit: "EUR", old: null } },
-      ...others,
-    ],
-    indexes: { ...table.indexes, on_id: { path: "key", ...btree() } },
-  });
-});
 
 test.each<[string, Action, string]>([
   [
@@ -110,16 +99,6 @@ test("one with using on a column that is not null can be rolled back when there 
     "dropColumns < dropColumns",
     "alterColumns",
   ]);
-});
-
-test.each<[string, Action, string]>([
-  ["a missing column", convert("nope", int8()), "t has no column nope"],
-  ["a part of a column", convert("s.x", int8()), "t: `using` recreates whole columns; give s as a whole"],
-  ["a field's name that SQL can't say", convert("s", struct({ 'a"b': int8() })), `can't name its field a"b`],
-  ["a field of type null", convert("s", struct({ n: nullType() })), "a field in it is of type null"],
-  ["type null", convert("l", nullType()), "t: a column of type null holds no values; drop l and add it again"],
-])("using is refused for %s", (_, action, problem) => {
-  expect(() => after(action)).toThrow(problem);
 });
 
 test("in words, with what may stop it or get lost", () => {

@@ -78,17 +78,6 @@ test("of several actions, the one that runs longest is shown", () => {
   expect(pass(500)).toEqual(["  two|  1.0 s"]);
 });
 
-test("the rate of rows that code computes is measured, and the time that is left follows from it", () => {
-  const { see, pass } = watched(true);
-  see(action("compute t.a"));
-  pass(5_000);
-  see(computed(100, 2_000));
-  expect(pass(500)).toEqual(["  compute t.a|  5.5 s: 100 of 2,000 rows computed"]);
-  pass(1_500);
-  see(computed(300, 2_000));
-  expect(pass(500).at(-1)).toBe("  compute t.a|  7.5 s: 300 of 2,000 rows computed, 100/s, about 17.0 s left");
-});
-
 test("rows are shown without a total if there are more than were counted, or none were counted", () => {
   const { see, pass } = watched(true);
   see(action("compute t.a"));

@@ -2,7 +2,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { applyActions } from "../../../../src/actions/apply-action.ts";
-import { appliedHash } from "../../../../src/ledger/state/applied-hash.ts";
 import { bundleText, isBundle } from "../../../../src/migrations/bundle/bundle.ts";
 import { migrationsInBundle } from "../../../../src/migrations/bundle/bundle-source.ts";
 import { checksumOf, textHash } from "../../../../src/migrations/checksum.ts";
@@ -64,16 +63,6 @@ function withoutPlace({ bundledFile, ...migration }: Migration) {
   return { ...migration, file: bundledFile ?? migration.file, bundle: undefined, path: undefined };
 }
 
-test("a bundle has all that its migrations have, with the same hashes", async () => {
-  const source = sourceOf(bundleText(full));
-  const files = source.list();
-  expect(appliedHash(files).value).toBe(appliedHash(full).value);
-  expect(files.map(({ was, replaces }) => ({ was, replaces }))).toEqual(
-    full.map(({ was, replaces }) => ({ was, replaces })),
-  );
-  expect((await allOf(source)).map(withoutPlace)).toEqual(full.map(withoutPlace));
-});
-
 test("a bundle has format 2 only if a migration became one that was squashed too, which older releases do not know", () => {
   const became = { version: 2, name: "b", checksum: "3c6e0b8a9c15224a", became: "0003_one" };
   const replaces = [became, { version: 3, name: "one", checksum: "3c6e0b8a9c15224a" }];
@@ -81,17 +70,6 @@ test("a bundle has format 2 only if a migration became one that was squashed too
   expect(made).toContain('"migrationBundle": 2,');
   expect(sourceOf(made).list()).toMatchObject([{ replaces }]);
   expect(bundleText(full)).toContain('"migrationBundle": 1,');
-});
-
-test("messages name the bundle beside the file", () => {
-  const [first] = sourceOf(bundleText(full)).list();
-  expect(first).toMatchObject({
-    file: "0001_step.ts in all.json",
-    bundledFile: "0001_step.ts",
-    bundle: "all.json",
-    version: 1,
-    name: "step",
-  });
 });
 
 test("a bundle without migrations is one", () => {

@@ -31,11 +31,6 @@ const table: Table = {
 };
 const after = (action: Action) => tableAfter(new Map([["t", table]]), action);
 
-test("an index is known by its name, on a path without needless quotes", () => {
-  expect(after(create("`id`", btree())).indexes).toEqual({ ...table.indexes, i: { path: "id", ...btree() } });
-  expect(after(create("id", btree(), "gone")).indexes?.["gone"]).toEqual({ path: "id", ...btree() });
-});
-
 test("an index that nothing can create again has no way back", () => {
   const stuck = {
     ...table,

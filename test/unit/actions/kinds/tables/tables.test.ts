@@ -34,12 +34,6 @@ test("a renamed table is another with all that it had", () => {
   expect(tablesOfAction(rename("v"))).toEqual(["t", "v"]);
 });
 
-test("a table can't be renamed to a name that is taken, its own included", () => {
-  expect(() => after(rename("u"))).toThrow("table u exists already");
-  expect(() => after(rename("t"))).toThrow("table t exists already");
-  expect(() => after(rename("a/b"))).toThrow("may hold only letters");
-});
-
 test("a dropped index is known to be gone, also one that an application made", () => {
   expect(after(dropIndex("i")).get("t")?.indexes).toEqual({ i: null, gone: null });
   expect(after(dropIndex("theirs")).get("t")?.indexes).toEqual({ ...table.indexes, theirs: null });

@@ -82,10 +82,6 @@ test("metadata that means something to the engine, which it never rolls back, is
   expect(adopt(now, now)).toMatchObject({ steps: [], left: [] });
 });
 
-test("tables that steps can declare have no problem", () => {
-  expect(undeclarable(new Map([["t", { columns }]]))).toEqual([]);
-});
-
 test("every problem of every table is said with its place", () => {
   const map = { kind: "unknown", name: "map" } as const;
   const found = new Map<string, Table>([

@@ -308,24 +308,6 @@ const said = (...steps: readonly ReturnType<typeof addColumn | typeof retypeColu
   answers: steps.map((step) => ({ table: "d", step })) as DiffOptions["answers"],
 });
 
-test("SQL that names a column comes before this is dropped, and what can't is said", () => {
-  const from = { d: { id: int32(), title: utf8() } };
-  const headline = addColumn("d", "headline", utf8(), { as: "title" });
-  const drop = { table: "d", path: "title" };
-  const { answers } = said(headline);
-  const to = { d: { id: int32(), headline: utf8() } };
-  expect(found(from, to, { answers: [drop, ...answers!] }).steps.map(({ kind }) => kind)).toEqual([
-    "addColumn",
-    "dropColumn",
-  ]);
-  // The new one needs the name of the old one.
-  const again = addColumn("d", "Title", utf8().notNull(), { as: "upper(title)" });
-  expect(found(from, { d: { id: int32(), Title: utf8().notNull() } }, said(again))).toMatchObject({
-    steps: [],
-    impossible: ["d would have title and Title, which differ only in case"],
-  });
-});
-
 test("SQL that names a column by its old name is told of the new one", () => {
   const from = { d: { id: int32(), title: utf8() } };
   const to = { d: { id: int32(), headline: utf8(), words: int32().notNull() } };

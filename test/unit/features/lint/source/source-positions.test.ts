@@ -23,14 +23,6 @@ const text = `import * as m from "lance-migrate";
 `;
 
 test.each([
-  { name: "up", place: { line: 5, column: 14 } },
-  { name: "down", place: { line: 1, column: 1 } },
-  { name: "accepts", place: { line: 4, column: 27 } },
-])("the export of $name is found, and not in a comment", ({ name, place }) => {
-  expect(positionOfExport(text, name)).toEqual(place);
-});
-
-test.each([
   ["exports.up = [];", 9],
   ["  module.exports.up = [];", 18],
   ["module.exports = { accepts: [], up: [] };", 33],

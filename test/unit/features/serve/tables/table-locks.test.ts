@@ -54,29 +54,6 @@ test("a stream of sharers does not keep the one that is alone waiting, nor many 
   expect(began).toEqual(labels);
 });
 
-test("two tables have nothing to do with each other", async () => {
-  const { began, start, end } = aDesk(createLocks());
-  const all = [start("alone", "a", "one"), start("alone", "b", "two")];
-  await turn();
-  expect(began).toEqual(["a", "b"]);
-  end("a");
-  end("b");
-  await Promise.all(all);
-});
-
-test("work that fails lets the next one in and says how it failed", async () => {
-  const { began, start, end, ends } = aDesk(createLocks());
-  const failing = start("alone", "a");
-  const next = start("alone", "b");
-  await turn();
-  ends.get("a")!.fail(new Error("broken"));
-  await expect(failing).rejects.toThrow("broken");
-  await turn();
-  expect(began).toEqual(["a", "b"]);
-  end("b");
-  expect(await next).toBe("b");
-});
-
 test("a lock that was given back can be had again", async () => {
   const locks = createLocks();
   for (let round = 0; round < 3; round++) {

@@ -27,20 +27,6 @@ test("it survives JSON, and the column is prepared, switched and caught up with"
   expect(catchUp).toMatchObject({ kind: "catchUpColumn", path: "embedding", ...computing });
 });
 
-test("the old column keeps its index under its new name, and the new one is the last", () => {
-  const { columns, indexes } = applyActions(new Map(before), compileStep(whole)).get("t")!;
-  expect(columns.map(({ name, type }) => [name, type.kind === "fixedSizeList" ? type.length : 0])).toEqual([
-    ["id", 0],
-    ["title", 0],
-    ["embedding_old", 8],
-    ["embedding", 16],
-  ]);
-  expect(Object.entries(indexes!).map(([name, index]) => [name, index!.path])).toEqual([
-    ["embedding_idx", "embedding_old"],
-    ["embedding_idx_e5_v2", "embedding"],
-  ]);
-});
-
 test("its inverse leads back to the table before it", () => {
   const database = new Map(before);
   applyActions(database, compileStep(whole));

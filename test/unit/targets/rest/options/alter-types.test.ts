@@ -216,16 +216,6 @@ describe("an alteration without a type", () => {
   });
 });
 
-test("a retype keeps its rename and its nullability beside the type", () => {
-  const alteration = { path: "a", rename: "b", type: plain("int64"), nullable: true };
-  expect(toWire(alteration, "lance", [])).toEqual({
-    path: "a",
-    rename: "b",
-    data_type: { type: "int64" },
-    nullable: true,
-  });
-});
-
 describe("lists", () => {
   const list = (type: DataType, kind: "list" | "largeList" = "list"): DataType => ({ kind, item: item(type, false) });
 
@@ -253,23 +243,6 @@ describe("lists", () => {
       path: "l.item",
       data_type: "int64",
     });
-  });
-
-  test("inside a struct as plain strings are retyped by the whole path, quoted where it must be", () => {
-    const columns = [field("a.b", { kind: "struct", fields: [field("l", list(plain("int32")))] })];
-    expect(toWire({ path: "`a.b`.l", type: list(plain("int64")) }, "string", columns)).toEqual({
-      path: "`a.b`.l.item",
-      data_type: "int64",
-    });
-  });
-
-  test.each<readonly [string, DataType]>([
-    ["lists", list(list(plain("int32")))],
-    ["structs", list({ kind: "struct", fields: [field("a", plain("int32"))] })],
-    ["times", list({ kind: "time64", unit: "us" })],
-    ["decimals", list({ kind: "decimal128", precision: 3, scale: 1 })],
-  ])("of %s have no plain string", (_, type) => {
-    expect(unwritable({ path: "l", type }, "string")).toContain("has no name for list<");
   });
 
   test.each<readonly [string, { rename?: string; nullable?: boolean }, DataType]>([

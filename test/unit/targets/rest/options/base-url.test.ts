@@ -83,10 +83,6 @@ describe("an address", () => {
   test("of LanceDB Cloud is in the region that was asked for", () => {
     expect(baseUrl("db://mine", "eu-central-1")).toEqual({ base: "https://mine.eu-central-1.api.lancedb.com" });
   });
-
-  test("that is no db:// has nothing of the region in it", () => {
-    expect(baseUrl("https://lance.example.com", "eu-central-1")).toEqual({ base: "https://lance.example.com" });
-  });
 });
 
 const secret = "sk-5ecret";

@@ -108,12 +108,6 @@ describe("the dialect namespace", () => {
       merge: "POST /v1/table/{name}/merge_insert/",
     });
   });
-
-  test("of a db:// address is in its region", () => {
-    expect(settings({ endpoint: "db://mine", apiKey, region: "eu-west-1", dialect: "namespace" }).base).toBe(
-      "https://mine.eu-west-1.api.lancedb.com",
-    );
-  });
 });
 
 describe("what differs", () => {
