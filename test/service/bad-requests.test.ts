@@ -498,6 +498,7 @@ const alterations: readonly Case[] = [
   ["nullable that is a number", alter([{ path: "title", nullable: 1 }]), invalid(/nullable/)],
   ["not nullable where there are nulls", alter([{ path: "title", nullable: false }]), invalid(/title.*NULL/i)],
   ["a missing column", alter([{ path: "nope", rename: "x" }]), invalid(/nope/)],
+  ["a column in another case", alter([{ path: "Title", rename: "x" }]), invalid(/Column "Title" does not exist/)],
   [
     "one missing column of two",
     alter([
@@ -576,6 +577,7 @@ const operations: readonly Case[] = [
   ["a search with a vector of another length", query({ vector: [1, 2, 3] }), invalid(/dim|length|3/)],
   ["a search in a missing column", query({ vector: [1, 2], vector_column: "nope" }), invalid(/nope/)],
   ["a search by an unknown distance", query({ vector: [1, 2], distance_type: "nope" }), invalid(/distance_type|nope/)],
+  ["a query filtered by a missing column", query({ filter: "nope = 1" }), invalid(/nope/)],
   [
     "a query ordered by a missing column",
     query({ order_by: [{ column_name: "nope", ascending: true }] }),
@@ -585,6 +587,7 @@ const operations: readonly Case[] = [
   ["a query of version -1", query({ version: -1 }), invalid(/version/)],
   ["a query of version one", query({ version: "one" }), invalid(/version/)],
   ["a count with bad SQL", json("/v1/table/books/count_rows/", { predicate: "id >" }), invalid(/./)],
+  ["a count over a missing column", json("/v1/table/books/count_rows/", { predicate: "nope = 1" }), invalid(/nope/)],
   ["a count whose predicate is a number", json("/v1/table/books/count_rows/", { predicate: 5 }), invalid(/predicate/)],
   ["a delete without a predicate", json("/v1/table/books/delete/", {}), invalid(/predicate/)],
   ["a delete with an empty predicate", json("/v1/table/books/delete/", { predicate: "" }), invalid(/predicate/)],
@@ -594,6 +597,11 @@ const operations: readonly Case[] = [
   ["an update of nothing", json("/v1/table/books/update/", { predicate: "true", updates: [] }), invalid(/updates/)],
   ["an update that is an object", json("/v1/table/books/update/", { updates: { title: "'x'" } }), invalid(/updates/)],
   ["an update of a missing column", json("/v1/table/books/update/", { updates: [["nope", "1"]] }), invalid(/nope/)],
+  [
+    "an update with a bad predicate",
+    json("/v1/table/books/update/", { predicate: "id >", updates: [["id", "1"]] }),
+    invalid(/the SQL can't be read: Expected: an expression/),
+  ],
   ["an update by bad SQL", json("/v1/table/books/update/", { updates: [["title", "'"]] }), invalid(/./)],
   [
     "columns added without an expression",
@@ -604,6 +612,11 @@ const operations: readonly Case[] = [
     "columns added by bad SQL",
     json("/v1/table/books/add_columns/", { new_columns: [{ name: "x", expression: "id +" }] }),
     invalid(/./),
+  ],
+  [
+    "columns added from a missing column",
+    json("/v1/table/books/add_columns/", { new_columns: [{ name: "x", expression: "nope" }] }),
+    invalid(/nope/),
   ],
   [
     "a column added under a name that is taken",
@@ -635,6 +648,16 @@ const operations: readonly Case[] = [
   [
     "a tag of version 99",
     json("/v1/table/books/tags/create/", { tag: "x", version: 99 }),
+    { status: [400, 404], code: 11, says: /99/ },
+  ],
+  [
+    "a tag that is not there moved",
+    json("/v1/table/books/tags/update/", { tag: "nope", version: 1 }),
+    { status: [400, 404], says: /nope/ },
+  ],
+  [
+    "a tag moved to version 99",
+    json("/v1/table/books/tags/update/", { tag: "first", version: 99 }),
     { status: [400, 404], says: /99/ },
   ],
   [
