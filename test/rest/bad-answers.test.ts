@@ -210,14 +210,11 @@ describe.concurrent("a read", () => {
     expect(new Set(seen.map(({ headers }) => headers["x-request-id"])).size).toBe(1);
   });
 
-  test.each<readonly [string, () => string]>([
-    ["seconds", () => "2"],
-    ["a date", () => new Date(Date.now() + 3_000).toUTCString()],
-  ])("waits as long as Retry-After asks for in %s", async (_, retryAfter) => {
+  test("waits as long as Retry-After asks for", async () => {
     const times: number[] = [];
     const { url } = await serve((response, request, turn) => {
       times.push(performance.now());
-      if (turn === 1) response.writeHead(503, { "retry-after": retryAfter() }).end();
+      if (turn === 1) response.writeHead(503, { "retry-after": "2" }).end();
       else good(response, request, turn);
     });
     expect(await (await targetAt(url)).listTables()).toEqual(["documents"]);
@@ -400,27 +397,6 @@ describe.concurrent("what is sent", () => {
     }
   });
 
-  test("in the dialect namespace is what LanceDB's own clients send", async () => {
-    const description = { version: 4, schema: { fields: [{ name: "id", type: { type: "int64" }, nullable: false }] } };
-    const { url, seen } = await serve((response, { path }) =>
-      json(200, path.includes("describe") ? description : path.includes("alter") ? { version: 5 } : { tables: ["a"] })(
-        response,
-        seen[0]!,
-        1,
-      ),
-    );
-    const target = await targetAt(url, { dialect: "namespace", database: "main" });
-    await target.listTables();
-    expect(await target.describeTable("a")).toEqual({ table: { columns: [int64] }, version: 4 });
-    expect(await target.execute(alter, undefined)).toEqual({ version: 5 });
-    expect(seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      "GET /v1/table/?limit=500",
-      expect.stringMatching(/^POST \/v1\/table\/a\/describe\//),
-      "POST /v1/table/documents/alter_columns/",
-    ]);
-    expect(seen.map(({ headers }) => headers["x-lancedb-database"])).toEqual(["main", "main", "main"]);
-  });
-
   test("goes over a connection that is kept open", async () => {
     const { url, seen, connections } = await serve(good);
     const target = await targetAt(url);
@@ -460,21 +436,6 @@ describe.concurrent("what is sent", () => {
     const target = await targetAt(url);
     for (let round = 0; round < 5; round++) await thrownBy(target.execute(alter, undefined));
     expect(connections()).toBeLessThanOrEqual(2);
-  });
-
-  test.each<readonly [string, string]>([
-    ["", "/v1/tables"],
-    ["/", "/v1/tables"],
-    ["/v1", "/v1/tables"],
-    ["/v1/", "/v1/tables"],
-    ["/lance/base", "/lance/base/v1/tables"],
-    ["/lance/base/", "/lance/base/v1/tables"],
-    ["/lance/base/v1/", "/lance/base/v1/tables"],
-    ["/a%20b", "/a%20b/v1/tables"],
-  ])("goes to the right place behind an endpoint that ends in %j", async (end, path) => {
-    const { url, seen } = await serve(good);
-    await (await targetAt(`${url}${end}`)).listTables();
-    expect(seen[0]!.path).toBe(path);
   });
 
   test.each<readonly [string, string]>([
@@ -535,12 +496,6 @@ describe.concurrent("what is sent", () => {
     const names = seen[0]!.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
     expect(names.filter((name) => name === "user-agent" || name === "x-request-id")).toHaveLength(2);
     expect(seen[0]!.headers["user-agent"]).toBe("ours/1");
-  });
-
-  test("holds no header of a database that nobody named", async () => {
-    const { url, seen } = await serve(good);
-    await (await targetAt(url)).listTables();
-    expect(seen[0]!.headers).not.toHaveProperty("x-service-database");
   });
 
   test("takes an answer within a time that is no whole number of milliseconds", async () => {
@@ -844,20 +799,6 @@ describe.concurrent("the dialect namespace", () => {
   ])("does not take %s for a number of rows", async (_, bad) => {
     const { records } = await namespace(bad);
     expectClear(await thrownBy(records.count("true")), [answered], /that is no number of rows/);
-  });
-
-  test("sends creates and alters once, whatever the answer", async () => {
-    for (const [bad, given] of [
-      [html(500), {}],
-      [html(503), {}],
-      [(response) => response.destroy(), {}],
-      [() => {}, quick.given],
-    ] as readonly (readonly [Answering, object])[])
-      for (const action of [create, alter]) {
-        const { seen, target } = await namespace(bad, given);
-        expectClear(await thrownBy(target.execute(action, undefined)), [answered, unreachable], /./);
-        expect(posts(seen)).toBe(1);
-      }
   });
 });
 
