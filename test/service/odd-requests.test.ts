@@ -79,7 +79,7 @@ test.each<[what: string, request: RawRequest, sentence: RegExp]>([
   [
     "a long name, which is repeated in part",
     json("t/alter_columns", { alterations: [{ path: "x".repeat(9_000), rename: "y" }] }),
-    /^Column "x{1,340} … x{1,340}" does not exist in table 't'$/,
+    /^Column "x{1,600} … x{1,600}" does not exist in table 't'$/,
   ],
   [
     "Arrow data with fewer columns than its schema",
