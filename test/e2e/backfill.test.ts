@@ -148,15 +148,6 @@ test("a module, or a file that it imports, that is edited between two runs may n
   expect(await lengthsIn(project)).toEqual(complete);
 });
 
-test("rows for which the code fails can stay null: up reports how many", async () => {
-  const fails = `if (rows.some(({ text }) => text === "five")) throw new Error("five is too long");`;
-  const project = await aScene({ failedRows: "leave" }, lengthsOf(fails));
-  const done = await project.migrate(["up"]);
-  expect(done).toMatchObject({ code: 0 });
-  expect(done.stderr).toContain("note: 1 row of docs got no value of length; the first: five is too long");
-  expect(await lengthsIn(project)).toEqual([3, 3, 5, null, null]);
-});
-
 test("a call that is refused for now is repeated after the time that the service asks for", async () => {
   const busy = `if (!globalThis.wasBusy) { globalThis.wasBusy = true; throw Object.assign(new Error("busy"), { status: 429, headers: new Headers({ "retry-after": "0.1" }) }); }`;
   const project = await aScene({}, lengthsOf(busy));
@@ -301,19 +292,6 @@ test("a backfill of a column with values that stops at a row is rolled back with
   expect(await project.migrate(["down", "--reinsert"])).toMatchObject({ code: 0 });
   expect(await lengthsIn(project)).toEqual([null, 7, null, null, null, 9]);
   expect((await project.migrate(["status"])).stdout).toContain("2 migrations applied, 1 pending");
-});
-
-test("keys that a step before changes can't be looked at, and remain a risk of the plan", async () => {
-  const project = await aScene();
-  const fill = { from: ["text"], key: "id", with: "./code/lengths.ts", version: "1" };
-  const steps = [
-    "m.addColumn('docs', 'length', m.int32())",
-    `m.execute("docs", { update: { id: "7" }, where: "id > 3" })`,
-    `m.backfillColumn("docs", "length", ${JSON.stringify(fill)})`,
-  ];
-  project.migration("0002_length.ts", steps.join(", "));
-  const { code, stdout } = await project.migrate(["plan", "--accept", "lossy"]);
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("several rows with the same docs.id") });
 });
 
 test("a module that awaits what never comes is named, and the run leaves the lease free", async () => {

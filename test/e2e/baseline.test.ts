@@ -106,15 +106,6 @@ test.each(inTurn(described))("tables that are not there are made by up (%s)", as
   });
 });
 
-test.each(inTurn(everywhere))("what is wrong with --to is said (%s)", async (kept) => {
-  const project = await aKeptProject(kept, 1);
-  expect(await project.run("baseline", "--to", "9")).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("--to 0009: there is no such migration"),
-  });
-  expect(await project.run("baseline", "--to", "x")).toMatchObject({ code: 2 });
-});
-
 test.each(everywhere)("of several at once one marks, and the others find it done (%s)", async (kept) => {
   const project = await withoutLedger(await aKeptProject(kept));
   const ended = await Promise.all(Array.from({ length: 3 }, async () => await project.run("baseline")));

@@ -227,14 +227,6 @@ test("failures with the same message are one line, and a wrong bundle is no fail
   });
 });
 
-test("a name can be a port", async () => {
-  const { port } = await aService();
-  const project = aFleet([]);
-  const target = `{ kind: "rest", endpoint: "http://127.0.0.1:{database}", apiKey: "a-key-for-all", databases: ["${port}"] }`;
-  project.write("migrate.config.ts", `export default { targets: { tenants: ${target} } };\n`);
-  expect((await project.migrate(["up"])).code).toBe(0);
-});
-
 test("a database that does not answer does not keep an interrupted run from ending with its report", async () => {
   const ranTwice = async (seconds: number) => {
     const project = onService((await aService(["hung"])).url, ["a", "hung", "b"]);

@@ -1,7 +1,7 @@
 /** Consent for what a migration loses, and what a configuration forbids, with the built command. */
 import { expect, test } from "vitest";
 import { aProject, type Project } from "../support/project.ts";
-import { addRows, columnsOf, rowsOf } from "../support/tables.ts";
+import { columnsOf } from "../support/tables.ts";
 
 const create = `m.createTable("documents", { id: m.int32(), score: m.float64() }),`;
 const drop = `m.dropColumn("documents", "score"),`;
@@ -45,27 +45,6 @@ test("without consent nothing is changed, and plan says what is missing", async 
   });
 });
 
-test("filling nulls needs no consent, and overwriting values does", async () => {
-  const project = aProject();
-  project.migration("0001_create.ts", create);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  await addRows(project.database, "documents", [{ id: 1 }, { id: 2, score: 2 }]);
-  const fill = (where: string) =>
-    project.migration("0002_fill.ts", `m.execute("documents", { update: { score: "0.5" }, where: "${where}" }),`);
-  fill("score is null or id = 2");
-  expect(await project.migrate(["up"])).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining("needs consent: values of documents.score are overwritten"),
-  });
-  fill("id > 0 and score is null");
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  const rows = await rowsOf(project.database, "documents");
-  expect(rows.toSorted((one, other) => Number(one.id) - Number(other.id))).toEqual([
-    { id: 1, score: 0.5 },
-    { id: 2, score: 2 },
-  ]);
-});
-
 test.each([
   ["the file", { accepts: `export const accepts = ["lossy"];` }],
   ["the configuration", { guards: `{ accepts: ["irreversible"] }` }],
@@ -89,21 +68,6 @@ test("what the configuration forbids is refused, whatever is accepted", async ()
   expect((await project.migrate(["plan"])).stdout).toContain(
     "forbidden on this target: a step of rollback class restore",
   );
-});
-
-test("of a migration that has begun, what is still to run is asked for: its file may have other steps by now", async () => {
-  const project = await aLoss();
-  // A null that a step before may fill is not known to stop it.
-  const begun = `m.addColumn("documents", "n", m.int32()), m.execute("documents", { update: { id: "1" }, where: "id is null and score > 5" }),`;
-  project.migration("0002_drop.ts", `${begun} m.setNullable("documents", "id", false),`);
-  await addRows(project.database, "documents", [
-    { id: 1, score: 1 },
-    { id: null, score: 1 },
-  ]);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
-  project.migration("0002_drop.ts", `${begun} ${drop}`);
-  expect(await project.migrate(["up"])).toEqual({ ...refusal, stderr: refusal.stderr.replace("step 1", "step 3") });
-  expect(await project.migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 0 });
 });
 
 test.each([

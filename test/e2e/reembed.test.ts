@@ -480,16 +480,6 @@ test("a column stays watched after a run of a release that lacks the migration, 
   expect(await vectorsIn(project)).toEqual({ ...others, "text 12": [12, 13, 14], "text 33": [33, 34, 35] });
 });
 
-test("several changes of the model are rolled back at once where nobody else has written", async () => {
-  const project = await aScene(`keep: "old_2"`);
-  project.write("code/new4.ts", embedderOf(4));
-  const options = `type: m.vector(4), from: ["text"], key: "id", with: "./code/new4.ts", version: "4", batch: 4, keep: "old_4"`;
-  project.migration("0003_model.ts", `m.reembedColumn("docs", "embedding", { ${options} }),`);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-  expect(await project.migrate(["down", "--to", "1"])).toMatchObject({ code: 0 });
-  expect(await vectorsIn(project)).toEqual(old);
-});
-
 test("rows that a migration has inserted are rolled back although its code has failed since", async () => {
   const project = await aScene();
   const fails = `throw new Error("no");`;
@@ -588,18 +578,6 @@ test("a module that is missing is found before anything is changed, and before a
   for (const command of ["plan", "rehearse", "prepare", "up"])
     expect(await project.migrate([command])).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
   expect(await (await openDocs(project)).version()).toBe(before);
-});
-
-test("a key that is not unique is refused before anything is changed, in many rows too", async () => {
-  const project = await aScene();
-  const more = Array.from({ length: 500 }, (_, at) => ({ id: at + 100, text: `text ${at + 100}`, embedding: [0, 0] }));
-  await addRows(project.database, "docs", more);
-  expect((await project.migrate(["plan"])).stdout).not.toContain("several rows");
-  await addRows(project.database, "docs", [{ id: 4, text: "text 4", embedding: [0, 0] }]);
-  const words = "(reembedColumn) would fail: docs.id is 4 in 2 rows or more, so it can't identify rows";
-  expect(await project.migrate(["up"])).toMatchObject({ code: 4, stderr: expect.stringContaining(words) });
-  expect(logOf(project)).toEqual([]);
-  expect(await namesIn(project)).toEqual(["id", "text", "embedding"]);
 });
 
 test("an index that finds too little is dropped: nothing is switched, and the recall is reported", async () => {
