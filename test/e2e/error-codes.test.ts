@@ -7,6 +7,7 @@ import { catalogue } from "../../src/errors/catalogue.ts";
 import type { ErrorCode } from "../../src/errors/migrate-error.ts";
 import { parseMarkerName } from "../../src/ledger/journal/marker-name.ts";
 import { aProject, root, type Project } from "../support/project.ts";
+import { ofThisCommit } from "../support/rounds.ts";
 import { lancedb } from "../support/tables.ts";
 import { errorCases } from "./support/error-cases.ts";
 import { errorScenes } from "./support/error-scenes.ts";
@@ -43,7 +44,8 @@ function markerAbout(name: string): readonly string[] {
   return parseMarkerName("_migrations", name)?.version === undefined ? [] : [name];
 }
 
-test.each(cases)("$code", async ({ code, args, process = "shared" }) => {
+/** Each takes the way from its error to the exit code that all take: for each commit half of them. */
+test.each(ofThisCommit(cases, 2))("$code", async ({ code, args, process = "shared" }) => {
   const bare = aProject(process);
   const project = { ...bare, ...(await errorScenes[code]?.(bare)) };
   // Undefined if there is no database, or none that can be read.

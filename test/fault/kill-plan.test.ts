@@ -13,7 +13,7 @@ const every = rounds(22, 1);
 const before = ["a: int32", "b: utf8"];
 const after = ["c: int64", "a: utf8"];
 
-/** For each commit two of these, and for the next commit others. */
+/** For each commit one of these, and for the next commit another. */
 const ways = ofThisCommit(
   [
     ["lance", "up", 1],
@@ -23,7 +23,7 @@ const ways = ofThisCommit(
     ["namespace", "down", 3],
     ["namespace", "up", 7],
   ] as const,
-  3,
+  6,
 );
 
 test.each(ways)("wherever it is killed, the next run ends right, on %s (%s)", async (way, direction, first) => {
