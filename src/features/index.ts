@@ -7,6 +7,7 @@ import type { TypesSettings } from "./types/settings.ts";
 export { author } from "./author/feature.ts";
 export { contracts } from "./contracts/feature.ts";
 export { embed } from "./embed/feature.ts";
+export { fleet } from "./fleet/feature.ts";
 export { lint } from "./lint/feature.ts";
 export { rehearse } from "./rehearse/feature.ts";
 export { repair } from "./repair/feature.ts";

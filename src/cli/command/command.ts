@@ -1,16 +1,8 @@
 /** The interface of a command. */
-import { MigrateError } from "../../errors/migrate-error.ts";
 import { Budget } from "../../run/calls/budget.ts";
 import type { RunEvent } from "../../run/events.ts";
-import type { DatabasesChoice } from "../../session/on-all-databases.ts";
-import {
-  openSession,
-  requireDatabase,
-  requireProject,
-  type Session,
-  type SessionOfSeveral,
-} from "../../session/session.ts";
-import type { Additions } from "./additions.ts";
+import { openSession, requireDatabase, type Session } from "../../session/session.ts";
+import { allDatabases, type Additions, type AllDatabases, type CommandInput } from "./additions.ts";
 import type { CommandResult, EndingName } from "./exit-code.ts";
 import {
   configFlags,
@@ -18,13 +10,11 @@ import {
   type bundleFlags,
   type contractFlags,
   type commonFlags,
-  type databasesFlags,
   type FlagTable,
   type FlagValues,
   type leaseFlags,
   type pythonFlag,
 } from "./flags.ts";
-import type { Output } from "./output.ts";
 
 export interface Command<Table extends FlagTable = FlagTable> {
   /** The command and its arguments in the notation of yargs: `new [name]`. */
@@ -48,15 +38,11 @@ type CommonValues = FlagValues<
   typeof commonFlags & typeof leaseFlags & typeof bundleFlags & typeof contractFlags & typeof pythonFlag
 >;
 
-export interface Context<Values = Readonly<Record<string, unknown>>> {
+export interface Context<Values = Readonly<Record<string, unknown>>> extends CommandInput {
   readonly flags: Values & CommonValues;
   /** The typed arguments, word by word. */
   readonly words: readonly string[];
-  readonly output: Output;
   readonly features: readonly Additions[];
-  readonly signal: AbortSignal;
-  /** Reports whether work is in progress that must reach its safe point. If not, the command may be ended anywhere. */
-  readonly underWay: (something: boolean) => void;
 }
 
 /** Receives the events of a run. */
@@ -132,25 +118,18 @@ export async function withAnySession<Result>(
 
 /** Runs `onOne`, or `onAll` if the target has several databases and none was chosen. */
 export async function withDatabases(
-  context: Context<FlagValues<typeof databasesFlags>>,
+  context: Context,
   onOne: (session: Session) => Promise<CommandResult>,
-  onAll: (session: SessionOfSeveral, choice: DatabasesChoice) => Promise<CommandResult>,
+  onAll: (databases: AllDatabases) => Promise<CommandResult>,
   emit?: Events,
 ): Promise<CommandResult> {
-  const { concurrency, canaries, "max-failures": maxFailures } = context.flags;
-  const choice = { concurrency, canaries, "max-failures": maxFailures };
-  const given = Object.entries(choice).find(([, value]) => value !== undefined)?.[0];
   return await withAnySession(
     context,
-    async ({ databases, ...session }) => {
-      if (databases !== undefined)
-        return await onAll({ ...session, databases }, { concurrency, canaries, maxFailures });
-      if (given !== undefined)
-        throw new MigrateError("ERR_USAGE", {
-          problem: `--${given} is for a target with several databases, all of which the command works on`,
-        });
-      requireProject(session.config);
-      return await onOne({ ...session, databases });
+    async (session) => {
+      const databases = await allDatabases(context, session);
+      if (databases !== undefined) return await onAll(databases);
+      requireDatabase(session);
+      return await onOne(session);
     },
     emit,
   );

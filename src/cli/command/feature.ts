@@ -20,9 +20,11 @@ export type Loaders = Readonly<Record<string, () => Promise<Command>>>;
 
 export type CommandGroups = { readonly [Title in (typeof groupTitles)[number]]?: Loaders };
 
-/** What a folder of `src/features` adds. The shapes of --json of its commands are in `json.ts` there, by their names. */
+/** What a folder of `src/features` adds. If it has commands or flags, what they print with --json is in `json.ts` there, by the names of commands. */
 export interface Feature extends Additions {
   readonly commands?: CommandGroups;
+  /** The flags that it adds to commands of the core, by their names. */
+  readonly flags?: Readonly<Record<string, FlagTable>>;
   /** What it adds to commands of the core, by their names. */
   readonly extensions?: Readonly<Record<string, () => Promise<Extension>>>;
   /** What it adds to the migrator for programs. */

@@ -168,13 +168,6 @@ export const budgetFlags = {
   ),
 };
 
-/** The flags of a command that runs on all databases of a target. */
-export const databasesFlags = {
-  concurrency: wholeFlag("how many databases to work on at a time, of a target with several (8)", 1, 1000),
-  canaries: wholeFlag("how many databases must succeed before the others begin (1 for up, 0 for status)", 0),
-  "max-failures": wholeFlag("begin no other database after this many have failed", 1),
-};
-
 /** The flag of a command that reads migrations and writes no file of them. */
 export const bundleFlags = {
   bundle: textFlag("read the migrations from this file of migrate build, not from their folder", { value: "FILE" }),

@@ -5,7 +5,7 @@ import { status, type StatusResult } from "../../commands/status.ts";
 import { defineCommand, withDatabases, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { keepHeapSmall } from "../command/small-heap.ts";
-import { bundleFlags, databasesFlags, switchFlag, type FlagValues } from "../command/flags.ts";
+import { bundleFlags, switchFlag, type FlagValues } from "../command/flags.ts";
 import type { Styled } from "../command/output.ts";
 import type { Session } from "../../session/session.ts";
 import { newDatabaseNotes } from "../render/new-database.ts";
@@ -29,10 +29,9 @@ import type * as shapes from "../json/inspect.ts";
 const flags = {
   check: switchFlag("exit with 3 if a migration is pending, and with 4 if migrate up would refuse to run"),
   ...bundleFlags,
-  ...databasesFlags,
 };
 
-type StatusFlags = FlagValues<typeof flags>;
+export type StatusFlags = FlagValues<typeof flags>;
 
 export const statusCommand = defineCommand({
   usage: "status",
@@ -52,8 +51,7 @@ export const statusCommand = defineCommand({
     return await withDatabases(
       context,
       async (session) => showStatus(await status(session.options), session, context),
-      async (session, choice) =>
-        await (await import("../databases/status-all.ts")).statusOfAll(context, session, choice),
+      async (databases) => await databases.status(),
     );
   },
 });

@@ -7,7 +7,6 @@ import {
   budgetFlags,
   bundleFlags,
   contractFlags,
-  databasesFlags,
   leaseFlags,
   pythonFlag,
   switchFlag,
@@ -39,7 +38,6 @@ export const upCommand = defineCommand({
     "step-by-step": switchFlag("run one migration after the other, except to finish a group that has begun"),
     ...leaseFlags,
     ...pythonFlag,
-    ...databasesFlags,
   },
   conflicts: [["plan", "to", "accept", "allow-out-of-order", "step-by-step"]],
   async run(context) {
@@ -82,8 +80,7 @@ export const upCommand = defineCommand({
         });
         if (isPending) for (const { pending } of context.features) await pending?.(session, context.output);
       },
-      async (session, limits) =>
-        await (await import("../databases/up-all.ts")).upAll(context, session, choice, { ...limits, budget }),
+      async (databases) => await databases.up(choice, budget),
       emit,
     );
   },

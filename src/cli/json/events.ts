@@ -8,9 +8,7 @@ import {
   migrations,
   phase,
   milliseconds,
-  problem,
   progress,
-  target,
   text,
   texts,
   whole,
@@ -243,25 +241,3 @@ export const prepareEvent = z.discriminatedUnion("event", [
     },
   ),
 ]);
-
-/** What `up` and `status` print of many databases: what became of each, then one report. */
-export const databaseEvents = (result: z.ZodObject) => {
-  const ended = z.object({ event: z.literal("ended"), database: text, duration: milliseconds });
-  const exit = whole.describe("The exit code that this error has alone.");
-  return z.union([
-    z.intersection(ended.describe("One database is done."), result),
-    z.intersection(ended.describe("One database failed."), problem.extend({ exit })),
-    z
-      .strictObject({
-        event: z.literal("report"),
-        target,
-        databases: whole,
-        succeeded: whole,
-        failed: z.array(z.strictObject({ message: text, databases: texts })).describe("Grouped by message."),
-        interrupted: texts,
-        untried: texts,
-        duration: milliseconds,
-      })
-      .describe("The last line: the results of all databases."),
-  ]);
-};

@@ -1,7 +1,6 @@
 /** The documents of commands that only read. */
 import { z } from "zod";
 import { newDatabase } from "../../plan/assess/plan-document.ts";
-import { databaseEvents } from "./events.ts";
 import {
   columnEvent,
   deferral,
@@ -100,7 +99,7 @@ export const statusDocumentShape = z
   })
   .meta({ id: "statusDocument" });
 
-export const status = z.union([statusDocumentShape, databaseEvents(statusDocumentShape)]);
+export const status = statusDocumentShape;
 
 export const eventNames = z.enum([
   "taken",

@@ -7,7 +7,7 @@ import { countOf } from "./standing.ts";
 import { count, formatNumber, MigrateError } from "../../errors/migrate-error.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
 import { defineCommand, withTarget, type Context } from "../../cli/command/command.ts";
-import { bundleFlags, databasesFlags, switchFlag, textFlag } from "../../cli/command/flags.ts";
+import { bundleFlags, switchFlag, textFlag, wholeFlag } from "../../cli/command/flags.ts";
 import { shownPath } from "../../cli/render/steps.ts";
 import { reportAll } from "./report-all.ts";
 import { fleetPage, isReportPage, reportPage } from "./page.ts";
@@ -29,7 +29,7 @@ export const reportCommand = defineCommand({
     open: switchFlag("open the page in the browser"),
     recall: switchFlag("also measure what share of the nearest neighbours the vector indexes find"),
     fleet: switchFlag("write a page about all databases of a target that has several, and how far each is"),
-    concurrency: databasesFlags.concurrency,
+    concurrency: wholeFlag("how many databases to work on at a time, of a target with several (8)", 1, 1000),
     ...bundleFlags,
   },
   conflicts: [["fleet", "recall", "database"]],
@@ -41,7 +41,7 @@ export const reportCommand = defineCommand({
     const place = reportFile(context);
     const madeAt = new Date().toISOString();
     if (fleet) {
-      const { document, finish } = await reportAll(context, { madeAt, concurrency });
+      const { document, finish } = await reportAll(context, madeAt);
       output.data<typeof shapes.report>(document);
       await writePage(context, place, () => fleetPage(document), fleetSummary(document));
       return finish();

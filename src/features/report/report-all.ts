@@ -1,21 +1,14 @@
 /** What `migrate report --fleet` shows: how far each database of a target is. */
 import packageJson from "../../../package.json" with { type: "json" };
-import { interruptedEarly, MigrateError } from "../../errors/migrate-error.ts";
-import { onAllDatabases } from "../../session/on-all-databases.ts";
-import { requireProject, type SessionOfSeveral } from "../../session/session.ts";
-import { withAnySession, type Context } from "../../cli/command/command.ts";
-import type { CommandResult } from "../../cli/command/exit-code.ts";
-import { databasesReport, problemOf } from "../../cli/databases/report.ts";
+import { MigrateError } from "../../errors/migrate-error.ts";
 import { status } from "../../commands/status.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
+import { requireDatabase } from "../../session/session.ts";
+import { allDatabases, type AllDatabases } from "../../cli/command/additions.ts";
+import { withAnySession, type Context } from "../../cli/command/command.ts";
+import type { CommandResult } from "../../cli/command/exit-code.ts";
 import type { FleetDatabase, FleetDocument } from "./report-document.ts";
 import { timeText } from "./runs.ts";
-
-export interface FleetChoice {
-  readonly madeAt: string;
-  /** How many databases to read at a time. */
-  readonly concurrency?: number | undefined;
-}
 
 export interface FleetReport {
   readonly document: FleetDocument;
@@ -24,42 +17,22 @@ export interface FleetReport {
 }
 
 /** Throws ERR_USAGE if the target is one database; ERR_INTERRUPTED. */
-export async function reportAll(context: Context, choice: FleetChoice): Promise<FleetReport> {
-  return await withAnySession(context, async ({ databases, ...session }) => {
-    if (databases !== undefined) return await readAll(context, { ...session, databases }, choice);
-    requireProject(session.config);
-    const problem = `target ${session.target} is one database, and --fleet is for a target with several; leave --fleet out`;
+export async function reportAll(context: Context, madeAt: string): Promise<FleetReport> {
+  return await withAnySession(context, async (session) => {
+    const { target } = session;
+    const databases = session.databases === undefined ? undefined : await allDatabases(context, session);
+    if (databases !== undefined) return await readAll(databases, target, madeAt);
+    requireDatabase(session);
+    const problem = `target ${target} is one database, and --fleet is for a target with several; leave --fleet out`;
     throw new MigrateError("ERR_USAGE", { problem });
   });
 }
 
-async function readAll(
-  { output, signal }: Context,
-  session: SessionOfSeveral,
-  { madeAt, concurrency }: FleetChoice,
-): Promise<FleetReport> {
-  const { target } = session;
-  // The page or the document takes the place of the lines about databases that could be read.
-  const report = databasesReport<DatabaseState>({ signal, output: { ...output, result() {} } }, () => "");
+async function readAll(databases: AllDatabases, target: string, madeAt: string): Promise<FleetReport> {
   const found = new Map<string, FleetDatabase>();
-  let names: readonly string[] = [];
-  const untried = await onAllDatabases(
-    session,
-    databaseState,
-    { concurrency, canaries: 0 },
-    {
-      begin(all) {
-        names = all;
-        report.begin(all);
-      },
-      end(one) {
-        const { database: name, duration } = one;
-        found.set(name, { name, duration, ...("result" in one ? one.result : { error: problemOf(one.error) }) });
-        report.end(one);
-      },
-    },
-  );
-  if (signal.aborted) throw interruptedEarly();
+  const { names, finish } = await databases.read(databaseState, ({ name, duration, ...one }) => {
+    found.set(name, { name, duration, ...("result" in one ? one.result : one) });
+  });
   return {
     document: {
       format: 1,
@@ -68,7 +41,7 @@ async function readAll(
       tool: `${packageJson.name} ${packageJson.version}`,
       databases: names.map((name) => found.get(name)!),
     },
-    finish: () => report.finish(target, untried),
+    finish,
   };
 }
 

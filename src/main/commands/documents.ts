@@ -25,7 +25,7 @@ const core: Readonly<Record<string, z.ZodType>> = {
 
 const ofFeatures = await Promise.all(
   Object.entries<Feature>(features)
-    .filter(([, { commands }]) => commands !== undefined)
+    .filter(([, { commands, flags }]) => commands !== undefined || flags !== undefined)
     .map(async ([name]) => (await import(`../../features/${name}/json.ts`)) as typeof core),
 );
 /** A feature adds its own shape to those of a command that it extends. */

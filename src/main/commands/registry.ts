@@ -1,6 +1,7 @@
 /** All commands, by the groups of --help: in each those of the core, then those of features by their names. */
 import type { Command } from "../../cli/command/command.ts";
 import { extended, groupTitles, type CommandGroups, type Feature, type Loaders } from "../../cli/command/feature.ts";
+import type { FlagTable } from "../../cli/command/flags.ts";
 import * as features from "../../features/index.ts";
 
 const core: CommandGroups = {
@@ -42,7 +43,9 @@ const load = async (name: string) => await (loaded[name] ??= loadExtended(name))
 
 async function loadExtended(name: string): Promise<Command> {
   const extensions = await Promise.all(all.flatMap((one) => one.extensions?.[name]?.() ?? []));
-  return extensions.reduce(extended, await loaders[name]!());
+  const command = await loaders[name]!();
+  const flags = Object.assign({}, command.flags, ...all.map((one) => one.flags?.[name])) as FlagTable;
+  return extensions.reduce(extended, { ...command, flags });
 }
 
 export async function loadCommands(): Promise<readonly Command[]> {

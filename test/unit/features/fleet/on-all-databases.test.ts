@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { isMigrateError } from "../../../src/errors/migrate-error.ts";
-import { up } from "../../../src/commands/up.ts";
-import type { RunEvent } from "../../../src/run/events.ts";
-import type { MigratorOptions } from "../../../src/run/run-context.ts";
-import { onAllDatabases, type DatabasesChoice } from "../../../src/session/on-all-databases.ts";
-import { openSession, type SessionOfSeveral } from "../../../src/session/session.ts";
-import { temporaryFolder } from "../../support/project.ts";
+import { isMigrateError } from "../../../../src/errors/migrate-error.ts";
+import { up } from "../../../../src/commands/up.ts";
+import type { RunEvent } from "../../../../src/run/events.ts";
+import type { MigratorOptions } from "../../../../src/run/run-context.ts";
+import { onAllDatabases, type DatabasesChoice } from "../../../../src/features/fleet/on-all-databases.ts";
+import { openSession, type SessionOfSeveral } from "../../../../src/session/session.ts";
+import { temporaryFolder } from "../../../support/project.ts";
 
 /** A project with these databases in folders, and one migration. */
 async function several(names: readonly string[], signal?: AbortSignal): Promise<SessionOfSeveral> {

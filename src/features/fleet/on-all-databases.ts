@@ -1,10 +1,10 @@
 /** Runs one command on all databases of a target: canaries first, then several at a time. */
-import { interruptedEarly } from "../errors/migrate-error.ts";
-import { remembered } from "../migrations/source.ts";
-import type { RunEvent } from "../run/events.ts";
-import type { MigratorOptions } from "../run/run-context.ts";
-import type { CheckedDatabase } from "./open-target.ts";
-import type { SessionOfSeveral } from "./session.ts";
+import { interruptedEarly } from "../../errors/migrate-error.ts";
+import { remembered } from "../../migrations/source.ts";
+import type { RunEvent } from "../../run/events.ts";
+import type { MigratorOptions } from "../../run/run-context.ts";
+import type { CheckedDatabase } from "../../session/open-target.ts";
+import type { SessionOfSeveral } from "../../session/session.ts";
 
 export interface DatabasesChoice {
   /** How many databases to work on at a time; 8 by default. */

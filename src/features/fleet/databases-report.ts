@@ -7,13 +7,12 @@ import {
   MigrateError,
   type Outcome,
 } from "../../errors/migrate-error.ts";
-import type { DatabaseEnd, Untried } from "../../session/on-all-databases.ts";
-import type * as apply from "../json/apply.ts";
-import type * as inspect from "../json/inspect.ts";
-import type { Printed } from "../json/shared.ts";
-import { exitCodeOf, type CommandResult } from "../command/exit-code.ts";
-import type { Context } from "../command/command.ts";
-import { renderDuration } from "../render/times.ts";
+import type { DatabaseEnd, Untried } from "./on-all-databases.ts";
+import type { Printed } from "../../cli/json/shared.ts";
+import { exitCodeOf, type CommandResult } from "../../cli/command/exit-code.ts";
+import type { CommandInput } from "../../cli/command/additions.ts";
+import type * as shapes from "./json.ts";
+import { renderDuration } from "../../cli/render/times.ts";
 
 /** The most names of databases in one line. */
 const mostNames = 10;
@@ -27,7 +26,7 @@ const reasons: Readonly<Record<Untried["why"], string>> = {
 };
 
 /** What became of one database of several. */
-type DatabaseResult = Printed<typeof apply.upResult | typeof inspect.statusDocumentShape>;
+type DatabaseResult = Printed<typeof shapes.databaseResult>;
 
 /** By the result as text: the databases, by their places in the list. */
 type Groups = Map<string, number[]>;
@@ -37,7 +36,7 @@ type Groups = Map<string, number[]>;
  * document about all databases.
  */
 export function databasesReport<Result>(
-  { output, signal }: Pick<Context, "output" | "signal">,
+  { output, signal }: Pick<CommandInput, "output" | "signal">,
   groupOf: (result: Result) => string,
   toDocument?: (result: Result) => DatabaseResult,
 ) {
@@ -93,7 +92,7 @@ export function databasesReport<Result>(
         add(succeeded, groupOf(one.result), places.get(database)!);
       } else fail(database, one.error);
       if (toDocument !== undefined)
-        output.data<typeof apply.up | typeof inspect.status>({
+        output.data<typeof shapes.up | typeof shapes.status>({
           event: "ended",
           database,
           duration,
@@ -105,7 +104,7 @@ export function databasesReport<Result>(
     finish(target: string, { names: untried, why }: Untried): CommandResult {
       const duration = Math.round(performance.now() - started);
       if (toDocument !== undefined)
-        output.data<typeof apply.up | typeof inspect.status>({
+        output.data<typeof shapes.up | typeof shapes.status>({
           event: "report",
           target,
           databases: all.length,

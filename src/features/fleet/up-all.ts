@@ -3,14 +3,14 @@ import { up, type UpChoice, type UpResult } from "../../commands/up.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import type { RunEvent } from "../../run/events.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
-import { onAllDatabases, type DatabasesChoice } from "../../session/on-all-databases.ts";
+import { onAllDatabases, type DatabasesChoice } from "./on-all-databases.ts";
 import type { SessionOfSeveral } from "../../session/session.ts";
-import type { Context } from "../command/command.ts";
-import type { CommandResult } from "../command/exit-code.ts";
+import type { CommandInput } from "../../cli/command/additions.ts";
+import type { CommandResult } from "../../cli/command/exit-code.ts";
 import { indexWords } from "../../run/deferral-text.ts";
-import { caughtUpWords, renderEvent } from "../render/events.ts";
-import { databasesReport } from "./report.ts";
-import type * as apply from "../json/apply.ts";
+import { caughtUpWords, renderEvent } from "../../cli/render/events.ts";
+import { databasesReport } from "./databases-report.ts";
+import type * as apply from "../../cli/json/apply.ts";
 
 /** Only --verbose shows them: many databases run at a time. */
 const details: ReadonlySet<RunEvent["event"]> = new Set([
@@ -23,7 +23,7 @@ const details: ReadonlySet<RunEvent["event"]> = new Set([
 ]);
 
 export async function upAll(
-  context: Pick<Context, "output" | "signal" | "underWay">,
+  context: CommandInput,
   session: SessionOfSeveral,
   choice: UpChoice,
   { budget, ...limits }: DatabasesChoice & Pick<MigratorOptions, "budget">,

@@ -2,24 +2,25 @@
 import { status, type StatusResult } from "../../commands/status.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { indexWords } from "../../run/deferral-text.ts";
-import { onAllDatabases, type DatabasesChoice } from "../../session/on-all-databases.ts";
+import { onAllDatabases, type DatabasesChoice } from "./on-all-databases.ts";
 import type { SessionOfSeveral } from "../../session/session.ts";
-import type { Context } from "../command/command.ts";
-import type { CommandResult } from "../command/exit-code.ts";
-import { absenceWords, checkedStatus, statusDocument } from "../render/status.ts";
-import { databasesReport } from "./report.ts";
+import type { CommandInput } from "../../cli/command/additions.ts";
+import type { StatusFlags } from "../../cli/commands/status.ts";
+import type { CommandResult } from "../../cli/command/exit-code.ts";
+import { absenceWords, checkedStatus, statusDocument } from "../../cli/render/status.ts";
+import { databasesReport } from "./databases-report.ts";
 
 export async function statusOfAll(
-  context: Context<{ readonly check?: boolean | undefined }>,
+  context: CommandInput,
   session: SessionOfSeveral,
   { canaries = 0, ...choice }: DatabasesChoice,
 ): Promise<CommandResult> {
-  const { flags } = context;
+  const { check, bundle } = context.flags as StatusFlags;
   const { target } = session;
   const checks = new Set<CommandResult>();
   const report = databasesReport<StatusResult>(
     context,
-    (found) => historyWords(found, absenceWords(flags.bundle, session.folder)),
+    (found) => historyWords(found, absenceWords(bundle, session.folder)),
     (found) => statusDocument(found, target),
   );
   const untried = await onAllDatabases(
@@ -35,7 +36,7 @@ export async function statusOfAll(
     },
   );
   const ending = report.finish(target, untried);
-  if (ending !== undefined || flags.check !== true) return ending;
+  if (ending !== undefined || check !== true) return ending;
   return checks.has("refused") ? "refused" : checks.has("pending") ? "pending" : undefined;
 }
 
