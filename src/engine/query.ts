@@ -74,12 +74,23 @@ export async function search(table: AnyTable, search: Search): Promise<Found> {
   return { first: first ?? (await query.outputSchema()), others: first === null ? nothing() : rest(batches) };
 }
 
+export async function* eachFile({ first, others }: Found): AsyncGenerator<Buffer> {
+  yield first;
+  yield* others;
+}
+
+export async function allFiles(found: Found): Promise<readonly Buffer[]> {
+  const files: Buffer[] = [];
+  for await (const file of eachFile(found)) files.push(file);
+  return files;
+}
+
 /** Counts rows that match until there are as many. A search stops there, and `countRows` reads the column of every row. */
 export async function countUpTo(most: number, table: AnyTable, filter?: string): Promise<number> {
   const { rowsInFile } = await import("../wire/arrow/ipc-file.ts"); // Arrow is slow to load
-  const { first, others } = await search(table, { filter, columns: [], withRowId: true, limit: most });
-  let rows = rowsInFile(first);
-  for await (const file of others) rows += rowsInFile(file);
+  const found = await search(table, { filter, columns: [], withRowId: true, limit: most });
+  let rows = 0;
+  for await (const file of eachFile(found)) rows += rowsInFile(file);
   return rows;
 }
 

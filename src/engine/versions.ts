@@ -9,7 +9,7 @@ import { isTaken, isUnreadable } from "./problem/engine-problem.ts";
 import { StoreConflict } from "./problem/store-problem.ts";
 import { readIndexes } from "./read-indexes.ts";
 import { addRows } from "./write-rows.ts";
-import { countUpTo, search, type Search } from "./query.ts";
+import { countUpTo, eachFile, search, type Search } from "./query.ts";
 
 /** Opens a new handle, which may be checked out at another version. */
 export type OpenTable = () => Promise<EngineTable>;
@@ -100,9 +100,7 @@ export function versionsOf(open: OpenTable, place?: Omit<ManifestPlace, "version
       return most === undefined ? await then.countRows(filter) : await countUpTo(most, then, filter);
     },
     async *batches(version: number, columns: Search["columns"], filter?: string): AsyncGenerator<Buffer> {
-      const { first, others } = await search(await at(version), { columns, filter });
-      yield first;
-      yield* others;
+      yield* eachFile(await search(await at(version), { columns, filter }));
     },
     async rows(version: number, filter: string, columns?: readonly (readonly [string, string])[]): Promise<Buffer> {
       const { joinFiles } = await import("../wire/arrow/ipc-file.ts"); // Arrow is slow to load

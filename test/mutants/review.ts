@@ -602,7 +602,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "WG25",
     does: "drops a table in a newer version than the one that it has seen",
-    file: "targets/lance/lance.ts",
+    file: "targets/lance/store.ts",
     find: "if (newest !== undefined && newest !== seen) throw new NewerVersion(table, newest);",
     replace: "",
     killedBy: lateWrites,

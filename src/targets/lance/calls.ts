@@ -7,7 +7,6 @@ import { addNullColumns, mergeRows } from "../../engine/write-rows.ts";
 import { assignments } from "../contract/assignments.ts";
 import { putBack, restoreVersion } from "../contract/restore-versions.ts";
 import type { Capabilities, Executed } from "../contract/target.ts";
-import type { VersionedTable } from "../contract/versioned-table.ts";
 import type { Action, ActionFor, ActionKind, AddedColumn } from "../../actions/model/action.ts";
 import { formatColumn, typesWithin, type Column, type DataType } from "../../schema/data-type.ts";
 import { extensionIn } from "../../schema/reserved-metadata.ts";
@@ -17,6 +16,7 @@ import type { Table } from "../../schema/table.ts";
 import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
 import { toLanceType } from "../../wire/lance/lance-type.ts";
 import { addColumns, cheapestSqlBefore, newColumns } from "./new-columns.ts";
+import type { Store } from "./store.ts";
 
 /** The table of a snapshot. To create a table, none is needed. */
 interface On {
@@ -25,21 +25,9 @@ interface On {
   readonly version?: number | undefined;
 }
 
-interface LanceDatabase {
-  /** From an Arrow IPC file. Throws if a table of that name exists. */
-  readonly create: (name: string, file: Buffer) => Promise<void>;
-  /** Throws a conflict if `seen` is not the newest version any more. */
-  readonly drop: (table: string, seen: number | undefined) => Promise<void>;
-  readonly oldVersions: (table: string) => VersionedTable;
-}
-
 interface EngineCall<Kind extends ActionKind> {
   /** One commit. Returns the table's new version if the engine reports it. */
-  readonly execute: (
-    action: ActionFor<Kind>,
-    on: On,
-    database: LanceDatabase,
-  ) => Promise<number | undefined | Executed>;
+  readonly execute: (action: ActionFor<Kind>, on: On, store: Store) => Promise<number | undefined | Executed>;
   /** The engine's JavaScript method with its arguments. */
   readonly describe: (action: ActionFor<Kind>, before: Table) => string | Promise<string>;
 }
@@ -228,8 +216,8 @@ export const supported: Capabilities["actions"] = Object.fromEntries(
   Object.entries(calls).map(([kind, call]) => [kind, typeof call === "string" ? call : true]),
 );
 
-export async function execute(action: Action, on: On, database: LanceDatabase): Promise<Executed> {
-  const done = await callFor(action).execute(action, on, database);
+export async function execute(action: Action, on: On, store: Store): Promise<Executed> {
+  const done = await callFor(action).execute(action, on, store);
   return typeof done === "object" ? done : { version: done };
 }
 

@@ -2,13 +2,13 @@
 import type { Row } from "../../wire/rows/ipc-rows.ts";
 import type { RecordShape, RecordTable } from "../contract/ledger-store.ts";
 import { createOnce } from "../../engine/create-table.ts";
-import type { NativeDatabase, NativeTable } from "../../engine/engine.ts";
+import type { NativeTable } from "../../engine/engine.ts";
 import { readRowsOf } from "../../engine/read-table.ts";
 import { engineProblem, isEngineError } from "../../engine/problem/engine-problem.ts";
-import type { DatabaseLocation } from "../../engine/location.ts";
 import { addRows, mergeRows } from "../../engine/write-rows.ts";
 import { systemClock } from "../../time/clock.ts";
 import { patience, retry } from "../contract/retry.ts";
+import { verdict, type Store } from "./store.ts";
 
 /** Each append creates a file. More files than this cost readers and writers more than merging them does. */
 const mostSmallFiles = 32;
@@ -18,35 +18,17 @@ const mostSmallFiles = 32;
  */
 const versionsStay = 60_000;
 
-interface Home {
-  /** Undefined if there is no database. */
-  readonly connect: () => Promise<NativeDatabase | undefined>;
-  /** Undefined if there is no such table. */
-  readonly open: (db: NativeDatabase, table: string) => Promise<NativeTable | undefined>;
-  readonly makeFolder: () => Promise<void>;
-  /** Gives up if a read takes too long. */
-  readonly reading: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  /** Reports that the object store can't be reached. */
-  readonly calling: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  readonly isConflict: (error: unknown) => boolean;
-  readonly location: DatabaseLocation;
-  /** Removes what killed runs have left. */
-  readonly cleanUp: () => void;
-}
-
-export function lanceRecords(
-  { connect, open: openTable, makeFolder, reading, calling, isConflict, location, cleanUp }: Home,
-  { name, columns, key }: RecordShape,
-): RecordTable {
-  const whenConflict = (error: unknown) => ({ kind: isConflict(error) ? "conflict" : "refused" }) as const;
+export function lanceRecords(store: Store, { name, columns, key }: RecordShape): RecordTable {
+  const { location, makeFolder, asking, calling, cleanUp } = store;
+  const openLedger = store.openingLedger(name);
+  const whenConflict = (error: unknown) =>
+    ({ kind: verdict(error).kind === "conflict" ? "conflict" : "refused" }) as const;
   let opened: NativeTable | undefined;
   /** How many more appends cannot make too many small files. */
   let room = 0;
 
   async function open(): Promise<NativeTable | undefined> {
-    const db = opened === undefined ? await connect() : undefined;
-    if (db !== undefined) opened = await reading(() => openTable(db, name));
-    return opened;
+    return (opened ??= await openLedger());
   }
 
   async function openToWrite(): Promise<NativeTable> {
@@ -58,7 +40,7 @@ export function lanceRecords(
   /** Reads with `work`; undefined if there is no table. */
   async function read<Result>(work: (table: NativeTable) => Promise<Result>): Promise<Result | undefined> {
     const table = await open();
-    return table && (await reading(() => patiently(() => work(table))));
+    return table && (await asking(() => patiently(() => work(table))));
   }
 
   async function count(predicate: string): Promise<number> {

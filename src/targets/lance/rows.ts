@@ -1,31 +1,15 @@
 /** Rows of tables on the embedded engine. */
 import type { RowValues } from "../../schema/row-values.ts";
 import { createIndex } from "../../engine/indexes.ts";
-import { search, type Found } from "../../engine/query.ts";
+import { allFiles, search, type Found } from "../../engine/query.ts";
 import { writeReadably } from "../../engine/checked-writes.ts";
 import { nativeTable, packageTable, readColumns, type AnyTable } from "../../engine/engine.ts";
-import type { DatabaseLocation } from "../../engine/location.ts";
 import { readIndexes } from "../../engine/read-indexes.ts";
 import { addRows, deleteRows, mergeRows, updateRows } from "../../engine/write-rows.ts";
 import type { NewValues, RowAccess } from "../contract/row-access.ts";
+import type { Store } from "./store.ts";
 
-interface Database {
-  readonly location: DatabaseLocation;
-  /** A new handle; undefined if there is no such table. */
-  readonly open: (table: string) => Promise<AnyTable | undefined>;
-  /** From an Arrow IPC file. */
-  readonly create: (table: string, file: Buffer) => Promise<void>;
-  readonly drop: (table: string) => Promise<void>;
-  /** Reports that the object store can't be reached. */
-  readonly calling: <Result>(work: () => Promise<Result>) => Promise<Result>;
-}
-
-export function lanceRows({ location, open, create, drop, calling }: Database): RowAccess {
-  const existing = async (table: string): Promise<AnyTable> => {
-    const handle = await open(table);
-    if (handle === undefined) throw new Error(`there is no table ${table}`);
-    return handle;
-  };
+export function lanceRows({ location, open, existing, create, drop, calling }: Store): RowAccess {
   const readably = async <Result extends { readonly version: number }>(
     table: string,
     write: (handle: AnyTable) => Promise<Result>,
@@ -105,9 +89,7 @@ async function encode({ columns, rows, fields }: NewValues): Promise<Buffer> {
   return rowsToIpcFile(columns, rows, { fields });
 }
 
-async function decode({ first, others }: Found): Promise<readonly RowValues[]> {
-  const files = [first];
-  for await (const file of others) files.push(file);
+async function decode(found: Found): Promise<readonly RowValues[]> {
   const { rowsIn } = await import("../../wire/rows/read-values.ts");
-  return rowsIn(files);
+  return rowsIn(await allFiles(found));
 }

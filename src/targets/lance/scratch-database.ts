@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { connect, createEmptyTable, openTable, readColumns } from "../../engine/engine.ts";
 import { engineProblem } from "../../engine/problem/engine-problem.ts";
 import { renameTable } from "../../engine/create-table.ts";
-import { search, type Found } from "../../engine/query.ts";
+import { eachFile, search } from "../../engine/query.ts";
 import { addRows } from "../../engine/write-rows.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
@@ -59,7 +59,7 @@ export async function openScratch(newTables?: NewTables): Promise<Scratch> {
       if (!canRead(columns)) return { count: await handle.countRows(), sum: undefined };
       const shown = columns.map((column) => [column.name, sqlPath([column.name])] as const);
       const wanted = columns.length === all.length ? {} : { columns: shown };
-      const { rows, sum } = await sumOfRows(filesOf(await search(handle, wanted)));
+      const { rows, sum } = await sumOfRows(eachFile(await search(handle, wanted)));
       return { count: rows, sum };
     }),
   };
@@ -77,11 +77,6 @@ function reaching<Args extends readonly unknown[], Result>(work: (...args: Args)
       throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: name, problem: problem + hint }, { cause });
     }
   };
-}
-
-async function* filesOf({ first, others }: Found): AsyncGenerator<Buffer> {
-  yield first;
-  yield* others;
 }
 
 /** Adds the renaming of tables, which is safe because no other program uses this database. */
