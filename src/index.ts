@@ -56,9 +56,7 @@ export { createMigrator, openMigrator } from "./migrator/open-migrator.ts";
 export type { Migrator } from "./migrator/migrator.ts";
 export type { Baseline, BaselineChoice } from "./features/repair/baseline.ts";
 export type { DownChoice, DownResult } from "./commands/down.ts";
-export type { EvaluationQuery } from "./run/evaluate/load-queries.ts";
-export type { CodeSample } from "./run/compute/sample-code.ts";
-export type { StepSample } from "./features/rehearse/sample-steps.ts";
+export type { EvaluationQuery } from "./features/embed/evaluate/load-queries.ts";
 export type { Rehearsal, RehearsalChoice, RehearsedMigration, RehearsedStep } from "./features/rehearse/rehearse.ts";
 export type { KeptPoint, PruneChoice } from "./commands/prune.ts";
 export type { Resolution, ResolveChoice } from "./features/repair/resolve/resolve.ts";
@@ -71,3 +69,4 @@ export type { GroupCall, GroupedPlan, MigrationGroup } from "./plan/group/group-
 export type { PlanDocument } from "./plan/assess/plan-document.ts";
 export type { SavedPlan } from "./plan/assess/saved-plan.ts";
 export type { ActionRollback, RollbackClass } from "./plan/rollback/rollback-class.ts";
+export type { CodeSample, StepSample } from "./run/computed.ts";

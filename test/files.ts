@@ -62,7 +62,7 @@ export const longest: readonly string[] = [
   "service/bad-requests",
   "e2e/report",
   "e2e/computed-columns",
-  "unit/run/fill/fill-column",
+  "unit/features/embed/fill/fill-column",
   "e2e/saved-plans",
   "e2e/squash",
   "rest/bad-answers",

@@ -139,8 +139,9 @@ async function executePlanned(
   const { direction, binding, state, first, mayBeLost, whyRefused } = run;
   const { plan, units = plan.migrations, migrations, writeGuard } = run.planned;
   for (const words of plan.accepted ?? []) emit({ event: "accepted", words });
-  const { executors, dropLate } = await computingOf(context);
-  const tidy = async (action: Action) => await dropLate(action, target, context.ledger);
+  const computing = await computingOf(context);
+  const executors = await computing.executors();
+  const tidy = async (action: Action) => await computing.dropLate(action, target, context.ledger);
   const opening = [
     ...(await checkLateCalls(state.late, { emit, target, clock, lease, plan, state, migrations, tidy })),
     ...run.planned.opening,

@@ -5,7 +5,6 @@
 import { isMigrateError, type MigrateError } from "../errors/migrate-error.ts";
 import { sameRecord, type LedgerHead } from "../ledger/journal/journal.ts";
 import { migrationsBegun } from "../ledger/state/ledger-state.ts";
-import type { WatchedColumn } from "../actions/watched-columns.ts";
 import type { Lease } from "../ledger/lease/lease.ts";
 import { deferralDetail, saysDeferred } from "../ledger/state/record.ts";
 import { isHeld } from "../run/execute/migration-progress.ts";
@@ -13,23 +12,15 @@ import { deferralOf, indexWords, type Deferral } from "../run/deferral-text.ts";
 import { emitDeferred } from "../run/deferred/emit-deferred.ts";
 import { failedBuild, failureWords, type FailedBuild } from "../run/deferred/failed-builds.ts";
 import { findDeferred, reported, type FoundDeferral } from "../run/deferred/find-deferred.ts";
-import { stagingsOf } from "../run/compute/staging-name.ts";
-import type { Emit } from "../run/events.ts";
+import { noRows, type WaitingRows } from "../run/computed.ts";
 import { withExecutors } from "../run/executors.ts";
-import { computingOf, type ExecutorContext, type RunContext } from "../run/run-context.ts";
+import { computingOf, type RunContext } from "../run/run-context.ts";
 import { withLease } from "../run/lease/with-lease.ts";
-import { findStale, findWatched, watchedElsewhere } from "../run/watch/find-stale.ts";
-import { staleCount, watchedWords, type StaleColumn } from "../run/watch/stale-text.ts";
 import { patience, retry } from "../targets/contract/retry.ts";
 
 interface Waiting {
   readonly deferred: Awaited<ReturnType<typeof findDeferred>>;
-  readonly watched: readonly WatchedColumn[];
-  /** Watched columns of which only another release knows how they are computed. */
-  readonly elsewhere: readonly string[];
-  readonly stale: readonly StaleColumn[];
-  /** Tables of computed values that a killed run has left after it had merged them. */
-  readonly merged: readonly string[];
+  readonly rows: WaitingRows;
 }
 
 export interface Settled {
@@ -46,8 +37,8 @@ export interface Settled {
  * computed again.
  */
 export async function settle(context: RunContext, hasRun: boolean): Promise<Settled> {
-  const { runner, emit, target } = context;
-  let waiting: Waiting = { deferred: { found: [], unread: [] }, watched: [], elsewhere: [], stale: [], merged: [] };
+  const { runner, emit } = context;
+  let waiting: Waiting = { deferred: { found: [], unread: [] }, rows: noRows };
   let stated: string | undefined;
   let first: LedgerHead | undefined;
   const settling = withLease<Settled>(context, {
@@ -56,16 +47,11 @@ export async function settle(context: RunContext, hasRun: boolean): Promise<Sett
       stated = deferral;
       if (saysDeferred(deferral) !== true || migrationsBegun(state, runner.run).length > 0) return { left: [] };
       const deferred = await findDeferred(context, state);
-      const watched = await findWatched(context, state);
-      const elsewhere = await watchedElsewhere(context, state, watched);
-      const stale = await findStale(watched, target);
-      const merged = await findMerged(watched, stale, context);
-      waiting = { deferred, watched, elsewhere, stale, merged };
-      const isEmpty = [deferred.found, deferred.unread, watched, elsewhere].every(({ length }) => length === 0);
-      const mayHelp =
-        deferred.found.some((one) => mayBuild(one, deferral)) ||
-        stale.some((one) => mayCompute(one, hasRun)) ||
-        merged.length > 0;
+      const { waitingRows } = await computingOf(context);
+      const rows = await waitingRows(context, state, hasRun);
+      waiting = { deferred, rows };
+      const isEmpty = [deferred.found, deferred.unread, rows.names].every(({ length }) => length === 0);
+      const mayHelp = rows.mayHelp || deferred.found.some((one) => mayBuild(one, deferral));
       if (!isEmpty && !mayHelp) return { left: reported(deferred) };
       // The holder may be dead. If one more record shows that it is not, what waits is left to the next run.
       first ??= head;
@@ -73,7 +59,7 @@ export async function settle(context: RunContext, hasRun: boolean): Promise<Sett
       return isAlive ? { left: reported(deferred) } : undefined;
     },
     until: () => () => true,
-    prepare: async () => ({ first: undefined, act: (lease) => settleAll(waiting, stated, lease, context, hasRun) }),
+    prepare: async () => ({ first: undefined, act: (lease) => settleAll(waiting, stated, lease, context) }),
   });
   const { left, limit } = await settling.catch((error: unknown): Settled => {
     if (isMigrateError(error, "ERR_INTERRUPTED") || isMigrateError(error, "ERR_LEASE_HELD"))
@@ -81,82 +67,24 @@ export async function settle(context: RunContext, hasRun: boolean): Promise<Sett
     throw error;
   });
   emitDeferred(left, emit);
-  for (const { column, problem } of waiting.stale)
-    if (problem !== undefined) emit({ event: "notComputed", ...columnRef(column), rows: undefined, problem });
+  for (const event of waiting.rows.unknown) emit(event);
   return { left, limit };
-}
-
-/** What is beside a column with stale rows is merged when these are computed. */
-async function findMerged(
-  watched: readonly WatchedColumn[],
-  stale: readonly StaleColumn[],
-  { target, ledger }: RunContext,
-): Promise<readonly string[]> {
-  const complete = watched.filter((one) => !stale.some(({ column }) => column === one));
-  if (complete.length === 0) return [];
-  const tables = await target.listTables();
-  return complete.flatMap((one) => stagingsOf(tables, ledger, one));
 }
 
 async function settleAll(
-  { deferred, watched, elsewhere, stale, merged }: Waiting,
+  { deferred, rows }: Waiting,
   stated: string | undefined,
   lease: Lease,
   context: RunContext,
-  hasRun: boolean,
 ): Promise<Settled> {
   const { left, failures } = await buildAll(deferred, stated, lease, context);
-  let limit: MigrateError | undefined;
-  for (const one of stale)
-    if (mayCompute(one, hasRun)) limit ??= await computeStale(one, lease, { ...context, keepsFailed: hasRun });
+  const limit = await rows.compute(lease);
   await lease.check();
-  for (const table of merged) await context.target.rows?.drop(table);
-  const names = [...left.map(indexWords), ...watched.map(watchedWords), ...elsewhere];
+  await rows.dropMerged();
+  const names = [...left.map(indexWords), ...rows.names];
   const detail = deferralDetail([...new Set(names)], failures.map(failureWords));
   await lease.release(detail === stated ? [] : [{ event: "renewed", detail }]);
   return { left, limit };
-}
-
-function mayCompute(stale: StaleColumn, hasRun: boolean): boolean {
-  return stale.problem === undefined && (staleCount(stale) > 0 || (!hasRun && stale.rows.failed > 0));
-}
-
-/**
- * The migration is applied, so what can't be computed now is reported, and is no error of the run. Returns the limit of
- * calls if it is reached.
- */
-async function computeStale(
-  stale: StaleColumn,
-  lease: Lease,
-  context: RunContext & Pick<ExecutorContext, "keepsFailed">,
-): Promise<MigrateError | undefined> {
-  const { target, emit } = context;
-  const { column, rows } = stale;
-  const mayWrite = async () => {
-    if (!lease.isSure()) await lease.check();
-  };
-  const wanted = staleCount(stale) + (context.keepsFailed === true ? 0 : rows.failed);
-  let left = 0;
-  const watching: Emit = (event) => {
-    if (event.event === "notComputed") left = event.rows ?? 0;
-    emit(event);
-  };
-  const { executors } = await computingOf(context);
-  const able = withExecutors(target, executors, { ...context, emit: watching, mayWrite });
-  try {
-    await able.execute(column, undefined);
-    if (wanted > left) emit({ event: "caughtUp", ...columnRef(column), rows: wanted - left });
-  } catch (error) {
-    if (isHeld(error) || isMigrateError(error, "ERR_INTERRUPTED")) throw error;
-    if (isMigrateError(error, "ERR_LIMIT_REACHED")) return error;
-    const all = staleCount(stale) + rows.failed;
-    emit({ event: "notComputed", ...columnRef(column), rows: all, problem: able.explain(error) });
-  }
-  return undefined;
-}
-
-function columnRef({ table, path }: WatchedColumn) {
-  return { table, path };
 }
 
 /** Whether there are enough vectors, and the engine has not refused the index for the table as it is. */
@@ -192,7 +120,7 @@ async function build(
   context: RunContext,
 ): Promise<FailedBuild | undefined> {
   const { clock, emit } = context;
-  const { executors } = await computingOf(context);
+  const executors = await (await computingOf(context)).executors();
   const target = withExecutors(context.target, executors, { ...context, mayWrite: () => lease.check() });
   const started = clock.steady();
   let version: number | undefined;

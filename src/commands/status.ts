@@ -28,10 +28,9 @@ import { phaseNow } from "../run/phase.ts";
 import { doubtWords, holderWords, underWay } from "../run/lease/describe-holder.ts";
 import type { Deferral } from "../run/deferral-text.ts";
 import { listDeferred } from "../run/deferred/find-deferred.ts";
-import { preparingColumns, type PreparingColumn } from "../run/fill/preparing-columns.ts";
-import { listStale } from "../run/watch/find-stale.ts";
-import { type StaleColumn } from "../run/watch/stale-text.ts";
-import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
+import type { PreparingColumn } from "../run/computed.ts";
+import { type StaleColumn } from "../run/stale-text.ts";
+import { computingOf, runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import { loadChanged } from "../run/prepare/load-changed.ts";
 import { stoppedMigrations } from "../run/check/stopped-migrations.ts";
 
@@ -94,7 +93,8 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
   const atWork = underWay(state, clock);
   const inDoubt = migrationsInDoubt(state, runner.run);
   const pending = pendingFiles(files, state);
-  const preparing = await preparingColumns(context, pending, atWork);
+  const computing = await computingOf(context);
+  const preparing = await computing.preparingColumns(context, pending, atWork);
   const stopped = await ifLoaded(() => stoppedMigrations(context, files, state));
   const begun = begunElsewhere(files, state).filter((version) => !atWork.includes(version));
   return {
@@ -118,7 +118,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
     doubts: doubtWords(state, runner.run, clock, phaseNow(records)),
     late: state.late,
     deferred: await listDeferred(context, state),
-    stale: (await ifLoaded(() => listStale(context, state))) ?? [],
+    stale: (await ifLoaded(() => computing.listStale(context, state))) ?? [],
     problem:
       problem ??
       (await contradiction(context, state))?.message ??

@@ -66,9 +66,9 @@ export async function withAllRefusals(
   isFirstTried: boolean,
 ): Promise<Plan> {
   const { guards, target } = context;
-  const limited = guards?.maxRewriteBytes === undefined ? undefined : await costs(plan, target);
+  const limited = guards?.maxRewriteBytes === undefined ? undefined : await costs(plan, context);
   const refused =
     guards === undefined ? plan : withRefusals(plan, guards, accept, await countLost(plan, target), limited);
-  const checked = await withKnownFailures(await withMissingCode(refused, context), target, isFirstTried);
+  const checked = await withKnownFailures(await withMissingCode(refused, context), context, isFirstTried);
   return await withPlanChecks(checked, "up", context);
 }

@@ -8,14 +8,29 @@ import type { Journal } from "../ledger/journal/journal.ts";
 import { journalOf } from "../ledger/journal/open-journal.ts";
 import { loadedOnce, type MigrationSource } from "../migrations/source.ts";
 import type { Guards } from "../plan/assess/guards.ts";
+import type { MigrationFile } from "../migrations/list-files.ts";
+import type { LedgerState } from "../ledger/state/ledger-state.ts";
+import type { Plan, PlannedAction, PlannedMigration } from "../plan/make-plan.ts";
+import type { Database } from "../schema/table.ts";
 import type { Action, ActionFor, ActionKind } from "../actions/model/action.ts";
 import type { Executed, TableSnapshot, Target } from "../targets/contract/target.ts";
 import type { Budget } from "./calls/budget.ts";
+import {
+  noRows,
+  type IndexRecall,
+  type KeyCheck,
+  type LoaderState,
+  type PreparingColumn,
+  type RecallChoice,
+  type StepSample,
+  type WaitingRows,
+} from "./computed.ts";
 import type { Emit } from "./events.ts";
 import type { PlacedHooks } from "./hooks.ts";
 import type { Observable } from "./observed.ts";
 import type { PlanCheck } from "./plan-check.ts";
 import type { Phase } from "./phase.ts";
+import type { StaleColumn } from "./stale-text.ts";
 import packageJson from "../../package.json" with { type: "json" };
 
 export interface MigratorOptions extends Observable {
@@ -64,9 +79,42 @@ export interface RunContext extends MigratorOptions {
  */
 export interface ColumnComputing {
   /** For actions that are more than one call of the target. */
-  readonly executors: Executors;
+  executors(): Promise<Executors>;
   /** Drops the computed values that a late append of an action, or a run that was killed, has left beside the table. */
   dropLate(action: Action, target: Pick<Target, "rows" | "listTables">, ledger: string): Promise<void>;
+  /** How many rows code will compute for an action, of which its table has `all` now; null if that is unknown. */
+  countRows(planned: PlannedAction, before: readonly Action[], tables: CountedTables): Promise<number | null>;
+  checkKeys(plan: Plan, target: Target): Promise<KeyCheck>;
+  /** By the version of the pending migration. `atWork`: those that another run applies now, and so prepares itself. */
+  preparingColumns(
+    context: RunContext,
+    pending: readonly MigrationFile[],
+    atWork: readonly number[],
+  ): Promise<ReadonlyMap<number, readonly PreparingColumn[]>>;
+  /** The watched columns with rows that lack a right value. */
+  listStale(context: RunContext, state: LedgerState): Promise<readonly StaleColumn[]>;
+  /** The same, to compute these rows. `hasRun`: whether this run has applied migrations, and so tried failed rows. */
+  waitingRows(context: RunContext, state: LedgerState, hasRun: boolean): Promise<WaitingRows>;
+  /** Tries the code of the actions on at most `size` rows each. */
+  sampleSteps(
+    options: MigratorOptions,
+    plan: Plan,
+    migrations: readonly PlannedMigration[],
+    size: number,
+  ): Promise<ReadonlyMap<PlannedAction, StepSample>>;
+  /** Undefined where no program can reach the files of tables, so that values are merged. */
+  findLoader(options: Pick<MigratorOptions, "python" | "target">): Promise<LoaderState | undefined>;
+  /** Throws ERR_USAGE if the target can't be searched. */
+  verifyRecall(options: MigratorOptions, choice: RecallChoice): Promise<readonly IndexRecall[]>;
+  /** Drops the prepared columns of a table. */
+  dropPrepared(target: Target, table: string): Promise<unknown>;
+}
+
+export interface CountedTables {
+  readonly now: Database;
+  /** How many rows the table of the action has. */
+  readonly all: number | undefined;
+  readonly target: Target;
 }
 
 /** What executors need of a run. */
@@ -96,7 +144,19 @@ export type Executor<Kind extends ActionKind, Context = ExecutorContext> = (
 /** By the kinds of their actions. */
 export type Executors<Context = ExecutorContext> = { readonly [Kind in ActionKind]?: Executor<Kind, Context> };
 
-const nothing: ColumnComputing = { executors: {}, async dropLate() {} };
+const nothing: ColumnComputing = {
+  executors: async () => ({}),
+  async dropLate() {},
+  countRows: async () => null,
+  checkKeys: async () => ({ problems: new Map(), usable: new Set() }),
+  preparingColumns: async () => new Map(),
+  listStale: async () => [],
+  waitingRows: async () => noRows,
+  sampleSteps: async () => new Map(),
+  findLoader: async () => undefined,
+  verifyRecall: async () => [],
+  async dropPrepared() {},
+};
 
 /** Loaded when it is needed. */
 export async function computingOf({ computing }: Pick<MigratorOptions, "computing">): Promise<ColumnComputing> {

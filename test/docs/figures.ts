@@ -39,7 +39,7 @@ const pausesOf = (allowed: Patience) =>
 
 const lance = "src/targets/lance/lance.ts";
 const http = "src/targets/rest/http/http.ts";
-const pages = "src/run/compute/found-rows.ts";
+const pages = "src/features/embed/compute/found-rows.ts";
 const app = "src/features/serve/app.ts";
 const route = "src/features/serve/routes/route.ts";
 const connections = "src/features/serve/connections.ts";
@@ -80,22 +80,22 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
   "README.md": [`killed real runs ${allKills} times`],
   "docs/backfill.md": [
     `in which the column is null: at most ${number(numberIn(pages, "mostPageRows"))} rows or about ${mebibytes(numberIn(pages, "pageBytes"))} of data`,
-    `(vectors and numbers within ${numberIn("src/run/check/edited-code.ts", "tolerance") * 100} %)`,
-    `with at most ${mebibytes((2 * numberIn("src/run/check/find-repeated.ts", "mostBits")) / 8)} of memory`,
+    `(vectors and numbers within ${numberIn("src/features/embed/calls/edited-code.ts", "tolerance") * 100} %)`,
+    `with at most ${mebibytes((2 * numberIn("src/features/embed/estimate/find-repeated.ts", "mostBits")) / 8)} of memory`,
     `the lease of the dead run has expired (${lease} seconds by default)`,
     `A merge sends a page, of up to about ${mebibytes(numberIn(pages, "pageBytes"))} of data`,
     `\`migrate serve\` accepts bodies of ${mebibytes(body)}`,
     `up to ${patience.unanswered.tries} times within about ${seconds(pausesOf(patience.unanswered))} seconds`,
     `up to ${patience.code.tries} attempts in all`,
-    `if the first ${numberIn("src/run/compute/compute-all.ts", "mostFailed")} rows that it computes all fail`,
+    `if the first ${numberIn("src/features/embed/compute/compute-all.ts", "mostFailed")} rows that it computes all fail`,
   ],
   "docs/cli.md": [`first after ${seconds(numberIn("src/cli/render/progress.ts", "firstPause"))} s`],
   "docs/embedding-model.md": [
     `a page of about ${mebibytes(numberIn(pages, "pageBytes"))} at a time`,
-    `On tables of up to ${number(numberIn("src/run/recall/compare-neighbours.ts", "mostRows"))} rows, \`prepare\` also reports`,
+    `On tables of up to ${number(numberIn("src/features/embed/recall/compare-neighbours.ts", "mostRows"))} rows, \`prepare\` also reports`,
   ],
   "docs/populate.md": [
-    `at most ${number(numberIn("src/run/populate/find-sources.ts", "mostKnown"))} rows of \`from\` at a time`,
+    `at most ${number(numberIn("src/features/embed/populate/find-sources.ts", "mostKnown"))} rows of \`from\` at a time`,
   ],
   "docs/internals/engine.md": [
     `limits each of the two caches to ${mebibytes(numberIn("src/engine/engine.ts", "mostCacheBytes"))}`,

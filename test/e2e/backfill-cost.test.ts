@@ -3,10 +3,11 @@ import { cpSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { planDocumentShape } from "../../src/plan/assess/plan-document.ts";
-import type { Rehearsal, StepSample } from "../../src/index.ts";
+import type { Rehearsal } from "../../src/index.ts";
 import { filesOf } from "../support/files.ts";
 import { aProject, temporaryFolderOfFile, type Project } from "../support/project.ts";
 import { addRows } from "../support/tables.ts";
+import type { StepSample } from "../../src/run/computed.ts";
 
 /** A table of 1,000 texts, and a migration that computes a vector for each. */
 async function aScene(options: object = {}, code = vectorsOf(), before = ""): Promise<Project> {

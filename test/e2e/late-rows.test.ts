@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { journalOf } from "../../src/ledger/journal/open-journal.ts";
 import { takeLease } from "../../src/ledger/lease/lease.ts";
 import { foldLedger } from "../../src/ledger/state/fold.ts";
-import { stagingName } from "../../src/run/compute/staging-name.ts";
+import { stagingName } from "../../src/features/embed/compute/staging-name.ts";
 import { open } from "../../src/targets/lance/lance.ts";
 import { systemClock } from "../../src/time/clock.ts";
 import { aProject, type Project } from "../support/project.ts";

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { markSql } from "../../src/actions/rewrite/source-marks.ts";
-import { stagingName } from "../../src/run/compute/staging-name.ts";
+import { stagingName } from "../../src/features/embed/compute/staging-name.ts";
 import { aProject, type Project } from "../support/project.ts";
 import { addRows, lancedb, rowsOf } from "../support/tables.ts";
 

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { embed } from "../../src/features/embed/feature.ts";
 import { openSession } from "../../src/session/session.ts";
 import { openScratch } from "../../src/targets/index.ts";
 import type { Scratch } from "../../src/targets/contract/target.ts";
@@ -118,7 +119,7 @@ describe("on a folder", () => {
   test("each action that it states to run is stated to be done", async () => {
     const { migration, folder } = await aProject();
     migration("0002_more.ts", `m.renameColumn("documents", "title", "headline"), m.dropColumn("documents", "body"),`);
-    const { options, close } = await openSession({ folder });
+    const { options, close } = await openSession({ folder }, [embed]);
     const seen: string[] = [];
     const emit = (event: RunEvent) => "text" in event && seen.push(`${event.event} ${event.text}`);
     await rehearse({ ...options, emit }, {}, openScratch);
@@ -368,7 +369,7 @@ test("a copy is asked for nothing that its target can't do", async () => {
   );
   const target = { kind: "rest", endpoint: endpointOf(project), apiKey: key.MIGRATE_API_KEY };
   project.write("migrate.config.ts", `export default { targets: { here: ${JSON.stringify(target)} } };\n`);
-  const { options, close } = await openSession({ folder: project.folder });
+  const { options, close } = await openSession({ folder: project.folder }, [embed]);
   const asked = new Set<string>();
   const { problem } = await rehearse(options, {}, async () => {
     const scratch = await openScratch();
@@ -406,7 +407,7 @@ describe("a promise that is not kept", () => {
   async function found(more: (scratch: Scratch) => Promise<unknown>): Promise<Rehearsal> {
     const project = await aProject();
     project.migration("0002_more.ts", `m.renameColumn("documents", "title", "headline"),`);
-    const { options, close } = await openSession({ folder: project.folder });
+    const { options, close } = await openSession({ folder: project.folder }, [embed]);
     const before = filesOf(project.data);
     let folder = "";
     const result = await rehearse(options, {}, async () => {
@@ -449,7 +450,7 @@ describe("a promise that is not kept", () => {
     const project = await aProject();
     project.migration("0002_more.ts", `m.renameColumn("documents", "title", "headline"),`);
     const interruption = new AbortController();
-    const { options, close } = await openSession({ folder: project.folder, signal: interruption.signal });
+    const { options, close } = await openSession({ folder: project.folder, signal: interruption.signal }, [embed]);
     for (const [more, outcome] of [
       [async () => Promise.reject(new TypeError("broken")), { message: "broken" }],
       [

@@ -19,8 +19,8 @@ const lateWrites = ["fault/late-writes.test.ts"];
 const writeGuard = ["unit/run/execute/write-guard.test.ts"];
 const ownVersions = ["fault/own-versions.test.ts"];
 const lateCalls = ["unit/run/execute/late-calls.test.ts"];
-const fillColumn = ["unit/run/fill/fill-column.test.ts"];
-const prepareColumn = ["unit/run/fill/prepare-column.test.ts"];
+const fillColumn = ["unit/features/embed/fill/fill-column.test.ts"];
+const prepareColumn = ["unit/features/embed/fill/prepare-column.test.ts"];
 
 export const reviewMutants: readonly NamedMutant[] = [
   {
@@ -1090,7 +1090,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "FC1",
     does: "stops a fill after some pages, whether or not rows of them were merged",
-    file: "run/fill/fill-column.ts",
+    file: "features/embed/fill/fill-column.ts",
     find: "merged > 0 ? 0 : this.#vain + 1",
     replace: "this.#vain + 1",
     killedBy: fillColumn,
@@ -1170,7 +1170,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "FC2",
     does: "merges a row twice that two runs have staged",
-    file: "run/fill/fill-column.ts",
+    file: "features/embed/fill/fill-column.ts",
     find: "[...new Map(values.map((row) => [String(row[name]), row])).values()]",
     replace: "values",
     killedBy: fillColumn,
@@ -1178,7 +1178,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "FC3",
     does: "does not report rows that others keep changing after a pause",
-    file: "run/fill/fill-column.ts",
+    file: "features/embed/fill/fill-column.ts",
     find: "    isComplete = await catchUp(fill, context);\n  }",
     replace: "    await catchUp(fill, context);\n  }",
     killedBy: fillColumn,
@@ -1186,7 +1186,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "PC1",
     does: "keeps the index of an older form of the step",
-    file: "run/fill/index-prepared.ts",
+    file: "features/embed/fill/index-prepared.ts",
     find: "  if ((await noted(prepared, indexKey)) !== stepHash(wanted)) await dropAgain();\n",
     replace: "",
     killedBy: prepareColumn,
@@ -1194,7 +1194,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "PC2",
     does: "leaves the copies of columns that a killed run has made and not yet moved",
-    file: "run/fill/prepared-table.ts",
+    file: "features/embed/fill/prepared-table.ts",
     find: "    if (has(columns, this.next)) return await this.drop(copies);\n",
     replace: "",
     killedBy: prepareColumn,

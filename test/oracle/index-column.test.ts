@@ -16,7 +16,7 @@ import * as m from "../../src/index.ts";
 import type { RunEvent } from "../../src/run/events.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { withExecutors } from "../../src/run/executors.ts";
-import { createIndex } from "../../src/run/python/train-index.ts";
+import { createIndex } from "../../src/features/embed/python/train-index.ts";
 import { columnsOf } from "../../src/schema/declare/type-builders.ts";
 import { formatPath, type Path } from "../../src/schema/path.ts";
 import { distanceOf, type IndexType } from "../../src/schema/table-index.ts";

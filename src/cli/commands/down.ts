@@ -92,12 +92,13 @@ export const downCommand = defineCommand({
 });
 
 /** Whether the user agrees to the plan. Throws if `down` would refuse it anyway. */
-async function agrees(made: Plan, { target }: MigratorOptions, context: Context): Promise<boolean> {
+async function agrees(made: Plan, options: MigratorOptions, context: Context): Promise<boolean> {
+  const { target } = options;
   const { output } = context;
   const { migrations } = made;
   if (migrations.length === 0) return true;
   checkRefusals(made, target.name);
-  renderPlan(planDocument(made, target.name, "down", await survey(made, target)), output);
+  renderPlan(planDocument(made, target.name, "down", await survey(made, options)), output);
   const names = migrations.map(({ migration }) => formatMigration(migration)).join(", ");
   const isAgreed = await atTerminal(context, ({ untilRight }) =>
     untilRight(`roll back ${names}? (yes, or Enter to leave everything as it is) `, isYes),

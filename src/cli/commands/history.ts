@@ -13,7 +13,7 @@ import { formatGroup, formatMigration } from "../../migrations/file-name.ts";
 import { defineCommand, withTarget } from "../command/command.ts";
 import { keepHeapSmall } from "../command/small-heap.ts";
 import type { Styled } from "../command/output.ts";
-import { waitingText } from "../../run/watch/stale-text.ts";
+import { waitingText } from "../../run/stale-text.ts";
 import { renderDuration, renderTime } from "../render/times.ts";
 import { renderTable, type TableRow } from "../render/table.ts";
 import type * as shapes from "../json/inspect.ts";

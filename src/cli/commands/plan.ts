@@ -7,7 +7,7 @@ import type { Choice } from "../../plan/history/pending.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import { migrationsOf, planDocument } from "../../plan/assess/plan-document.ts";
 import { survey } from "../../run/prepare/estimate.ts";
-import type { MigratorOptions } from "../../run/run-context.ts";
+import { computingOf, type MigratorOptions } from "../../run/run-context.ts";
 import type { Session } from "../../session/session.ts";
 import { defineCommand, withSession, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
@@ -96,7 +96,7 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
       direction === "up"
         ? await planToShow(options, given === undefined ? { ...upChoice, stepByStep } : { plan: given })
         : await planDown(options, given === undefined ? downChoice : { plan: given });
-    const document = planDocument(made, target.name, direction, await survey(made, target));
+    const document = planDocument(made, target.name, direction, await survey(made, options));
     loading = await loadingOf(made, options);
     if (direction === "up" && given === undefined && made.migrations.length > 0)
       for (const { pending } of features) await pending?.(session, output);
@@ -139,12 +139,12 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
 }
 
 /** How the values of new columns get into them, if the plan computes any. */
-async function loadingOf({ migrations }: Plan, { python, target }: MigratorOptions): Promise<string | undefined> {
+async function loadingOf({ migrations }: Plan, options: MigratorOptions): Promise<string | undefined> {
   const isLoading = ({ action }: PlannedAction) => action.kind === "prepareColumn" && action.into === undefined;
   if (!migrations.some(({ actions }) => actions.some(isLoading))) return undefined;
-  const { findLoader, loaderText } = await import("../../run/fill/load-files.ts");
-  const loader = await findLoader(python, target);
-  return loader && `${loader.usable ? "values are loaded as separate files of the column: " : ""}${loaderText(loader)}`;
+  const { findLoader } = await computingOf(options);
+  const loader = await findLoader(options);
+  return loader && `${loader.usable ? "values are loaded as separate files of the column: " : ""}${loader.text}`;
 }
 
 function choicesOf({ to, steps, accept, reinsert, ...flags }: PlanFlags): readonly [Choice, DownChoice] {

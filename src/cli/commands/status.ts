@@ -21,7 +21,7 @@ import {
   statusDocument,
   waysOut,
 } from "../render/status.ts";
-import { staleText } from "../../run/watch/stale-text.ts";
+import { staleText } from "../../run/stale-text.ts";
 import { deferralText } from "../../run/deferral-text.ts";
 import { count } from "../../errors/migrate-error.ts";
 import type * as shapes from "../json/inspect.ts";

@@ -1,10 +1,11 @@
-import { staleDocument, staleText } from "../../run/watch/stale-text.ts";
+import { staleDocument, staleText } from "../../run/stale-text.ts";
 import { deferralText, isStuck } from "../../run/deferral-text.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { differenceDocument, type DriftSince, type TableDifference } from "../../plan/history/table-drift.ts";
 import { verifyLedger, verifyTables } from "../../commands/verify/verify.ts";
-import { isTooLow, verifyRecall, type IndexRecall, type RecallChoice } from "../../commands/verify/verify-recall.ts";
-import { describeRecall } from "../../run/recall/describe-recall.ts";
+import { isTooLow, type IndexRecall, type RecallChoice } from "../../run/computed.ts";
+import { computingOf } from "../../run/run-context.ts";
+import { describeRecall } from "../render/recall.ts";
 import { defineCommand, withTarget, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { bundleFlags, switchFlag, wholeFlag } from "../command/flags.ts";
@@ -63,7 +64,7 @@ async function verifyTheTables(context: Context, wanted: RecallChoice | undefine
     context,
     async (options) => ({
       ...(await verifyTables(options)),
-      recall: wanted && (await verifyRecall(options, wanted)),
+      recall: wanted && (await (await computingOf(options)).verifyRecall(options, wanted)),
     }),
   );
   output.data<typeof shapes.verify>({

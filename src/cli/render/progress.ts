@@ -1,6 +1,6 @@
 /** Shows what a run is doing: on a terminal in a line that replaces itself, elsewhere in a line now and then. */
 import { count, formatNumber } from "../../errors/migrate-error.ts";
-import type { PreparedProgress } from "../../run/fill/prepared-progress.ts";
+import type { PreparedProgress } from "../../run/computed.ts";
 import type { Phase } from "../../run/phase.ts";
 import type { RunEvent } from "../../run/events.ts";
 import { systemClock, type Clock } from "../../time/clock.ts";

@@ -5,9 +5,9 @@ import { states } from "../../errors/states.ts";
 import { isHalfDone } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import { formatMigration, type MigrationName } from "../../migrations/file-name.ts";
-import type { PreparingColumn } from "../../run/fill/preparing-columns.ts";
+import type { PreparingColumn } from "../../run/computed.ts";
 import { ago, hasStoppedMidway } from "../../run/lease/describe-holder.ts";
-import { staleDocument } from "../../run/watch/stale-text.ts";
+import { staleDocument } from "../../run/stale-text.ts";
 import type { StatusResult } from "../../commands/status.ts";
 import { preparedWords, restWords } from "./progress.ts";
 

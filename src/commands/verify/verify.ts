@@ -14,12 +14,11 @@ import { readLedger, readCurrent } from "../../run/prepare/consistent-read.ts";
 import { auditConsistently, checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { deferralOf, type Deferral } from "../../run/deferral-text.ts";
 import { countDeferred } from "../../run/deferred/find-deferred.ts";
-import { listStale } from "../../run/watch/find-stale.ts";
-import { type StaleColumn } from "../../run/watch/stale-text.ts";
+import { type StaleColumn } from "../../run/stale-text.ts";
 import { doubtWords } from "../../run/lease/describe-holder.ts";
 import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
 import { dateOf } from "./date-drift.ts";
-import { runContext, type MigratorOptions } from "../../run/run-context.ts";
+import { computingOf, runContext, type MigratorOptions } from "../../run/run-context.ts";
 
 interface TablesVerdict {
   /** How many of the compared tables exist. */
@@ -69,7 +68,7 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
     dated.length === 0 ? undefined : hintFor({ described, differences: dated }, files, migrations, state, target);
   const doubts = doubtWords(state, runner.run, clock);
   const deferred = (await countDeferred(described, target, state)).map(deferralOf);
-  const stale = await listStale(context, state);
+  const stale = await (await computingOf(context)).listStale(context, state);
   return { tables, deferred, stale, columns: target.capabilities.describes, differences: dated, hint, doubts };
 }
 

@@ -51,7 +51,7 @@ export const pushCommand = defineCommand({
         };
         const made = await askUntilAnswered(await compare(typed), typed, compare, context);
         const { plan, steps } = made;
-        const document = planDocument(plan, name, "up", await survey(plan, options.target));
+        const document = planDocument(plan, name, "up", await survey(plan, options));
         output.data<typeof shapes.push>({ ...document, later: made.later, others: made.others, dryRun: isDry });
         renderDifference(document, output);
         printNotes(made, output);

@@ -1,13 +1,25 @@
-/** All that runs need of this feature. */
+/** All that runs need of this feature. Each part is loaded by those who need it. */
 import type { ActionKind } from "../../actions/model/action.ts";
 import type { ColumnComputing } from "../../run/run-context.ts";
-import { dropLateStaging } from "../../run/fill/drop-late-staging.ts";
-import * as executors from "./executors.ts";
 
 export const computing: ColumnComputing = {
-  // Does not compile if an executor has another name than a kind.
-  executors: executors satisfies {
-    readonly [Name in keyof typeof executors]: Name extends ActionKind ? unknown : never;
+  async executors() {
+    const all = await import("./executors.ts");
+    // Does not compile if an executor has another name than a kind.
+    return all satisfies { readonly [Name in keyof typeof all]: Name extends ActionKind ? unknown : never };
   },
-  dropLate: dropLateStaging,
+  dropLate: async (...given) => await (await import("./fill/drop-late-staging.ts")).dropLateStaging(...given),
+  countRows: async (...given) => await (await import("./estimate/count-rows.ts")).countRows(...given),
+  checkKeys: async (...given) => await (await import("./estimate/check-keys.ts")).checkKeys(...given),
+  preparingColumns: async (...given) => await (await import("./fill/preparing-columns.ts")).preparingColumns(...given),
+  listStale: async (...given) => await (await import("./watch/find-stale.ts")).listStale(...given),
+  waitingRows: async (...given) => await (await import("./watch/waiting-rows.ts")).waitingRows(...given),
+  sampleSteps: async (...given) => await (await import("./estimate/sample-steps.ts")).sampleSteps(...given),
+  async findLoader({ python, target }) {
+    const { findLoader, loaderText } = await import("./fill/load-files.ts");
+    const loader = await findLoader(python, target);
+    return loader && { usable: loader.usable, text: loaderText(loader) };
+  },
+  verifyRecall: async (...given) => await (await import("./recall/verify-recall.ts")).verifyRecall(...given),
+  dropPrepared: async (...given) => await (await import("./prepare/discard-prepared.ts")).dropPrepared(...given),
 };

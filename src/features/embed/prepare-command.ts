@@ -1,13 +1,13 @@
 import { getPriority, setPriority } from "node:os";
 import { join } from "node:path";
-import { discardPrepared } from "../../commands/discard-prepared.ts";
+import { discardPrepared } from "./prepare/discard-prepared.ts";
 import { prepareOnRay } from "./prepare/prepare-on-ray.ts";
 import { prepare, type PreparedColumn } from "./prepare/prepare.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { evaluationWords } from "../../run/evaluate/judge.ts";
+import { evaluationWords } from "../../cli/render/recall.ts";
 import type { RunEvent } from "../../run/events.ts";
-import type { Shard } from "../../run/compute/shard.ts";
+import type { Shard } from "./compute/shard.ts";
 import { packageFolder } from "../../engine/package/package-folder.ts";
 import { budgetOf, defineCommand, withTarget, type Context } from "../../cli/command/command.ts";
 import {

@@ -1,7 +1,6 @@
 import { count, formatNumber } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { rehearse, type Rehearsal, type RehearsedMigration, type RehearsedStep } from "./rehearse.ts";
-import type { StepSample } from "./sample-steps.ts";
 import { openScratch } from "../../targets/index.ts";
 import { defineCommand, withTarget } from "../../cli/command/command.ts";
 import { acceptFlag, bundleFlags, switchFlag, versionFlag, wholeFlag } from "../../cli/command/flags.ts";
@@ -10,6 +9,7 @@ import { showProgress } from "../../cli/render/progress.ts";
 import { renderDuration } from "../../cli/render/times.ts";
 import { refusalText } from "../../cli/render/plan.ts";
 import type { rehearse as shape } from "./json.ts";
+import type { StepSample } from "../../run/computed.ts";
 
 export const rehearseCommand = defineCommand({
   usage: "rehearse",

@@ -24,10 +24,10 @@ import type { RunEvent } from "../../run/events.ts";
 import { up } from "../../commands/up.ts";
 import { upward } from "../../commands/upward.ts";
 import { planOn, type PlannedOn } from "../../commands/run.ts";
-import { runContext, type MigratorOptions } from "../../run/run-context.ts";
+import { computingOf, runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { alone } from "../../commands/scratch-snapshots.ts";
 import { describeCopy, fillCopy, inPlaceOf, type CopiedTable } from "./scratch-copy.ts";
-import { sampleSteps, type StepSample } from "./sample-steps.ts";
+import type { StepSample } from "../../run/computed.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
 export interface RehearsalChoice extends Choice {
@@ -86,7 +86,8 @@ export async function rehearse(
   const { stopped, ...outcome } = await runOn(scratch, options, planned, rows).finally(() => scratch.target.close());
   const { plan } = planned;
   const reached = plan.migrations.slice(0, outcome.migrations.length);
-  const samples = sample === undefined ? new Map() : await sampleSteps(options, plan, reached, sample);
+  const samples =
+    sample === undefined ? new Map() : await (await computingOf(options)).sampleSteps(options, plan, reached, sample);
   const migrations = outcome.migrations.map((one, index) => ({
     ...one,
     steps: one.steps.map((step, at) => ({ ...step, sample: samples.get(reached[index]!.actions[at]!) })),

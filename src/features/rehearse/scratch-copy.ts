@@ -13,9 +13,8 @@ import { describeAction } from "../../actions/apply-action.ts";
 import { formatPath } from "../../schema/path.ts";
 import { isRecreatable, isVectorIndex, vectorsNeeded, type TableIndex } from "../../schema/table-index.ts";
 import type { Capabilities, Scratch, Target } from "../../targets/contract/target.ts";
-import { dropPrepared } from "../../commands/discard-prepared.ts";
 import type { PlannedOn } from "../../commands/run.ts";
-import { runContext, type MigratorOptions } from "../../run/run-context.ts";
+import { computingOf, runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { recording, withLease } from "../../run/lease/with-lease.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
@@ -31,11 +30,12 @@ export interface CopiedTable {
  * many to generate for each table that can't be cloned.
  */
 export async function fillCopy(
-  { target, ledger, signal, clock, lease }: MigratorOptions,
+  options: MigratorOptions,
   { plan, state }: PlannedOn,
   rows: number,
   scratch: Scratch,
 ): Promise<readonly CopiedTable[]> {
+  const { target, ledger, signal, clock, lease } = options;
   const there = touchedTables(plan).filter((table) => plan.now.has(table));
   const copied: CopiedTable[] = [];
   if (target.copyTo !== undefined) await target.copyTo(scratch.folder, there);
@@ -43,7 +43,7 @@ export async function fillCopy(
     throwIfInterrupted(signal);
     const cloned = target.copyTo !== undefined;
     // The rehearsal prepares columns itself, with other values, as it runs no code.
-    if (cloned) await dropPrepared(scratch.target, table);
+    if (cloned) await (await computingOf(options)).dropPrepared(scratch.target, table);
     const has = cloned
       ? await scratch.target.count!(table)
       : await createSample(scratch, table, plan.now.get(table)!, rowsFor(table, plan, rows), keysIn(table, plan));

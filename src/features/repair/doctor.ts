@@ -9,7 +9,7 @@ import type { Target } from "../../targets/contract/target.ts";
 import { checkTarget, newToken, type Note, type TargetCheck } from "../../run/check/check-target.ts";
 import type { Deferral } from "../../run/deferral-text.ts";
 import { listDeferred } from "../../run/deferred/find-deferred.ts";
-import { runContext, type MigratorOptions } from "../../run/run-context.ts";
+import { computingOf, runContext, type MigratorOptions } from "../../run/run-context.ts";
 
 export type { TargetCheck } from "../../run/check/check-target.ts";
 
@@ -81,15 +81,15 @@ export async function deferredIndexes(
 }
 
 /** Whether computed columns are loaded with files of their own; undefined where they never are. */
-export async function loadsFiles({ python, target }: MigratorOptions): Promise<TargetCheck | undefined> {
-  const { findLoader, loaderText } = await import("../../run/fill/load-files.ts");
-  const loader = await findLoader(python, target);
+export async function loadsFiles(options: MigratorOptions): Promise<TargetCheck | undefined> {
+  const { findLoader } = await computingOf(options);
+  const loader = await findLoader(options);
   return (
     loader && {
       what: "loads computed columns with Python",
       found: loader.usable,
       needed: false,
-      detail: loaderText(loader),
+      detail: loader.text,
     }
   );
 }

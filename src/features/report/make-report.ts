@@ -13,12 +13,11 @@ import { withStepsThatRan } from "../../plan/history/renumbered.ts";
 import { inRunOrder } from "../../plan/history/replay.ts";
 import { differenceDocument } from "../../plan/history/table-drift.ts";
 import { survey } from "../../run/prepare/estimate.ts";
-import { runContext, type MigratorOptions, type RunContext } from "../../run/run-context.ts";
+import { computingOf, runContext, type MigratorOptions, type RunContext } from "../../run/run-context.ts";
 import { planWhatWorks } from "../../commands/check-migrations/plan-what-works.ts";
 import { planToShow } from "../../commands/plan.ts";
 import { prune } from "../../commands/prune.ts";
 import { history, recognised, status, type StatusResult } from "../../commands/status.ts";
-import { verifyRecall } from "../../commands/verify/verify-recall.ts";
 import { verifyTables } from "../../commands/verify/verify.ts";
 import { noReturnOf } from "./no-return.ts";
 import type { ReportDocument, ReportedDrift, ReportedPreparing } from "./report-document.ts";
@@ -61,7 +60,10 @@ export async function makeReport(given: MigratorOptions, { madeAt, recall }: Rep
     noReturn: await attempt(async () => noReturnOf(migrations, state, target.capabilities, kept)),
     drift: await driftIn(context),
     preparing: preparingIn(found),
-    recall: recall === true ? await attempt(() => verifyRecall(context, {})) : undefined,
+    recall:
+      recall === true
+        ? await attempt(async () => await (await computingOf(context)).verifyRecall(context, {}))
+        : undefined,
     kept: kept.map(({ table, version, migration }) => ({ table, version, migration })),
     doubts: found.doubts,
     deferred: found.deferred,
@@ -129,7 +131,7 @@ async function migrationsIn({ context, found, records, state, migrations }: Gath
   );
   const plan = await attempt(async () => {
     const made = await planToShow(context);
-    return { plan: made, survey: await survey(made, target) };
+    return { plan: made, survey: await survey(made, context) };
   });
   const reported = reportedMigrations({
     state,

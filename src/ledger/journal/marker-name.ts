@@ -100,3 +100,8 @@ function toBase36(value: number): string {
 function fromBase36(text: string): number {
   return Number.parseInt(text, 36);
 }
+
+/** Whether a table beside the ledger holds computed values that are not merged yet, or is the ledger of their lease. */
+export function isStaging(name: string, ledger: string): boolean {
+  return ["computed", "results", "preparing"].some((kind) => name.startsWith(`${ledger}.${kind}-`));
+}

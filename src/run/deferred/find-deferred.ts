@@ -13,7 +13,7 @@ import { countVectors } from "../../targets/contract/count-vectors.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { deferralOf, indexWords, type Deferral } from "../deferral-text.ts";
 import type { RunContext } from "../run-context.ts";
-import { watchedWords } from "../watch/stale-text.ts";
+import { watchedWords } from "../stale-text.ts";
 import { failedBuild } from "./failed-builds.ts";
 
 /** A deferred index as it was found. */

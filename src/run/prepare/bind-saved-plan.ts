@@ -114,13 +114,20 @@ export async function bind(
   { plan: made, records }: { readonly plan: GroupedPlan; readonly records: readonly LedgerRecord[] },
   direction: Direction,
   choice: SavedPlan["choice"],
-  { target, ledger, journal, clock, runner: { tool } }: RunContext,
+  context: RunContext,
   tables?: BoundTables,
 ): Promise<SavedPlan> {
+  const {
+    target,
+    ledger,
+    journal,
+    clock,
+    runner: { tool },
+  } = context;
   // A saved plan lists its calls, so it runs no group but one that has begun.
   const plan = { ...made, groups: made.groups?.filter(({ inDoubt }) => inDoubt) };
   const isOther = plan.groups?.length !== made.groups?.length;
-  const document = planDocument(plan, target.name, direction, await survey(plan, target));
+  const document = planDocument(plan, target.name, direction, await survey(plan, context));
   checkRefusals(plan, target.name);
   return sealed({
     at: new Date(clock.wall()).toISOString(),

@@ -1,8 +1,6 @@
 /** Estimates that need the target: the calls of a plan, what they cost, and how many rows are at risk. */
 import type { Action } from "../../actions/model/action.ts";
 import { writtenBy } from "../../actions/apply-action.ts";
-import { formatType } from "../../schema/data-type.ts";
-import { formatPath } from "../../schema/path.ts";
 import { databaseOf, type Database, type Tables } from "../../schema/table.ts";
 import { replay } from "../../plan/compile/replay.ts";
 import { planCommits, type PlannedCommit } from "../../plan/commits/commits.ts";
@@ -17,17 +15,8 @@ import {
   type Survey,
   type Widths,
 } from "../../plan/assess/cost.ts";
-import {
-  computedColumn,
-  computedIn,
-  rowsOfCondition,
-  rowsToCompute,
-  type RowsToCompute,
-} from "../../plan/assess/rows-to-compute.ts";
+import { computedIn, rowsOfCondition } from "../../plan/assess/rows-to-compute.ts";
 import { countLost } from "../check/count-lost.ts";
-import { fragmentsBefore, hasSucceeded } from "../compute/results.ts";
-import { countSources } from "../populate/count-sources.ts";
-import { resultsOf } from "../compute/staging-name.ts";
 import { putBackKey } from "../../plan/assess/blocking-rows.ts";
 import { isWrittenBefore } from "../../plan/assess/known-failures.ts";
 import { bareBefore, isBare } from "../../plan/compile/vector-index-check.ts";
@@ -39,11 +28,15 @@ import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import type { ActionRollback } from "../../plan/rollback/rollback-class.ts";
 import { writtenValues, type WrittenValue } from "../../plan/assess/written-values.ts";
 import type { Target } from "../../targets/contract/target.ts";
+import { computingOf, type MigratorOptions } from "../run-context.ts";
+
+type Asked = Pick<MigratorOptions, "computing" | "target">;
 
 /** Queries the size of every table that the plan writes to, and the rows that each risk and condition concerns. */
-export async function survey(plan: GroupedPlan, target: Target): Promise<Survey> {
+export async function survey(plan: GroupedPlan, context: Asked): Promise<Survey> {
   const { now, groups = [] } = plan;
-  const known = await costs(plan, target);
+  const { target } = context;
+  const known = await costs(plan, context);
   const lost = await countLost(plan, target);
   const found = new Map<PlannedAction, ActionEstimate>();
   const before: Action[] = [];
@@ -93,7 +86,9 @@ type Costs = ReadonlyMap<
 >;
 
 /** What the actions cost. */
-export async function costs({ now, migrations, putBack }: Plan, target: Target): Promise<Costs> {
+export async function costs({ now, migrations, putBack }: Plan, context: Asked): Promise<Costs> {
+  const { target } = context;
+  const { countRows } = await computingOf(context);
   const planned = migrations.flatMap(({ actions }) => actions);
   const sizes = await sizesNow(planned, [...now.keys()], target);
   const sample = sampling(now, new Map(sizes), target);
@@ -104,11 +99,9 @@ export async function costs({ now, migrations, putBack }: Plan, target: Target):
     const where =
       action.kind === "putBackRows"
         ? putBack?.get(putBackKey(action.table, action.version))
-        : action.kind === "populateTable"
-          ? await countSources(action, before, now, target)
-          : computedIn(commits) === undefined
-            ? await countCondition(action, before, now, target)
-            : await rowsComputed(one, before, { now, sizes, target });
+        : action.kind === "populateTable" || computedIn(commits) !== undefined
+          ? await countRows(one, before, { now, target, all: sizes.get(action.table)?.rows })
+          : await countCondition(action, before, now, target);
     const cost = costOf(commits, sizes, await sample(commits, before), where);
     carrySizes(sizes, action);
     before.push(action);
@@ -207,54 +200,6 @@ async function countCondition(
   if (action.kind !== "updateRows" && action.kind !== "deleteRows") return undefined;
   const rows = rowsOfCondition(action, before, now);
   return rows && (await countOf(target, { table: rows.table, predicate: rows.where }));
-}
-
-/** How many rows code will compute; null if that is unknown. */
-async function rowsComputed(
-  { action, commits }: PlannedAction,
-  before: readonly Action[],
-  { now, sizes, target }: { readonly now: Database; readonly sizes: Sizes; readonly target: Target },
-): Promise<number | null> {
-  const all = sizes.get(action.table)?.rows;
-  if (all === 0) return 0;
-  const wanted = await findRowsToCompute(commits, before, now, target);
-  if (wanted === undefined) return null;
-  const found =
-    wanted.where === undefined ? all : await countOf(target, { table: wanted.table, predicate: wanted.where });
-  return found === undefined ? null : Math.max(0, found - (await countResults(commits, target)));
-}
-
-/** How many values were computed already for a column that is not there yet. */
-async function countResults(commits: PlannedAction["commits"], target: Target): Promise<number> {
-  const { rows } = target;
-  const { table } = commits[0]!.action;
-  const { column, how, mark } = computedIn(commits)!;
-  const columns = await rows?.columns(table);
-  if (rows === undefined || columns === undefined || columns.some(({ name }) => name === column)) return 0;
-  const wanted = [{ name: column, type: computedColumn(commits)!.type }];
-  let found = 0;
-  for (const name of resultsOf(await target.listTables(), { table, path: formatPath([column]) }))
-    if ((await fragmentsBefore(name, wanted, how, rows)) !== undefined)
-      found += (await countOf(target, { table: name, predicate: hasSucceeded(mark) })) ?? 0;
-  return found;
-}
-
-/** The rows that code will compute; undefined if they do not follow from the current tables. */
-export async function findRowsToCompute(
-  commits: PlannedAction["commits"],
-  before: readonly Action[],
-  now: Database,
-  { rows }: Target,
-): Promise<RowsToCompute | undefined> {
-  const values = computedIn(commits);
-  if (values === undefined) return undefined;
-  // The plan does not show temporary columns that were added before it was made.
-  const columns = (await rows?.columns(commits[0]!.action.table).catch(() => undefined)) ?? [];
-  const isMarked = columns.some(({ name }) => name === values.mark);
-  const begun = columns.find(({ name }) => name === values.column);
-  // With another type, a prepared column is dropped.
-  const isKept = begun !== undefined && formatType(begun.type) === formatType(computedColumn(commits)!.type);
-  return rowsToCompute(commits, before, now, isMarked && isKept);
 }
 
 async function countOf(

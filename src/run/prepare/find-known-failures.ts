@@ -16,17 +16,22 @@ import { blob, specialStorage } from "../../schema/reserved-metadata.ts";
 import { findColumn } from "../../schema/table.ts";
 import { beforeBlobs, hidesNullsOfBlobs, indexHarm } from "../../schema/table-format.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
-import { checkKeys } from "./check-keys.ts";
 import { isNoAnswer } from "../../targets/contract/no-answer.ts";
 import type { Target } from "../../targets/contract/target.ts";
+import { computingOf, type MigratorOptions } from "../run-context.ts";
 
 /**
  * What can't be queried is unknown, and does not refuse an action. `isFirstTried`: the rows of the first action are not
  * queried, because its call shows the same. If another action is refused, there will be no call, so they are queried.
  */
-export async function withKnownFailures(plan: Plan, target: Target, isFirstTried = false): Promise<Plan> {
+export async function withKnownFailures(
+  plan: Plan,
+  context: Pick<MigratorOptions, "computing" | "target">,
+  isFirstTried = false,
+): Promise<Plan> {
+  const { target } = context;
   const suspicions = suspicionsOf(plan);
-  const keys = await checkKeys(plan, target);
+  const keys = await (await computingOf(context)).checkKeys(plan, target);
   const problems = new Map<unknown, string>(keys.problems);
   for (const one of plan.migrations.flatMap(({ direction, actions }) => (direction === "up" ? actions : [])))
     if (one.replaced !== undefined) problems.set(one, one.replaced);

@@ -7,10 +7,8 @@ import type { RunContext } from "../run-context.ts";
 import { costs } from "./estimate.ts";
 
 /** Each module that is missing refuses the first action that needs it, if that is known to have rows to compute. */
-export async function withMissingCode(
-  plan: Plan,
-  { target, folder = process.cwd(), runsCode = true }: RunContext,
-): Promise<Plan> {
+export async function withMissingCode(plan: Plan, context: RunContext): Promise<Plan> {
+  const { folder = process.cwd(), runsCode = true } = context;
   const actions = plan.migrations.flatMap((one) => one.actions);
   const missing = new Map<PlannedAction, string>();
   for (const action of runsCode ? actions : []) {
@@ -19,7 +17,7 @@ export async function withMissingCode(
     if (module !== undefined) missing.set(action, module);
   }
   if (missing.size === 0) return plan;
-  const known = await costs(plan, target);
+  const known = await costs(plan, context);
   const migrations = plan.migrations.map((one) => ({
     ...one,
     actions: one.actions.map((action) => {

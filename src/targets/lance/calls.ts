@@ -202,7 +202,7 @@ function updateOf(action: ActionFor<"updateRows">, { columns }: Table) {
   return { valuesSql, ...(action.where !== undefined && { where: action.where }) };
 }
 
-/** The calls are those of a run, with values that code of the project computes (run/fill). */
+/** The calls are those of a run, with values that code of the project computes (features/embed/fill). */
 async function byRun(): Promise<never> {
   throw new TypeError("a run computes values itself");
 }

@@ -157,7 +157,7 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
 
 type Computing = "catchUpColumn" | "fillColumn" | "prepareColumn";
 
-/** The requests are those of a run, with values that code of the project computes (run/fill), which `column` gets. */
+/** The requests are those of a run, with values that code of the project computes (features/embed/fill), which `column` gets. */
 function mergedByRun<Kind extends Computing>(
   column: (action: ActionFor<Computing>) => string = ({ path }) => path,
 ): ServiceCall<Kind> {

@@ -1,6 +1,5 @@
 /** Writes the tables of a database without migrations as the steps of the first migration. Changes nothing. */
 import { relative } from "node:path";
-import { isStaging } from "../../../run/compute/staging-name.ts";
 import { count, MigrateError } from "../../../errors/migrate-error.ts";
 import { foldLedger } from "../../../ledger/state/fold.ts";
 import { ledgerOfMarker, parseMarkerName } from "../../../ledger/journal/marker-name.ts";
@@ -11,6 +10,7 @@ import { similarName } from "../../../schema/names.ts";
 import { databaseOf, type Database } from "../../../schema/table.ts";
 import { runContext, type MigratorOptions } from "../../../run/run-context.ts";
 import { describeForPlan } from "../../../run/prepare/describe-tables.ts";
+import { isStaging } from "../../../ledger/journal/marker-name.ts";
 
 /** `except`: the tables to leave out. Throws ERR_ADOPT_REFUSED, ERR_ADOPT_IMPOSSIBLE. */
 export async function pull(options: MigratorOptions, except: readonly string[]): Promise<Adoption> {

@@ -1,5 +1,6 @@
 import { backfillColumn, createTable, int64, utf8 } from "lance-migrate";
 import { expect, test } from "vitest";
+import { embed } from "../../../../src/features/embed/feature.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import { risksNow } from "../../../../src/plan/assess/plan-document.ts";
 import { putBackKey } from "../../../../src/plan/assess/blocking-rows.ts";
@@ -32,13 +33,19 @@ test("rows that a rollback puts back are added, as many as others have written",
   };
   const planned = { action, before: now, after: now, commits: [{ action, before: now }] } as unknown as PlannedAction;
   const plan = { now, migrations: [{ actions: [planned] }], putBack: new Map([[putBackKey("t", 1), 3]]) };
-  expect((await costs(plan as unknown as Plan, target)).get(planned)).toMatchObject({ cost: { added: 3 } });
+  expect((await costs(plan as unknown as Plan, { target })).get(planned)).toMatchObject({ cost: { added: 3 } });
 });
 
 test("that keys may be the same in several rows is a risk unless all of the rows were looked at", async () => {
   const folder = temporaryFolder();
   const target = await open({ kind: "lance", uri: folder }, { name: "local", folder });
-  const options = { folder, runsCode: false, ledger: "_migrations", lease: { duration: 600_000, patience: 0 } };
+  const options = {
+    folder,
+    runsCode: false,
+    ledger: "_migrations",
+    lease: { duration: 600_000, patience: 0 },
+    computing: embed.computing,
+  };
   const first = aMigration(1, [
     createTable("t", { id: int64(), title: utf8(), n: int64() }, { rows: [{ id: 1, title: "a" }] }),
   ]);
@@ -48,7 +55,9 @@ test("that keys may be the same in several rows is a risk unless all of the rows
   const risksIn = async (target: Target) => {
     const planned = await plan({ ...options, target, migrations: sourceOf([first, second]) });
     const [action] = planned.migrations[0]!.actions;
-    return risksNow(action!.risks, (await survey(planned, target)).get(action!), false).map(({ text }) => text);
+    return risksNow(action!.risks, (await survey(planned, { ...options, target })).get(action!), false).map(
+      ({ text }) => text,
+    );
   };
   expect(await risksIn(target)).toEqual([]);
   expect(await risksIn({ ...target, count: undefined })).toEqual([
