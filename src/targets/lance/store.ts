@@ -3,7 +3,13 @@ import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createTable, leftoverIn } from "../../engine/create-table.ts";
 import { dropTable, removeDropped } from "../../engine/drop-table.ts";
-import { connectNatively, openTable, packageTable, type NativeDatabase } from "../../engine/engine.ts";
+import {
+  connectNatively,
+  openTable,
+  packageTable,
+  type NativeDatabase,
+  type NativeTable,
+} from "../../engine/engine.ts";
 import { damagedFile, mayBeDamage } from "../../engine/folder/damaged-file.ts";
 import type { DatabaseLocation } from "../../engine/location.ts";
 import { damagedManifest, mayBeEmptyObject } from "../../engine/problem/empty-object.ts";
@@ -66,7 +72,8 @@ export function openStore(location: DatabaseLocation, target: string, answerSeco
       throw new MigrateError("ERR_DAMAGED", { target, ...damagedManifest(uri, table) }, { cause });
     });
   /** Opens a new handle each time; undefined if there is no such table. */
-  const openNative = async (table: string) => await tables.get().then((db) => db && openIn(db, table));
+  const openNative = async (table: string): Promise<NativeTable | undefined> =>
+    await tables.get().then((db) => db && openIn(db, table));
   const open = async (table: string) => {
     const handle = await openNative(table);
     return handle && packageTable(handle);
@@ -124,7 +131,7 @@ export function openStore(location: DatabaseLocation, target: string, answerSeco
     /** Opens the table of the ledger, on a connection of its own; undefined if there is none. */
     openingLedger(table: string) {
       ledger = table;
-      return async () => {
+      return async (): Promise<NativeTable | undefined> => {
         const db = await reaching(records.get);
         return db && (await asking(() => openIn(db, table)));
       };
