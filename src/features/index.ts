@@ -5,6 +5,8 @@ import type { RepairMembers } from "./repair/members.ts";
 import type { RehearseMembers } from "./rehearse/members.ts";
 import type { TypesSettings } from "./types/settings.ts";
 export { author } from "./author/feature.ts";
+export { blame } from "./blame/feature.ts";
+export { completion } from "./completion/feature.ts";
 export { contracts } from "./contracts/feature.ts";
 export { embed } from "./embed/feature.ts";
 export { fleet } from "./fleet/feature.ts";

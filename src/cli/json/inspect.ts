@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { newDatabase } from "../../plan/assess/plan-document.ts";
 import {
-  columnEvent,
   deferral,
   difference,
   measuredRecall,
@@ -10,7 +9,6 @@ import {
   migration,
   milliseconds,
   phase,
-  presentColumn,
   progress,
   stale,
   target,
@@ -167,31 +165,6 @@ export const history = z.strictObject({
   doubts: texts.describe("The migrations in doubt or under way, as text."),
 });
 
-export const blame = z.strictObject({
-  target,
-  columns: z
-    .array(
-      z.strictObject({
-        names: texts.describe("Each `table.path` that it had, in order."),
-        now: presentColumn.optional().describe("Absent if it is dropped. With what the pending migrations would do."),
-        events: z
-          .array(
-            z.strictObject({
-              ...columnEvent.shape,
-              name: text.describe("The name of the migration."),
-              status: z.enum(["applied", "baselined", "partial", "pending"]),
-              at: time.optional(),
-              by: text.optional().describe("The user, the machine and the process."),
-              duration: milliseconds.optional().describe("Of the whole migration, or of its group."),
-            }),
-          )
-          .describe("The newest first."),
-      }),
-    )
-    .describe("The columns that have the name now, then those that had it."),
-  problems: texts.describe("What is unknown, and why."),
-});
-
 export const indexRecall = z.strictObject({
   table: text,
   index: text,
@@ -230,5 +203,3 @@ export const verify = z.union([
     })
     .describe("With `--ledger`."),
 ]);
-
-export const completion = z.strictObject({ shell: text, script: text });

@@ -17,9 +17,7 @@ const core: Readonly<Record<string, z.ZodType>> = {
   down: apply.down,
   status: inspect.status,
   history: inspect.history,
-  blame: inspect.blame,
   verify: inspect.verify,
-  completion: inspect.completion,
   error: errorDocumentShape,
 };
 

@@ -13,11 +13,7 @@ const core: CommandGroups = {
   Inspect: {
     status: async () => (await import("../../cli/commands/status.ts")).statusCommand,
     history: async () => (await import("../../cli/commands/history.ts")).historyCommand,
-    blame: async () => (await import("../../cli/commands/blame.ts")).blameCommand,
     verify: async () => (await import("../../cli/commands/verify.ts")).verifyCommand,
-  },
-  More: {
-    completion: async () => (await import("../../cli/commands/completion.ts")).completionCommand,
   },
 };
 

@@ -1,7 +1,7 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { defineCommand } from "../command/command.ts";
-import { flag, wrongFlag } from "../command/flags.ts";
-import type * as shapes from "../json/inspect.ts";
+import { defineCommand } from "../../cli/command/command.ts";
+import { flag, wrongFlag } from "../../cli/command/flags.ts";
+import type * as shapes from "./json.ts";
 
 /*
  * All scripts call the `migrate` that is typed, or that of the project where `migrate` is an alias. It prints a line for

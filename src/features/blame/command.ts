@@ -1,14 +1,14 @@
-import { blame, type BlamedColumn, type BlamedEvent } from "../../commands/blame.ts";
+import { blame, type BlamedColumn, type BlamedEvent } from "./blame.ts";
 import { catchMigrateError, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { parsePath, type Path } from "../../schema/path.ts";
 import { notationOf } from "../../schema/text/parse-notation.ts";
-import { defineCommand, withTarget } from "../command/command.ts";
-import { bundleFlags, nameArgument } from "../command/flags.ts";
-import { changeWords } from "../render/column-change.ts";
-import { renderTable, type TableRow } from "../render/table.ts";
-import { renderTime } from "../render/times.ts";
-import type * as shapes from "../json/inspect.ts";
+import { defineCommand, withTarget } from "../../cli/command/command.ts";
+import { bundleFlags, nameArgument } from "../../cli/command/flags.ts";
+import { changeWords } from "../../cli/render/column-change.ts";
+import { renderTable, type TableRow } from "../../cli/render/table.ts";
+import { renderTime } from "../../cli/render/times.ts";
+import type * as shapes from "./json.ts";
 
 export const blameCommand = defineCommand({
   usage: "blame <column>",

@@ -1,17 +1,17 @@
 /** Which migrations changed a column, and when and by whom they were run. Reads the ledger and the files, no table. */
-import { MigrateError } from "../errors/migrate-error.ts";
-import type { LedgerMigration } from "../ledger/state/fold-migration.ts";
-import type { LedgerState } from "../ledger/state/ledger-state.ts";
-import { formatMigration } from "../migrations/file-name.ts";
-import { loadMigrations } from "../migrations/source.ts";
-import { tableLives, type ColumnEvent, type ColumnLife } from "../plan/history/column-lives.ts";
-import { missingFiles } from "../plan/history/pending.ts";
-import { withStepsThatRan } from "../plan/history/renumbered.ts";
-import { inRunOrder } from "../plan/history/replay.ts";
-import { readLedger } from "../run/prepare/consistent-read.ts";
-import { runContext, type MigratorOptions } from "../run/run-context.ts";
-import { similarName } from "../schema/names.ts";
-import { isWithin, parsePath, type Path } from "../schema/path.ts";
+import { MigrateError } from "../../errors/migrate-error.ts";
+import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
+import type { LedgerState } from "../../ledger/state/ledger-state.ts";
+import { formatMigration } from "../../migrations/file-name.ts";
+import { loadMigrations } from "../../migrations/source.ts";
+import { tableLives, type ColumnEvent, type ColumnLife } from "../../plan/history/column-lives.ts";
+import { missingFiles } from "../../plan/history/pending.ts";
+import { withStepsThatRan } from "../../plan/history/renumbered.ts";
+import { inRunOrder } from "../../plan/history/replay.ts";
+import { readLedger } from "../../run/prepare/consistent-read.ts";
+import { runContext, type MigratorOptions } from "../../run/run-context.ts";
+import { similarName } from "../../schema/names.ts";
+import { isWithin, parsePath, type Path } from "../../schema/path.ts";
 
 export interface BlamedColumn extends Pick<ColumnLife, "names" | "now"> {
   /** The newest first. */
