@@ -1,5 +1,5 @@
 /** How much memory values take, by their type. Pure. */
-import { bits, childColumns, isFloat, isInteger, type DataType } from "./data-type.ts";
+import { bits, childColumns, floatKinds, integerKinds, type DataType } from "./data-type.ts";
 
 interface Width {
   /** The bytes of the parts that have the same length in every row; may be a fraction. */
@@ -10,7 +10,9 @@ interface Width {
 
 const aText: Width = { fixed: 0, variable: 1 };
 
-const bytes: Readonly<Partial<Record<DataType["kind"], number>>> = {
+/** How many bytes a value takes, of types that take the same in every row. A bool takes a bit. */
+export const fixedBytes: Readonly<Partial<Record<DataType["kind"], number>>> = {
+  ...Object.fromEntries([...integerKinds, ...floatKinds].map((kind) => [kind, bits({ kind }) / 8])),
   null: 0,
   bool: 1 / 8,
   date32: 4,
@@ -24,8 +26,8 @@ const bytes: Readonly<Partial<Record<DataType["kind"], number>>> = {
 
 /** The width of one value in memory; files are compressed. */
 export function widthOf(type: DataType): Width {
-  const fixedBytes = isInteger(type) || isFloat(type) ? bits(type) / 8 : bytes[type.kind];
-  if (fixedBytes !== undefined) return { fixed: fixedBytes, variable: 0 };
+  const fixed = fixedBytes[type.kind];
+  if (fixed !== undefined) return { fixed, variable: 0 };
   switch (type.kind) {
     case "fixedSizeBinary":
       return { fixed: type.length, variable: 0 };

@@ -1,6 +1,7 @@
 /** Values of one type in the layout of Arrow (https://arrow.apache.org/docs/format/Columnar.html#physical-memory-layout). */
 import { childColumns, isInteger, type DataType } from "../../schema/data-type.ts";
 import { storedType } from "../../schema/reserved-metadata.ts";
+import { fixedBytes } from "../../schema/type-width.ts";
 
 export interface ArrayData {
   readonly type: DataType;
@@ -38,35 +39,15 @@ export function buffersOf({ kind }: DataType): number | undefined {
 /** How many bytes a value takes; undefined if that differs, or if it has no bytes of its own. */
 export function widthOf(type: DataType): number | undefined {
   switch (type.kind) {
-    case "int8":
-    case "uint8":
-      return 1;
-    case "int16":
-    case "uint16":
-    case "float16":
-      return 2;
-    case "int32":
-    case "uint32":
-    case "float32":
-    case "date32":
-    case "time32":
-      return 4;
-    case "int64":
-    case "uint64":
-    case "float64":
-    case "date64":
-    case "time64":
-    case "duration":
-    case "timestamp":
-      return 8;
-    case "decimal128":
-      return 16;
+    case "null":
+    case "bool":
+      return undefined;
     case "fixedSizeBinary":
       return type.length;
     case "dictionary":
       return widthOf(type.index);
     default:
-      return undefined;
+      return fixedBytes[type.kind];
   }
 }
 
