@@ -4,10 +4,10 @@ import type { Column } from "../../schema/data-type.ts";
 import { call } from "../../schema/text/typescript-source.ts";
 import type { Database } from "../../schema/table.ts";
 import { fieldSource, hasArrow, helpers } from "./arrow-source.ts";
-import { layOut, namesIn } from "../../schema/text/print-source.ts";
+import { namesIn } from "../../schema/text/print-source.ts";
 import { namer } from "./print/type-names.ts";
 import { inputName, inputSource, rowSchemaHelpers } from "./row-schemas.ts";
-import { rowTypes, type RowForm } from "./row-types.ts";
+import { constSource, rowTypes, type RowForm } from "./row-types.ts";
 import { layOutType, type NamedType, type TypeMember } from "./print/print-type.ts";
 
 /** The beginning of every file that `migrate types` writes. */
@@ -23,12 +23,11 @@ export function applicationTypes(database: Database, template?: string): string 
   const inner = namer(known.flatMap(({ name }) => [`${name}Row`, inputName(name)]));
   const used = new Set<string>();
   const schemas = known.map(({ name, columns }) => {
-    const start = `export const ${name.slice(0, 1).toLowerCase()}${name.slice(1)}Schema: SchemaLike = `;
     let dictionaries = 0;
     const fields = columns.map((column) => fieldSource(column, () => dictionaries++));
     const source = call("schema", { kind: "array", items: fields });
     for (const helper of namesIn(source)) used.add(helper);
-    return `${start}${layOut(source, { indent: 0, used: start.length, tail: 1, prefix: "" })};\n`;
+    return constSource(`${name}Schema`, "SchemaLike", source);
   });
   const body = known.flatMap(({ table, name, columns }, index) => [
     ...rowTypes(readRow, `${name}Row`, `A row of ${table}, as @lancedb/lancedb gives it.`, columns, inner),
@@ -89,18 +88,10 @@ const readRow: RowForm = {
   // Dates and timestamps are milliseconds.
   values: {
     null: "null",
-    bool: "boolean",
     int64: "bigint",
     uint64: "bigint",
     time64: "bigint",
     duration: "bigint",
-    utf8: "string",
-    largeUtf8: "string",
-    binary: "Uint8Array",
-    largeBinary: "Uint8Array",
-    fixedSizeBinary: "Uint8Array",
-    decimal128: "Uint32Array",
-    json: "string",
     blob: "BlobPlace",
   },
 };

@@ -1,9 +1,8 @@
 /** Types of new rows, and schemas that check them (templates/row-schemas.ts), as TypeScript source. Pure. */
 import { isFloat, type Column, type DataType } from "../../schema/data-type.ts";
 import { call, valueSource, type Source } from "../../schema/text/typescript-source.ts";
-import { layOut } from "../../schema/text/print-source.ts";
 import { layOutType } from "./print/print-type.ts";
-import { rowTypes, type RowForm } from "./row-types.ts";
+import { constSource, rowTypes, type RowForm } from "./row-types.ts";
 
 /** Only what is above it belongs into the file of an application. */
 const endOfTemplate = "\n// Everything above is copied";
@@ -26,11 +25,10 @@ export function inputSource(
   nameOf: (text: string) => string,
 ): readonly string[] {
   const type = inputName(name);
-  const start = `export const ${type.slice(0, 1).toLowerCase()}${type.slice(1)}: RowSchema<${type}> = `;
   const source = call("row", ...columns.filter(isGiven).map(fieldSource));
   return [
     ...rowTypes(newRow, type, `A new row of ${table}, as the client stores it unchanged.`, columns, nameOf),
-    `${start}${layOut(source, { indent: 0, used: start.length, tail: 1, prefix: "check." })};\n`,
+    constSource(type, `RowSchema<${type}>`, source, "check."),
   ];
 }
 
@@ -62,7 +60,6 @@ const newRow: RowForm = {
   member: ({ name, nullable }, value) => (nullable ? [name, { ...value, orNull: true }, "optional"] : [name, value]),
   list: (item, value) => ({ name: "Items", of: { ...value, orNull: item.nullable } }),
   values: {
-    bool: "boolean",
     int64: "Int64",
     uint64: "Int64",
     time64: "Int64",
@@ -70,13 +67,6 @@ const newRow: RowForm = {
     date32: "Moment",
     date64: "Moment",
     timestamp: "Moment",
-    utf8: "string",
-    largeUtf8: "string",
-    binary: "Uint8Array",
-    largeBinary: "Uint8Array",
-    fixedSizeBinary: "Uint8Array",
-    decimal128: "Uint32Array",
-    json: "string",
     blob: "Uint8Array",
   },
 };

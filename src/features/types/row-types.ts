@@ -1,5 +1,7 @@
 /** Types of rows as TypeScript source, and a type of its own for every struct in them. Pure. */
 import type { Column, DataType } from "../../schema/data-type.ts";
+import { layOut } from "../../schema/text/print-source.ts";
+import type { Source } from "../../schema/text/typescript-source.ts";
 import type { NamedType, TypeMember } from "./print/print-type.ts";
 
 /** What differs between the types of rows that are read and of rows that are written. */
@@ -9,7 +11,7 @@ export interface RowForm {
   readonly has: (column: Column) => boolean;
   readonly member: (column: Column, value: NamedType) => TypeMember;
   readonly list: (item: Column, value: NamedType) => NamedType;
-  /** The types of values that are not numbers. */
+  /** The types of values besides `usualValues` and numbers. */
   readonly values: Readonly<Partial<Record<DataType["kind"], string>>>;
 }
 
@@ -42,7 +44,24 @@ export function rowTypes(
         // Reading such a value throws, because apache-arrow looks it up with a number as key.
         return type.index.kind.endsWith("64") ? { name: "never" } : valueType(type.value, own);
       default:
-        return { name: form.values[type.kind] ?? "number" };
+        return { name: form.values[type.kind] ?? usualValues[type.kind] ?? "number" };
     }
   }
+}
+
+const usualValues: RowForm["values"] = {
+  bool: "boolean",
+  utf8: "string",
+  largeUtf8: "string",
+  binary: "Uint8Array",
+  largeBinary: "Uint8Array",
+  fixedSizeBinary: "Uint8Array",
+  decimal128: "Uint32Array",
+  json: "string",
+};
+
+/** An exported constant. Its name begins with a small letter. `prefix`: that of the functions that the source calls. */
+export function constSource(name: string, type: string, source: Source, prefix = ""): string {
+  const start = `export const ${name.slice(0, 1).toLowerCase()}${name.slice(1)}: ${type} = `;
+  return `${start}${layOut(source, { indent: 0, used: start.length, tail: 1, prefix })};\n`;
 }
