@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { isLong } from "../support/rounds.ts";
 import { addRows, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
+import { onStdout } from "../support/project.ts";
 
 async function seen(folder: string) {
   return { columns: await columnsOf(folder, "documents"), rows: await rowsOf(folder, "documents") };
@@ -66,10 +67,7 @@ test.each(cases)("$kind up, down and up again, on $way", async ({ way, kind, ste
     stdout: expect.stringContaining("1 migration applied, 1 pending"),
   });
   expect(await project.migrate(["verify"], key)).toMatchObject({ code: 0 });
-  expect(await project.migrate(["up"], key)).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining("1 migration applied"),
-  });
+  expect(await project.migrate(["up"], key)).toMatchObject(onStdout(0, "1 migration applied"));
   expect(await seen(project.data)).toEqual(after);
 });
 
@@ -91,10 +89,7 @@ test("a new table, a table's index and all before it are rolled back", async () 
     [],
   );
   expect(await project.migrate(["down"], key)).toMatchObject({ code: 0, stdout: "nothing to roll back\n" });
-  expect(await project.migrate(["up"], key)).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining("3 migrations applied"),
-  });
+  expect(await project.migrate(["up"], key)).toMatchObject(onStdout(0, "3 migrations applied"));
 });
 
 /** Two migrations, of which the second widens, loosens and adds; then an application goes on. */

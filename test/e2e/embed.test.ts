@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { officialPackages, pythonWith } from "../clients/client.ts";
 import { lacks } from "../support/needs.ts";
-import { aProject } from "../support/project.ts";
+import { aProject, onStderr } from "../support/project.ts";
 import { addRows, rowsOf } from "../support/tables.ts";
 
 const script = fileURLToPath(new URL("../../python/embed.py", import.meta.url));
@@ -73,5 +73,5 @@ test.skipIf(lacks("python")).each([
   },
 ])("the run states that $why", async ({ options, from, words }) => {
   const { code, stderr } = await embedded(options, from);
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(words) });
+  expect({ code, stderr }).toMatchObject(onStderr(1, words));
 });

@@ -1,7 +1,7 @@
 /** Queries of the application that are evaluated before a column is switched to another embedding model. */
 import { mkdirSync, rmSync } from "node:fs";
 import { expect, test } from "vitest";
-import { aProject, type Project } from "../support/project.ts";
+import { aProject, type Project, onStderr, onStdout } from "../support/project.ts";
 import { addRows, rowsOf } from "../support/tables.ts";
 import { openTable } from "./support/scene-project.ts";
 
@@ -124,13 +124,13 @@ test("a new database has nothing to evaluate: up builds it, whatever the queries
   const project = await aScene({ code: worse, queries, evaluate, more: down });
   rmSync(project.database, { recursive: true });
   mkdirSync(project.database);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: expect.stringContaining("2 migrations") });
+  expect(await project.migrate(["up"])).toMatchObject(onStdout(0, "2 migrations"));
   expect(await namesIn(project)).toContain("v_old");
   // With rows, the same model is refused.
   expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
   const rows = numbers.map((id) => ({ id, text: `text ${id}`, v: [id, 0] }));
   await addRows(project.database, "docs", rows);
-  expect(await project.migrate(["up"])).toMatchObject({ code: 1, stderr: expect.stringContaining("`least` is 0.8") });
+  expect(await project.migrate(["up"])).toMatchObject(onStderr(1, "`least` is 0.8"));
 });
 
 test("the code of the step and that of `down` compute the vectors of queries that state none", async () => {
@@ -189,7 +189,7 @@ test("queries that can't be evaluated end prepare, and what was computed is kept
   for (const [queries, problem] of unusable) {
     project.write("code/queries.ts", queries);
     const failed = await project.migrate(["prepare"]);
-    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining(problem) });
+    expect(failed).toMatchObject(onStderr(1, problem));
     expect(failed.stderr).toContain("what was computed before is kept");
     expect((await project.migrate(["status"])).stdout).toContain("300 rows computed");
   }
@@ -202,7 +202,7 @@ test("a shard and a rehearsal evaluate nothing, and queries that are missing are
   reembed(project, `"./code/gone.ts"`);
   const problem = "0002_model.ts, step 1 (reembedColumn) would fail: there is no file ./code/gone.ts";
   for (const command of ["plan", "prepare", "up"])
-    expect(await project.migrate([command])).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
+    expect(await project.migrate([command])).toMatchObject(onStderr(4, problem));
 });
 
 test("the calls for queries count for --max-calls, and what the run has computed is stated", async () => {

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { aProject, type Project } from "../support/project.ts";
+import { aProject, type Project, onStderr } from "../support/project.ts";
 import { addRows, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
 
 const create = `m.createTable("u", { x: m.utf8() }), m.createTable("t", { id: m.int32().notNull(), a: m.int64(), s: m.utf8(), v: m.vector(4) }),`;
@@ -68,7 +68,7 @@ test.each([
   await (await (await lancedb.connect(project.database)).openTable("t")).setUnenforcedPrimaryKey("id");
   const before = await versionsOf(project.database);
   const refused = { code: 4, stderr: expect.stringContaining(`would fail: `) };
-  expect(await project.migrate(["up"])).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
+  expect(await project.migrate(["up"])).toMatchObject(onStderr(4, problem));
   const plan = await project.migrate(["plan"]);
   expect(plan.stderr).not.toContain("can't be reached");
   expect(plan).toMatchObject(refused);
@@ -103,7 +103,7 @@ test.each([
   project.migration("0003_second.ts", steps);
   const before = await versionsOf(project.database);
   const refused = await project.migrate(["up", "--accept", "lossy"]);
-  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
+  expect(refused).toMatchObject(onStderr(4, problem));
   expect(await versionsOf(project.database)).toEqual(before);
 });
 
@@ -121,10 +121,7 @@ test("a saved plan is refused, and not used up, where the application has added 
   await t.delete("s is null");
   expect(await project.migrate(["plan", "--out", "p.json"])).toMatchObject({ code: 0 });
   await addRows(project.database, "t", [{ id: 3, a: 1, s: null, v: vector }]);
-  expect(await project.migrate(["up", "--plan", "p.json"])).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining("t.s is null in 1 row now"),
-  });
+  expect(await project.migrate(["up", "--plan", "p.json"])).toMatchObject(onStderr(4, "t.s is null in 1 row now"));
   await t.checkoutLatest();
   await t.delete("s is null");
   expect(await project.migrate(["up", "--plan", "p.json"])).toMatchObject({ code: 0 });
@@ -153,7 +150,7 @@ test.each([
     const { t: before } = await versionsOf(project.database);
     const { stderr: expected } = await project.migrate(["plan"]);
     expect(expected).toContain(problem);
-    expect(await project.migrate(["up"])).toMatchObject({ code: 4, stderr: expect.stringContaining(expected) });
+    expect(await project.migrate(["up"])).toMatchObject(onStderr(4, expected));
     expect(await versionsOf(project.database)).toMatchObject({ t: before });
     expect((await project.migrate(["status"])).stdout).toContain("pending  0002_first\n");
     expect((await project.migrate(["history"])).stdout).not.toContain("0002");
@@ -214,8 +211,7 @@ test("two steps that drop all that rows have values of are refused", async () =>
   await addRows(project.database, "t", [{ a: 3, c: 3 }]);
   await (await (await lancedb.connect(project.database)).openTable("t")).delete("a < 3");
   project.migration("0003_drop.ts", `m.dropColumn("t", "a"), m.addColumn("t", "d", m.int8()), m.dropColumn("t", "c"),`);
-  expect(await project.migrate(["up", "--accept", "lossy"])).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining("0003_drop.ts, step 3 (dropColumn) would fail: "),
-  });
+  expect(await project.migrate(["up", "--accept", "lossy"])).toMatchObject(
+    onStderr(4, "0003_drop.ts, step 3 (dropColumn) would fail: "),
+  );
 });

@@ -8,6 +8,7 @@ import { isLong } from "../support/rounds.ts";
 import { aProxy, type Fate } from "../support/proxy.ts";
 import { aService, apiKey } from "../support/service.ts";
 import { manyProjects } from "./support/many-projects.ts";
+import { onStderr } from "../support/project.ts";
 
 vi.setConfig({ maxConcurrency: 3 });
 
@@ -196,10 +197,7 @@ test("a run whose time is over and that is told to end once more still ends at i
   while (!ran.isThere) ran = await ranFor((seconds *= 4));
   const { where, finished } = ran;
   // Its one action was the last.
-  expect(finished).toMatchObject({
-    code: 0,
-    stderr: expect.stringContaining("interrupt again to stop at once"),
-  });
+  expect(finished).toMatchObject(onStderr(0, "interrupt again to stop at once"));
   const history = await where.migrate(["history", "--json"], proxyless);
   expect(JSON.parse(history.stdout).records.at(-1)).toMatchObject({ event: "released" });
 });

@@ -1,6 +1,6 @@
 /** An index or metadata that an application has given a table is not taken for what a step of that name makes. */
 import { expect, test } from "vitest";
-import { aProject, type Project } from "../support/project.ts";
+import { aProject, type Project, onStderr, onStdout } from "../support/project.ts";
 import { lancedb } from "../support/tables.ts";
 
 const create = `m.createTable("t", { id: m.int32(), s: m.utf8(), v: m.vector(2) }, { rows: [{ id: 0, s: "x", v: [1, 2] }] }),`;
@@ -41,17 +41,13 @@ test.each([
   const project = await aTable(`m.addColumn("t", "n", m.int32()), m.setMetadata("t", "s", ${metadata}),`, setOwner);
   const words =
     's already has owner = "app", which no migration has set, so a rollback would remove it; pass { replace: true }';
-  for (const command of ["plan", "up"])
-    expect(await project.migrate([command])).toMatchObject({ code: 4, stderr: expect.stringContaining(words) });
+  for (const command of ["plan", "up"]) expect(await project.migrate([command])).toMatchObject(onStderr(4, words));
   expect(await metadataOf(project)).toEqual({ owner: "app" });
 });
 
 test("metadata of an application that a step replaces is put back by down", async () => {
   const project = await aTable(`m.setMetadata("t", "s", { owner: "me" }, { replace: true }),`, setOwner);
-  expect(await project.migrate(["plan"])).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining("back: restore t as it was before (restore"),
-  });
+  expect(await project.migrate(["plan"])).toMatchObject(onStdout(0, "back: restore t as it was before (restore"));
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await metadataOf(project)).toEqual({ owner: "me" });
   expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
@@ -105,8 +101,7 @@ test("a new embedding model whose index has the name of an application's one is 
   const step = `m.reembedColumn("t", "v", { type: m.vector(2), from: ["s"], key: "id", with: "./code.ts", version: "1", index: m.ivfFlat({ numPartitions: 1 }), indexName: "s_idx" }),`;
   const project = await aTable(step, indexText);
   project.write("code.ts", "export default () => { throw new Error('called'); };");
-  expect(await project.migrate(["up"])).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining("s_idx of t already exists, on s, and no migration created it"),
-  });
+  expect(await project.migrate(["up"])).toMatchObject(
+    onStderr(4, "s_idx of t already exists, on s, and no migration created it"),
+  );
 });

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { renderedMarkdown } from "../support/rendered-markdown.ts";
 import { manyProjects } from "./support/many-projects.ts";
+import { onStderr, onStdout } from "../support/project.ts";
 
 const { project } = manyProjects();
 
@@ -61,10 +62,7 @@ In total: metadata only, 2 versions.
 <sub>Planned by lance-migrate 0.1.0 against the tables of NOW.</sub>
 `);
   const saved = await migrate([...markdown, "--accept", "lossy", "--out", "plan.json"]);
-  expect(saved).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining("Z. `migrate up --plan plan.json` runs exactly this plan, once.</sub>\n"),
-  });
+  expect(saved).toMatchObject(onStdout(0, "Z. `migrate up --plan plan.json` runs exactly this plan, once.</sub>\n"));
   expect((await migrate([...markdown, "--plan", "plan.json"])).stdout).toContain("\n### 2 migrations for `local`\n");
   expect((await migrate([...markdown, "--down"])).stdout).toMatch(
     /^<!-- lance-migrate local down -->\n### 1 migration to/,
@@ -73,10 +71,7 @@ In total: metadata only, 2 versions.
     /^<!-- lance-migrate local up -->\nNothing to apply to `local`\.\n\n<sub>.*<\/sub>\n$/,
   );
   expect(await migrate([...markdown, "--json"])).toMatchObject({ code: 2 });
-  expect(await migrate(["plan", "--format", "html"])).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("--format must be text or markdown"),
-  });
+  expect(await migrate(["plan", "--format", "html"])).toMatchObject(onStderr(2, "--format must be text or markdown"));
 });
 
 test("names and SQL of migrations are shown as they are, and do nothing else", async () => {

@@ -7,7 +7,7 @@ import { connect, createEmptyTable } from "../../src/engine/engine.ts";
 import { ledgerColumns } from "../../src/ledger/journal/rows-journal.ts";
 import { columnsOf as columns, largeList, struct, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { arrow, field, foreignTables, makeForeign, saidOf } from "../support/foreign.ts";
-import { aProject, root, type Project } from "../support/project.ts";
+import { aProject, root, type Project, onStderr, onStdout } from "../support/project.ts";
 import { lancedb, rowsOf, versionsOf } from "../support/tables.ts";
 import { aProjectOn, key } from "./support/project-on.ts";
 
@@ -58,10 +58,7 @@ describe.each(["lance", "namespace"] as const)("a database made by somebody else
     const versions = await versionsOf(project.data);
 
     const pulled = await project.migrate(["pull"], key);
-    expect(pulled).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining("wrote migrations/0001_adopt.ts and schema.ts: 5 tables\n"),
-    });
+    expect(pulled).toMatchObject(onStdout(0, "wrote migrations/0001_adopt.ts and schema.ts: 5 tables\n"));
     expect(pulled.stderr).toBe("");
     expect(pulled.stdout).toContain("create index near on documents.embedding: ivfPq(");
     expect(pulled.stdout).toMatch(
@@ -393,10 +390,7 @@ test("all that can't be declared is said at once, and goes when its tables are l
 
 test("a name that no migration can have, and a template that makes a wrong file, leave nothing behind", async () => {
   const project = await withTable();
-  expect(await project.migrate(["pull", "no/name"])).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("is not a valid name for a migration"),
-  });
+  expect(await project.migrate(["pull", "no/name"])).toMatchObject(onStderr(2, "is not a valid name for a migration"));
   project.write(
     "templates/migration.ts",
     `import type { Nothing } from "lance-migrate";\nexport const up: Nothing[] = [];\n`,
@@ -446,10 +440,7 @@ describe("pull --schema", () => {
         "nothing is written: schema.ts has comments or code of its own, which would be lost; migrate generate --check states what it lacks; to replace it anyway, pass --yes\n",
     });
     expect(schema()).toBe(own);
-    expect(await migrate(["pull", "--yes"])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("--yes needs --schema"),
-    });
+    expect(await migrate(["pull", "--yes"])).toMatchObject(onStderr(2, "--yes needs --schema"));
     expect(await migrate(["pull", "--schema", "--yes"])).toMatchObject({ code: 0 });
     expect(schema()).not.toContain("Ours");
     expect(await migrate(["generate", "--check"])).toMatchObject({ code: 0 });

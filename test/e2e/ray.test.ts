@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { pythonWith } from "../clients/client.ts";
 import { lacks } from "../support/needs.ts";
-import { aProject, root, startNode, type Project } from "../support/project.ts";
+import { aProject, root, startNode, type Project, onStderr } from "../support/project.ts";
 import { addRows, lancedb, rowsOf } from "../support/tables.ts";
 
 const texts = Array.from({ length: 40 }, (_, id) => `text ${id}`);
@@ -58,7 +58,7 @@ test.each([
   [["--on", "ray", "--shards", "4", "--ray-options", "[1]"], "--ray-options must be a JSON object"],
 ])("prepare %j is refused", async (args, problem) => {
   const ended = await aProject().migrate(["prepare", ...args]);
-  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(problem) });
+  expect(ended).toMatchObject(onStderr(2, problem));
 });
 
 const onRay = ["prepare", "--on", "ray", "--shards", "4"];

@@ -4,6 +4,7 @@ import type { Project } from "../support/project.ts";
 import { addRows, lancedb, rowsOf } from "../support/tables.ts";
 import { casesInTurn } from "../support/rounds.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
+import { onStderr, onStdout } from "../support/project.ts";
 
 const inTurn = casesInTurn();
 
@@ -49,10 +50,7 @@ test.each(inTurn(["lance", "namespace"] as const))(
         `m.createIndex("docs", "at", ${kind}, { minRecall: 0.9, sample: 20, replace: true }),`,
       );
     replace(poor);
-    expect(await project.migrate(["up"])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining("minRecall is 0.9"),
-    });
+    expect(await project.migrate(["up"])).toMatchObject(onStderr(1, "minRecall is 0.9"));
     expect(await details()).toEqual([["at_idx", "IvfFlat"]]);
     replace(`m.hnswSq({ distanceType: "cosine", numPartitions: 1 })`);
     expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
@@ -80,10 +78,7 @@ test.each(inTurn(["lance", "namespace"] as const))(
     expect(await rowsOf(project.database, "docs")).toEqual(before);
     expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
     index(project, good);
-    expect(await project.migrate(["up"])).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining("at_idx of docs: recall@10 1 with 20 vectors; "),
-    });
+    expect(await project.migrate(["up"])).toMatchObject(onStderr(0, "at_idx of docs: recall@10 1 with 20 vectors; "));
     expect(await indexesOf(project)).toEqual(["at_idx"]);
     expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
     expect(await indexesOf(project)).toEqual([]);
@@ -117,7 +112,7 @@ test("verify --recall measures every vector index, and reports one with less tha
   project.migration("0003_more.ts", `m.createIndex("docs", "id", m.btree()),`);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   const well = await project.migrate(["verify", "--recall"]);
-  expect(well).toMatchObject({ code: 0, stdout: expect.stringContaining("1 table of local is as the ledger records") });
+  expect(well).toMatchObject(onStdout(0, "1 table of local is as the ledger records"));
   expect(well.stdout).toMatch(
     /docs: index at_idx on at: recall@5 [\d.]+ with 20 vectors; [\d.]+ ms with the index, [\d.]+ ms without; its migration requires 0\.8\n/,
   );
@@ -143,26 +138,21 @@ test("verify --recall measures every vector index, and reports one with less tha
       },
     ],
   });
-  expect(await project.migrate(["verify", "--recall"])).toMatchObject({
-    code: 4,
-    stdout: expect.stringContaining("1 index has a lower recall than required; create it again in a new migration"),
-  });
+  expect(await project.migrate(["verify", "--recall"])).toMatchObject(
+    onStdout(4, "1 index has a lower recall than required; create it again in a new migration"),
+  );
   // The condition is about 5 neighbours.
   const other = await project.migrate(["verify", "--recall", "--k", "3", "--sample", "1"]);
-  expect(other).toMatchObject({ code: 0, stdout: expect.stringContaining("with 1 vector;") });
+  expect(other).toMatchObject(onStdout(0, "with 1 vector;"));
   expect(other.stdout).not.toContain("requires");
-  expect(await project.migrate(["verify", "-k", "3"])).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("--k and --sample only with --recall"),
-  });
+  expect(await project.migrate(["verify", "-k", "3"])).toMatchObject(
+    onStderr(2, "--k and --sample only with --recall"),
+  );
 });
 
 test("verify --recall refuses a service that can't be searched", async () => {
   const { migrate, ...project } = await aProjectOn("service");
   project.migration("0001_docs.ts", `m.createTable("docs", { id: m.int64().notNull() }),`);
   expect(await migrate(["up"], key)).toMatchObject({ code: 0 });
-  expect(await migrate(["verify", "--recall"], key)).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("recall can't be measured on"),
-  });
+  expect(await migrate(["verify", "--recall"], key)).toMatchObject(onStderr(2, "recall can't be measured on"));
 });

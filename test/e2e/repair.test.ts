@@ -3,7 +3,7 @@ import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { columnsOf, lancedb, versionsOf } from "../support/tables.ts";
-import { aProject } from "../support/project.ts";
+import { aProject, onStderr, onStdout } from "../support/project.ts";
 import { casesInTurn } from "../support/rounds.ts";
 import {
   aKeptProject,
@@ -33,7 +33,7 @@ const nowhere = [
 
 /** What up does, and that all is as it should afterwards. */
 async function goesOn(project: KeptProject, says: string): Promise<void> {
-  expect(await project.run("up")).toMatchObject({ code: 0, stdout: expect.stringContaining(says) });
+  expect(await project.run("up")).toMatchObject(onStdout(0, says));
   expect(await tablesOf(project)).toEqual(wide);
   expect(await project.run("up")).toMatchObject({ code: 0, stdout: "nothing to do\n" });
   for (const args of [["verify"], ["verify", "--ledger"], ["repair"]])
@@ -71,18 +71,15 @@ test.each(inTurn(described))(
       expect({ code, says: stdout + stderr }).toEqual({ code: 4, says: expect.stringContaining(lost) });
     }
     const verified = await project.run("verify");
-    expect(verified).toMatchObject({ code: 4, stdout: expect.stringContaining("; see migrate repair\n") });
+    expect(verified).toMatchObject(onStdout(4, "; see migrate repair\n"));
     const explained = await project.run("repair");
     expect(explained).toMatchObject({ code: 4, stderr: "" });
     expect(explained.stdout).toContain("tables that they make are there: people, places");
     expect(explained.stdout).toContain("the tables are as they were after 0003_names");
     expect(explained.stdout).toContain("nothing was changed; migrate repair --yes does it");
     expect(await versionsOf(project.data)).toEqual(before);
-    expect(await project.run("repair", "--yes")).toMatchObject({ code: 0, stdout: expect.stringContaining("done;") });
-    expect(await project.run("status", "--check")).toMatchObject({
-      code: 3,
-      stdout: expect.stringContaining("3 migrations applied, 1 pending"),
-    });
+    expect(await project.run("repair", "--yes")).toMatchObject(onStdout(0, "done;"));
+    expect(await project.run("status", "--check")).toMatchObject(onStdout(3, "3 migrations applied, 1 pending"));
     await goesOn(project, "applied 0004_wider");
   },
 );
@@ -102,10 +99,9 @@ test.each(described)(
     await others.createIndex("id");
     await (await db.openTable("people")).createIndex("full_name", { config: lancedb.Index.btree() });
     await dropLedger(project);
-    expect(await project.run("repair", "--yes")).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining(`the tables are as they were after ${last}`),
-    });
+    expect(await project.run("repair", "--yes")).toMatchObject(
+      onStdout(0, `the tables are as they were after ${last}`),
+    );
     for (const args of [["verify"], ["verify", "--ledger"], ["repair"], ["up"], ["status", "--check"]])
       expect(await project.run(...args)).toMatchObject({ code: 0 });
     expect(await others.countRows()).toBe(1);
@@ -119,10 +115,7 @@ test.each(inTurn(described))(
     const people = await (await lancedb.connect(project.data)).openTable("people");
     await people.alterColumns([{ path: "name", rename: "full_name" }]);
     await dropLedger(project);
-    expect(await project.run("repair", "--yes")).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining("after 1 of 2 actions of 0003_names"),
-    });
+    expect(await project.run("repair", "--yes")).toMatchObject(onStdout(0, "after 1 of 2 actions of 0003_names"));
     await goesOn(project, "2 migrations applied");
   },
 );
@@ -145,10 +138,7 @@ test.each(inTurn(described))("a ledger that knows less than the tables show lear
   const project = await aKeptProject(kept, 3);
   const people = await (await lancedb.connect(project.data)).openTable("people");
   await people.alterColumns([{ path: "id", dataType: "int64" }]);
-  expect(await project.run("repair", "--yes")).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining("after 0004_wider"),
-  });
+  expect(await project.run("repair", "--yes")).toMatchObject(onStdout(0, "after 0004_wider"));
   await goesOn(project, "nothing to do");
 });
 
@@ -158,15 +148,12 @@ test.each(["lance", "service"] as const)(
     const project = await aKeptProject(kept, 3);
     await changeRecord(project, kept, "1.2");
     const explained = await project.run("repair");
-    expect(explained).toMatchObject({ code: 4, stdout: expect.stringContaining("1.2 was changed") });
+    expect(explained).toMatchObject(onStdout(4, "1.2 was changed"));
     expect(explained.stdout.includes("whether this is so is not checked")).toBe(kept === "service");
     expect(await project.run("repair", "--yes")).toMatchObject({ code: 0 });
-    expect(await project.run("verify", "--ledger")).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining(
-        "1.2 was changed: 1.3 follows a record that is not there (known: the ledger was rebuilt since)",
-      ),
-    });
+    expect(await project.run("verify", "--ledger")).toMatchObject(
+      onStdout(0, "1.2 was changed: 1.3 follows a record that is not there (known: the ledger was rebuilt since)"),
+    );
     await goesOn(project, "applied 0004_wider");
     await changeRecord(project, kept, "2.3");
     expect(await project.run("verify", "--ledger")).toMatchObject({ code: 4 });
@@ -183,7 +170,7 @@ test.each(inTurn(described))("damage to the newest record is acknowledged too, n
     .at(-1)!;
   await table.update({ where: `key = '${newest.join(".")}'`, values: { applied: "x" } });
   expect(await project.run("repair")).toMatchObject({ code: 4 });
-  expect(await project.run("repair", "--yes")).toMatchObject({ code: 0, stdout: expect.stringContaining("done; ") });
+  expect(await project.run("repair", "--yes")).toMatchObject(onStdout(0, "done; "));
   expect(await project.run("verify", "--ledger")).toMatchObject({ code: 0 });
   await goesOn(project, "applied 0004_wider");
 });
@@ -273,17 +260,11 @@ test.each(inTurn(described))(
     expect(stderr).toContain("table people: column full_name is missing, column called (utf8) was not expected");
     expect(await versionsOf(project.data)).toEqual(before);
     const [, anyway] = /in spite of the differences, which migrate verify then reports: migrate (.*)$/m.exec(stderr)!;
-    expect(await project.run(...anyway!.split(" "))).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining(
-        "the tables are not as they were after 0004_wider: table people: column full_name",
-      ),
-    });
+    expect(await project.run(...anyway!.split(" "))).toMatchObject(
+      onStdout(0, "the tables are not as they were after 0004_wider: table people: column full_name"),
+    );
     expect(await project.run("status", "--check")).toMatchObject({ code: 0 });
-    expect(await project.run("verify")).toMatchObject({
-      code: 4,
-      stdout: expect.stringContaining("column called (utf8)"),
-    });
+    expect(await project.run("verify")).toMatchObject(onStdout(4, "column called (utf8)"));
     await people.alterColumns([{ path: "called", rename: "full_name" }]);
     await goesOn(project, "nothing to do");
   },
@@ -301,12 +282,9 @@ test.each(inTurn(described))("a table that is gone must be brought back, and no 
   });
   await dropLedger(project);
   const lost = await project.run("repair", "--yes");
-  expect(lost).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining(
-      "the nearest is after 0004_wider, where table people: it does not exist; bring table people back",
-    ),
-  });
+  expect(lost).toMatchObject(
+    onStderr(4, "the nearest is after 0004_wider, where table people: it does not exist; bring table people back"),
+  );
 });
 
 test.each(inTurn(described))(
@@ -345,16 +323,11 @@ test.each(inTurn(described))(
 
     await dropLedger(project);
     for (const args of [["repair"], ["repair", "--yes"]]) {
-      const { code, stderr } = await project.run(...args);
-      expect({ code, stderr }).toEqual({
-        code: 4,
-        stderr: expect.stringContaining("choose with --to 0004 or --to 0006"),
-      });
+      expect(await project.run(...args)).toMatchObject(onStderr(4, "choose with --to 0004 or --to 0006"));
     }
-    expect(await project.run("repair", "--yes", "--to", "5")).toMatchObject({
-      code: 4,
-      stderr: expect.stringContaining("--to 5: the tables are not as they were there"),
-    });
+    expect(await project.run("repair", "--yes", "--to", "5")).toMatchObject(
+      onStderr(4, "--to 5: the tables are not as they were there"),
+    );
     expect(await project.run("repair", "--yes", "--to", "4")).toMatchObject({ code: 0 });
     expect(await project.run("status")).toMatchObject({
       stdout: expect.stringContaining("4 migrations applied, 2 pending"),
@@ -369,12 +342,9 @@ test("before the first migration is a place of its own, beside a migration with 
   await project.run("up");
   const db = await lancedb.connect(project.data);
   for (const name of ["zero", "people", "places"]) await db.dropTable(name);
-  expect(await project.run("repair", "--to", "0")).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining(
-      "--to 0: the tables are not as they were there; they are as they were before the first",
-    ),
-  });
+  expect(await project.run("repair", "--to", "0")).toMatchObject(
+    onStderr(4, "--to 0: the tables are not as they were there; they are as they were before the first"),
+  );
   expect(await project.run("repair", "--yes", "--to", "start")).toMatchObject({ code: 0 });
   await goesOn(project, "5 migrations applied");
 });
@@ -401,10 +371,9 @@ test("where tables can't be described no place can be chosen, and a table in the
     });
   expect(await versionsOf(project.data)).toEqual(before);
   await db.dropTable("people");
-  expect(await project.run("repair")).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining("table people: it does not exist; bring table people back from a backup"),
-  });
+  expect(await project.run("repair")).toMatchObject(
+    onStderr(4, "table people: it does not exist; bring table people back from a backup"),
+  );
 });
 
 test("with --json what is seen, and what is to be done about it, is one document; of a file that is lost too, the number is named", async () => {
@@ -412,10 +381,9 @@ test("with --json what is seen, and what is to be done about it, is one document
   await dropLedger(project);
   const file = join(project.folder, "migrations/0003_names.ts");
   renameSync(file, join(project.folder, "0003_names.ts"));
-  expect(await project.run("repair")).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining("; no file has the number 0003: if one was lost, put it back first; otherwise "),
-  });
+  expect(await project.run("repair")).toMatchObject(
+    onStderr(4, "; no file has the number 0003: if one was lost, put it back first; otherwise "),
+  );
   renameSync(join(project.folder, "0003_names.ts"), file);
   const before = await project.run("repair", "--json");
   const document = {

@@ -7,6 +7,7 @@ import { casesInTurn } from "../support/rounds.ts";
 import { lacks } from "../support/needs.ts";
 import { atTerminal } from "./support/terminal.ts";
 import { aKeptProject, described, everywhere, forgetAfter, type KeptProject } from "./support/kept.ts";
+import { onStderr, onStdout } from "../support/project.ts";
 
 const inTurn = casesInTurn();
 
@@ -45,7 +46,7 @@ test.each(["lance", "service"] as const)(
         detail: expect.stringContaining("resolve"),
       });
     expect(await project.run("verify", "--ledger")).toMatchObject({ code: 0 });
-    expect(await project.run("up")).toMatchObject({ code: 0, stdout: expect.stringContaining("applied 0004_other") });
+    expect(await project.run("up")).toMatchObject(onStdout(0, "applied 0004_other"));
     expect(await project.run("verify", "--ledger")).toMatchObject({ code: 0 });
   },
 );
@@ -54,7 +55,7 @@ test.each(inTurn(described))("what a lost migration left can be adopted as drift
   const project = await aKeptProject(kept);
   remove(project, "0004_wider.ts");
   const marked = await project.run("resolve", "--reverted", "0004_wider", "--yes");
-  expect(marked).toMatchObject({ code: 0, stdout: expect.stringContaining("migrate verify --write") });
+  expect(marked).toMatchObject(onStdout(0, "migrate verify --write"));
   expect(marked.stdout).toMatch(/table people: .*int64/);
   expect(await project.run("verify", "--write", "wider_again")).toMatchObject({ code: 0 });
   expect(await project.run("baseline")).toMatchObject({ code: 0 });
@@ -138,10 +139,9 @@ test.each(inTurn(everywhere))(
 
 test.each(inTurn(everywhere))("a migration that others are built on is not marked as reverted (%s)", async (kept) => {
   const project = await aKeptProject(kept);
-  expect(await project.run("resolve", "--reverted", "1", "--yes")).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining("nothing is marked: the other migrations do not go together with that"),
-  });
+  expect(await project.run("resolve", "--reverted", "1", "--yes")).toMatchObject(
+    onStderr(4, "nothing is marked: the other migrations do not go together with that"),
+  );
 });
 
 test("what is not there is not resolved, and what is asked for must be clear", async () => {
@@ -154,10 +154,7 @@ test("what is not there is not resolved, and what is asked for must be clear", a
     [[], "say which migration, and what it is"],
     [["--reverted", "names"], "--reverted must be a migration"],
   ] as const)
-    expect(await project.run("resolve", ...args, "--yes")).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining(words),
-    });
+    expect(await project.run("resolve", ...args, "--yes")).toMatchObject(onStderr(2, words));
 });
 
 test.each(["lance", "service"] as const)(
@@ -179,14 +176,12 @@ test.each(["lance", "service"] as const)(
     remove(project, `${long}.ts`);
     remove(project, "0004_wider.ts");
     project.migration("0004_wider_ids.ts", `m.createTable("more", { id: m.int32() })`);
-    expect(await project.run("resolve", "--reverted", "4")).toMatchObject({
-      code: 4,
-      stdout: expect.stringContaining("0004_wider is applied here; its file is not in the folder migrations"),
-    });
-    expect(await project.run("up")).toMatchObject({
-      code: 4,
-      stderr: expect.stringContaining("number 4 was used by 0004_wider, which is applied here"),
-    });
+    expect(await project.run("resolve", "--reverted", "4")).toMatchObject(
+      onStdout(4, "0004_wider is applied here; its file is not in the folder migrations"),
+    );
+    expect(await project.run("up")).toMatchObject(
+      onStderr(4, "number 4 was used by 0004_wider, which is applied here"),
+    );
   },
 );
 

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, onTestFinished } from "vitest";
+import { afterAll, expect, onTestFinished } from "vitest";
 import { checkJsonOutput } from "./json-output.ts";
 import { isLong } from "./rounds.ts";
 import { runShared } from "./shared-process.ts";
@@ -36,6 +36,12 @@ export interface Finished {
   readonly stdout: string;
   readonly stderr: string;
 }
+
+/** A command that ends with this code, and with these words on stderr. */
+export const onStderr = (code: number, words: string) => ({ code, stderr: expect.stringContaining(words) as string });
+
+/** A command that ends with this code, and with these words on stdout. */
+export const onStdout = (code: number, words: string) => ({ code, stdout: expect.stringContaining(words) as string });
 
 export interface Running {
   readonly process: ChildProcess;
