@@ -169,13 +169,6 @@ describe("new", () => {
     expect(text).toContain("export const up: readonly Step[] = [");
   });
 
-  test("begins with 0001, and makes the folder", async () => {
-    const project = aProject();
-    project.write("migrate.config.ts", `export default { migrations: "database/steps" };`);
-    expect(await project.migrate(["new", "documents"])).toMatchObject({ code: 0 });
-    expect(existsSync(join(project.folder, "database", "steps", "0001_documents.ts"))).toBe(true);
-  });
-
   test("continues after the highest number, whatever is missing below", async () => {
     const project = aProject();
     project.migration("0007_documents.ts", documents);

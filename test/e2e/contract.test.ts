@@ -387,20 +387,6 @@ describe("migrate contract", () => {
     });
   });
 
-  test("keeps the path of its schema, which it may have anywhere", async () => {
-    const project = aProject();
-    project.migration("0001_documents.ts", created);
-    expect(await project.migrate(["contract", ...names])).toMatchObject({ code: 0 });
-    const $schema = "./node_modules/lance-migrate/docs/reference/contract.schema.json";
-    project.write("contract.json", JSON.stringify({ ...written(project), $schema }));
-    expect(await project.migrate(["contract", "--check"])).toMatchObject({ code: 0 });
-    expect(await project.migrate(["contract", "--release", "2"])).toMatchObject({
-      code: 0,
-      stderr: "note: contract.json was the contract of search 1.4.0\n",
-    });
-    expect(written(project)).toMatchObject({ $schema, release: "2" });
-  });
-
   test("is refused without names, and to overwrite what is no contract", async () => {
     const project = aProject();
     project.migration("0001_documents.ts", created);

@@ -56,31 +56,6 @@ test.each(described.slice(0, rounds(1, 2)))(
   },
 );
 
-test("of drift that is older than the versions that are looked at one by one it says that it may have come again", async () => {
-  const project = await aKeptProject("lance");
-  const people = await tableOf(project, "people");
-  await people.addColumns([{ name: "age", valueSql: "id + 1" }]);
-  const drifted = await people.version();
-  for (let id = 0; id < 210; id++) await people.add([{ id, full_name: "x", age: 1 }]);
-  const { stdout } = await project.run("verify");
-  expect(stdout).toContain(
-    `people: since version ${drifted} of ${await timeOf(people, drifted)}, or later if the difference went away and came back\n`,
-  );
-});
-
-test.each(inTurn(described))("where that version was cleaned up it says so (%s)", async (kept) => {
-  const project = await aKeptProject(kept);
-  const people = await tableOf(project, "people");
-  await people.addColumns([{ name: "age", valueSql: "1" }]);
-  await addRows(project.data, "people", [{ id: 1, full_name: "x", age: 1 }]);
-  await people.optimize({ cleanupOlderThan: new Date(Date.now() + 60_000), deleteUnverified: true });
-  const [first] = (await people.listVersions()).toSorted((one, other) => one.version - other.version);
-  const { stdout } = await project.run("verify");
-  expect(stdout).toContain(
-    `people: since version ${first!.version} of ${await timeOf(people, first!.version)} or earlier\n`,
-  );
-});
-
 test("an index that is gone is dated too, where old versions tell of theirs", async () => {
   const project = await aKeptProject("lance");
   project.migration("0005_index.ts", `m.createIndex("people", "id", m.btree())`);

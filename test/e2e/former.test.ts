@@ -80,25 +80,6 @@ describe.each(ways.slice(0, rounds(2, 3)))("on %s", (way) => {
     expect(await columnsOf(data, "documents")).toEqual(["id: int32 not null", "headline: largeUtf8"]);
     expect(await run("up")).toMatchObject(onStdout(0, "nothing to do"));
   });
-
-  test("a database with a part of what was put together is told what it lacks", async () => {
-    const { migration, run, remove } = await aProject(way);
-    migration("0001_documents.ts", steps.documents);
-    expect(await run("up")).toMatchObject({ code: 0 });
-    remove("0001_documents.ts");
-    const list = `["0001_documents ${sums.documents}", "0002_headline ${sums.headline}"]`;
-    migration(
-      "0002_start.ts",
-      `[m.createTable("documents", { id: m.int32().notNull(), headline: m.utf8() })];\nexport const replaces = ${list}`,
-    );
-    for (const command of ["up", "plan", "verify", "down"])
-      expect(await run(command)).toMatchObject({
-        code: 4,
-        stderr: expect.stringContaining(
-          "0002_start.ts replaces migrations that ran before: 0001_documents is applied here, and 0002_headline is not; run migrate up first with a release that still has the file of 0002_headline",
-        ),
-      });
-  });
 });
 
 test("a squash takes the place of migrations among which another one ran, if the tables are the same", async () => {

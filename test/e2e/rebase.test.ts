@@ -157,19 +157,6 @@ test("the order matters if ours gives a column another name that theirs goes by"
   );
 });
 
-test("it is said which path conflicts, and nothing is written, if a name is taken", async () => {
-  const ours = ["--rename", "notes.id:number", "--add-column", "documents.tags:list<utf8>"];
-  const { run, folder } = await merged(["--add-column", "documents.tags:utf8"], ours);
-  const before = readdirSync(join(folder, "migrations")).toSorted();
-  expect(await run("rebase")).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining(
-      "0002_ours.js, step 2 (addColumn): documents would have two columns named tags; it can't follow 0002_theirs as it is: change it, then run migrate rebase again",
-    ),
-  });
-  expect(readdirSync(join(folder, "migrations")).toSorted()).toEqual(before);
-});
-
 test("several migrations keep their order, and what came in once more is stood behind once more", async () => {
   const repository = await merged(["--rename", "documents.title:headline"], ["--retype", "documents.title:largeUtf8"]);
   const { run, add, commit, git, folder } = repository;
@@ -258,29 +245,6 @@ test("old versions that are kept for down go by the new numbers", async () => {
   ]);
   expect(await run("down", "--target", "ours", "--steps", "4")).toMatchObject({ code: 0 });
   expect(await columnsOf(join(repository.folder, "ours"), "documents")).toContain("title: utf8");
-});
-
-test("a way back that is written goes by the names of now, also where only it has to", async () => {
-  const repository = await aRepository();
-  const { git, run, add, commit, write, folder } = repository;
-  git("checkout", "-q", "-b", "feature");
-  write(
-    "migrations/0002_ours.js",
-    `import * as m from "lance-migrate";\nexport const up = [m.addColumn("documents", "extra", m.int32())];\nexport const down = [m.setMetadata("documents", "title", { a: "b" }), m.setMetadata("documents", "title", { a: null }), m.dropColumn("documents", "extra")];\n`,
-  );
-  commit("ours");
-  expect(await run("up", "--target", "ours")).toMatchObject({ code: 0 });
-  git("checkout", "-q", "main");
-  await add("theirs", "--rename", "documents.title:headline");
-  commit("theirs");
-  git("checkout", "-q", "feature");
-  git("merge", "-q", "-m", "merged", "main");
-  expect(await run("rebase")).toMatchObject({ code: 0 });
-  expect(readFileSync(join(folder, "migrations/0003_ours.js"), "utf8")).toContain(
-    `export const down = [\n  m.setMetadata("documents", "headline", { a: "b" }),`,
-  );
-  for (const database of ["ours", "new"])
-    for (const args of [["up"], ["down"]]) expect(await run(...args, "--target", database)).toMatchObject({ code: 0 });
 });
 
 test("in a merge the other side is what is being merged; what a killed run has left is told", async () => {

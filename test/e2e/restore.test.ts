@@ -239,24 +239,6 @@ test("old versions are cleaned up as ever, the one before the migration stays, a
   });
 });
 
-test.each(inTurn(["lance", "namespace"] as const))(
-  "values that are written in place are not lost, on %s",
-  async (way) => {
-    const { project } = await migrated(lossy["a dropped column"], way);
-    const table = await (await lancedb.connect(project.data)).openTable("documents");
-    await table.createIndex("id");
-    await table
-      .mergeInsert("id")
-      .whenMatchedUpdateAll()
-      .execute([{ id: 1, body: "PAID" }]);
-    const after = await seen(project);
-    expect(await project.migrate(["down"])).toMatchObject(
-      onStderr(4, "1 row of documents was changed or removed since"),
-    );
-    expect(await seen(project)).toEqual(after);
-  },
-);
-
 test("a column that the application has recreated is not lost", async () => {
   const { project } = await migrated(lossy["a dropped column"]);
   const table = await (await lancedb.connect(project.data)).openTable("documents");
@@ -266,15 +248,6 @@ test("a column that the application has recreated is not lost", async () => {
   const after = await seen(project);
   expect(await project.migrate(["down"])).toMatchObject({ code: 4 });
   expect(await seen(project)).toEqual(after);
-});
-
-test("a value that was set from not a number to null is not lost", async () => {
-  const { project } = await migrated(
-    `${lossy["a dropped column"]} m.execute("documents", { update: { score: "arrow_cast('NaN', 'Float64')" } }),`,
-  );
-  const table = await (await lancedb.connect(project.data)).openTable("documents");
-  await table.update({ valuesSql: { score: "null" }, where: "id = 4" });
-  expect(await project.migrate(["down"])).toMatchObject(onStderr(4, "1 row of documents was changed or removed since"));
 });
 
 test("where the version is gone that is said by prune and down, and nothing is changed", async () => {
@@ -477,32 +450,6 @@ test("rows of others are missed that came while an up had stopped half-way", asy
     onStderr(4, "it is unknown what was written to documents since"),
   );
   expect(await seen(project)).toEqual(after);
-});
-
-test("after a written down that changes rows it is unknown what came since", async () => {
-  const project = await migratedBy(
-    lossy["a dropped column"],
-    `import * as m from "lance-migrate";
-     export const up = [m.addColumn("documents", "n", m.int32())];
-     export const down = [m.execute("documents", { update: { body: "'x'" } }), m.dropColumn("documents", "n")];`,
-  );
-  expect(await project.migrate(["down", "--to", "1"])).toMatchObject(
-    onStderr(4, "it is unknown what was written to documents since"),
-  );
-  expect(await project.migrate(["down", "--to", "1", "--accept", "lossy"])).toMatchObject({ code: 0 });
-  expect((await seen(project)).rows).toEqual(three);
-});
-
-test("what newer migrations did to a table, or to a struct of it, is not taken for writes of others", async () => {
-  const project = await migratedBy(
-    `m.dropColumn("documents", "score"), m.addColumn("documents", "score", m.float64()),
-     m.addColumn("documents", "meta", m.struct({ a: m.int32() })),`,
-    `m.addColumn("documents", "meta.size", m.int32()),`,
-    `m.addColumn("documents", "n", m.int32(), { as: "7" }),`,
-    `m.renameColumn("documents", "body", "text"),`,
-  );
-  expect(await project.migrate(["down", "--to", "1"])).toMatchObject({ code: 0 });
-  expect((await seen(project)).rows).toEqual(three);
 });
 
 test("a version of another table of that name is not restored", async () => {

@@ -111,7 +111,7 @@ const texts = [
   ["two megabytes", `id IN (${"1, ".repeat(700_000)}2)`],
 ] as const;
 
-test.each(ofThisCommit(texts, 3))("%s in a filter, an expression or an update", async (_, sql) => {
+test.each(ofThisCommit(texts, 6))("%s in a filter, an expression or an update", async (_, sql) => {
   const requests = [
     ["count_rows", { predicate: sql }],
     ["delete", { predicate: `${sql} AND id > 100` }],
