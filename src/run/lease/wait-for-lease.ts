@@ -2,7 +2,7 @@
 import { interruptedEarly } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import { sameRecord, type LedgerHead } from "../../ledger/journal/journal.ts";
-import { waitForHolder } from "../../ledger/lease/lease.ts";
+import { waitForHolder } from "../../ledger/lease/wait-for-holder.ts";
 import { begunWords } from "./describe-holder.ts";
 import type { RunContext } from "../run-context.ts";
 

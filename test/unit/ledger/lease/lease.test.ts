@@ -8,7 +8,8 @@ import { appliedHash } from "../../../../src/ledger/state/applied-hash.ts";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import { isAtRest, type Journal } from "../../../../src/ledger/journal/journal.ts";
 import { markersJournal } from "../../../../src/ledger/journal/markers-journal.ts";
-import { takeLease, waitForHolder, type Lease } from "../../../../src/ledger/lease/lease.ts";
+import { takeLease, type Lease } from "../../../../src/ledger/lease/lease.ts";
+import { waitForHolder } from "../../../../src/ledger/lease/wait-for-holder.ts";
 import {
   byPlace,
   deferralDetail,
