@@ -11,6 +11,7 @@ export { contracts } from "./contracts/feature.ts";
 export { embed } from "./embed/feature.ts";
 export { fleet } from "./fleet/feature.ts";
 export { lint } from "./lint/feature.ts";
+export { markdown } from "./markdown/feature.ts";
 export { rehearse } from "./rehearse/feature.ts";
 export { repair } from "./repair/feature.ts";
 export { report } from "./report/feature.ts";

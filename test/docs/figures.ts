@@ -154,7 +154,7 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
     `is the time for them: ${Number(lease) / 2} s by default`,
   ],
   "docs/plans.md": [
-    `It has at most ${numberIn("src/cli/render/plan-markdown.ts", "mostRows")} rows and ${number(numberIn("test/unit/cli/render/plan-markdown.test.ts", /toBeLessThan\(([\d_]+)\)/))} characters`,
+    `It has at most ${numberIn("src/features/markdown/plan-markdown.ts", "mostRows")} rows and ${number(numberIn("test/unit/features/markdown/plan-markdown.test.ts", /toBeLessThan\(([\d_]+)\)/))} characters`,
   ],
   "docs/report.md": [
     `The first ${numberIn("src/features/report/browser/fleet/databases-table.ts", "first")} rows are shown, and a button shows ${number(numberIn("src/features/report/browser/fleet/databases-table.ts", "step"))} more`,

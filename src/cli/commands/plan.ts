@@ -1,11 +1,10 @@
-import packageJson from "../../../package.json" with { type: "json" };
 import type { DownChoice } from "../../commands/down.ts";
 import { planDown, planToShow, savePlan, savePlanDown } from "../../commands/plan.ts";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { refusalIn } from "../../plan/assess/guards.ts";
 import type { Choice } from "../../plan/history/pending.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
-import { migrationsOf, planDocument } from "../../plan/assess/plan-document.ts";
+import { migrationsOf, planDocument, type PlanDocument } from "../../plan/assess/plan-document.ts";
 import { survey } from "../../run/prepare/estimate.ts";
 import { computingOf, type MigratorOptions } from "../../run/run-context.ts";
 import type { Session } from "../../session/session.ts";
@@ -14,7 +13,6 @@ import type { CommandResult } from "../command/exit-code.ts";
 import {
   acceptFlag,
   bundleFlags,
-  choiceFlag,
   contractFlags,
   switchFlag,
   textFlag,
@@ -24,12 +22,7 @@ import {
 } from "../command/flags.ts";
 import { readPlan, writePlan } from "../input/plan-file.ts";
 import { renderPlan } from "../render/plan.ts";
-import { noPlanMarkdown } from "../render/no-plan-markdown.ts";
-import { planMarkdown } from "../render/plan-markdown.ts";
-import { cleaned, withoutKnownSecrets } from "../../secrets/redact.ts";
 import type * as shapes from "../json/apply.ts";
-
-const formats = ["text", "markdown"] as const;
 
 const flags = {
   down: switchFlag("plan a rollback: show what down would do"),
@@ -40,13 +33,12 @@ const flags = {
   steps: wholeFlag("with --down: roll back this many migrations (1)", 1),
   reinsert: switchFlag("with --down: insert the rows again that were added after the migration"),
   plan: textFlag("show a saved plan, and check whether it is still valid", { value: "FILE" }),
-  format: choiceFlag("what to print: text, or Markdown for a comment on a pull request", formats),
   out: textFlag("save the plan to this file, for up --plan or down --plan", { value: "FILE" }),
   ...bundleFlags,
   ...contractFlags,
 };
 
-type PlanFlags = FlagValues<typeof flags>;
+export type PlanFlags = FlagValues<typeof flags>;
 
 export const planCommand = defineCommand({
   usage: "plan",
@@ -54,7 +46,6 @@ export const planCommand = defineCommand({
   examples: [
     ["migrate plan", "show what migrate up would do"],
     ["migrate plan --down", "show what migrate down would do"],
-    ["migrate plan --format markdown", "in CI: write a comment for the pull request"],
     ["migrate plan --out plan.json", "save the plan, for migrate up --plan plan.json"],
   ],
   exits: { refused: "up or down would refuse it: consent is missing, a step would fail, or rows block it" },
@@ -63,27 +54,28 @@ export const planCommand = defineCommand({
     ["plan", "to", "steps", "accept", "allow-out-of-order", "reinsert", "step-by-step", "out"],
     ["steps", "to"],
     ["accept", "reinsert"],
-    ["format", "json"],
     ["down", "allow-out-of-order", "step-by-step"],
   ],
-  async run(context) {
-    const other = (["steps", "reinsert"] as const).find((name) => context.flags[name] !== undefined);
-    if (context.flags.down !== true && other !== undefined)
-      throw new MigrateError("ERR_USAGE", { problem: `--${other} needs --down` });
-    return await showPlan(context);
-  },
+  run: async (context) => await showPlan(context),
 });
 
-const tool = `${packageJson.name} ${packageJson.version}`;
+/** Prints a plan in place of its text. */
+export interface PlanPrinter {
+  planned(document: PlanDocument): readonly string[];
+  /** If no plan could be made. */
+  failed(planned: Pick<PlanDocument, "target" | "direction">, error: MigrateError): readonly string[];
+}
 
 /** Prints the plan, also for the --dry-run of `up` and `down`. */
-export async function showPlan(context: Context<PlanFlags>): Promise<CommandResult> {
+export async function showPlan(context: Context<PlanFlags>, printer?: PlanPrinter): Promise<CommandResult> {
   const { output, features, flags } = context;
+  const other = (["steps", "reinsert"] as const).find((name) => flags[name] !== undefined);
+  if (flags.down !== true && other !== undefined)
+    throw new MigrateError("ERR_USAGE", { problem: `--${other} needs --down` });
   const { out, "step-by-step": stepByStep } = flags;
   const given = flags.plan === undefined ? undefined : readPlan(flags.plan);
   const direction = flags.down === true ? "down" : (given?.plan.direction ?? "up");
   const [upChoice, downChoice] = choicesOf(flags);
-  const about = () => ({ database: flags.database, tool, at: Date.now(), saved: out });
   let loading: string | undefined;
   const make = async (session: Session) => {
     const { options } = session;
@@ -111,17 +103,17 @@ export async function showPlan(context: Context<PlanFlags>): Promise<CommandResu
     try {
       return await make(session);
     } catch (error) {
-      if (flags.format === "markdown" && isMigrateError(error)) {
-        const planned = { target: session.options.target.name, direction };
-        output.results(noPlanMarkdown(planned, about(), withoutKnownSecrets(error.message), error.code));
-      }
+      if (printer !== undefined && isMigrateError(error))
+        output.results(printer.failed({ target: session.options.target.name, direction }, error));
       throw error;
     }
   });
   output.data<typeof shapes.plan>(document);
-  if (flags.format === "markdown") output.results(planMarkdown(cleaned(document), about()));
-  else renderPlan(document, output);
-  if (loading !== undefined && flags.format !== "markdown") output.result(loading);
+  if (printer !== undefined) output.results(printer.planned(document));
+  else {
+    renderPlan(document, output);
+    if (loading !== undefined) output.result(loading);
+  }
   if (saved !== undefined) {
     writePlan(out!, saved);
     const isNothing = migrationsOf(document).length === 0;

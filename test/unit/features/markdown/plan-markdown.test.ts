@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { planMarkdown } from "../../../../src/cli/render/plan-markdown.ts";
+import { planMarkdown } from "../../../../src/features/markdown/plan-markdown.ts";
 import { planDocumentShape, type PlanDocument } from "../../../../src/plan/assess/plan-document.ts";
 import { renderedMarkdown } from "../../../support/rendered-markdown.ts";
 

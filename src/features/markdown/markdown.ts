@@ -1,5 +1,5 @@
 /** Parts of Markdown, as GitHub and GitLab render it. Text from elsewhere is shown as it is, whatever it contains. */
-import { printable } from "../command/printable.ts";
+import { printable } from "../../cli/command/printable.ts";
 
 /** What a code span in a table could not contain. */
 const unspannable = ["`", "|", "\\"];

@@ -15,9 +15,9 @@ import {
   rowsNow,
   sequenceOf,
   wayBackOf,
-} from "./plan.ts";
-import { releaseNames } from "./contracts.ts";
-import { renderTime } from "./times.ts";
+} from "../../cli/render/plan.ts";
+import { releaseNames } from "../../cli/render/contracts.ts";
+import { renderTime } from "../../cli/render/times.ts";
 
 type Migration = ReturnType<typeof migrationsOf>[number];
 type Action = Migration["actions"][number];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { printable } from "../../../../src/cli/command/printable.ts";
-import { code, fenced, prose, tableRow } from "../../../../src/cli/render/markdown.ts";
+import { code, fenced, prose, tableRow } from "../../../../src/features/markdown/markdown.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { renderedMarkdown } from "../../../support/rendered-markdown.ts";
 import { rounds } from "../../../support/rounds.ts";
