@@ -50,25 +50,8 @@ export const serveCommand = defineCommand({
     // Everybody on the machine can see arguments, so the environment is the better place for a key.
     const apiKey = flagKey ?? process.env["MIGRATE_API_KEY"] ?? "";
     keepSecret(apiKey);
-    if (apiKey === "")
-      throw new MigrateError("ERR_USAGE", {
-        problem: "migrate serve needs the key that its clients must send; set MIGRATE_API_KEY, or pass --api-key",
-      });
-    // Nothing limits the number of requests, so a client could try all short keys.
-    if (apiKey.length < shortestSecret)
-      throw new MigrateError("ERR_USAGE", {
-        problem: `the key has fewer than ${shortestSecret} characters and could be guessed; choose a longer one, such as openssl rand -hex 24 prints`,
-      });
-    if (new Set(apiKey).size < fewestCharacters)
-      throw new MigrateError("ERR_USAGE", {
-        problem: `the key has fewer than ${fewestCharacters} different characters and could be guessed; choose another one, such as openssl rand -hex 24 prints`,
-      });
-    // No client could send any other text in a header.
-    if (![apiKey, database ?? "-"].every((text) => headerValue.test(text)))
-      throw new MigrateError("ERR_USAGE", {
-        problem:
-          "the key and the database's name must fit into a header: plain characters, without line breaks or spaces around them",
-      });
+    const problem = keyProblem(apiKey) ?? headerProblem(apiKey, database);
+    if (problem !== undefined) throw new MigrateError("ERR_USAGE", { problem });
     requirePackages("migrate serve", { fastify: "5", "@fastify/swagger": "9", workerpool: "10" });
     // fastify is slow to load, and no other command needs it.
     const { startService } = await import("./start-service.ts");
@@ -98,4 +81,21 @@ export const serveCommand = defineCommand({
 
 function times(value: number | undefined, unit: number): number | undefined {
   return value === undefined ? undefined : value * unit;
+}
+
+function keyProblem(key: string): string | undefined {
+  if (key === "")
+    return "migrate serve needs the key that its clients must send; set MIGRATE_API_KEY, or pass --api-key";
+  // Nothing limits the number of requests, so a client could try all short keys.
+  if (key.length < shortestSecret)
+    return `the key has fewer than ${shortestSecret} characters and could be guessed; choose a longer one, such as openssl rand -hex 24 prints`;
+  if (new Set(key).size < fewestCharacters)
+    return `the key has fewer than ${fewestCharacters} different characters and could be guessed; choose another one, such as openssl rand -hex 24 prints`;
+  return undefined;
+}
+
+/** No client could send any other text in a header. */
+function headerProblem(key: string, database = "-"): string | undefined {
+  if ([key, database].every((text) => headerValue.test(text))) return undefined;
+  return "the key and the database's name must fit into a header: plain characters, without line breaks or spaces around them";
 }
