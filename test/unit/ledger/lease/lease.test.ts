@@ -152,6 +152,30 @@ async function aLease(journal: Journal, clock: Clock, runner = ann, next: number
   return lease!;
 }
 
+/** Ann holds the lease, in memory. */
+async function aHolder() {
+  const [journal, clock] = [memoryJournal(), handClock()];
+  return { journal, clock, lease: await aLease(journal, clock) };
+}
+
+/** The holder is stopped for longer than its lease, and Bob takes over. */
+async function overtaken(journal: Journal, clock: HandClock): Promise<void> {
+  clock.stall(duration * 2);
+  await aLease(journal, handClock(), bob);
+}
+
+const patience = 600_000;
+
+/** Bob holds the lease, and somebody waits for him, who may see another journal. */
+async function aWaiter(theirs = duration) {
+  const [journal, clock] = [memoryJournal(), handClock()];
+  const holder = (await takeLease(journal, foldLedger([]), bob, 1, { duration: theirs, clock: handClock() }))!;
+  const state = foldLedger(journal.records);
+  const wait = async (seen: Journal, more: Partial<Parameters<typeof waitForHolder>[2]> = {}) =>
+    await waitForHolder(seen, state, { duration, clock, patience, ...more });
+  return { journal, holder, clock, wait };
+}
+
 const eventsOf = (records: readonly LedgerRecord[]) =>
   records.toSorted(byPlace).map(({ epoch, number, event }) => `${epoch}.${number} ${event}`);
 
@@ -314,8 +338,7 @@ test("a holder that slept through its lease has lost it to who took the next epo
   const both: Journal = { ...journal, take: async (record) => journal.records.push(record) > 0 };
   const clock = handClock();
   const lease = await aLease(both, clock);
-  clock.stall(duration * 2);
-  await aLease(journal, handClock(), bob);
+  await overtaken(journal, clock);
   await expect(lease.check()).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
 });
 
@@ -366,9 +389,7 @@ test("where the ledger answers more slowly than a lease lasts, taking it again e
 });
 
 test("a holder that takes the next epoch does not record there again what it has ended before", async () => {
-  const journal = memoryJournal();
-  const clock = handClock();
-  const lease = await aLease(journal, clock);
+  const { journal, clock, lease } = await aHolder();
   await lease.record([{ event: "applied", version: 1, name: "one", textHash: "text", next: 2 }]);
   clock.stall(duration);
   await lease.check();
@@ -377,9 +398,7 @@ test("a holder that takes the next epoch does not record there again what it has
 });
 
 test("a renewal repeats which migration is next, and that none is", async () => {
-  const journal = memoryJournal();
-  const clock = handClock();
-  const lease = await aLease(journal, clock);
+  const { journal, clock, lease } = await aHolder();
   const nextRenewed = async () => {
     await clock.pass(half);
     const { event, next } = journal.records.at(-1)!;
@@ -436,9 +455,7 @@ test("an idle holder renews after a third of its lease and again after each", as
 });
 
 test("a holder that writes does not renew as well", async () => {
-  const journal = memoryJournal();
-  const clock = handClock();
-  const lease = await aLease(journal, clock);
+  const { journal, clock, lease } = await aHolder();
   for (let times = 0; times < 6; times++) {
     await clock.pass(duration / 4);
     await lease.record([{ event: "advanced", next: 1 }]);
@@ -495,9 +512,7 @@ test("records and releases wait for a compaction, and renewals do not", async ()
 });
 
 test("a released lease is not renewed any more", async () => {
-  const journal = memoryJournal();
-  const clock = handClock();
-  const lease = await aLease(journal, clock);
+  const { journal, clock, lease } = await aHolder();
   await lease.release();
   await clock.pass(duration * 3);
   expect(eventsOf(journal.records)).toEqual(["1.0 taken", "1.1 released"]);
@@ -512,9 +527,7 @@ test("a lease that is abandoned is not renewed and not released", async () => {
 });
 
 test("a check within half of the lease asks nobody and writes nothing", async () => {
-  const journal = memoryJournal();
-  const clock = handClock();
-  const lease = await aLease(journal, clock);
+  const { journal, clock, lease } = await aHolder();
   const before = journal.reads();
   clock.stall(duration / 2 - 1);
   await lease.check();
@@ -529,9 +542,7 @@ const lateness = [
 ];
 
 test.each(lateness)("a check renews a lease after $what", async ({ wall, steady }) => {
-  const journal = memoryJournal();
-  const clock = handClock();
-  const lease = await aLease(journal, clock);
+  const { journal, clock, lease } = await aHolder();
   clock.stall(steady);
   clock.jumpWall(wall - steady);
   await lease.check();
@@ -559,9 +570,7 @@ const sleeps = [
 ];
 
 test.each(sleeps)("a holder that slept through its lease $what takes the next epoch if nobody has", async (one) => {
-  const journal = memoryJournal();
-  const clock = handClock();
-  const lease = await aLease(journal, clock);
+  const { journal, clock, lease } = await aHolder();
   one.sleep(clock);
   await lease.check();
   await lease.record([{ event: "advanced", version: 1, name: "one", next: 1 }]);
@@ -593,29 +602,22 @@ test.each(journals)(
 );
 
 test.each(sleeps)("a holder that slept through its lease $what has lost it to who took it", async ({ sleep }) => {
-  const journal = memoryJournal();
-  const clock = handClock();
-  const lease = await aLease(journal, clock);
+  const { journal, clock, lease } = await aHolder();
   sleep(clock);
   await (await aLease(journal, handClock(), bob)).release();
   await expect(lease.check()).rejects.toMatchObject({ code: "ERR_LEASE_LOST", details: { by: "bob" } });
 });
 
 test("a holder that slept past its lease is not reassured by the renewal that is due on waking", async () => {
-  const journal = memoryJournal();
-  const clock = handClock();
-  const lease = await aLease(journal, clock);
-  clock.stall(duration * 2);
-  await aLease(journal, handClock(), bob);
+  const { journal, clock, lease } = await aHolder();
+  await overtaken(journal, clock);
   await clock.wake();
   expect(eventsOf(journal.records)).toEqual(["1.0 taken", "2.0 taken"]);
   await expect(lease.check()).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
 });
 
 test("a holder that slept past its lease is not reassured by what it records on waking", async () => {
-  const journal = memoryJournal();
-  const clock = handClock();
-  const lease = await aLease(journal, clock);
+  const { journal, clock, lease } = await aHolder();
   clock.jumpWall(duration * 2);
   await aLease(journal, handClock(), bob);
   await lease.record([{ event: "applied", version: 1, name: "one", textHash: "text", next: 2 }]);
@@ -639,11 +641,8 @@ test("a holder is not reassured by a record that took longer than its lease to w
 });
 
 test("a lost lease is neither renewed nor released", async () => {
-  const journal = memoryJournal();
-  const clock = handClock();
-  const lease = await aLease(journal, clock);
-  clock.stall(duration * 2);
-  await aLease(journal, handClock(), bob);
+  const { journal, clock, lease } = await aHolder();
+  await overtaken(journal, clock);
   await lease.check().catch(() => {});
   await expect(lease.release([{ event: "applied", version: 1, name: "one" }])).rejects.toMatchObject({
     code: "ERR_LEASE_LOST",
@@ -654,9 +653,7 @@ test("a lost lease is neither renewed nor released", async () => {
 });
 
 test("a holder is sure of its lease until it has slept a whole one, by either clock, and again after it took the next epoch", async () => {
-  const journal = memoryJournal();
-  const clock = handClock();
-  const lease = await aLease(journal, clock);
+  const { clock, lease } = await aHolder();
   expect(lease.isSure()).toBe(true);
   clock.stall(duration - 1);
   expect(lease.isSure()).toBe(true);
@@ -668,23 +665,11 @@ test("a holder is sure of its lease until it has slept a whole one, by either cl
   expect(lease.isSure()).toBe(false);
 });
 
-test("a lease that is lost stays lost", async () => {
-  const journal = memoryJournal();
-  const clock = handClock();
-  const lease = await aLease(journal, clock);
-  clock.stall(duration * 2);
-  await aLease(journal, handClock(), bob);
+test("a holder that lost its lease has lost it for good, and records nothing more", async () => {
+  const { journal, clock, lease } = await aHolder();
+  await overtaken(journal, clock);
   await lease.check().catch(() => {});
   await expect(lease.check()).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
-});
-
-test("a holder that lost its lease records nothing more", async () => {
-  const journal = memoryJournal();
-  const clock = handClock();
-  const lease = await aLease(journal, clock);
-  clock.stall(duration * 2);
-  await aLease(journal, handClock(), bob);
-  await lease.check().catch(() => {});
   const recorded = lease.record([{ event: "applied", version: 1, name: "one", textHash: "text" }]);
   await expect(recorded).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
   expect(eventsOf(journal.records)).toEqual(["1.0 taken", "2.0 taken"]);
@@ -707,8 +692,7 @@ test("a holder that could not ask for the next epoch does not skip the one that 
 });
 
 test("the last entries and the release are one write", async () => {
-  const journal = memoryJournal();
-  const lease = await aLease(journal, handClock());
+  const { journal, lease } = await aHolder();
   const before = journal.writes();
   await lease.release([{ event: "applied", version: 1, name: "one", textHash: "text" }]);
   expect(journal.writes()).toBe(before + 1);
@@ -818,8 +802,7 @@ test("a late call is recorded in the run's own epoch, in its turn, also after an
   const clock = handClock();
   const slow: Journal = { ...journal, add: async (records) => (await turn(), await journal.add(records)) };
   const lease = await aLease(slow, clock);
-  clock.stall(duration * 2);
-  await aLease(journal, handClock(), bob);
+  await overtaken(journal, clock);
   const late = { event: "late", version: 1, name: "one", step: 1 } as const;
   await Promise.all([lease.record([{ event: "advanced", version: 1, name: "one" }]), lease.recordLate(late)]);
   const own = journal.records.filter(({ by }) => by === "ann");
@@ -828,8 +811,7 @@ test("a late call is recorded in the run's own epoch, in its turn, also after an
 });
 
 test("a lease is released once", async () => {
-  const journal = memoryJournal();
-  const lease = await aLease(journal, handClock());
+  const { journal, lease } = await aHolder();
   await lease.release();
   await lease.release([{ event: "failed", version: 1, name: "one" }]);
   expect(eventsOf(journal.records)).toEqual(["1.0 taken", "1.1 released"]);
@@ -917,38 +899,27 @@ function scripted(
   };
 }
 
-const patience = 600_000;
-
 test.each([
   { what: "its own lease", theirs: 5_000, least: 30_000 },
   { what: "the longer one of the holder", theirs: 90_000, least: 90_000 },
 ])("a silent holder is taken over after $what", async ({ theirs, least }) => {
-  const journal = memoryJournal();
-  await takeLease(journal, foldLedger([]), bob, 1, { duration: theirs, clock: handClock() });
-  const clock = handClock();
-  const state = foldLedger(journal.records);
-  expect(await waitForHolder(journal, state, { duration, clock, patience })).toBeDefined();
+  const { journal, clock, wait } = await aWaiter(theirs);
+  expect(await wait(journal)).toBeDefined();
   expect(clock.steady()).toBeGreaterThan(least);
   expect(clock.steady()).toBeLessThan(least + 1_000);
 });
 
 test("a wall clock that is set forward shortens nobody's lease", async () => {
-  const journal = memoryJournal();
-  await aLease(journal, handClock(), bob);
-  const clock = handClock();
-  const state = foldLedger(journal.records);
+  const { journal, clock, wait } = await aWaiter();
   const jumping = scripted(journal, clock, [[1_000, () => clock.jumpWall(duration * 2)]]);
-  expect(await waitForHolder(jumping, state, { duration, clock, patience })).toBeDefined();
+  expect(await wait(jumping)).toBeDefined();
   expect(clock.steady()).toBeGreaterThan(duration);
 });
 
 test("a holder that renews is waited for a whole lease from then on", async () => {
-  const journal = memoryJournal();
-  const holder = await aLease(journal, handClock(), bob);
-  const clock = handClock();
-  const state = foldLedger(journal.records);
+  const { journal, holder, clock, wait } = await aWaiter();
   const moving = scripted(journal, clock, [[20_000, () => holder.record([{ event: "renewed" }])]]);
-  expect(await waitForHolder(moving, state, { duration, clock, patience })).toMatchObject({ epoch: 1, number: 1 });
+  expect(await wait(moving)).toMatchObject({ epoch: 1, number: 1 });
   expect(clock.steady()).toBeGreaterThan(50_000);
   expect(clock.steady()).toBeLessThan(52_000);
 });
@@ -959,36 +930,25 @@ test.each([
   { what: "releases", move: (holder: Lease) => holder.release() },
   { what: "has applied what is waited for", move: (holder: Lease) => holder.record([applied(3)]) },
 ])("a wait ends as soon as the holder $what", async ({ move }) => {
-  const journal = memoryJournal();
-  const holder = await aLease(journal, handClock(), bob);
-  const clock = handClock();
-  const state = foldLedger(journal.records);
+  const { journal, holder, clock, wait } = await aWaiter();
   const early = () => holder.record([applied(2)]);
   const moving = scripted(journal, clock, [
     [10_000, early],
     [20_000, () => move(holder)],
   ]);
-  expect(
-    await waitForHolder(moving, state, { duration, clock, patience, until: ({ version = 0 }) => version >= 3 }),
-  ).toBeUndefined();
+  expect(await wait(moving, { until: ({ version = 0 }) => version >= 3 })).toBeUndefined();
   expect(clock.steady()).toBeGreaterThan(19_000);
   expect(clock.steady()).toBeLessThan(21_000);
 });
 
 test("a wait ends when somebody else takes over", async () => {
-  const journal = memoryJournal();
-  await aLease(journal, handClock(), bob);
-  const clock = handClock();
-  const state = foldLedger(journal.records);
+  const { journal, clock, wait } = await aWaiter();
   const moving = scripted(journal, clock, [[20_000, () => aLease(journal, handClock(), { ...ann, run: "run c" })]]);
-  expect(await waitForHolder(moving, state, { duration, clock, patience })).toBeUndefined();
+  expect(await wait(moving)).toBeUndefined();
 });
 
 test("a look that took long proves no silence while it was under way", async () => {
-  const journal = memoryJournal();
-  const holder = await aLease(journal, handClock(), bob);
-  const clock = handClock();
-  const state = foldLedger(journal.records);
+  const { journal, holder, clock, wait } = await aWaiter();
   let looks = 0;
   // The answer to the first look is what stood there when it was asked; then the waiter's process was stopped.
   const slow: Journal = {
@@ -1002,16 +962,13 @@ test("a look that took long proves no silence while it was under way", async () 
     },
   };
   // Not after the record that the holder has long gone on from.
-  expect(await waitForHolder(slow, state, { duration, clock, patience })).toMatchObject({ number: 1 });
+  expect(await wait(slow)).toMatchObject({ number: 1 });
 });
 
 test("patience with a holder that is at work runs out, naming it", async () => {
-  const journal = memoryJournal();
-  const holder = await aLease(journal, handClock(), bob);
-  const clock = handClock();
-  const state = foldLedger(journal.records);
+  const { journal, holder, clock, wait } = await aWaiter();
   const working = scripted(journal, clock, [[1_000, () => holder.record([{ event: "renewed" }])]]);
-  await expect(waitForHolder(working, state, { duration, clock, patience: 20_000 })).rejects.toMatchObject({
+  await expect(wait(working, { patience: 20_000 })).rejects.toMatchObject({
     code: "ERR_LEASE_HELD",
     details: { by: "bob" },
   });
@@ -1020,21 +977,16 @@ test("patience with a holder that is at work runs out, naming it", async () => {
 });
 
 test("a holder that has added a record since an earlier wait found it silent is at work", async () => {
-  const journal = memoryJournal();
-  const holder = await aLease(journal, handClock(), bob);
+  const { journal, holder, clock } = await aWaiter();
   const [after] = journal.records;
   await holder.record([{ event: "renewed" }]);
-  const state = foldLedger(journal.records);
-  const wait = (clock: HandClock) => waitForHolder(journal, state, { duration, clock, patience: 1_000, after });
-  const clock = handClock();
-  await expect(wait(clock)).rejects.toMatchObject({ code: "ERR_LEASE_HELD" });
+  const wait = waitForHolder(journal, foldLedger(journal.records), { duration, clock, patience: 1_000, after });
+  await expect(wait).rejects.toMatchObject({ code: "ERR_LEASE_HELD" });
   expect(clock.steady()).toBeLessThan(2_000);
 });
 
 test("who waits long where answers take long still notices in time that the holder is silent", async () => {
-  const journal = memoryJournal();
-  const holder = await aLease(journal, handClock(), bob);
-  const clock = handClock();
+  const { journal, holder, clock, wait } = await aWaiter();
   let last = 0;
   const slow: Journal = {
     ...journal,
@@ -1047,20 +999,17 @@ test("who waits long where answers take long still notices in time that the hold
       return await journal.isNewest(place);
     },
   };
-  await waitForHolder(slow, foldLedger(journal.records), { duration, clock, patience: Infinity });
+  await wait(slow, { patience: Infinity });
   expect(clock.steady() - last).toBeLessThan(2 * duration);
 });
 
 test("a wall clock that is set forward uses up nobody's patience", async () => {
-  const journal = memoryJournal();
-  const holder = await aLease(journal, handClock(), bob);
-  const clock = handClock();
-  const state = foldLedger(journal.records);
+  const { journal, holder, clock, wait } = await aWaiter();
   const jumping = scripted(journal, clock, [
     [500, () => holder.record([{ event: "renewed" }])],
     [1_000, () => clock.jumpWall(duration * 100)],
   ]);
-  await expect(waitForHolder(jumping, state, { duration, clock, patience: 20_000 })).rejects.toMatchObject({
+  await expect(wait(jumping, { patience: 20_000 })).rejects.toMatchObject({
     code: "ERR_LEASE_HELD",
   });
   expect(clock.steady()).toBeGreaterThan(19_000);
@@ -1068,9 +1017,7 @@ test("a wall clock that is set forward uses up nobody's patience", async () => {
 
 test("who waits asks less often where answers take long, and yet several times within a lease", async () => {
   const asked = async (delay: number): Promise<number> => {
-    const journal = memoryJournal();
-    await aLease(journal, handClock(), bob);
-    const clock = handClock();
+    const { journal, clock, wait } = await aWaiter();
     let times = 0;
     const slow: Journal = {
       ...journal,
@@ -1080,7 +1027,7 @@ test("who waits asks less often where answers take long, and yet several times w
         return await journal.isNewest(place);
       },
     };
-    await waitForHolder(slow, foldLedger(journal.records), { duration, clock, patience });
+    await wait(slow);
     return times;
   };
   expect(await asked(1)).toBeGreaterThan(50);
@@ -1110,21 +1057,14 @@ test("while one renewal is slow no other is begun", async () => {
 });
 
 test.each([0, 20_000])("a holder that may be dead is waited for a whole lease with a patience of %d", async (least) => {
-  const journal = memoryJournal();
-  await aLease(journal, handClock(), bob);
-  const clock = handClock();
-  const state = foldLedger(journal.records);
-  expect(await waitForHolder(journal, state, { duration, clock, patience: least })).toBeDefined();
+  const { journal, clock, wait } = await aWaiter();
+  expect(await wait(journal, { patience: least })).toBeDefined();
   expect(clock.steady()).toBeGreaterThan(duration);
 });
 
 test("a wait that is interrupted rejects", async () => {
-  const journal = memoryJournal();
-  await aLease(journal, handClock(), bob);
-  const clock = handClock();
+  const { journal, clock, wait } = await aWaiter();
   const controller = new AbortController();
-  const state = foldLedger(journal.records);
   const stopping = scripted(journal, clock, [[1_000, () => controller.abort()]]);
-  const wait = waitForHolder(stopping, state, { duration, clock, patience, signal: controller.signal });
-  await expect(wait).rejects.toThrow(/abort/i);
+  await expect(wait(stopping, { signal: controller.signal })).rejects.toThrow(/abort/i);
 });
