@@ -70,81 +70,8 @@ const createBoth = aMigration(
   createTable("pages", { id: int32(), title: utf8() }),
 );
 const headline = renameColumn("documents", "title", "headline");
-const name = renameColumn("documents", "headline", "name");
 const widen = retypeColumn("documents", "id", int64());
 const tighten = setNullable("documents", "id", false);
-
-const shapes: readonly { readonly what: string; readonly given: Given }[] = [
-  {
-    what: "several changes of one table",
-    given: { applied: [create], pending: [aMigration(2, headline, widen, tighten, name)], inDoubt: [2] },
-  },
-  {
-    what: "a new table and changes of it",
-    given: {
-      pending: [aMigration(1, createTable("documents", { title: utf8(), id: int32() }), headline, widen)],
-      inDoubt: [1],
-    },
-  },
-  {
-    what: "changes of several tables by turns",
-    given: {
-      applied: [createBoth],
-      pending: [
-        aMigration(
-          2,
-          headline,
-          renameColumn("pages", "title", "headline"),
-          widen,
-          retypeColumn("pages", "id", int64()),
-        ),
-      ],
-      inDoubt: [2],
-    },
-  },
-  {
-    what: "several new tables",
-    given: {
-      pending: [
-        aMigration(
-          1,
-          createTable("a", { id: int32() }),
-          createTable("b", { id: int32() }),
-          createTable("c", { id: int32() }),
-        ),
-      ],
-      inDoubt: [1],
-    },
-  },
-];
-
-const prefixes = shapes.flatMap(({ what, given }) => {
-  const total = planOf(given).migrations[0]!.actions.length;
-  return Array.from({ length: total + 1 }, (_, done) => ({ what, given, done, total }));
-});
-
-test.each(prefixes)(
-  "of $what that died after $done of $total actions just those are found",
-  ({ given, done, total }) => {
-    const plan = planOf(given);
-    const settled = reconcile(plan, sightsAfter(plan, done));
-    expect(leftOf(settled)).toEqual([[done, total - done]]);
-    expect(settled.migrations[0]!.actions).toEqual(plan.migrations[0]!.actions.slice(done));
-  },
-);
-
-test("what the ledger records as done counts before what is found", () => {
-  const migration = aMigration(2, headline, widen, tighten, name);
-  const plan = planOf({
-    pending: [migration],
-    applied: [create],
-    inDoubt: [2],
-    state: aLedger([create], [migration, 1]),
-  });
-  const found = [0, 1, 2, 3].map((count) => leftOf(reconcile(plan, sightsAfter(plan, count))));
-  expect(found).toEqual([[[1, 3]], [[2, 2]], [[3, 1]], [[4, 0]]]);
-});
-
 test("a migration in doubt that has not begun is planned whole", () => {
   const plan = planOf({ applied: [create], pending: [aMigration(2, headline)], inDoubt: [2] });
   expect(reconcile(plan, sightsAfter(plan, 0))).toEqual(plan);
@@ -278,26 +205,6 @@ test("a table that is there and is to be created is drift", () => {
   );
 });
 
-test("drift of one table is found beside the progress of another", () => {
-  const pending = [aMigration(2, headline), aMigration(3, renameColumn("pages", "title", "headline"))];
-  const plan = planOf({ applied: [createBoth], pending, inDoubt: [2] });
-  const sights = new Map([...sightsAfter(plan, 1), ["pages", undefined]]);
-  expect(() => reconcile(plan, sights)).toThrow(
-    expect.objectContaining({ code: "ERR_DRIFT", details: expect.objectContaining({ table: "pages" }) }),
-  );
-});
-
-test("tables that stand at different places of a migration in doubt are drift", () => {
-  const migration = aMigration(2, headline, renameColumn("pages", "title", "headline"));
-  const plan = planOf({ applied: [createBoth], pending: [migration], inDoubt: [2] });
-  // The second action without the first.
-  const sights = new Map([
-    ["documents", sightsAfter(plan, 0).get("documents")],
-    ["pages", sightsAfter(plan, 2).get("pages")],
-  ]);
-  expect(() => reconcile(plan, sights)).toThrow(expect.objectContaining({ code: "ERR_DRIFT" }));
-});
-
 test("a change of another table is drift even if the first action is between two of its commits", () => {
   const migration = aMigration(2, widen, renameColumn("pages", "title", "headline"));
   const capabilities = abilitiesOf("embedded");
@@ -318,14 +225,6 @@ test("nothing is found done past an action before which the ledger would have be
   expect(leftOf(reconcile(plan, sightsAfter(plan, 2)))).toEqual([[0, 3]]);
   // As after the third: nobody can have got there without that record.
   expect(() => reconcile(plan, sightsAfter(plan, 3))).toThrow(expect.objectContaining({ code: "ERR_DRIFT" }));
-});
-
-test("what was recorded before such an action tells where the migration stands", () => {
-  const migration = aMigration(2, headline, back, widen);
-  const state = aLedger([create], [migration, 1]);
-  const plan = planOf({ applied: [create], pending: [migration], inDoubt: [2], state });
-  const found = [0, 1, 2].map((count) => leftOf(reconcile(plan, sightsAfter(plan, count))));
-  expect(found).toEqual([[[1, 2]], [[2, 1]], [[3, 0]]]);
 });
 
 /** Steps that go back and forth over three tables, so that the same states come again and again. */
