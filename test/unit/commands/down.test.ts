@@ -10,17 +10,49 @@ import { columnsOf, int32 } from "../../../src/schema/declare/type-builders.ts";
 import { systemClock } from "../../../src/time/clock.ts";
 import { sleepingClock } from "../../support/clocks.ts";
 import { sourceOf } from "../../simulate/start-run.ts";
+import type { RunEvent } from "../../../src/run/events.ts";
+import type { Model } from "../../simulate/target/carry.ts";
+import type { Versions } from "../../../src/targets/contract/versions.ts";
 import { memoryTarget } from "../../simulate/target/memory-target.ts";
 import { memoryTables } from "../../simulate/target/memory-tables.ts";
 import type { Target } from "../../../src/targets/contract/target.ts";
 import { aMigration } from "../../simulate/history.ts";
 
-test("a call without an answer is found done also where others write before it takes effect", async () => {
+const dropping = [
+  aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
+  aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
+];
+
+/** Tables in memory, and runs on them: what is other of their target, and of their options. */
+function aScene(model: Model = "embedded") {
   const tables = memoryTables();
-  const memory = memoryTarget({ name: "memory", model: "namespace", tables });
+  const memory = memoryTarget({ name: "memory", model, tables });
+  const clock = sleepingClock();
+  const options = (target: Partial<Target> = {}, more: Partial<MigratorOptions> = {}): MigratorOptions => ({
+    target: { ...memory, ...target },
+    ledger: "_migrations",
+    migrations: sourceOf(dropping),
+    lease: { duration: 30_000, patience: 0 },
+    clock,
+    ...more,
+  });
+  return { tables, memory, options };
+}
+
+/** Drops no column. */
+function refusing(memory: Target): Partial<Target> {
+  return {
+    execute: async (action, seen) => {
+      if (action.kind === "dropColumns") throw new Error("refused");
+      return await memory.execute(action, seen);
+    },
+  };
+}
+
+test("a call without an answer is found done also where others write before it takes effect", async () => {
+  const { tables, memory, options } = aScene("namespace");
   let late: (() => void)[] = [];
-  const target: Target = {
-    ...memory,
+  const target: Partial<Target> = {
     describeTable: async (name, withIndexes) => {
       const snapshot = await memory.describeTable(name, withIndexes);
       late.shift()?.();
@@ -38,92 +70,60 @@ test("a call without an answer is found done also where others write before it t
     aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32().notNull() })] }]),
     aMigration(2, [{ kind: "setNullable", table: "t", path: "a", nullable: true }]),
   ];
-  const options: MigratorOptions = {
-    target,
-    ledger: "_migrations",
-    migrations: sourceOf(migrations),
-    lease: { duration: 30_000, patience: 0 },
-  };
-  await up({ ...options, target: memory });
-  expect(await down(options, { to: 1 })).toEqual({ reverted: 1, total: 1 });
+  await up(options({}, { migrations: sourceOf(migrations) }));
+  expect(await down(options(target, { migrations: sourceOf(migrations) }), { to: 1 })).toEqual({
+    reverted: 1,
+    total: 1,
+  });
   expect(tables.get("t")!.columns).toMatchObject([{ name: "a", nullable: false }]);
 });
 
 test("what rolls a migration back is kept also where others clean up the version that was seen", async () => {
-  const tables = memoryTables();
-  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  const { tables, memory, options } = aScene();
   let cleanUps = 2;
-  const target: Target = {
-    ...memory,
-    versions: {
-      ...memory.versions!,
-      keep: async (...kept) => {
-        if (cleanUps-- > 0) {
-          tables.write("t", "compact");
-          tables.cleanUp("t");
-        }
-        return await memory.versions!.keep(...kept);
-      },
-    },
+  const keep: Versions["keep"] = async (...kept) => {
+    if (cleanUps-- > 0) {
+      tables.write("t", "compact");
+      tables.cleanUp("t");
+    }
+    return await memory.versions!.keep(...kept);
   };
   const unkept: object[] = [];
-  const options: MigratorOptions = {
-    target,
-    ledger: "_migrations",
-    migrations: sourceOf([
-      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
-      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
-    ]),
-    lease: { duration: 30_000, patience: 0 },
-    emit: (event) => void (event.event === "unkept" && unkept.push(event)),
-  };
-  await up(options);
+  const emit = (event: RunEvent) => void (event.event === "unkept" && unkept.push(event));
+  const disturbed = options({ versions: { ...memory.versions!, keep } }, { emit });
+  await up(disturbed);
   expect(unkept).toEqual([]);
-  expect(await down(options, { to: 1 })).toEqual({ reverted: 1, total: 1 });
+  expect(await down(disturbed, { to: 1 })).toEqual({ reverted: 1, total: 1 });
   expect(tables.get("t")!.columns).toMatchObject([{ name: "a" }, { name: "b" }]);
 });
 
 test("a migration whose version cannot be kept changes nothing, unless it may be irreversible", async () => {
-  const tables = memoryTables();
-  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  const { tables, memory, options } = aScene();
   const keep = async () => {
     throw new Error("no space left");
   };
   const events: object[] = [];
-  const options: MigratorOptions = {
-    target: { ...memory, versions: { ...memory.versions!, keep } },
-    ledger: "_migrations",
-    migrations: sourceOf([
-      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
-      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
-    ]),
-    guards: { accepts: ["lossy"] },
-    lease: { duration: 30_000, patience: 0 },
-    emit: (event) => void events.push(event),
-  };
-  const error = await up(options).catch((thrown: unknown) => thrown);
+  const versions = { ...memory.versions!, keep };
+  const emit = (event: RunEvent) => void events.push(event);
+  const unable = options({ versions }, { guards: { accepts: ["lossy"] }, emit });
+  const error = await up(unable).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: "ERR_VERSION_UNKEPT", outcome: "failed" });
   expect(String(error)).toMatch(/version 1 of t, which migrate down would restore, can't be kept: .*no space left/);
   expect(tables.get("t")!.columns).toHaveLength(2);
   expect(events).not.toContainEqual(expect.objectContaining({ event: "unkept" }));
-  expect(await up(options, { accept: ["irreversible"] })).toMatchObject({ applied: 1 });
+  expect(await up(unable, { accept: ["irreversible"] })).toMatchObject({ applied: 1 });
   expect(events).toContainEqual(expect.objectContaining({ event: "unkept", table: "t" }));
   expect(tables.get("t")!.columns).toHaveLength(1);
 });
 
 test("a ledger neither replaces nor releases nor lists what another ledger keeps of the same table", async () => {
-  const tables = memoryTables();
-  const target = memoryTarget({ name: "memory", model: "embedded", tables });
-  const optionsOf = (ledger: string): MigratorOptions => ({
-    target,
-    ledger,
-    migrations: sourceOf([
-      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32() })] }]),
-      aMigration(2, [{ kind: "execute", table: "t", change: { update: { a: "1" } } }]),
-    ]),
-    lease: { duration: 30_000, patience: 0 },
-  });
-  const [one, other] = [optionsOf("_migrations"), optionsOf("_others")];
+  const { memory: target, options } = aScene();
+  const updating = aMigration(2, [{ kind: "execute", table: "t", change: { update: { a: "1" } } }]);
+  const migrations = sourceOf([dropping[0]!, updating]);
+  const [one, other] = ["_migrations", "_others"].map((ledger) => options({}, { ledger, migrations })) as [
+    MigratorOptions,
+    MigratorOptions,
+  ];
   await up(one, { to: 1 });
   await baseline(other, { to: 1 });
   await up(one);
@@ -140,17 +140,8 @@ test("a ledger neither replaces nor releases nor lists what another ledger keeps
 });
 
 test("what an older release kept for another ledger than the default one is listed and released", async () => {
-  const tables = memoryTables();
-  const target = memoryTarget({ name: "memory", model: "embedded", tables });
-  const options: MigratorOptions = {
-    target,
-    ledger: "_others",
-    migrations: sourceOf([
-      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
-      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
-    ]),
-    lease: { duration: 30_000, patience: 0 },
-  };
+  const { memory: target, options: optionsWith } = aScene();
+  const options = optionsWith({}, { ledger: "_others" });
   await up(options);
   await target.versions!.release("t", "0002.v1.e1-_others");
   await target.versions!.keep("t", 1, "0002");
@@ -161,17 +152,7 @@ test("what an older release kept for another ledger than the default one is list
 });
 
 test("prune keeps the version that a run keeps while the versions are listed", async () => {
-  const tables = memoryTables();
-  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
-  const options = (more: Partial<Target> = {}): MigratorOptions => ({
-    target: { ...memory, ...more },
-    ledger: "_migrations",
-    migrations: sourceOf([
-      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
-      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
-    ]),
-    lease: { duration: 30_000, patience: 0 },
-  });
+  const { tables, memory, options } = aScene();
   await up(options(), { to: 1 });
   let proceed!: () => void;
   const pruned = new Promise<void>((resolve) => (proceed = resolve));
@@ -203,46 +184,18 @@ test("prune keeps the version that a run keeps while the versions are listed", a
 });
 
 test("what rolls migrations back is kept no more once they are rolled back", async () => {
-  const tables = memoryTables();
-  const target = memoryTarget({ name: "memory", model: "embedded", tables });
-  const options: MigratorOptions = {
-    target,
-    ledger: "_migrations",
-    migrations: sourceOf([
-      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
-      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
-      aMigration(3, [{ kind: "renameColumn", table: "t", path: "a", name: "c" }]),
-    ]),
-    lease: { duration: 30_000, patience: 0 },
-  };
-  await up(options);
+  const { memory: target, options } = aScene();
+  const renaming = aMigration(3, [{ kind: "renameColumn", table: "t", path: "a", name: "c" }]);
+  const all = options({}, { migrations: sourceOf([...dropping, renaming]) });
+  await up(all);
   expect(await target.versions!.kept("t")).toHaveLength(1);
-  expect(await down(options, { to: 1 })).toMatchObject({ reverted: 2 });
+  expect(await down(all, { to: 1 })).toMatchObject({ reverted: 2 });
   expect(await target.versions!.kept("t")).toEqual([]);
 });
 
 test("the version that a run kept before it was killed is the one that a rollback restores", async () => {
-  const tables = memoryTables();
-  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
-  const migrations = [
-    aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
-    aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
-  ];
-  const clock = sleepingClock();
-  const options = (more: Partial<Target> = {}): MigratorOptions => ({
-    target: { ...memory, ...more },
-    ledger: "_migrations",
-    migrations: sourceOf(migrations),
-    lease: { duration: 30_000, patience: 0 },
-    clock,
-  });
-  const refusing: Partial<Target> = {
-    execute: async (action, seen) => {
-      if (action.kind === "dropColumns") throw new Error("refused");
-      return await memory.execute(action, seen);
-    },
-  };
-  await expect(up(options(refusing))).rejects.toMatchObject({ code: "ERR_STEP_FAILED" });
+  const { tables, memory, options } = aScene();
+  await expect(up(options(refusing(memory)))).rejects.toMatchObject({ code: "ERR_STEP_FAILED" });
   tables.write("t", "compact");
   const keep = async (...kept: Parameters<NonNullable<Target["versions"]>["keep"]>) => {
     await memory.versions!.keep(...kept);
@@ -257,19 +210,7 @@ test("the version that a run kept before it was killed is the one that a rollbac
 });
 
 test("a request to keep or to release a version that comes late changes nothing of what another run has kept", async () => {
-  const tables = memoryTables();
-  const memory = memoryTarget({ name: "memory", model: "namespace", tables });
-  const clock = sleepingClock();
-  const options = (more: Partial<Target> = {}): MigratorOptions => ({
-    target: { ...memory, ...more },
-    ledger: "_migrations",
-    migrations: sourceOf([
-      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
-      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
-    ]),
-    lease: { duration: 30_000, patience: 0 },
-    clock,
-  });
+  const { tables, memory, options } = aScene("namespace");
   const late: (() => Promise<void>)[] = [];
   const unanswered = () => {
     throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "memory", problem: "no answer" });
@@ -289,13 +230,7 @@ test("a request to keep or to release a version that comes late changes nothing 
     for (const call of late.splice(0)) await call();
     tables.cleanUp("t");
   };
-  const refusing: Partial<Target> = {
-    execute: async (action, seen) => {
-      if (action.kind === "dropColumns") throw new Error("refused");
-      return await memory.execute(action, seen);
-    },
-  };
-  await expect(up(options(refusing))).rejects.toMatchObject({ code: "ERR_STEP_FAILED" });
+  await expect(up(options(refusing(memory)))).rejects.toMatchObject({ code: "ERR_STEP_FAILED" });
   tables.write("t", "compact");
   await expect(up(options({ versions }))).rejects.toThrow("no answer");
   expect(await up(options())).toMatchObject({ applied: 1 });
@@ -310,44 +245,27 @@ test("a request to keep or to release a version that comes late changes nothing 
 });
 
 test("a killed run is resumed also where no version can be kept or listed", async () => {
-  const tables = memoryTables();
-  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  const { memory, options } = aScene();
   const refused = async () => {
     throw new Error("no such call");
   };
   const versions = { ...memory.versions!, keep: refused, kept: refused };
-  const clock = sleepingClock();
-  const options = (more: Partial<Target> = {}): MigratorOptions => ({
-    target: { ...memory, versions, ...more },
-    ledger: "_migrations",
-    migrations: sourceOf([
-      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
-      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
-    ]),
-    lease: { duration: 30_000, patience: 0 },
-    clock,
-  });
   const killed: Partial<Target> = {
     execute: async (action, seen) => {
       if (action.kind !== "dropColumns") return await memory.execute(action, seen);
       throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "memory", problem: "killed" });
     },
   };
-  await expect(up(options(killed))).rejects.toThrow("killed");
-  expect(await up(options())).toMatchObject({ applied: 1 });
+  await expect(up(options({ ...killed, versions }))).rejects.toThrow("killed");
+  expect(await up(options({ versions }))).toMatchObject({ applied: 1 });
 });
 
 test("it rolls back only the migrations that the user agreed to, if others ran since", async () => {
-  const target = memoryTarget({ name: "memory", model: "embedded", tables: memoryTables() });
+  const { memory: target, options: optionsWith } = aScene();
   const migrations = [1, 2].map((version) =>
     aMigration(version, [{ kind: "createTable", table: `t${version}`, columns: [...columnsOf({ a: int32() })] }]),
   );
-  const options: MigratorOptions = {
-    target,
-    ledger: "_migrations",
-    migrations: sourceOf(migrations),
-    lease: { duration: 30_000, patience: 0 },
-  };
+  const options = optionsWith({}, { migrations: sourceOf(migrations) });
   const [first, second] = migrations;
   await up(options, { to: 1 });
   await up(options);
@@ -365,9 +283,8 @@ const twoMigrations = sourceOf([
 ]);
 
 function besideAnother() {
-  const memory = memoryTarget({ name: "memory", model: "embedded", tables: memoryTables() });
-  const lease = { duration: 30_000, patience: 0 };
-  return { memory, options: { target: memory, ledger: "_migrations", migrations: twoMigrations, lease } };
+  const { memory, options } = aScene();
+  return { memory, options: options({}, { migrations: twoMigrations, clock: systemClock }) };
 }
 
 test("tables that another run makes while down looks for them are no sign of a lost ledger", async () => {

@@ -1,6 +1,5 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { migrationsIn } from "../../../src/migrations/source.ts";
 import type { Clock } from "../../../src/time/clock.ts";
@@ -20,43 +19,12 @@ import { memoryTarget } from "../../simulate/target/memory-target.ts";
 import type { Target } from "../../../src/targets/contract/target.ts";
 import type { RecordTable } from "../../../src/targets/contract/ledger-store.ts";
 import type { Row } from "../../../src/wire/rows/ipc-rows.ts";
+import { handClock } from "../../support/clocks.ts";
 import { recordsOf } from "../../support/ledger.ts";
 import { temporaryFolder } from "../../support/project.ts";
 
 const duration = 30_000;
 const ledger = "_migrations";
-
-/** Time that passes only while somebody sleeps, or when it is told to; timers fire on the way. */
-function leapingClock() {
-  let time = 1_750_000_000_000;
-  let timers: { due: number; readonly period: number; readonly work: () => void }[] = [];
-  const clock = {
-    wall: () => Math.round(time),
-    steady: () => time,
-    async sleep(milliseconds: number, signal?: AbortSignal) {
-      signal?.throwIfAborted();
-      await clock.pass(milliseconds);
-    },
-    random: () => 0.5,
-    every(period: number, work: () => void) {
-      const timer = { due: time + period, period, work };
-      timers.push(timer);
-      return () => void (timers = timers.filter((other) => other !== timer));
-    },
-    async pass(milliseconds: number) {
-      const until = time + milliseconds;
-      for (;;) {
-        const next = timers.filter(({ due }) => due <= until).toSorted((one, other) => one.due - other.due)[0];
-        time = next?.due ?? until;
-        if (next === undefined) return await turn();
-        next.due += next.period;
-        next.work();
-        await turn();
-      }
-    },
-  };
-  return clock satisfies Clock;
-}
 
 /** What a test lets happen at the moment that something is asked of the database; each runs once. */
 interface Script {
@@ -75,7 +43,7 @@ interface Script {
 /** A database in memory that many runners share: tables, the ledger's rows, and the time. */
 function aWorld() {
   const folder = temporaryFolder();
-  const clock = leapingClock();
+  const clock = handClock();
   const tables = memoryTables({ now: clock.wall });
   const sent: Action[] = [];
 
@@ -150,7 +118,7 @@ function aWorld() {
       };
     },
     /** Somebody who takes the lease by hand, with a clock of their own. */
-    async holder(by: string, next: number | undefined, own: Clock = leapingClock()): Promise<Lease> {
+    async holder(by: string, next: number | undefined, own: Clock = handClock()): Promise<Lease> {
       const journal = rowsJournal(ledger, recordsOf(aTarget({}), ledger));
       const state = foldLedger(await journal.read());
       const lease = await takeLease(journal, state, { by, run: by, tool: "test" }, next, { duration, clock: own });
@@ -180,12 +148,13 @@ const renamed = (path: string, name: string): Action => ({
 
 const stepByStep = { stepByStep: true };
 
-/** A world in which migration 1 has created t(a, b). */
-async function aWorldWithT() {
+/** A world in which migration 1 has created t(a, b), and others are pending. */
+async function aWorldWithT(pending: Readonly<Record<string, readonly object[]>> = {}) {
   const world = aWorld();
   world.migration("0001_create", [createT]);
   await up(world.runner());
   world.sent.length = 0;
+  for (const [name, steps] of Object.entries(pending)) world.migration(name, steps);
   return world;
 }
 
@@ -207,8 +176,7 @@ test("a run with nothing pending takes no lease and reads just the newest record
 });
 
 test("a run tells what it does in this order", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "c")]);
+  const world = await aWorldWithT({ "0002_rename": [rename("a", "c")] });
   const events: RunEvent[] = [];
   await up(world.runner({}, { emit: (event) => events.push(event) }));
   expect(events.map(({ event }) => event)).toEqual([
@@ -223,8 +191,7 @@ test("a run tells what it does in this order", async () => {
 });
 
 test("a runner waits for the one who holds the lease and then has nothing left to do", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "c")]);
+  const world = await aWorldWithT({ "0002_rename": [rename("a", "c")] });
   const other = await world.holder("other", 2);
   const finish = async () => {
     world.change(renamed("a", "c"));
@@ -264,8 +231,7 @@ test("a runner that plans while another begins takes its changes for no drift", 
 });
 
 test("of two runners that waited for the same dead holder the second waits for the first", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "c")]);
+  const world = await aWorldWithT({ "0002_rename": [rename("a", "c")] });
   await world.holder("dead", 2);
   // Between the waiter's last look at the ledger and its reading of it, another waiter takes over and is alive.
   const takeOver = () => world.holder("alive", 2, world.clock);
@@ -292,8 +258,7 @@ test("a run with nothing pending refuses where such a holder is silent for a who
 });
 
 test("a holder that is heard of again before its successor is ready keeps its lease", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "c")]);
+  const world = await aWorldWithT({ "0002_rename": [rename("a", "c")] });
   const holder = await world.holder("slow", 2);
   const script = { read: { 2: () => holder.record([{ event: "renewed", next: 2 }]) } };
   const waiter = up(world.runner(script, { lease: { duration, patience: duration + 10_000 } }));
@@ -302,8 +267,7 @@ test("a holder that is heard of again before its successor is ready keeps its le
 });
 
 test("a holder that is heard of again while its successor looks at the tables keeps its lease", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "c")]);
+  const world = await aWorldWithT({ "0002_rename": [rename("a", "c")] });
   const holder = await world.holder("slow", 2);
   // The first look is the one of the run that found the holder silent for a whole lease.
   const script = { look: { 1: () => holder.record([{ event: "renewed", next: 2 }]) } };
@@ -313,8 +277,7 @@ test("a holder that is heard of again while its successor looks at the tables ke
 });
 
 test("a run with something pending refuses a ledger whose newest record contradicts the others", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "c")]);
+  const world = await aWorldWithT({ "0002_rename": [rename("a", "c")] });
   world.changeRow("1.1", { event: "renewed" });
   await expect(up(world.runner())).rejects.toMatchObject({ code: "ERR_LEDGER_CHANGED" });
   expect(world.sent).toEqual([]);
@@ -329,8 +292,7 @@ test("a pending migration does not run while the file of an applied one is missi
 });
 
 test("an interrupt while a run waits for the lease ends it before it changes anything", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "c")]);
+  const world = await aWorldWithT({ "0002_rename": [rename("a", "c")] });
   await world.holder("other", 2, world.clock);
   const interrupt = new AbortController();
   const emit = ({ event }: RunEvent) => event === "waiting" && interrupt.abort();
@@ -352,8 +314,7 @@ test("an interrupted run reports how many migrations it has applied", async () =
 });
 
 test("a run whose lease another took while it planned writes nothing to the ledger any more", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "c")]);
+  const world = await aWorldWithT({ "0002_rename": [rename("a", "c")] });
   // The first look plans before the lease is taken, the second under it.
   const suspended = world.runner({ look: { 2: () => up(world.runner()) } }, { clock: world.still });
   expect(await up(suspended)).toEqual({ applied: 0, total: 2 });
@@ -367,8 +328,7 @@ test("a run whose lease another took while it planned writes nothing to the ledg
 });
 
 test("a run that was told that it has the lease believes the ledger where that names another", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "c")]);
+  const world = await aWorldWithT({ "0002_rename": [rename("a", "c")] });
   const give = () => world.changeRow("2.0", { by: "other", run: "run of another" });
   expect(await up(world.runner({ taken: { 1: give } }))).toEqual({ applied: 1, total: 2 });
   const records = await world.records();
@@ -382,8 +342,7 @@ function killed(): never {
 }
 
 test("a run that ends without knowing how far it got lets its lease run out", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "c")]);
+  const world = await aWorldWithT({ "0002_rename": [rename("a", "c")] });
   // The look after the action: planned twice, looked at before it, then cut off.
   await expect(up(world.runner({ look: { 4: killed } }))).rejects.toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
   const before = await world.events();
@@ -392,8 +351,7 @@ test("a run that ends without knowing how far it got lets its lease run out", as
 });
 
 test("a caller's own error in the middle of a run lets the lease run out", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "c")]);
+  const world = await aWorldWithT({ "0002_rename": [rename("a", "c")] });
   const emit = ({ event }: RunEvent) => {
     if (event === "started") throw new Error("the terminal is gone");
   };
@@ -413,8 +371,7 @@ const three = [rename("a", "c"), rename("b", "d"), rename("c", "e")];
 const threeActions = [renamed("a", "c"), renamed("b", "d"), renamed("c", "e")];
 
 test.each(crashes)("a run that died $when is gone on with and repeats nothing", async ({ reached }) => {
-  const world = await aWorldWithT();
-  world.migration("0002_three", three);
+  const world = await aWorldWithT({ "0002_three": three });
   await world.holder("dead", 2);
   for (const action of threeActions.slice(0, reached)) world.change(action);
   expect(await up(world.runner())).toEqual({ applied: 1, total: 2 });
@@ -423,8 +380,7 @@ test.each(crashes)("a run that died $when is gone on with and repeats nothing", 
 });
 
 test.each(crashes)("a run that died $when may be taken over by one that dies too", async ({ reached }) => {
-  const world = await aWorldWithT();
-  world.migration("0002_three", three);
+  const world = await aWorldWithT({ "0002_three": three });
   await world.holder("dead", 2);
   for (const action of threeActions.slice(0, reached)) world.change(action);
   await world.clock.pass(duration);
@@ -434,8 +390,7 @@ test.each(crashes)("a run that died $when may be taken over by one that dies too
 });
 
 test.each([1, 2, 3])("an action whose answer was lost after it worked is not sent again (action %i)", async (lost) => {
-  const world = await aWorldWithT();
-  world.migration("0002_three", three);
+  const world = await aWorldWithT({ "0002_three": three });
   const reset = async (work: () => Promise<unknown>) => {
     await work();
     throw new Error("connection reset");
@@ -445,8 +400,7 @@ test.each([1, 2, 3])("an action whose answer was lost after it worked is not sen
 });
 
 test("an action that another writer's commit got in the way of is sent again", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "c")]);
+  const world = await aWorldWithT({ "0002_rename": [rename("a", "c")] });
   const conflict = () => {
     throw new Error("Retryable commit conflict");
   };
@@ -456,8 +410,7 @@ test("an action that another writer's commit got in the way of is sent again", a
 });
 
 test("a failed action is recorded with how far the migration got, and the next run goes on there", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_three", three);
+  const world = await aWorldWithT({ "0002_three": three });
   const refuse = () => {
     throw new Error("no space left");
   };
@@ -472,8 +425,7 @@ test("a failed action is recorded with how far the migration got, and the next r
 });
 
 test("a run that is interrupted while it plans takes no lease", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_three", three);
+  const world = await aWorldWithT({ "0002_three": three });
   const controller = new AbortController();
   const before = await world.events();
   const interrupted = up(world.runner({ look: { 1: () => controller.abort() } }, { signal: controller.signal }));
@@ -482,8 +434,7 @@ test("a run that is interrupted while it plans takes no lease", async () => {
 });
 
 test("an interrupted run stops between two actions, releases, and is gone on with", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_three", three);
+  const world = await aWorldWithT({ "0002_three": three });
   const controller = new AbortController();
   const stop = async (work: () => Promise<unknown>) => {
     await work();
@@ -497,8 +448,7 @@ test("an interrupted run stops between two actions, releases, and is gone on wit
 });
 
 test("a late action of a holder that was taken over ends in no drift that people must repair", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_three", three);
+  const world = await aWorldWithT({ "0002_three": three });
   await world.holder("late", 2);
   // Looks: planned, planned again under the lease, then the executor's own. The late call lands just before that.
   const late = () => world.change(threeActions[0]!);
@@ -509,8 +459,7 @@ test("a late action of a holder that was taken over ends in no drift that people
 });
 
 test("a late action of a holder that was taken over is found by the planner under the lease", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_three", three);
+  const world = await aWorldWithT({ "0002_three": three });
   await world.holder("late", 2);
   const late = () => world.change(threeActions[0]!);
   expect(await up(world.runner({ look: { 2: late } }))).toEqual({ applied: 1, total: 2 });
@@ -518,8 +467,7 @@ test("a late action of a holder that was taken over is found by the planner unde
 });
 
 test("a late action that commits between the look and the call of its successor is done once", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_three", three);
+  const world = await aWorldWithT({ "0002_three": three });
   await world.holder("late", 2);
   const race = async (work: () => Promise<unknown>) => {
     world.change(threeActions[0]!);
@@ -530,8 +478,7 @@ test("a late action that commits between the look and the call of its successor 
 });
 
 test("what a runner begins with is in doubt even when a late record made it begin elsewhere", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "c")]);
+  const world = await aWorldWithT({ "0002_rename": [rename("a", "c")] });
   const late = await world.holder("late", 2);
   world.change(renamed("a", "c"));
   const entry = await appliedEntry(world, 2);
@@ -545,8 +492,7 @@ test("what a runner begins with is in doubt even when a late record made it begi
 });
 
 test("a holder that died and was not heard of leaves a migration that was not begun as it is", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "c")]);
+  const world = await aWorldWithT({ "0002_rename": [rename("a", "c")] });
   await world.holder("dead", 2);
   world.change(renamed("b", "z"));
   await expect(up(world.runner())).rejects.toMatchObject({ code: "ERR_DRIFT" });
@@ -555,8 +501,7 @@ test("a holder that died and was not heard of leaves a migration that was not be
 });
 
 test("a migration in doubt is not taken for drift when one with a lower number has come since", async () => {
-  const world = await aWorldWithT();
-  world.migration("0003_three", three);
+  const world = await aWorldWithT({ "0003_three": three });
   await world.holder("dead", 3);
   world.change(threeActions[0]!);
   world.migration("0002_retype", [{ kind: "retypeColumn", table: "t", path: "b", type: { kind: "int64" } }]);
@@ -568,8 +513,7 @@ test("a migration in doubt is not taken for drift when one with a lower number h
 });
 
 test("what is refused under the lease releases it and leaves the doubt of older holders", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "c")]);
+  const world = await aWorldWithT({ "0002_rename": [rename("a", "c")] });
   await world.holder("dead", 2);
   const byHand = () => world.change(renamed("b", "z"));
   await expect(up(world.runner({ look: { 2: byHand } }))).rejects.toMatchObject({ code: "ERR_DRIFT" });
@@ -597,8 +541,7 @@ test("a changed applied migration is refused even when nothing is pending", asyn
 });
 
 test("a plan that is made beside a runner at work takes its progress for no drift", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_u", [{ ...createT, table: "u" }]);
+  const world = await aWorldWithT({ "0002_u": [{ ...createT, table: "u" }] });
   await up(world.runner());
   world.migration("0003_both", [rename("a", "c"), { kind: "renameColumn", table: "u", path: "a", name: "c" }]);
   await world.holder("at work", 3);

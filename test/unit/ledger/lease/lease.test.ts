@@ -21,6 +21,7 @@ import { rowsJournal } from "../../../../src/ledger/journal/rows-journal.ts";
 import type { RecordTable } from "../../../../src/targets/contract/ledger-store.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
 import type { Row } from "../../../../src/wire/rows/ipc-rows.ts";
+import { handClock, type HandClock } from "../../../support/clocks.ts";
 import { recordsOf } from "../../../support/ledger.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 
@@ -29,60 +30,6 @@ const half = duration / 2;
 const ann: Runner = { by: "ann", run: "run a", tool: "test" };
 const bob: Runner = { by: "bob", run: "run b", tool: "test" };
 const carl: Runner = { by: "carl", run: "run c", tool: "test" };
-
-/** Time that passes only when it is told to, or while somebody sleeps. */
-function handClock() {
-  let [wall, steady] = [1_750_000_000_000, 0];
-  let timers: { due: number; readonly period: number; readonly work: () => void }[] = [];
-  const clock = {
-    wall: () => wall,
-    steady: () => steady,
-    async sleep(milliseconds: number, signal?: AbortSignal) {
-      signal?.throwIfAborted();
-      await clock.pass(milliseconds);
-      signal?.throwIfAborted();
-    },
-    random: () => 0.5,
-    every(period: number, work: () => void) {
-      const timer = { due: steady + period, period, work };
-      timers.push(timer);
-      return () => void (timers = timers.filter((other) => other !== timer));
-    },
-    /** What is due happens on the way, as with a real clock. */
-    async pass(milliseconds: number) {
-      const until = steady + milliseconds;
-      for (;;) {
-        const next = timers.filter(({ due }) => due <= until).toSorted((one, other) => one.due - other.due)[0];
-        const at = Math.max(steady, next?.due ?? until);
-        wall += at - steady;
-        steady = at;
-        if (next === undefined) break;
-        next.due = at + next.period;
-        next.work();
-        await turn();
-      }
-      await turn();
-    },
-    /** As when the machine was suspended: the steady clock stood still. Timers are late by nothing. */
-    jumpWall: (milliseconds: number) => void (wall += milliseconds),
-    /** As when the process was stopped: both clocks went on and no timer fired. */
-    stall(milliseconds: number) {
-      wall += milliseconds;
-      steady += milliseconds;
-    },
-    /** Late timers fire once, as Node does it. */
-    async wake() {
-      for (const timer of timers.filter(({ due }) => due <= steady)) {
-        timer.due = steady + timer.period;
-        timer.work();
-      }
-      await turn();
-    },
-  };
-  return clock satisfies Clock;
-}
-
-type HandClock = ReturnType<typeof handClock>;
 
 /** A journal in memory; `records` is what everybody sees. */
 function memoryJournal() {

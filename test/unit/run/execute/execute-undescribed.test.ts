@@ -18,6 +18,7 @@ import type { Alteration } from "../../../../src/actions/model/alteration.ts";
 import type { Column, DataType } from "../../../../src/schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../../../../src/schema/path.ts";
 import type { Target } from "../../../../src/targets/contract/target.ts";
+import { sleepingClock } from "../../../support/clocks.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 import { commits, isLong, rounds } from "../../../support/rounds.ts";
 
@@ -68,19 +69,6 @@ function altered(columns: readonly Stored[], alterations: readonly Alteration[])
   return { after, effects };
 }
 
-/** Time that passes while somebody sleeps, or is stopped. */
-function handClock() {
-  let time = 1_750_000_000_000;
-  const clock = {
-    wall: () => time,
-    steady: () => time,
-    sleep: async (milliseconds: number) => void (time += milliseconds),
-    random: () => 0.5,
-    every: () => () => {},
-  };
-  return clock satisfies Clock;
-}
-
 /**
  * What happens to a process at one of its calls. `killed`: it is gone from there on. `lost`: it gets no answer, whether
  * the call is done or not. `delayed`: no answer, and the call is done once so many others have come.
@@ -100,7 +88,7 @@ type Fates = Readonly<Partial<Record<What, Readonly<Record<number, Fate>>>>>;
 
 /** A service, its tables, the migrations for it, and the time. */
 function aWorld(folder = temporaryFolder(), describes = false) {
-  const clock = handClock();
+  const clock = sleepingClock();
   const tables = new Map<string, readonly Stored[]>();
   const effects: string[] = [];
   const sent: string[] = [];
@@ -416,27 +404,32 @@ test("no action is sent that the one before it is not recorded for", async () =>
   expect(recorded).toEqual([...new Set(recorded)]);
 });
 
+interface WithT {
+  readonly describes?: boolean;
+  /** The steps of migration 2. */
+  readonly pending?: readonly object[];
+}
+
 /** A world in which migration 1 has created t(a, b, c). */
-async function aWorldWithT(describes = false): Promise<World> {
+async function aWorldWithT({ describes = false, pending }: WithT = {}): Promise<World> {
   const world = aWorld(temporaryFolder(), describes);
   world.migration("0001_create", [create("t", "a", "b", "c")]);
   await up(world.aProcess());
   world.effects.length = 0;
   world.sent.length = 0;
+  if (pending !== undefined) world.migration("0002_more", pending);
   return world;
 }
 
 test("a swap goes as three calls and moves the data", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_swap", [alter({ path: "a", rename: "b" }, { path: "b", rename: "a" })]);
+  const world = await aWorldWithT({ pending: [alter({ path: "a", rename: "b" }, { path: "b", rename: "a" })] });
   await up(world.aProcess());
   expect(world.columns("t")).toBe("b#1 a#2 c#3");
   expect(world.sent).toHaveLength(3);
 });
 
 test("a rename that is refused because somebody has made it by hand is a failure, not done", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "d"), rename("b", "e")]);
+  const world = await aWorldWithT({ pending: [rename("a", "d"), rename("b", "e")] });
   world.byHand(renamed("b", "e"));
   await expect(up(world.aProcess())).rejects.toMatchObject({ code: "ERR_STEP_FAILED", details: { step: 2, done: 1 } });
   await expect(up(world.aProcess())).rejects.toMatchObject({ code: "ERR_STEP_FAILED", details: { step: 2, done: 1 } });
@@ -446,16 +439,14 @@ test("a rename that is refused because somebody has made it by hand is a failure
 });
 
 test("doubt about one action is none about the next", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "d"), rename("b", "e")]);
+  const world = await aWorldWithT({ pending: [rename("a", "d"), rename("b", "e")] });
   await ended(world.aProcess({ execute: { 1: killedAfter } }));
   world.byHand(renamed("b", "e"));
   await expect(up(world.aProcess())).rejects.toMatchObject({ code: "ERR_STEP_FAILED", details: { step: 2, done: 1 } });
 });
 
 test("a call that was lost and never done is refused for real when its column is gone", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "d")]);
+  const world = await aWorldWithT({ pending: [rename("a", "d")] });
   const handy: Fate = {
     kind: "stopped",
     after: false,
@@ -470,8 +461,7 @@ test("a call that was lost and never done is refused for real when its column is
 
 test("a run that died before its action and one that died after it look the same and end the same", async () => {
   for (const death of [killedBefore, killedAfter]) {
-    const world = await aWorldWithT();
-    world.migration("0002_rename", [rename("a", "d"), rename("d", "a")]);
+    const world = await aWorldWithT({ pending: [rename("a", "d"), rename("d", "a")] });
     await ended(world.aProcess({ execute: { 1: death } }));
     await up(world.aProcess());
     expect(world.effects).toEqual(["t: #1 a → d", "t: #1 d → a"]);
@@ -479,8 +469,7 @@ test("a run that died before its action and one that died after it look the same
 });
 
 test("a table that somebody else has made is refused in the plan, before anything is sent", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_more", [rename("a", "d"), create("u", "a")]);
+  const world = await aWorldWithT({ pending: [rename("a", "d"), create("u", "a")] });
   world.byHand({ kind: "createTable", table: "u", columns: [column("other")] });
   const before = world.events();
   await expect(up(world.aProcess())).rejects.toMatchObject({ code: "ERR_DRIFT", details: { table: "u" } });
@@ -489,8 +478,7 @@ test("a table that somebody else has made is refused in the plan, before anythin
 });
 
 test("a table that is gone is refused in the plan", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "d")]);
+  const world = await aWorldWithT({ pending: [rename("a", "d")] });
   const { target } = world.aProcess();
   const listTables = async () => (await target.listTables()).filter((name) => name !== "t");
   const blindToT = { ...world.aProcess(), target: { ...target, listTables } };
@@ -501,8 +489,7 @@ test("a table that is gone is refused in the plan", async () => {
 });
 
 test("a table that somebody makes between the plan and its creation is no creation of ours", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_u", [create("u", "a")]);
+  const world = await aWorldWithT({ pending: [create("u", "a")] });
   const meanwhile = () => world.byHand({ kind: "createTable", table: "u", columns: [column("other")] });
   const options = world.aProcess({ execute: { 1: { kind: "stopped", after: false, meanwhile } } });
   await expect(up(options)).rejects.toMatchObject({ code: "ERR_STEP_FAILED" });
@@ -510,8 +497,7 @@ test("a table that somebody makes between the plan and its creation is no creati
 
 /** A world in which the first of three renames has run, and the second failed. */
 async function aPartialWorld(): Promise<World> {
-  const world = await aWorldWithT();
-  world.migration("0002_part", [rename("a", "d"), rename("b", "gone"), rename("c", "f")]);
+  const world = await aWorldWithT({ pending: [rename("a", "d"), rename("b", "gone"), rename("c", "f")] });
   world.byHand(renamed("b", "z"));
   await expect(up(world.aProcess())).rejects.toMatchObject({ code: "ERR_STEP_FAILED", details: { step: 2, done: 1 } });
   world.byHand(renamed("z", "b"));
@@ -520,26 +506,26 @@ async function aPartialWorld(): Promise<World> {
 
 test("a partial migration whose step that ran is edited is refused", async () => {
   const world = await aPartialWorld();
-  world.migration("0002_part", [rename("a", "other"), rename("b", "gone"), rename("c", "f")]);
+  world.migration("0002_more", [rename("a", "other"), rename("b", "gone"), rename("c", "f")]);
   await expect(up(world.aProcess())).rejects.toMatchObject({ code: "ERR_MIGRATION_CHANGED" });
 });
 
 test("a partial migration with a new step before the one that ran is refused", async () => {
   const world = await aPartialWorld();
-  world.migration("0002_part", [rename("c", "f"), rename("a", "d"), rename("b", "gone")]);
+  world.migration("0002_more", [rename("c", "f"), rename("a", "d"), rename("b", "gone")]);
   await expect(up(world.aProcess())).rejects.toMatchObject({ code: "ERR_MIGRATION_CHANGED" });
 });
 
 test("a partial migration whose steps that did not run are edited goes on", async () => {
   const world = await aPartialWorld();
-  world.migration("0002_part", [rename("a", "d"), alter({ path: "b", rename: "c" }, { path: "c", rename: "b" })]);
+  world.migration("0002_more", [rename("a", "d"), alter({ path: "b", rename: "c" }, { path: "c", rename: "b" })]);
   expect(await up(world.aProcess())).toEqual({ applied: 1, total: 2 });
   expect(world.columns("t")).toBe("d#1 c#2 b#3");
 });
 
 test("a partial migration is cut off after the step that ran and is applied so", async () => {
   const world = await aPartialWorld();
-  world.migration("0002_part", [rename("a", "d")]);
+  world.migration("0002_more", [rename("a", "d")]);
   expect(await up(world.aProcess())).toEqual({ applied: 1, total: 2 });
   expect(world.columns("t")).toBe("d#1 b#2 c#3");
 });
@@ -549,14 +535,14 @@ test.each([1, 2])(
   async (calls) => {
     const world = await aWorldWithT();
     const swap = alter({ path: "a", rename: "b" }, { path: "b", rename: "a" });
-    world.migration("0002_swap", [swap, rename("c", "f")]);
+    world.migration("0002_more", [swap, rename("c", "f")]);
     const controller = new AbortController();
     const stop: Fate = { kind: "stopped", after: true, meanwhile: () => controller.abort() };
     const interrupted = up(world.aProcess({ execute: { [calls]: stop } }, { signal: controller.signal }));
     await expect(interrupted).rejects.toMatchObject({ code: "ERR_INTERRUPTED" });
-    world.migration("0002_swap", [alter({ path: "b", rename: "a" }, { path: "a", rename: "b" }), rename("c", "f")]);
+    world.migration("0002_more", [alter({ path: "b", rename: "a" }, { path: "a", rename: "b" }), rename("c", "f")]);
     await expect(up(world.aProcess())).rejects.toMatchObject({ code: "ERR_MIGRATION_CHANGED" });
-    world.migration("0002_swap", [swap, rename("c", "g")]);
+    world.migration("0002_more", [swap, rename("c", "g")]);
     await up(world.aProcess());
     expect(world.columns("t")).toBe("b#1 a#2 g#3");
   },
@@ -566,8 +552,7 @@ test.each([1, 2])(
 const internalError = new Error("internal error (500)");
 
 test("an action whose last try got no clear answer either stays in doubt", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "d")]);
+  const world = await aWorldWithT({ pending: [rename("a", "d")] });
   const nothing: Fate = { kind: "answered", error: internalError };
   const doneAll: Fate = {
     kind: "stopped",
@@ -582,8 +567,7 @@ test("an action whose last try got no clear answer either stays in doubt", async
 });
 
 test("an action stays in doubt when the question about it gets no clear answer", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "d")]);
+  const world = await aWorldWithT({ pending: [rename("a", "d")] });
   await ended(world.aProcess({ execute: { 1: killedAfter } }));
   const nothing: Fate = { kind: "answered", error: internalError };
   await ended(world.aProcess({ question: { 1: nothing, 2: nothing, 3: nothing, 4: nothing, 5: nothing } }));
@@ -591,8 +575,7 @@ test("an action stays in doubt when the question about it gets no clear answer",
 });
 
 test("a created table stays in doubt when the list of tables gets no clear answer", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_u", [create("u", "a")]);
+  const world = await aWorldWithT({ pending: [create("u", "a")] });
   await ended(world.aProcess({ execute: { 1: killedAfter } }));
   let asks = false;
   const options = world.aProcess({}, { emit: ({ event }) => void (asks ||= event === "action") });
@@ -603,8 +586,7 @@ test("a created table stays in doubt when the list of tables gets no clear answe
 });
 
 test("an action stays in doubt when the run that would have settled it is interrupted first", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "d")]);
+  const world = await aWorldWithT({ pending: [rename("a", "d")] });
   await ended(world.aProcess({ execute: { 1: killedAfter } }));
   const controller = new AbortController();
   const emit = ({ event }: { readonly event: string }) => {
@@ -616,10 +598,9 @@ test("an action stays in doubt when the run that would have settled it is interr
 });
 
 test("a table whose creation is in doubt is not taken for one of other columns", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_u", [create("u", "a")]);
+  const world = await aWorldWithT({ pending: [create("u", "a")] });
   await ended(world.aProcess({ execute: { 1: killedAfter } }));
-  world.migration("0002_u", [create("u", "a", "more")]);
+  world.migration("0002_more", [create("u", "a", "more")]);
   expect(await ended(world.aProcess())).not.toBe("well");
 });
 
@@ -638,8 +619,7 @@ function stoppedIn(world: World, action: number, meanwhile: () => Promise<unknow
 
 /** Migration 2 retypes and renames; a run stopped in the first action retypes late, and another one has done it all. */
 async function aWorldWithLateCall(): Promise<World> {
-  const world = await aWorldWithT();
-  world.migration("0002_both", [retype("a", "int64"), rename("b", "d")]);
+  const world = await aWorldWithT({ pending: [retype("a", "int64"), rename("b", "d")] });
   const late = stoppedIn(world, 1, () => up(world.aProcess()));
   await expect(up(late)).rejects.toMatchObject({ code: "ERR_ACTED_LATE", details: { version: "0002", action: 1 } });
   return world;
@@ -678,8 +658,7 @@ test("a late call is looked at before what is pending", async () => {
 });
 
 test("a run that may have acted late says so also where nobody answers whose the lease is", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_both", [retype("a", "int64"), rename("b", "d")]);
+  const world = await aWorldWithT({ pending: [retype("a", "int64"), rename("b", "d")] });
   let silent = false;
   const late = stoppedIn(world, 1, async () => {
     await up(world.aProcess());
@@ -697,7 +676,7 @@ test("a run that may have acted late says so also where nobody answers whose the
 async function aWorldLateAtNulls() {
   const world = await aWorldWithT();
   const nullable = (value: boolean) => ({ kind: "setNullable", table: "t", path: "a", nullable: value });
-  world.migration("0002_there_and_back", [nullable(false), nullable(true)]);
+  world.migration("0002_more", [nullable(false), nullable(true)]);
   expect(await ended(stoppedIn(world, 1, () => up(world.aProcess())))).toBe("ERR_ACTED_LATE");
   const nextMigration = async () => {
     world.migration("0003_not_null", [nullable(false)]);
@@ -743,7 +722,7 @@ test("what a run that slept sees of another one's work is not drift", async () =
 test("what a late call changed is put right where the column is now, also after a rename that is in doubt", async () => {
   const world = await aWorldWithT();
   const nullable = (path: string, value: boolean) => ({ kind: "setNullable", table: "t", path, nullable: value });
-  world.migration("0002_there_and_back", [nullable("a", false), nullable("a", true)]);
+  world.migration("0002_more", [nullable("a", false), nullable("a", true)]);
   world.migration("0003_rename", [rename("a", "d")]);
   let [wake, goOn] = [() => {}, () => {}];
   const woken = new Promise<void>((done) => (wake = done));
@@ -769,8 +748,7 @@ test("what a late call changed is put right where the column is now, also after 
 test.each([false, true])(
   "a late call that has changed a table is drift until it is put back (described: %s)",
   async (describes) => {
-    const world = await aWorldWithT(describes);
-    world.migration("0002_there_and_back", [rename("a", "d"), rename("d", "a")]);
+    const world = await aWorldWithT({ describes, pending: [rename("a", "d"), rename("d", "a")] });
     const late = stoppedIn(world, 1, () => up(world.aProcess(), stepByStep));
     expect(await ended(late, stepByStep)).toBe("ERR_ACTED_LATE");
     expect(world.columns("t")).toBe("d#1 b#2 c#3");
@@ -786,7 +764,7 @@ test("a late call that has changed a field inside a struct is drift", async () =
   const world = aWorld();
   world.migration("0001_create", [{ kind: "createTable", table: "t", columns: [column("s", struct("p", "q"))] }]);
   await up(world.aProcess());
-  world.migration("0002_there_and_back", [rename("s.p", "r"), rename("s.r", "p")]);
+  world.migration("0002_more", [rename("s.p", "r"), rename("s.r", "p")]);
   expect(await ended(stoppedIn(world, 1, () => up(world.aProcess(), { stepByStep: true })))).toBe("ERR_ACTED_LATE");
   await expect(up(world.aProcess())).rejects.toMatchObject({ code: "ERR_DRIFT", details: { table: "t" } });
 });
@@ -801,7 +779,7 @@ test.each([
 ])("a late call that has changed a column's %s is not passed over", async (_, there, back) => {
   const world = await aWorldWithT();
   const before = world.tables();
-  world.migration("0002_there_and_back", [there, back]);
+  world.migration("0002_more", [there, back]);
   expect(await ended(stoppedIn(world, 1, () => up(world.aProcess())))).toBe("ERR_ACTED_LATE");
   expect(world.tables()).not.toEqual(before);
   // It is put right, or said.
@@ -810,8 +788,7 @@ test.each([
 });
 
 test("a late call without an answer is late too", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_retype", [retype("a", "int64")]);
+  const world = await aWorldWithT({ pending: [retype("a", "int64")] });
   const meanwhile = async () => {
     await world.oversleep();
     await up(world.aProcess());
@@ -822,16 +799,14 @@ test("a late call without an answer is late too", async () => {
 });
 
 test("a late call that is refused was no call, and its run says who took the lease", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "d")]);
+  const world = await aWorldWithT({ pending: [rename("a", "d")] });
   expect(await ended(stoppedIn(world, 1, () => up(world.aProcess())))).toBe("ERR_LEASE_LOST");
   expect(foldLedger(world.records()).late).toEqual([]);
   expect(await status(world.aProcess())).toMatchObject({ pending: [], holder: undefined });
 });
 
 test("who oversleeps and finds that nobody has taken over goes on", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_both", [retype("a", "int64"), rename("b", "d")]);
+  const world = await aWorldWithT({ pending: [retype("a", "int64"), rename("b", "d")] });
   expect(await ended(stoppedIn(world, 1, async () => {}))).toBe("well");
   expect(foldLedger(world.records()).late).toEqual([]);
   expect(world.effects).toEqual(["t: #1 int32 → int64", "t: #2 b → d"]);
@@ -840,8 +815,7 @@ test("who oversleeps and finds that nobody has taken over goes on", async () => 
 test.each([false, true])(
   "a late call beside a run that dies in the next action is no drift (described: %s)",
   async (describes) => {
-    const world = await aWorldWithT(describes);
-    world.migration("0002_both", [retype("a", "int64"), rename("b", "d"), rename("c", "e")]);
+    const world = await aWorldWithT({ describes, pending: [retype("a", "int64"), rename("b", "d"), rename("c", "e")] });
     const late = stoppedIn(world, 1, () => ended(world.aProcess({ execute: { 2: killedAfter } })));
     expect(await ended(late)).toBe("ERR_ACTED_LATE");
     expect(await ended(world.aProcess())).toBe("well");
@@ -891,8 +865,7 @@ function stoppedAtReading(world: World, reading: number): Clock {
 test("whenever a process is stopped between two looks at the clock, it sends nothing under a lease that has run out", async () => {
   let stopped = 0;
   for (let reading = 1; reading <= 80; reading++) {
-    const world = await aWorldWithT();
-    world.migration("0002_both", [retype("a", "int64"), rename("b", "d")]);
+    const world = await aWorldWithT({ pending: [retype("a", "int64"), rename("b", "d")] });
     const silences: number[] = [];
     const measure: Fate = { kind: "stopped", after: false, meanwhile: () => silences.push(world.silence()) };
     const clock = stoppedAtReading(world, reading);
@@ -909,8 +882,7 @@ test("whenever a process is stopped between two looks at the clock, it sends not
 });
 
 test("a holder whose lease is longer than one's own is waited out by its own", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_retype", [retype("a", "int64")]);
+  const world = await aWorldWithT({ pending: [retype("a", "int64")] });
   const died = world.clock.steady();
   const longer = { lease: { duration: 4 * duration, patience: 0 } };
   await ended(world.aProcess({ execute: { 1: killedBefore } }, longer));
@@ -942,8 +914,7 @@ test.each<[string, Step, string]>([
   for (const describes of [true, false])
     for (const again of [notDone, refused])
       for (const calls of [...laterCalls, never]) {
-        const world = await aWorldWithT(describes);
-        world.migration("0002_alter", [step, rename("b", "e")]);
+        const world = await aWorldWithT({ describes, pending: [step, rename("b", "e")] });
         const first = await ended(world.aProcess(underWay(calls, again)));
         // The whole of it, or the run says that it can't be known and leaves it to the next one.
         const when = { describes, again: again.kind, calls, first };
@@ -960,8 +931,7 @@ test.each([
   ["is refused", refused],
 ])("an alter that lands when its run has given up, whose second try %s, was in doubt", async (_, again) => {
   for (const describes of [true, false]) {
-    const world = await aWorldWithT(describes);
-    world.migration("0002_alter", [rename("a", "d"), rename("b", "e")]);
+    const world = await aWorldWithT({ describes, pending: [rename("a", "d"), rename("b", "e")] });
     expect(await ended(world.aProcess(underWay(never, again)))).not.toBe("well");
     world.land();
     expect({ describes, next: await ended(world.aProcess()) }).toEqual({ describes, next: "well" });
@@ -971,8 +941,7 @@ test.each([
 
 test("a run that could still say that it failed, and not that it ended, leaves its action in doubt", async () => {
   for (const describes of [true, false]) {
-    const world = await aWorldWithT(describes);
-    world.migration("0002_alter", [rename("a", "d"), rename("b", "e")]);
+    const world = await aWorldWithT({ describes, pending: [rename("a", "d"), rename("b", "e")] });
     const { execute } = underWay(never, { kind: "answered", error: internalError });
     const options = world.aProcess({ execute });
     const store = options.target.ledger as Extract<Target["ledger"], { kind: "markers" }>;
@@ -999,8 +968,7 @@ async function interrupted(world: World): Promise<void> {
 
 test("a late retype that nobody has recorded as done is not rolled back", async () => {
   for (const describes of [true, false]) {
-    const world = await aWorldWithT(describes);
-    world.migration("0002_both", [rename("b", "d"), retype("a", "int64")]);
+    const world = await aWorldWithT({ describes, pending: [rename("b", "d"), retype("a", "int64")] });
     expect(await ended(stoppedIn(world, 2, () => interrupted(world)))).toBe("ERR_ACTED_LATE");
     expect({ describes, next: await ended(world.aProcess()) }).toEqual({ describes, next: "well" });
     expect(world.effects).toEqual(["t: #2 b → d", "t: #1 int32 → int64"]);
@@ -1020,8 +988,7 @@ async function overQuota(world: World): Promise<void> {
 
 test("a late call that works after the run that took over was refused is found done", async () => {
   for (const describes of [true, false]) {
-    const world = await aWorldWithT(describes);
-    world.migration("0002_rename", [rename("a", "d"), rename("b", "e")]);
+    const world = await aWorldWithT({ describes, pending: [rename("a", "d"), rename("b", "e")] });
     expect(await ended(stoppedIn(world, 1, () => overQuota(world)))).toBe("ERR_ACTED_LATE");
     expect({ describes, next: await ended(world.aProcess()) }).toEqual({ describes, next: "well" });
     expect(world.effects).toEqual(["t: #1 a → d", "t: #2 b → e"]);
@@ -1030,7 +997,7 @@ test("a late call that works after the run that took over was refused is found d
 
 /** Migration 3 is pending, and a call of it came late, after who took over was stopped by that. */
 async function aWorldWithLatePending(describes: boolean, by: typeof interrupted): Promise<World> {
-  const world = await aWorldWithT(describes);
+  const world = await aWorldWithT({ describes });
   world.migration("0003_both", [retype("a", "int64"), rename("b", "d")]);
   expect(await ended(stoppedIn(world, 1, () => by(world)))).toBe("ERR_ACTED_LATE");
   return world;
@@ -1044,7 +1011,7 @@ test.each(described)(
   "up to an earlier version says that a later migration, whose call came late, has begun (described: $describes, $how)",
   async ({ describes, by }) => {
     const world = await aWorldWithLatePending(describes, by);
-    world.migration("0002_early", [rename("c", "e")]);
+    world.migration("0002_more", [rename("c", "e")]);
     const choice = { to: 2, allowOutOfOrder: true };
     for (const work of [up, plan])
       await expect(work(world.aProcess(), choice)).rejects.toMatchObject({
@@ -1072,8 +1039,10 @@ test("a swap of names whose answer is lost is never sent twice in one run", asyn
     ...[...Array(20).keys(), never].map((calls): Fate => ({ kind: "delayed", calls })),
   ];
   for (const fate of fates) {
-    const world = await aWorldWithT(true);
-    world.migration("0002_swap", [alter({ path: "a", rename: "b" }, { path: "b", rename: "a" })]);
+    const world = await aWorldWithT({
+      describes: true,
+      pending: [alter({ path: "a", rename: "b" }, { path: "b", rename: "a" })],
+    });
     const first = await ended(world.aProcess({ execute: { 1: fate } }));
     expect({ fate, sent: world.sent.length }).toEqual({ fate, sent: 1 });
     world.land();
@@ -1084,8 +1053,7 @@ test("a swap of names whose answer is lost is never sent twice in one run", asyn
 });
 
 test("what a service does not show at once is looked for again, and is no unexpected result", async () => {
-  const world = await aWorldWithT(true);
-  world.migration("0002_rename", [rename("a", "d")]);
+  const world = await aWorldWithT({ describes: true, pending: [rename("a", "d")] });
   const options = world.aProcess();
   const { target } = options;
   let old: Awaited<ReturnType<typeof target.describeTable>>;
@@ -1109,8 +1077,7 @@ test("what a service does not show at once is looked for again, and is no unexpe
 
 test("a run that acted late records nothing more, and tells how far it got", async () => {
   for (const describes of [true, false]) {
-    const world = await aWorldWithT(describes);
-    world.migration("0002_both", [retype("a", "int64"), rename("b", "d")]);
+    const world = await aWorldWithT({ describes, pending: [retype("a", "int64"), rename("b", "d")] });
     const late = stoppedIn(world, 1, () => up(world.aProcess()));
     const told: string[] = [];
     expect(await ended({ ...late, emit: ({ event }) => void told.push(event) })).toBe("ERR_ACTED_LATE");
@@ -1120,8 +1087,7 @@ test("a run that acted late records nothing more, and tells how far it got", asy
 });
 
 test("where tables can't be described, an action in doubt is asked about before anything is sent", async () => {
-  const world = await aWorldWithT();
-  world.migration("0002_rename", [rename("a", "d")]);
+  const world = await aWorldWithT({ pending: [rename("a", "d")] });
   await ended(world.aProcess({ execute: { 1: killedAfter } }));
   const sent = [...world.sent];
   expect(await ended(world.aProcess())).toBe("well");
