@@ -22,28 +22,11 @@ import {
 import { expect, test } from "vitest";
 import { foldLedger } from "../../../src/ledger/state/fold.ts";
 import type { LedgerState } from "../../../src/ledger/state/ledger-state.ts";
-import type { LedgerRecord } from "../../../src/ledger/state/record.ts";
-import { checksumOf, stepHash } from "../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../src/migrations/load.ts";
 import { replayHistory } from "../../../src/plan/history/replay.ts";
 import { makePlan, type Plan, type PlanInput } from "../../../src/plan/make-plan.ts";
 import type { Database } from "../../../src/schema/table.ts";
-
-function aMigration(version: number, ...steps: readonly Step[]): Migration {
-  const file = `000${version}_m${version}.ts`;
-  return { version, name: `m${version}`, file, path: `/${file}`, textHash: "", steps, checksum: checksumOf(steps) };
-}
-
-/** A ledger in which these ran in this order, wholly or so many actions of them. */
-function aLedger(...ran: readonly (readonly [Migration, done?: number])[]): LedgerState {
-  const who = { at: 0, by: "ann", run: "run", tool: "test", applied: "", previous: "" };
-  const records = ran.map(([{ version, name, steps, checksum }, done], index): LedgerRecord => {
-    const hashes = { checksum, steps: steps.map(stepHash), textHash: "" };
-    const facts = { version, name, step: done ?? steps.length, total: steps.length, attempt: 1, ...hashes };
-    return { ...who, epoch: 1, number: index + 1, event: done === undefined ? "applied" : "failed", ...facts };
-  });
-  return foldLedger([{ ...who, epoch: 1, number: 0, event: "taken" }, ...records]);
-}
+import { aLedger, aMigration } from "../../support/migrations.ts";
 
 const everything = {
   addColumns: true,
@@ -84,7 +67,7 @@ const names = (database: Database) =>
 const firsts = ({ migrations }: Plan) => migrations.flatMap(({ actions }) => actions.map((one) => one.recordFirst));
 
 test("each action knows its table before and after, its place, and itself in words", () => {
-  const { migrations, now } = planOf([aMigration(1, create, renameColumn("documents", "title", "headline"))]);
+  const { migrations, now } = planOf([aMigration(1, [create, renameColumn("documents", "title", "headline")])]);
   const renamed = { columns: [column("id", "int32"), column("headline", "utf8")] };
   expect(now).toEqual(new Map());
   expect(migrations).toMatchObject([{ done: 0, total: 2, inDoubt: false, attempt: 1 }]);
@@ -119,12 +102,12 @@ test("a step that can't work is named, also if its file exports how it is rolled
   const down = [renameColumn("documents", "title", "headline")];
   const problem = (migration: Migration) => thrownBy(() => planOf([migration]));
   const named = { code: "ERR_STEP_IMPOSSIBLE", details: { file: "0001_m1.ts", step: 2, kind: "renameColumn" } };
-  expect(problem(aMigration(1, ...steps))).toMatchObject(named);
-  expect(problem({ ...aMigration(1, ...steps), down })).toMatchObject(named);
+  expect(problem(aMigration(1, steps))).toMatchObject(named);
+  expect(problem({ ...aMigration(1, steps), down })).toMatchObject(named);
 });
 
 test("a migration is planned on top of those before it", () => {
-  const [first, second] = [aMigration(1, create), aMigration(2, retypeColumn("documents", "id", int64()))];
+  const [first, second] = [aMigration(1, [create]), aMigration(2, [retypeColumn("documents", "id", int64())])];
   expect(planOf([first, second]).migrations[1]!.actions).toMatchObject([
     {
       before: new Map([["documents", documents]]),
@@ -134,20 +117,19 @@ test("a migration is planned on top of those before it", () => {
 });
 
 test("what is applied is the database as it is now, and nothing of it is planned", () => {
-  const [first, second] = [aMigration(1, create), aMigration(2, renameColumn("documents", "title", "headline"))];
-  const plan = planOf([second], { migrations: [first, second], state: aLedger([first]) });
+  const [first, second] = [aMigration(1, [create]), aMigration(2, [renameColumn("documents", "title", "headline")])];
+  const plan = planOf([second], { migrations: [first, second], state: aLedger(["applied", first]) });
   expect(plan.now).toEqual(new Map([["documents", documents]]));
   expect(plan.migrations.map(({ migration, total }) => [migration.version, total])).toEqual([[2, 1]]);
 });
 
 test("a migration that is done in part goes on at the step where it stopped, as another attempt", () => {
-  const migration = aMigration(
-    1,
+  const migration = aMigration(1, [
     create,
     renameColumn("documents", "title", "headline"),
     setNullable("documents", "headline", false),
-  );
-  const plan = planOf([migration], { state: aLedger([migration, 2]) });
+  ]);
+  const plan = planOf([migration], { state: aLedger(["failed", migration, 2]) });
   expect(plan.migrations).toMatchObject([
     { done: 2, total: 3, attempt: 2, actions: [{ place: { step: 3, kind: "setNullable" } }] },
   ]);
@@ -155,7 +137,7 @@ test("a migration that is done in part goes on at the step where it stopped, as 
 });
 
 test("what may have run without being recorded is marked", () => {
-  const [first, second] = [aMigration(1, create), aMigration(2, renameColumn("documents", "title", "headline"))];
+  const [first, second] = [aMigration(1, [create]), aMigration(2, [renameColumn("documents", "title", "headline")])];
   const { migrations } = planOf([first, second], { inDoubt: new Set([2]) });
   expect(migrations.map(({ inDoubt }) => inDoubt)).toEqual([false, true]);
 });
@@ -182,7 +164,7 @@ test.each([
   },
 ])("a step with $what is refused with its file, number and kind", ({ step, cause, kind }) => {
   const error = thrownBy(() =>
-    planOf([aMigration(1, create), aMigration(2, setNullable("documents", "id", false), step)]),
+    planOf([aMigration(1, [create]), aMigration(2, [setNullable("documents", "id", false), step])]),
   );
   expect(error).toMatchObject({ code: "ERR_STEP_IMPOSSIBLE", details: { file: "0002_m2.ts", step: 2, kind } });
   expect((error as Error).cause).toMatchObject({ code: cause });
@@ -205,7 +187,7 @@ test.each([
   { table: "my_migrations", allowed: true },
   { table: "migrations", allowed: true },
 ])("a migration may create $table: $allowed", ({ table, allowed }) => {
-  const error = thrownBy(() => planOf([aMigration(1, createTable(table, { id: int32() }))]));
+  const error = thrownBy(() => planOf([aMigration(1, [createTable(table, { id: int32() })])]));
   expect(isMigrateError(error, "ERR_STEP_IMPOSSIBLE")).toBe(!allowed);
   if (!allowed)
     expect(error).toMatchObject({
@@ -219,7 +201,7 @@ test("a step that the target can't do is refused with the target's reason, befor
     describes: true,
     fences: true,
   } as const;
-  const migration = aMigration(1, create, renameColumn("documents", "title", "headline"));
+  const migration = aMigration(1, [create, renameColumn("documents", "title", "headline")]);
   expect(thrownBy(() => planOf([migration], { target: { name: "far", capabilities } }))).toMatchObject({
     code: "ERR_UNSUPPORTED",
     details: { target: "far", reason: "it has no way to alter", file: "0001_m1.ts", step: 2, kind: "renameColumn" },
@@ -227,12 +209,11 @@ test("a step that the target can't do is refused with the target's reason, befor
 });
 
 test("a retype after which an index could not be made again is refused with its place", () => {
-  const migration = aMigration(
-    1,
+  const migration = aMigration(1, [
     createTable("documents", { place: struct({ page: int32() }) }),
     createIndex("documents", "place.page", btree()),
     retypeColumn("documents", "place", int32(), { using: "place.page" }),
-  );
+  ]);
   const able = {
     createTable: true,
     alterColumns: true,
@@ -249,8 +230,12 @@ test("a retype after which an index could not be made again is refused with its 
 
 test("what is applied may need what the target can't do any more", () => {
   const capabilities = { actions: { createTable: "no", alterColumns: true }, describes: true, fences: true } as const;
-  const [first, second] = [aMigration(1, create), aMigration(2, renameColumn("documents", "title", "headline"))];
-  const given = { migrations: [first, second], state: aLedger([first]), target: { name: "far", capabilities } };
+  const [first, second] = [aMigration(1, [create]), aMigration(2, [renameColumn("documents", "title", "headline")])];
+  const given = {
+    migrations: [first, second],
+    state: aLedger(["applied", first]),
+    target: { name: "far", capabilities },
+  };
   expect(() => planOf([second], given)).not.toThrow();
 });
 
@@ -311,44 +296,56 @@ test.each<{ what: string; steps: readonly Step[]; recordFirst: readonly boolean[
     recordFirst: [false, false, false],
   },
 ])("a migration that $what is recorded before these actions: $recordFirst", ({ steps, recordFirst }) => {
-  const [first, second] = [aMigration(1, create), aMigration(2, ...steps)];
-  expect(firsts(planOf([second], { migrations: [first, second], state: aLedger([first]) }))).toEqual(recordFirst);
+  const [first, second] = [aMigration(1, [create]), aMigration(2, steps)];
+  expect(firsts(planOf([second], { migrations: [first, second], state: aLedger(["applied", first]) }))).toEqual(
+    recordFirst,
+  );
 });
 
 test("a migration that returns to where the one before it began needs no record of its own", () => {
-  const [first, second, third] = [aMigration(1, create), aMigration(2, to), aMigration(3, fro)];
-  const given = { migrations: [first, second, third], state: aLedger([first]) };
+  const [first, second, third] = [aMigration(1, [create]), aMigration(2, [to]), aMigration(3, [fro])];
+  const given = { migrations: [first, second, third], state: aLedger(["applied", first]) };
   expect(firsts(planOf([second, third], given))).toEqual([false, false]);
 });
 
 test("a target that can't describe has every action recorded but the first of a migration", () => {
-  const [first, second] = [aMigration(1, create, to, wide), aMigration(2, fro, narrow)];
+  const [first, second] = [aMigration(1, [create, to, wide]), aMigration(2, [fro, narrow])];
   expect(firsts(planOf([first, second], { target: blind }))).toEqual([false, true, true, false, true]);
 });
 
 test("a migration that goes on has its first action recorded by what is recorded already", () => {
-  const [first, second] = [aMigration(1, create), aMigration(2, to, fro, wide)];
-  const given = { migrations: [first, second], state: aLedger([first], [second, 1]) };
+  const [first, second] = [aMigration(1, [create]), aMigration(2, [to, fro, wide])];
+  const given = { migrations: [first, second], state: aLedger(["applied", first], ["failed", second, 1]) };
   expect(firsts(planOf([second], given))).toEqual([false, false]);
 });
 
 test("the database is folded in the order in which migrations ran", () => {
-  const first = aMigration(1, create);
-  const [second, third] = [aMigration(2, to), aMigration(3, renameColumn("documents", "title", "name"))];
-  const fourth = aMigration(4, renameColumn("documents", "name", "title"));
+  const first = aMigration(1, [create]);
+  const [second, third] = [aMigration(2, [to]), aMigration(3, [renameColumn("documents", "title", "name")])];
+  const fourth = aMigration(4, [renameColumn("documents", "name", "title")]);
   const all = [first, second, third, fourth];
   // 2 could not have run before 3 and 4, which ran first, out of order.
   expect(
-    names(replayHistory(all, aLedger([first], [third], [fourth], [second]), { describes: true, actions: {} })),
+    names(
+      replayHistory(all, aLedger(["applied", first], ["applied", third], ["applied", fourth], ["applied", second]), {
+        describes: true,
+        actions: {},
+      }),
+    ),
   ).toEqual({
     documents: ["id", "headline"],
   });
 });
 
 test("only what is done of a migration that is done in part is folded", () => {
-  const migration = aMigration(1, create, to, wide);
+  const migration = aMigration(1, [create, to, wide]);
   const folded = [0, 1, 2, 3].map((done) =>
-    names(replayHistory([migration], aLedger([migration, done]), { describes: true, actions: {} })),
+    names(
+      replayHistory([migration], aLedger(["failed", migration, done]), {
+        describes: true,
+        actions: {},
+      }),
+    ),
   );
   expect(folded).toEqual([
     {},
@@ -363,17 +360,17 @@ test.each([
   ["of a new column", addColumn("documents", "_lance_migrate_new", int32())],
   ["of a renamed one", renameColumn("documents", "title", "_lance_migrate_hidden_0")],
 ])("a name that columns have for a moment while others are rewritten can't be that %s", (_, step) => {
-  expect(() => planOf([aMigration(1, create, step)])).toThrow(/step 2 .*no column can be called _lance_migrate_/);
+  expect(() => planOf([aMigration(1, [create, step])])).toThrow(/step 2 .*no column can be called _lance_migrate_/);
 });
 
 test("a metadata key by which the engine reads files is refused, and may be removed on the way back", () => {
-  const pack = (value: string | null) => aMigration(2, setMetadata("documents", "title", { packed: value }));
+  const pack = (value: string | null) => aMigration(2, [setMetadata("documents", "title", { packed: value })]);
   for (const value of ["true", null])
-    expect(() => planOf([aMigration(1, create), pack(value)])).toThrow(
+    expect(() => planOf([aMigration(1, [create]), pack(value)])).toThrow(
       "0002_m2.ts, step 1 (setMetadata): the engine reads a column's files by the metadata key packed",
     );
-  const [first, second] = [aMigration(1, create), pack("true")];
-  const state = aLedger([first], [second]);
+  const [first, second] = [aMigration(1, [create]), pack("true")];
+  const state = aLedger(["applied", first], ["applied", second]);
   const more = { migrations: [first, second], state, direction: "down" } as const;
   expect(planOf([second], more).migrations[0]!.actions[0]!.action).toEqual({
     kind: "setMetadata",
@@ -383,13 +380,13 @@ test("a metadata key by which the engine reads files is refused, and may be remo
 });
 
 test("a vector index is planned on a table that its own migration creates", () => {
-  const migration = aMigration(1, createTable("d", { id: int32(), v: vector(4) }), createIndex("d", "v", ivfFlat()));
+  const migration = aMigration(1, [createTable("d", { id: int32(), v: vector(4) }), createIndex("d", "v", ivfFlat())]);
   const kinds = planOf([migration]).migrations[0]!.actions.map(({ action }) => action.kind);
   expect(kinds).toEqual(["createTable", "createIndex"]);
 });
 
 test("a migration can't set the mark of a deferred index", () => {
   const create = createTable("d", { v: vector(4) });
-  const migration = aMigration(1, create, setMetadata("d", "v", { "lance_migrate_deferred.v_idx": "{}" }));
+  const migration = aMigration(1, [create, setMetadata("d", "v", { "lance_migrate_deferred.v_idx": "{}" })]);
   expect(() => planOf([migration])).toThrow("belongs to lance-migrate; leave it out");
 });

@@ -26,8 +26,6 @@ import {
   utf8,
 } from "lance-migrate";
 import { expect, test } from "vitest";
-import { checksumOf } from "../../../../src/migrations/checksum.ts";
-import type { Migration } from "../../../../src/migrations/load.ts";
 import { isMigrateError } from "../../../../src/errors/migrate-error.ts";
 import { typeText } from "../../../../src/plan/history/column-changes.ts";
 import { tableLives, type ColumnLife } from "../../../../src/plan/history/column-lives.ts";
@@ -38,18 +36,9 @@ import { parseStep, type Step } from "../../../../src/steps/registry.ts";
 import { beginning, drafts, stepOf } from "../../../sequences/draw.ts";
 import * as fc from "../../../support/fast-check.ts";
 import { rounds } from "../../../support/rounds.ts";
+import { aMigration } from "../../../support/migrations.ts";
 
 type Steps = readonly object[];
-
-function aMigration(version: number, steps: Steps): Migration {
-  const parsed = steps.map((step) => {
-    const read = parseStep(step) as { readonly step?: Step; readonly problem?: string };
-    expect(read.problem).toBeUndefined();
-    return read.step!;
-  });
-  const file = `000${version}_m${version}.ts`;
-  return { version, name: `m${version}`, file, path: file, textHash: "", steps: parsed, checksum: checksumOf(parsed) };
-}
 
 const create = createTable("documents", {
   id: int64().notNull(),

@@ -1,10 +1,6 @@
 import { createTable, int32, renameColumn, setNullable, utf8, type Step } from "lance-migrate";
 import { expect, test } from "vitest";
-import { foldLedger } from "../../../../src/ledger/state/fold.ts";
-import type { LedgerState } from "../../../../src/ledger/state/ledger-state.ts";
-import type { LedgerEvent, LedgerRecord } from "../../../../src/ledger/state/record.ts";
-import { checksumOf, stepHash } from "../../../../src/migrations/checksum.ts";
-import type { Migration } from "../../../../src/migrations/load.ts";
+import { stepHash } from "../../../../src/migrations/checksum.ts";
 import {
   checkBegun,
   checkMissing,
@@ -14,6 +10,7 @@ import {
   orderPending,
   pendingFiles,
 } from "../../../../src/plan/history/pending.ts";
+import { aLedger, aMigration } from "../../../support/migrations.ts";
 
 const three: readonly Step[] = [
   createTable("documents", { id: int32(), title: utf8() }),
@@ -21,33 +18,16 @@ const three: readonly Step[] = [
   setNullable("documents", "id", false),
 ];
 
-function aMigration(version: number, steps: readonly Step[] = three): Migration {
-  const file = `000${version}_m${version}.ts`;
-  return { version, name: `m${version}`, file, path: `/${file}`, textHash: "", steps, checksum: checksumOf(steps) };
-}
-
-/** A ledger in which these events happened, each about a migration as it was then. */
-function aLedger(...said: readonly (readonly [LedgerEvent, Migration, done?: number])[]): LedgerState {
-  const who = { at: 0, by: "ann", run: "run", tool: "test", applied: "", previous: "" };
-  const records = said.map(([event, { version, name, steps }, done], index): LedgerRecord => {
-    const ran = steps.slice(0, done ?? steps.length);
-    const hashes = { checksum: checksumOf(ran), steps: ran.map(stepHash), textHash: "" };
-    const facts = { version, name, step: done ?? steps.length, total: steps.length, ...hashes };
-    return { ...who, epoch: 1, number: index + 1, event, ...facts };
-  });
-  return foldLedger([{ ...who, epoch: 1, number: 0, event: "taken" }, ...records]);
-}
-
-const files = [aMigration(1), aMigration(2), aMigration(3)];
+const files = [aMigration(1, three), aMigration(2, three), aMigration(3, three)];
 const none: ReadonlySet<number> = new Set();
 const versionsOf = (migrations: readonly { readonly version: number }[]) => migrations.map(({ version }) => version);
 
 test.each([
   { why: "none is applied", state: aLedger(), pending: [1, 2, 3] },
-  { why: "the first is applied", state: aLedger(["applied", aMigration(1)]), pending: [2, 3] },
-  { why: "one in the middle is applied", state: aLedger(["applied", aMigration(2)]), pending: [1, 3] },
-  { why: "one is done in part", state: aLedger(["failed", aMigration(1), 2]), pending: [1, 2, 3] },
-  { why: "an unknown one is applied", state: aLedger(["applied", aMigration(9)]), pending: [1, 2, 3] },
+  { why: "the first is applied", state: aLedger(["applied", aMigration(1, three)]), pending: [2, 3] },
+  { why: "one in the middle is applied", state: aLedger(["applied", aMigration(2, three)]), pending: [1, 3] },
+  { why: "one is done in part", state: aLedger(["failed", aMigration(1, three), 2]), pending: [1, 2, 3] },
+  { why: "an unknown one is applied", state: aLedger(["applied", aMigration(9, three)]), pending: [1, 2, 3] },
   { why: "all are applied", state: aLedger(...files.map((one) => ["applied", one] as const)), pending: [] },
 ])("when $why, $pending are pending", ({ state, pending }) => {
   expect(versionsOf(pendingFiles(files, state))).toEqual(pending);
@@ -70,38 +50,48 @@ test.each([
 });
 
 test("a pending migration below an applied one is refused, naming both", () => {
-  const state = aLedger(["applied", aMigration(1)], ["applied", aMigration(3)]);
+  const state = aLedger(["applied", aMigration(1, three)], ["applied", aMigration(3, three)]);
   expect(() => orderPending({ files, state, inDoubt: none, group: none, choice: {} })).toThrow(
     expect.objectContaining({ code: "ERR_OUT_OF_ORDER", details: { file: "0002_m2.ts", last: "0003_m3" } }),
   );
 });
 
 test.each([
-  { why: "out of order is allowed", state: aLedger(["applied", aMigration(3)]), allowed: true, order: [1, 2] },
-  { why: "the applied one came first", state: aLedger(["applied", aMigration(1)]), allowed: false, order: [2, 3] },
+  { why: "out of order is allowed", state: aLedger(["applied", aMigration(3, three)]), allowed: true, order: [1, 2] },
+  {
+    why: "the applied one came first",
+    state: aLedger(["applied", aMigration(1, three)]),
+    allowed: false,
+    order: [2, 3],
+  },
   { why: "nothing is applied", state: aLedger(), allowed: false, order: [1, 2, 3] },
-  { why: "one that begun comes first", state: aLedger(["failed", aMigration(2), 1]), allowed: true, order: [2, 1, 3] },
+  {
+    why: "one that begun comes first",
+    state: aLedger(["failed", aMigration(2, three), 1]),
+    allowed: true,
+    order: [2, 1, 3],
+  },
 ])("pending migrations run in the order $order when $why", ({ state, allowed, order }) => {
   const pending = orderPending({ files, state, inDoubt: none, group: none, choice: { allowOutOfOrder: allowed } });
   expect(versionsOf(pending)).toEqual(order);
 });
 
 test("a pending migration below one in doubt is refused", () => {
-  const state = aLedger(["applied", aMigration(1)]);
+  const state = aLedger(["applied", aMigration(1, three)]);
   expect(() => orderPending({ files, state, inDoubt: new Set([3]), group: none, choice: {} })).toThrow(
     expect.objectContaining({ code: "ERR_OUT_OF_ORDER", details: { file: "0002_m2.ts", last: "0003_m3" } }),
   );
 });
 
 test("a pending migration below one that is done in part is refused", () => {
-  const state = aLedger(["failed", aMigration(3), 1]);
+  const state = aLedger(["failed", aMigration(3, three), 1]);
   expect(() => orderPending({ files, state, inDoubt: none, group: none, choice: {} })).toThrow(
     expect.objectContaining({ code: "ERR_OUT_OF_ORDER" }),
   );
 });
 
 test.each([
-  { what: "one done in part", state: aLedger(["failed", aMigration(3), 1]), inDoubt: [], file: "0003_m3.ts" },
+  { what: "one done in part", state: aLedger(["failed", aMigration(3, three), 1]), inDoubt: [], file: "0003_m3.ts" },
   { what: "one in doubt", state: aLedger(), inDoubt: [3], file: "0003_m3.ts" },
   { what: "one in doubt of another release", state: aLedger(), inDoubt: [9], file: undefined },
 ])("$what that is not chosen must be finished first, allowed out of order or not", ({ state, inDoubt, file }) => {
@@ -112,19 +102,19 @@ test.each([
 });
 
 test.each([
-  { what: "applied", state: aLedger(["applied", aMigration(9)]), missing: [9] },
-  { what: "done in part", state: aLedger(["failed", aMigration(9), 1]), missing: [9] },
-  { what: "begun without effect", state: aLedger(["failed", aMigration(9), 0]), missing: [] },
-  { what: "applied and here", state: aLedger(["applied", aMigration(1)]), missing: [] },
+  { what: "applied", state: aLedger(["applied", aMigration(9, three)]), missing: [9] },
+  { what: "done in part", state: aLedger(["failed", aMigration(9, three), 1]), missing: [9] },
+  { what: "begun without effect", state: aLedger(["failed", aMigration(9, three), 0]), missing: [] },
+  { what: "applied and here", state: aLedger(["applied", aMigration(1, three)]), missing: [] },
 ])("of a migration that is $what, missing are $missing", ({ state, missing }) => {
   expect(versionsOf(missingFiles(files, state))).toEqual(missing);
 });
 
 test("a missing file stops a run, naming the migration", () => {
-  expect(() => checkMissing(files, aLedger(["applied", aMigration(9)]))).toThrow(
+  expect(() => checkMissing(files, aLedger(["applied", aMigration(9, three)]))).toThrow(
     expect.objectContaining({ code: "ERR_MIGRATION_MISSING", details: { version: "0009", name: "m9" } }),
   );
-  expect(() => checkMissing(files, aLedger(["applied", aMigration(1)]))).not.toThrow();
+  expect(() => checkMissing(files, aLedger(["applied", aMigration(1, three)]))).not.toThrow();
 });
 
 const [create, rename, tighten] = three as [Step, Step, Step];
@@ -155,18 +145,18 @@ test.each<{ what: string; now: readonly Step[]; change: string }>([
     change: "step 2 (setNullable) is not the step that ran",
   },
 ])("an applied migration with $what changed is refused: $change", ({ now, change }) => {
-  expect(() => checkUnchanged([aMigration(1, now)], aLedger(["applied", aMigration(1)]), { describes: true })).toThrow(
-    expect.objectContaining({ code: "ERR_MIGRATION_CHANGED", details: { file: "0001_m1.ts", change } }),
-  );
+  expect(() =>
+    checkUnchanged([aMigration(1, now)], aLedger(["applied", aMigration(1, three)]), { describes: true }),
+  ).toThrow(expect.objectContaining({ code: "ERR_MIGRATION_CHANGED", details: { file: "0001_m1.ts", change } }));
 });
 
 test.each(["applied", "failed"] as const)(
   "a checksum that was changed in the ledger is not blamed on the file (%s)",
   (event) => {
-    const state = aLedger([event, aMigration(1), event === "applied" ? 3 : 2]);
+    const state = aLedger([event, aMigration(1, three), event === "applied" ? 3 : 2]);
     const known = { ...state.migrations.get(1)!, checksum: "f".repeat(64) };
     const changed = { ...state, migrations: new Map([[1, known]]) };
-    expect(() => checkUnchanged([aMigration(1)], changed, { describes: true })).toThrow(
+    expect(() => checkUnchanged([aMigration(1, three)], changed, { describes: true })).toThrow(
       expect.objectContaining({
         code: "ERR_LEDGER_CHANGED",
         message: expect.stringMatching(/its record of 0001_m1 lists the steps that 0001_m1\.ts has.*verify --ledger/),
@@ -177,7 +167,9 @@ test.each(["applied", "failed"] as const)(
 
 test("migrations that the ledger does not know and those that are as they ran pass", () => {
   expect(() =>
-    checkUnchanged(files, aLedger(["applied", aMigration(1)], ["failed", aMigration(2), 1]), { describes: true }),
+    checkUnchanged(files, aLedger(["applied", aMigration(1, three)], ["failed", aMigration(2, three), 1]), {
+      describes: true,
+    }),
   ).not.toThrow();
 });
 
@@ -190,7 +182,7 @@ test.each<{ what: string; done: number; now: readonly Step[]; step: number }>([
   { what: "all steps done and the last removed", done: 3, now: [create, rename], step: 3 },
 ])("a migration that is done in part is refused with $what changed", ({ done, now, step }) => {
   expect(() =>
-    checkUnchanged([aMigration(1, now)], aLedger(["failed", aMigration(1), done]), { describes: true }),
+    checkUnchanged([aMigration(1, now)], aLedger(["failed", aMigration(1, three), done]), { describes: true }),
   ).toThrow(
     expect.objectContaining({
       code: "ERR_MIGRATION_CHANGED",
@@ -200,7 +192,7 @@ test.each<{ what: string; done: number; now: readonly Step[]; step: number }>([
 });
 
 test("a step between two of its commits that was changed is said to be that, whatever ran before it", () => {
-  const state = aLedger(["failed", aMigration(1), 1]);
+  const state = aLedger(["failed", aMigration(1, three), 1]);
   const midway = { step: stepHash(rename), commit: 1, indexes: {}, metadata: {} };
   const begun = { ...state, migrations: new Map([[1, { ...state.migrations.get(1)!, midway }]]) };
   const check = (now: readonly Step[]) => () => checkUnchanged([aMigration(1, now)], begun, { describes: true });
@@ -216,11 +208,15 @@ test("a step between two of its commits that was changed is said to be that, wha
 });
 
 test.each([
-  { what: "half-done", state: aLedger(["failed", aMigration(9), 1]), words: "0009_m9 was begun but not finished" },
+  {
+    what: "half-done",
+    state: aLedger(["failed", aMigration(9, three), 1]),
+    words: "0009_m9 was begun but not finished",
+  },
   { what: "in doubt", state: { ...aLedger(), inDoubt: new Set([9]) }, words: "0009 was begun but not finished" },
-  { what: "half-done, its file here", state: aLedger(["failed", aMigration(3), 1]), words: undefined },
-  { what: "failed with nothing done", state: aLedger(["failed", aMigration(9), 0]), words: undefined },
-  { what: "applied", state: aLedger(["applied", aMigration(9)]), words: undefined },
+  { what: "half-done, its file here", state: aLedger(["failed", aMigration(3, three), 1]), words: undefined },
+  { what: "failed with nothing done", state: aLedger(["failed", aMigration(9, three), 0]), words: undefined },
+  { what: "applied", state: aLedger(["applied", aMigration(9, three)]), words: undefined },
 ])("what another release has left $what is not passed over", ({ state, words }) => {
   const check = () => checkBegun(files, state);
   if (words === undefined) expect(check).not.toThrow();
@@ -235,7 +231,7 @@ test("where migrations are read from a bundle, one that it lacks is missing in t
   }));
   const words =
     "0009_m9 was begun but not finished, and all.json does not contain it; make a new bundle with migrate build where its file is, or deploy a release that has it; if the file is lost, see migrate resolve --help";
-  const state = aLedger(["failed", aMigration(9), 1]);
+  const state = aLedger(["failed", aMigration(9, three), 1]);
   expect(() => checkBegun(bundled, state)).toThrow(words);
   expect(() => checkMissing(bundled, state)).toThrow("but all.json does not contain it; make a new bundle");
   expect(() => orderPending({ files: bundled, state, inDoubt: new Set([9]), group: none, choice: { to: 2 } })).toThrow(
@@ -251,21 +247,21 @@ test.each<{ what: string; done: number; now: readonly Step[] }>([
   { what: "everything changed where nothing ran", done: 0, now: [other] },
 ])("a migration that is done in part may have $what", ({ done, now }) => {
   expect(() =>
-    checkUnchanged([aMigration(1, now)], aLedger(["failed", aMigration(1), done]), { describes: true }),
+    checkUnchanged([aMigration(1, now)], aLedger(["failed", aMigration(1, three), done]), { describes: true }),
   ).not.toThrow();
 });
 
 test("a migration that was renumbered behind another one holds it up no more than under its old number", () => {
-  const renumbered = { ...aMigration(3), was: [{ version: 2, name: "m3" }] };
-  const state = aLedger(["applied", aMigration(1)], ["applied", aMigration(3)]);
+  const renumbered = { ...aMigration(3, three), was: [{ version: 2, name: "m3" }] };
+  const state = aLedger(["applied", aMigration(1, three)], ["applied", aMigration(3, three)]);
   const pending = (last: object) =>
     orderPending({
-      files: [aMigration(1), aMigration(2), last as never],
+      files: [aMigration(1, three), aMigration(2, three), last as never],
       state,
       inDoubt: none,
       group: none,
       choice: {},
     });
   expect(versionsOf(pending(renumbered))).toEqual([2]);
-  expect(() => pending(aMigration(3))).toThrow(expect.objectContaining({ code: "ERR_OUT_OF_ORDER" }));
+  expect(() => pending(aMigration(3, three))).toThrow(expect.objectContaining({ code: "ERR_OUT_OF_ORDER" }));
 });

@@ -3,22 +3,13 @@ import { expect, test } from "vitest";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import type { LedgerState } from "../../../../src/ledger/state/ledger-state.ts";
 import type { LedgerRecord } from "../../../../src/ledger/state/record.ts";
-import type { Migration } from "../../../../src/migrations/load.ts";
-import { checksumOf } from "../../../../src/migrations/checksum.ts";
 import { chosenPlace, fittingPlaces, nearestPlace, placesIn } from "../../../../src/plan/history/position.ts";
 import { historyRow, tablesOf } from "../../../../src/plan/history/timeline.ts";
-import { parseStep, type Step } from "../../../../src/steps/registry.ts";
 import { sameTable, type Table, type Tables } from "../../../../src/schema/table.ts";
+import { aMigration } from "../../../support/migrations.ts";
 
 const describing = { describes: true, actions: {} };
 const empty = foldLedger([]);
-
-function aMigration(version: number, ...steps: readonly object[]): Migration {
-  const parsed = steps.map((step) => (parseStep(step) as { readonly step: Step }).step);
-  const file = `000${version}_m${version}.ts`;
-  const textHash = `${version}`.repeat(64).slice(0, 64);
-  return { version, name: `m${version}`, file, path: file, textHash, steps: parsed, checksum: checksumOf(parsed) };
-}
 
 const create = (table: string) => ({
   kind: "createTable",
@@ -29,9 +20,9 @@ const rename = (table: string, path: string, name: string) => ({ kind: "renameCo
 const retype = (table: string, kind: string) => ({ kind: "retypeColumn", table, path: "b", type: { kind } });
 
 const migrations = [
-  aMigration(1, create("t")),
-  aMigration(2, create("u"), rename("t", "a", "c")),
-  aMigration(3, retype("u", "int64"), rename("u", "a", "d")),
+  aMigration(1, [create("t")]),
+  aMigration(2, [create("u"), rename("t", "a", "c")]),
+  aMigration(3, [retype("u", "int64"), rename("u", "a", "d")]),
 ];
 const row = historyRow(migrations, empty, describing);
 
@@ -78,7 +69,7 @@ test("where no place fits, the one with the fewest differences is nearest", () =
 test("a place where a table is gone is nearer than one where another would have to be dropped", () => {
   const columns = ["a", "b", "c", "d"].map((name) => ({ name, type: { kind: "int32" }, nullable: true }));
   const two = historyRow(
-    [aMigration(1, { kind: "createTable", table: "w", columns }), aMigration(2, create("t"))],
+    [aMigration(1, [{ kind: "createTable", table: "w", columns }]), aMigration(2, [create("t")])],
     empty,
     describing,
   );
@@ -89,7 +80,7 @@ test("a place where a table is gone is nearer than one where another would have 
 });
 
 test("a row of actions that goes there and back has every place at which the tables are the same", () => {
-  const back = [...migrations, aMigration(4, retype("u", "int32")), aMigration(5, retype("u", "int64"))];
+  const back = [...migrations, aMigration(4, [retype("u", "int32")]), aMigration(5, [retype("u", "int64")])];
   const long = historyRow(back, empty, describing);
   expect(fittingPlaces(long, after(5)).map(({ choice }) => choice)).toEqual(["0003", "0005"]);
 });
@@ -113,14 +104,14 @@ test("migrations that the ledger knows come in the order in which they ran, and 
     ...new Set(historyRow(migrations, state, describing).actions.map(({ migration }) => migration.version)),
   ];
   expect(order(empty)).toEqual([1, 2, 3]);
-  const others = [...migrations, aMigration(4, rename("t", "b", "z"))];
+  const others = [...migrations, aMigration(4, [rename("t", "b", "z")])];
   const ran = historyRow(others, ranInOrder(1, 2, 4), describing);
   expect([...new Set(ran.actions.map(({ migration }) => migration.version))]).toEqual([1, 2, 4, 3]);
   expect(order(ranInOrder(3, 1, 2))).toEqual([1, 2, 3]);
 });
 
 test("tables are looked for in the ledger's order where what it lost ran in another than that of the files", () => {
-  const others = [...migrations, aMigration(4, rename("t", "b", "z"))];
+  const others = [...migrations, aMigration(4, [rename("t", "b", "z")])];
   const ran = { ...ranInOrder(1, 2, 4), lastStatement: { ...ranInOrder(1).head!, applied: "of something else" } };
   const beside = historyRow(others, ran, describing);
   for (const done of [1, 3, 4, 6]) expect(placesIn(others, ran, after(done, beside), describing).fits).not.toEqual([]);
@@ -129,7 +120,7 @@ test("tables are looked for in the ledger's order where what it lost ran in anot
 });
 
 test("what the ledger knows wholly has the order in which it ran, whatever the tables would allow", () => {
-  const others = [...migrations, aMigration(4, rename("t", "b", "z"))];
+  const others = [...migrations, aMigration(4, [rename("t", "b", "z")])];
   const orderFor = (state: LedgerState) => {
     const { row: found, fits } = placesIn(others, state, after(6, historyRow(others, empty, describing)), describing);
     expect(fits).toMatchObject([{ done: 6 }]);
@@ -141,7 +132,7 @@ test("what the ledger knows wholly has the order in which it ran, whatever the t
 });
 
 test("a row ends at a step that can't be, and says why", () => {
-  const short = historyRow([...migrations, aMigration(4, create("t"))], empty, describing);
+  const short = historyRow([...migrations, aMigration(4, [create("t")])], empty, describing);
   expect([short.actions.length, short.problem?.code]).toEqual([5, "ERR_TABLE_EXISTS"]);
 });
 
@@ -161,7 +152,7 @@ test("a place fits exactly when every table is as it is there, and the nearest t
           return make(back);
         }),
       );
-      const made = [[create("t"), create("u")], ...steps].map((some, index) => aMigration(index + 1, ...some));
+      const made = [[create("t"), create("u")], ...steps].map((some, index) => aMigration(index + 1, some));
       const long = historyRow(made, empty, describing);
       const done = at % (long.actions.length + 1);
       const sights = after(done, long);

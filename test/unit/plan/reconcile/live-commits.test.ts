@@ -15,14 +15,14 @@ import { expect, test } from "vitest";
 import type { Step } from "lance-migrate";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import type { LedgerRecord } from "../../../../src/ledger/state/record.ts";
-import { checksumOf, stepHash } from "../../../../src/migrations/checksum.ts";
-import type { Migration } from "../../../../src/migrations/load.ts";
+import { stepHash } from "../../../../src/migrations/checksum.ts";
 import { makePlan } from "../../../../src/plan/make-plan.ts";
 import { planSeen } from "../../../../src/plan/reconcile/live-commits.ts";
 import { reconcile } from "../../../../src/plan/reconcile/reconcile.ts";
 import { actionKinds } from "../../../../src/actions/apply-action.ts";
 import { columnsOf } from "../../../../src/schema/declare/type-builders.ts";
 import type { Table } from "../../../../src/schema/table.ts";
+import { aMigration } from "../../../support/migrations.ts";
 
 const capabilities = {
   actions: Object.fromEntries(actionKinds.map((kind) => [kind, true as const])),
@@ -30,18 +30,13 @@ const capabilities = {
   fences: true,
 };
 
-function aMigration(version: number, steps: readonly Step[]): Migration {
-  const file = `000${version}_m.ts`;
-  return { version, name: "m", file, path: `/${file}`, textHash: "", steps, checksum: checksumOf(steps) };
-}
-
 /** The commits of each pending step on a table with an index that an application has made on `id`. */
 function commitsOf(...pending: readonly Step[]): readonly (readonly string[])[] {
   const columns = { id: int32().notNull(), other: int32() };
   const first = aMigration(1, [createTable("t", columns)]);
   const second = aMigration(2, pending);
   const who = { at: 0, by: "ann", run: "run", tool: "test", applied: "", previous: "" };
-  const facts = { version: 1, name: "m", step: 1, total: 1, attempt: 1, checksum: first.checksum, textHash: "" };
+  const facts = { version: 1, name: "m1", step: 1, total: 1, attempt: 1, checksum: first.checksum, textHash: "" };
   const records: readonly LedgerRecord[] = [
     { ...who, epoch: 1, number: 0, event: "taken" },
     { ...who, ...facts, epoch: 1, number: 1, event: "applied", steps: first.steps.map(stepHash) },
@@ -93,13 +88,13 @@ test("one that can't be on the new type stops the step, in words", () => {
     expect.unreachable();
   } catch (error) {
     expect(isMigrateError(error, "ERR_STEP_IMPOSSIBLE")).toBe(true);
-    expect((error as Error).message).toMatch(/^0002_m\.ts, step 1 .* index theirs of t can't be on id as largeUtf8/);
+    expect((error as Error).message).toMatch(/^0002_m2\.ts, step 1 .* index theirs of t can't be on id as largeUtf8/);
   }
 });
 
 test("an index that is not there can't be dropped, and one that was made meanwhile can", () => {
   expect(() => commitsOf(dropIndex("t", "nope"))).toThrow(
-    "0002_m.ts, step 1 (dropIndex): index nope of t is not there; there is theirs",
+    "0002_m2.ts, step 1 (dropIndex): index nope of t is not there; there is theirs",
   );
   expect(() => commitsOf(dropIndex("t", "theirs"), dropIndex("t", "other_idx"))).toThrow("there are none");
   expect(commitsOf(createIndex("t", "other", btree()), dropIndex("t", "other_idx"))).toHaveLength(2);

@@ -2,10 +2,7 @@ import { guardColumn } from "../../../../src/actions/rewrite/append-guard.ts";
 import { createTable, int32, int64, renameColumn, retypeColumn, setNullable, utf8, type Step } from "lance-migrate";
 import * as fc from "../../../support/fast-check.ts";
 import { expect, test } from "vitest";
-import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import type { LedgerState } from "../../../../src/ledger/state/ledger-state.ts";
-import type { LedgerRecord } from "../../../../src/ledger/state/record.ts";
-import { checksumOf, stepHash } from "../../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../../src/migrations/load.ts";
 import { makePlan, type Plan } from "../../../../src/plan/make-plan.ts";
 import { indexedTables, reconcile, touchedTables } from "../../../../src/plan/reconcile/reconcile.ts";
@@ -13,21 +10,7 @@ import { applyAction } from "../../../support/fold.ts";
 import type { Database, Tables } from "../../../../src/schema/table.ts";
 import type { Capabilities } from "../../../../src/targets/contract/target.ts";
 import { abilitiesOf } from "../../../simulate/target/memory-target.ts";
-
-function aMigration(version: number, ...steps: readonly Step[]): Migration {
-  const file = `000${version}_m${version}.ts`;
-  return { version, name: `m${version}`, file, path: `/${file}`, textHash: "", steps, checksum: checksumOf(steps) };
-}
-
-function aLedger(...ran: readonly (readonly [Migration, done?: number])[]): LedgerState {
-  const who = { at: 0, by: "ann", run: "run", tool: "test", applied: "", previous: "" };
-  const records = ran.map(([{ version, name, steps, checksum }, done], index): LedgerRecord => {
-    const hashes = { checksum, steps: steps.map(stepHash), textHash: "" };
-    const facts = { version, name, step: done ?? steps.length, total: steps.length, attempt: 1, ...hashes };
-    return { ...who, epoch: 1, number: index + 1, event: done === undefined ? "applied" : "failed", ...facts };
-  });
-  return foldLedger([{ ...who, epoch: 1, number: 0, event: "taken" }, ...records]);
-}
+import { aLedger, aMigration } from "../../../support/migrations.ts";
 
 interface Given {
   readonly applied?: readonly Migration[];
@@ -46,7 +29,7 @@ function planOf({ applied = [], pending, back, inDoubt = [], state, capabilities
     migrations: [...applied, ...pending],
     pending: back ?? pending,
     direction: back === undefined ? "up" : "down",
-    state: state ?? aLedger(...applied.map((one) => [one] as const)),
+    state: state ?? aLedger(...applied.map((one) => ["applied", one] as const)),
     inDoubt: new Set(inDoubt),
     target: { name: "t", capabilities },
     ledger: "_migrations",
@@ -63,24 +46,23 @@ function sightsAfter(plan: Plan, count: number): Tables {
 /** How many actions each migration has left, and how many of it are done. */
 const leftOf = ({ migrations }: Plan) => migrations.map(({ done, actions }) => [done, actions.length]);
 
-const create = aMigration(1, createTable("documents", { id: int32(), title: utf8() }));
-const createBoth = aMigration(
-  1,
+const create = aMigration(1, [createTable("documents", { id: int32(), title: utf8() })]);
+const createBoth = aMigration(1, [
   createTable("documents", { id: int32(), title: utf8() }),
   createTable("pages", { id: int32(), title: utf8() }),
-);
+]);
 const headline = renameColumn("documents", "title", "headline");
 const widen = retypeColumn("documents", "id", int64());
 const tighten = setNullable("documents", "id", false);
 test("a migration in doubt that has not begun is planned whole", () => {
-  const plan = planOf({ applied: [create], pending: [aMigration(2, headline)], inDoubt: [2] });
+  const plan = planOf({ applied: [create], pending: [aMigration(2, [headline])], inDoubt: [2] });
   expect(reconcile(plan, sightsAfter(plan, 0))).toEqual(plan);
 });
 
 test("migrations after the one in doubt may touch the same tables", () => {
   const pending = [
-    aMigration(2, headline, widen),
-    aMigration(3, tighten, renameColumn("documents", "headline", "name")),
+    aMigration(2, [headline, widen]),
+    aMigration(3, [tighten, renameColumn("documents", "headline", "name")]),
   ];
   const plan = planOf({ applied: [create], pending, inDoubt: [2] });
   const found = [0, 1, 2].map((count) => leftOf(reconcile(plan, sightsAfter(plan, count))));
@@ -101,13 +83,21 @@ test("migrations after the one in doubt may touch the same tables", () => {
 });
 
 test("the migration after the one in doubt has not run, whatever its tables look like", () => {
-  const plan = planOf({ applied: [create], pending: [aMigration(2, headline), aMigration(3, widen)], inDoubt: [2] });
+  const plan = planOf({
+    applied: [create],
+    pending: [aMigration(2, [headline]), aMigration(3, [widen])],
+    inDoubt: [2],
+  });
   expect(() => reconcile(plan, sightsAfter(plan, 2))).toThrow(expect.objectContaining({ code: "ERR_DRIFT" }));
 });
 
 test("a migration in doubt that has done nothing does not explain what one before it would have done", () => {
   // A migration that was renumbered may run after others.
-  const plan = planOf({ applied: [create], pending: [aMigration(2, headline), aMigration(3, widen)], inDoubt: [3] });
+  const plan = planOf({
+    applied: [create],
+    pending: [aMigration(2, [headline]), aMigration(3, [widen])],
+    inDoubt: [3],
+  });
   expect(() => reconcile(plan, sightsAfter(plan, 1))).toThrow(expect.objectContaining({ code: "ERR_DRIFT" }));
 });
 
@@ -118,7 +108,7 @@ const putBack =
   "something else has changed it, or the table or the ledger was restored; migrate verify shows since when, and what to do";
 
 test("pending changes that are made already, without a doubt about them, are drift and said to be so", () => {
-  const plan = planOf({ applied: [create], pending: [aMigration(2, headline), aMigration(3, widen)] });
+  const plan = planOf({ applied: [create], pending: [aMigration(2, [headline]), aMigration(3, [widen])] });
   expect(() => reconcile(plan, sightsAfter(plan, 2))).toThrow(
     expect.objectContaining({
       code: "ERR_DRIFT",
@@ -141,7 +131,7 @@ test("the hint for a table that exists already names the migration, and the rows
     [filled, " and table documents has the 2 rows of this step"],
     [create.steps[0]!, ""],
   ] as const) {
-    const plan = planOf({ pending: [aMigration(1, step)] });
+    const plan = planOf({ pending: [aMigration(1, [step])] });
     const hint = `it is as 0001_m1 would leave it: if it was there before the migrations${condition}, run migrate baseline; if the ledger was lost or is older than the tables, see migrate repair`;
     expect(() => reconcile(plan, sightsAfter(plan, 1))).toThrow(
       expect.objectContaining({ code: "ERR_DRIFT", details: expect.objectContaining({ hint }) }),
@@ -150,7 +140,7 @@ test("the hint for a table that exists already names the migration, and the rows
 });
 
 test("the hint for a migration whose change was undone by hand is about rolling back", () => {
-  const second = aMigration(2, headline);
+  const second = aMigration(2, [headline]);
   const plan = planOf({ applied: [create, second], back: [second], pending: [] });
   const hint =
     "something other than migrate down has undone 0002_m2 there; make that change again, then run migrate down again; or, if it must stay undone, mark it as rolled back: migrate resolve --reverted 0002_m2";
@@ -181,7 +171,7 @@ test.each([
   },
 ])("$what is drift, in doubt or not, and the differences are named", ({ found, differences, hint }) => {
   for (const inDoubt of [[], [2]]) {
-    const plan = planOf({ applied: [create], pending: [aMigration(2, headline)], inDoubt });
+    const plan = planOf({ applied: [create], pending: [aMigration(2, [headline])], inDoubt });
     expect(() => reconcile(plan, new Map([["documents", found]]))).toThrow(
       expect.objectContaining({ code: "ERR_DRIFT", details: { table: "documents", differences, hint } }),
     );
@@ -206,7 +196,7 @@ test("a table that is there and is to be created is drift", () => {
 });
 
 test("a change of another table is drift even if the first action is between two of its commits", () => {
-  const migration = aMigration(2, widen, renameColumn("pages", "title", "headline"));
+  const migration = aMigration(2, [widen, renameColumn("pages", "title", "headline")]);
   const capabilities = abilitiesOf("embedded");
   const plan = planOf({ applied: [createBoth], pending: [migration], inDoubt: [2], capabilities });
   const { commits } = plan.migrations[0]!.actions[0]!;
@@ -220,7 +210,7 @@ test("a change of another table is drift even if the first action is between two
 const back = renameColumn("documents", "headline", "title");
 
 test("nothing is found done past an action before which the ledger would have been written", () => {
-  const plan = planOf({ applied: [create], pending: [aMigration(2, headline, back, widen)], inDoubt: [2] });
+  const plan = planOf({ applied: [create], pending: [aMigration(2, [headline, back, widen])], inDoubt: [2] });
   // As before the first action and as after the second: the record between them is missing, so it is the former.
   expect(leftOf(reconcile(plan, sightsAfter(plan, 2)))).toEqual([[0, 3]]);
   // As after the third: nobody can have got there without that record.
@@ -271,14 +261,14 @@ test("of any migration that died anywhere since its last record just what ran is
       const steps = stepsOf(chosen);
       const ends = [...new Set([...cuts.map((cut) => cut % steps.length), steps.length])].filter((end) => end > 0);
       const sorted = ends.toSorted((one, other) => one - other);
-      const migrations = sorted.map((end, index) => aMigration(index + 1, ...steps.slice(sorted[index - 1] ?? 0, end)));
+      const migrations = sorted.map((end, index) => aMigration(index + 1, steps.slice(sorted[index - 1] ?? 0, end)));
       const applied = migrations.slice(0, reached % migrations.length);
       const pending = migrations.slice(applied.length);
       const dying = pending[0]!;
 
       // The executor's rule: what came before an action that is to be recorded first is in the ledger.
       for (let recorded = 0; recorded < dying.steps.length; recorded++) {
-        const state = aLedger(...applied.map((one) => [one] as const), [dying, recorded]);
+        const state = aLedger(...applied.map((one) => ["applied", one] as const), ["failed", dying, recorded]);
         const plan = planOf({ applied, pending, state, inDoubt: [dying.version] });
         const { actions } = plan.migrations[0]!;
         const border = actions.findIndex(({ recordFirst }) => recordFirst);
@@ -297,7 +287,7 @@ test("of any migration that died anywhere since its last record just what ran is
 test("every record of the plan is one that is needed, or the state was seen since the last", () => {
   fc.assert(
     fc.property(chosenSteps, (chosen) => {
-      const migration = aMigration(1, ...stepsOf(chosen));
+      const migration = aMigration(1, stepsOf(chosen));
       const { migrations, now } = planOf({ pending: [migration] });
       let seen = [now];
       let database = now;
@@ -315,8 +305,8 @@ test("every record of the plan is one that is needed, or the state was seen sinc
 });
 
 test("only tables that are still to be changed are looked at", () => {
-  const applied = aMigration(1, createTable("other", { id: int32() }), createTable("documents", { id: int32() }));
-  expect(touchedTables(planOf({ applied: [applied], pending: [aMigration(2, widen, tighten)] }))).toEqual([
+  const applied = aMigration(1, [createTable("other", { id: int32() }), createTable("documents", { id: int32() })]);
+  expect(touchedTables(planOf({ applied: [applied], pending: [aMigration(2, [widen, tighten])] }))).toEqual([
     "documents",
   ]);
 });
@@ -333,7 +323,7 @@ test("indexes are looked at where they are known, and where a column is rewritte
 });
 
 test("a migration that was undone by hand in one of its tables only is not said to be undone", () => {
-  const second = aMigration(2, headline, renameColumn("pages", "title", "headline"));
+  const second = aMigration(2, [headline, renameColumn("pages", "title", "headline")]);
   const plan = planOf({ applied: [createBoth, second], back: [second], pending: [] });
   expect(() => reconcile(plan, sightsAfter(plan, 1))).toThrow(
     expect.objectContaining({ code: "ERR_DRIFT", details: expect.objectContaining({ hint: putBack }) }),

@@ -2,31 +2,23 @@ import { expect, test } from "vitest";
 import { foldLedger } from "../../../../../src/ledger/state/fold.ts";
 import type { LedgerState } from "../../../../../src/ledger/state/ledger-state.ts";
 import type { LedgerEntry, LedgerRecord } from "../../../../../src/ledger/state/record.ts";
-import { checksumOf, stepHash } from "../../../../../src/migrations/checksum.ts";
-import type { Migration } from "../../../../../src/migrations/load.ts";
+import { stepHash } from "../../../../../src/migrations/checksum.ts";
 import { checkUnchanged } from "../../../../../src/plan/history/pending.ts";
 import { chosenPlace } from "../../../../../src/plan/history/position.ts";
 import { historyRow } from "../../../../../src/plan/history/timeline.ts";
 import { entriesFromTables } from "../../../../../src/features/repair/repair/rebuild-entries.ts";
 import { ledgerColumns } from "../../../../../src/ledger/journal/rows-journal.ts";
 import { entriesFromLedger } from "../../../../../src/plan/history/record-facts.ts";
-import { parseStep, type Step } from "../../../../../src/steps/registry.ts";
+import { aMigration } from "../../../../support/migrations.ts";
 
 const describing = { describes: true, actions: {} };
 const who = { by: "ann", run: "r", tool: "t", at: 1, applied: "", previous: "" };
 
-function aMigration(version: number, ...steps: readonly object[]): Migration {
-  const parsed = steps.map((step) => (parseStep(step) as { readonly step: Step }).step);
-  const file = `000${version}_m${version}.ts`;
-  const textHash = `${version}`.repeat(64);
-  return { version, name: `m${version}`, file, path: file, textHash, steps: parsed, checksum: checksumOf(parsed) };
-}
-
 const rename = (path: string, name: string) => ({ kind: "renameColumn", table: "t", path, name });
 const columns = ["a", "b"].map((name) => ({ name, type: { kind: "int32" }, nullable: true }));
 const migrations = [
-  aMigration(1, { kind: "createTable", table: "t", columns }),
-  aMigration(2, rename("a", "c"), rename("b", "d"), rename("c", "e")),
+  aMigration(1, [{ kind: "createTable", table: "t", columns }]),
+  aMigration(2, [rename("a", "c"), rename("b", "d"), rename("c", "e")]),
 ];
 
 /** The ledger once these were written in the epoch after those. */
