@@ -19,11 +19,10 @@ import { underWay } from "../run/lease/describe-holder.ts";
 import { lookAtRestores } from "../run/check/changes-by-others.ts";
 import { deferredAfterwards } from "../run/deferred/emit-deferred.ts";
 import type { Deferral } from "../run/deferral-text.ts";
-import { withMissingCode } from "../run/prepare/missing-code.ts";
 import { recreatedTables } from "../run/check/table-identity.ts";
 import { writeGuard } from "../run/execute/write-guard.ts";
 import type { Emit } from "../run/events.ts";
-import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
+import { computingOf, runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import { observed } from "../run/observed.ts";
 import { withPlanChecks } from "../run/plan-check.ts";
 import { ifCurrent } from "../run/prepare/consistent-read.ts";
@@ -110,6 +109,7 @@ function downRules(choice: RollbackChoice, context: RunContext, files: readonly 
     },
     plan: (input) => planBack(input, choice),
     async withRefusals(plan) {
+      const { withMissingCode } = await computingOf(context);
       return await withPlanChecks(await withMissingCode(plan, context), "down", context);
     },
   };

@@ -18,11 +18,10 @@ import { withPlanChecks } from "../run/plan-check.ts";
 import { countingOnce } from "../run/prepare/count-once.ts";
 import { countLost } from "../run/check/count-lost.ts";
 import { costs } from "../run/prepare/estimate.ts";
-import { withMissingCode } from "../run/prepare/missing-code.ts";
 import { firstFailure, withKnownFailures } from "../run/prepare/find-known-failures.ts";
 import { loadChanged } from "../run/prepare/load-changed.ts";
 import { planPending } from "../run/prepare/plan-run.ts";
-import type { RunContext } from "../run/run-context.ts";
+import { computingOf, type RunContext } from "../run/run-context.ts";
 import type { RunDirection, RunRules } from "./run.ts";
 
 export const upward: RunDirection<RunChoice> = { direction: "up", rules: upRules };
@@ -69,6 +68,7 @@ export async function withAllRefusals(
   const limited = guards?.maxRewriteBytes === undefined ? undefined : await costs(plan, context);
   const refused =
     guards === undefined ? plan : withRefusals(plan, guards, accept, await countLost(plan, target), limited);
+  const { withMissingCode } = await computingOf(context);
   const checked = await withKnownFailures(await withMissingCode(refused, context), context, isFirstTried);
   return await withPlanChecks(checked, "up", context);
 }

@@ -84,6 +84,8 @@ export interface ColumnComputing {
   dropLate(action: Action, target: Pick<Target, "rows" | "listTables">, ledger: string): Promise<void>;
   /** How many rows code will compute for an action, of which its table has `all` now; null if that is unknown. */
   countRows(planned: PlannedAction, before: readonly Action[], tables: CountedTables): Promise<number | null>;
+  /** The plan, with the refusals of actions whose code is not there. */
+  withMissingCode(plan: Plan, context: RunContext): Promise<Plan>;
   checkKeys(plan: Plan, target: Target): Promise<KeyCheck>;
   /** By the version of the pending migration. `atWork`: those that another run applies now, and so prepares itself. */
   preparingColumns(
@@ -148,6 +150,7 @@ const nothing: ColumnComputing = {
   executors: async () => ({}),
   async dropLate() {},
   countRows: async () => null,
+  withMissingCode: async (plan) => plan,
   checkKeys: async () => ({ problems: new Map(), usable: new Set() }),
   preparingColumns: async () => new Map(),
   listStale: async () => [],

@@ -81,7 +81,7 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
   "docs/backfill.md": [
     `in which the column is null: at most ${number(numberIn(pages, "mostPageRows"))} rows or about ${mebibytes(numberIn(pages, "pageBytes"))} of data`,
     `(vectors and numbers within ${numberIn("src/features/embed/calls/edited-code.ts", "tolerance") * 100} %)`,
-    `with at most ${mebibytes((2 * numberIn("src/features/embed/estimate/find-repeated.ts", "mostBits")) / 8)} of memory`,
+    `with at most ${mebibytes((2 * numberIn("src/features/embed/preflight/find-repeated.ts", "mostBits")) / 8)} of memory`,
     `the lease of the dead run has expired (${lease} seconds by default)`,
     `A merge sends a page, of up to about ${mebibytes(numberIn(pages, "pageBytes"))} of data`,
     `\`migrate serve\` accepts bodies of ${mebibytes(body)}`,

@@ -8,14 +8,13 @@ import {
   migrations,
   phase,
   milliseconds,
-  progress,
   text,
   texts,
   whole,
   yes,
 } from "./shared.ts";
 
-const event = <Name extends string, Shape extends z.ZodRawShape>(name: Name, meaning: string, members: Shape) =>
+export const event = <Name extends string, Shape extends z.ZodRawShape>(name: Name, meaning: string, members: Shape) =>
   z
     .strictObject({
       event: z.literal(name),
@@ -214,30 +213,3 @@ export const runEvent = z
     event("finished", "How many migrations were rolled back.", { reverted: whole, duration: milliseconds }),
   ])
   .meta({ id: "runEvent", description: "An event of a run." });
-
-/** What `migrate prepare` prints last. */
-export const prepareEvent = z.discriminatedUnion("event", [
-  event(
-    "discarded",
-    "What was prepared in these tables is dropped, and this many computed values that were not in a column yet.",
-    { tables: texts, values: whole },
-  ),
-  event(
-    "prepared",
-    "What is prepared, after everything else. A column has either `progress`, or the migration that it waits for.",
-    {
-      columns: z.array(
-        z.strictObject({
-          ...named,
-          ...column,
-          waitsFor: migration.optional().describe("It is pending and changes the table first."),
-          progress: progress.optional(),
-          neighbours: z
-            .strictObject({ k: whole, sampled: whole, shared: z.number() })
-            .optional()
-            .describe("How many of the `k` nearest rows are the same with the new values, on average."),
-        }),
-      ),
-    },
-  ),
-]);

@@ -9,12 +9,14 @@ export const computing: ColumnComputing = {
     return all satisfies { readonly [Name in keyof typeof all]: Name extends ActionKind ? unknown : never };
   },
   dropLate: async (...given) => await (await import("./fill/drop-late-staging.ts")).dropLateStaging(...given),
-  countRows: async (...given) => await (await import("./estimate/count-rows.ts")).countRows(...given),
-  checkKeys: async (...given) => await (await import("./estimate/check-keys.ts")).checkKeys(...given),
-  preparingColumns: async (...given) => await (await import("./fill/preparing-columns.ts")).preparingColumns(...given),
+  countRows: async (...given) => await (await import("./preflight/count-rows.ts")).countRows(...given),
+  withMissingCode: async (...given) => await (await import("./preflight/missing-code.ts")).withMissingCode(...given),
+  checkKeys: async (...given) => await (await import("./preflight/check-keys.ts")).checkKeys(...given),
+  preparingColumns: async (...given) =>
+    await (await import("./prepare/preparing-columns.ts")).preparingColumns(...given),
   listStale: async (...given) => await (await import("./watch/find-stale.ts")).listStale(...given),
   waitingRows: async (...given) => await (await import("./watch/waiting-rows.ts")).waitingRows(...given),
-  sampleSteps: async (...given) => await (await import("./estimate/sample-steps.ts")).sampleSteps(...given),
+  sampleSteps: async (...given) => await (await import("./preflight/sample-steps.ts")).sampleSteps(...given),
   async findLoader({ python, target }) {
     const { findLoader, loaderText } = await import("./fill/load-files.ts");
     const loader = await findLoader(python, target);

@@ -2,7 +2,7 @@
 import type { FillColumnAction } from "../../../actions/model/action.ts";
 import { besidesSources, markName, markSql } from "../../../actions/rewrite/source-marks.ts";
 import { isMigrateError, MigrateError } from "../../../errors/migrate-error.ts";
-import { codeHash } from "../../../migrations/code-hash.ts";
+import { codeHash } from "../calls/code-hash.ts";
 import type { Column } from "../../../schema/data-type.ts";
 import { parsePath } from "../../../schema/path.ts";
 import { requireColumn } from "../../../schema/table.ts";

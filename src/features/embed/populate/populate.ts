@@ -2,7 +2,7 @@
 import type { PopulateTableAction } from "../../../actions/model/action.ts";
 import { populating } from "../../../actions/rewrite/populating.ts";
 import { isMigrateError, MigrateError } from "../../../errors/migrate-error.ts";
-import { codeHash } from "../../../migrations/code-hash.ts";
+import { codeHash } from "../calls/code-hash.ts";
 import type { RowAccess } from "../../../targets/contract/row-access.ts";
 import type { Target } from "../../../targets/contract/target.ts";
 import type { Code } from "../compute/call-code.ts";

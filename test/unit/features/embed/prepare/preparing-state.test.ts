@@ -4,7 +4,7 @@ import { takeLease } from "../../../../../src/ledger/lease/lease.ts";
 import { journalOf } from "../../../../../src/ledger/journal/open-journal.ts";
 import { recordPhases } from "../../../../../src/run/phase.ts";
 import { deferralDetail } from "../../../../../src/ledger/state/record.ts";
-import { preparedDetail, preparingState } from "../../../../../src/features/embed/fill/preparing-state.ts";
+import { preparedDetail, preparingState } from "../../../../../src/features/embed/prepare/preparing-state.ts";
 import { open } from "../../../../../src/targets/lance/lance.ts";
 import { systemClock, type Clock } from "../../../../../src/time/clock.ts";
 import { temporaryFolder } from "../../../../support/project.ts";

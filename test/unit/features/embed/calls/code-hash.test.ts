@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { codeHash } from "../../../src/migrations/code-hash.ts";
-import { temporaryFolder } from "../../support/project.ts";
+import { codeHash } from "../../../../../src/features/embed/calls/code-hash.ts";
+import { temporaryFolder } from "../../../../support/project.ts";
 
 test.each(["code/near.mjs", "lib/named.mjs", "code/model.mjs"])("an edit of %s changes the hash", (edited) => {
   const folder = temporaryFolder();

@@ -4,8 +4,8 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, isAbsolute, resolve, sep } from "node:path";
-import type { Computation } from "../actions/model/computation.ts";
-import { canonicalJson, shortHash, sha256, textHash } from "./checksum.ts";
+import type { Computation } from "../../../actions/model/computation.ts";
+import { canonicalJson, shortHash, sha256, textHash } from "../../../migrations/checksum.ts";
 
 /**
  * What is imported by a relative path, or by a name of the "imports" of package.json, is among these texts; one that names

@@ -1,10 +1,10 @@
 /** Marks the actions of a plan whose code is not there. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { codeIn } from "../../actions/apply-action.ts";
-import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
-import type { RunContext } from "../run-context.ts";
-import { costs } from "./estimate.ts";
+import { codeIn } from "../../../actions/apply-action.ts";
+import type { Plan, PlannedAction } from "../../../plan/make-plan.ts";
+import type { RunContext } from "../../../run/run-context.ts";
+import { costs } from "../../../run/prepare/estimate.ts";
 
 /** Each module that is missing refuses the first action that needs it, if that is known to have rows to compute. */
 export async function withMissingCode(plan: Plan, context: RunContext): Promise<Plan> {

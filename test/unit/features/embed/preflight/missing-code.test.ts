@@ -1,12 +1,12 @@
 import { addColumn, backfillColumn, createTable, int64 } from "lance-migrate";
 import { expect, test } from "vitest";
-import { embed } from "../../../../src/features/embed/feature.ts";
-import { plan } from "../../../../src/commands/plan.ts";
-import { up } from "../../../../src/commands/up.ts";
-import { open } from "../../../../src/targets/lance/lance.ts";
-import { aMigration } from "../../../simulate/history.ts";
-import { sourceOf } from "../../../simulate/start-run.ts";
-import { temporaryFolder } from "../../../support/project.ts";
+import { embed } from "../../../../../src/features/embed/feature.ts";
+import { plan } from "../../../../../src/commands/plan.ts";
+import { up } from "../../../../../src/commands/up.ts";
+import { open } from "../../../../../src/targets/lance/lance.ts";
+import { aMigration } from "../../../../simulate/history.ts";
+import { sourceOf } from "../../../../simulate/start-run.ts";
+import { temporaryFolder } from "../../../../support/project.ts";
 
 test("a column is not filled by code that is not there, if there are rows to compute", async () => {
   const folder = temporaryFolder();

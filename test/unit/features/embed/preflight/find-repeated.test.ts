@@ -1,6 +1,6 @@
 import * as fc from "../../../../support/fast-check.ts";
 import { expect, test } from "vitest";
-import { findRepeated } from "../../../../../src/features/embed/estimate/find-repeated.ts";
+import { findRepeated } from "../../../../../src/features/embed/preflight/find-repeated.ts";
 
 test("a key of wanted rows that another row has too is found, among any keys, and none where there is none", async () => {
   const rowsOf = fc.array(
