@@ -26,30 +26,10 @@ interface On {
 }
 
 interface EngineCall<Kind extends ActionKind> {
-  /** One commit. Returns the table's new version if the engine reports it. */
-  readonly execute: (action: ActionFor<Kind>, on: On, store: Store) => Promise<number | undefined | Executed>;
+  /** One commit. Returns the table's new version if the engine reports it. Absent if a run itself makes the calls. */
+  readonly execute?: (action: ActionFor<Kind>, on: On, store: Store) => Promise<number | undefined | Executed>;
   /** The engine's JavaScript method with its arguments. */
   readonly describe: (action: ActionFor<Kind>, before: Table) => string | Promise<string>;
-}
-
-/** The methods of a table that take one argument and return its new version. */
-interface Methods {
-  delete(where: string): Promise<{ readonly version: number }>;
-  refreshColumn(name: string): Promise<{ readonly version: number }>;
-}
-
-function method<Kind extends ActionKind, Name extends keyof Methods>(
-  name: Name,
-  argument: (action: ActionFor<Kind>) => Parameters<Methods[Name]>[0],
-): EngineCall<Kind> {
-  return {
-    async execute(action, { handle }) {
-      const methods: Methods = packageTable(handle);
-      // The argument is that of the method, which TypeScript can't infer through the lookup.
-      return (await methods[name](argument(action) as never)).version;
-    },
-    describe: (action) => written(action, name, argument(action)),
-  };
 }
 
 function written({ table }: Action, name: string, ...given: readonly unknown[]): string {
@@ -91,9 +71,8 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
     },
   },
   backfillColumn: "it takes several calls",
-  catchUpColumn: { execute: byRun, describe: (action) => describeMerge(action, action.path) },
+  catchUpColumn: { describe: (action) => describeMerge(action, action.path) },
   checkRecall: {
-    execute: () => Promise.reject(new TypeError("a run checks recall itself")),
     describe: ({ table, index, k, sample }) =>
       `${table}.vectorSearch(<${count(sample, "vector")}>).column(${JSON.stringify(index.path)}).limit(${k + 1}), with and without bypassVectorIndex()`,
   },
@@ -122,7 +101,10 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
       return `db.${name}(${JSON.stringify(table)}, <${given}>)`;
     },
   },
-  deleteRows: method("delete", ({ where }) => where),
+  deleteRows: {
+    execute: async ({ where }, { handle }) => (await packageTable(handle).delete(where)).version,
+    describe: (action) => written(action, "delete", action.where),
+  },
   dropColumns: {
     execute: async ({ paths }, { handle }) => await dropColumns(packageTable(handle), paths),
     describe: (action) => written(action, "dropColumns", action.paths),
@@ -141,7 +123,7 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
     },
     describe: ({ table }) => `db.dropTable(${JSON.stringify(table)})`,
   },
-  fillColumn: { execute: byRun, describe: (action) => describeMerge(action, action.path) },
+  fillColumn: { describe: (action) => describeMerge(action, action.path) },
   insertRows: {
     async execute({ rows, key }, { handle, table }) {
       const { givenColumns, rowsToIpcFile } = await import("../../wire/rows/write-rows.ts"); // few migrations hold rows
@@ -161,16 +143,18 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
     describe: (action) => written(action, "optimize", keepAll),
   },
   populateTable: {
-    execute: byRun,
     describe: (action) => `${action.table}.add(<rows computed from ${action.from}>)`,
   },
-  prepareColumn: { execute: byRun, describe: (action) => describeMerge(action, preparedName(action.path)) },
+  prepareColumn: { describe: (action) => describeMerge(action, preparedName(action.path)) },
   putBackRows: {
     execute: async (action, _, { oldVersions }) => await putBack(oldVersions(action.table), action),
     describe: ({ table, version, since = version }) => `${table}.add(<the rows that came after version ${since}>)`,
   },
   rebuildIndex: "it is a call of another kind, createIndex",
-  refreshColumn: method("refreshColumn", ({ path }) => parsePath(path)[0]!),
+  refreshColumn: {
+    execute: async ({ path }, { handle }) => (await packageTable(handle).refreshColumn(parsePath(path)[0]!)).version,
+    describe: (action) => written(action, "refreshColumn", parsePath(action.path)[0]!),
+  },
   renameTable: "the open-source engine can't rename a table",
   restoreTable: {
     execute: async (action, _, { oldVersions }) => await restoreVersion(oldVersions(action.table), action),
@@ -202,11 +186,6 @@ function updateOf(action: ActionFor<"updateRows">, { columns }: Table) {
   return { valuesSql, ...(action.where !== undefined && { where: action.where }) };
 }
 
-/** The calls are those of a run, with values that code of the project computes (features/embed/fill). */
-async function byRun(): Promise<never> {
-  throw new TypeError("a run computes values itself");
-}
-
 function describeMerge(action: ActionFor<"catchUpColumn" | "fillColumn" | "prepareColumn">, column: string): string {
   return `${written(action, "mergeInsert", [action.key])}.whenMatchedUpdateAll().execute(<values of ${column}>)`;
 }
@@ -217,7 +196,9 @@ export const supported: Capabilities["actions"] = Object.fromEntries(
 );
 
 export async function execute(action: Action, on: On, store: Store): Promise<Executed> {
-  const done = await callFor(action).execute(action, on, store);
+  const call = callFor(action);
+  if (call.execute === undefined) throw new TypeError(`a run itself executes ${action.kind}`);
+  const done = await call.execute(action, on, store);
   return typeof done === "object" ? done : { version: done };
 }
 
