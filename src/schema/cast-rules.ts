@@ -2,17 +2,7 @@
  * Which casts the engine accepts and what they do to values, as rules over families of types. The rules were measured
  * pair by pair; test/unit/schema/cast-rules.test.ts compares them with the whole measured matrix.
  */
-import {
-  bits,
-  isBinary,
-  isFloat,
-  isInteger,
-  isTextType,
-  sameType,
-  type Column,
-  type DataType,
-  type TimeUnit,
-} from "./data-type.ts";
+import { bits, isBinary, isFloat, isInteger, isTextType, sameType, type DataType, type TimeUnit } from "./data-type.ts";
 import { extensionIn, wayToFill } from "./reserved-metadata.ts";
 
 export type CastVerdict =
@@ -45,7 +35,7 @@ export function castVerdict(from: DataType, to: DataType): CastVerdict {
     return pointInTimeVerdict(from, to);
   if (isTimeOfDay(from) && isTimeOfDay(to)) return ticks(to.unit) >= ticks(from.unit) ? exact : loses;
   if (from.kind === "duration" && to.kind === "duration")
-    return ticks(to.unit) > ticks(from.unit) ? fails : sameUnit(from, to);
+    return ticks(to.unit) > ticks(from.unit) ? fails : from.unit === to.unit ? exact : loses;
   if (isListLike(from) && isListLike(to)) return listVerdict(from, to);
   if (from.kind === "dictionary" || to.kind === "dictionary") return dictionaryVerdict(from, to);
   return refused(hintFor(from, to));
@@ -109,10 +99,6 @@ function ticks(unit: TimeUnit): number {
   return { s: 1, ms: 1e3, us: 1e6, ns: 1e9 }[unit];
 }
 
-function sameUnit(from: TimeOfDay, to: TimeOfDay): CastVerdict {
-  return from.unit === to.unit ? exact : loses;
-}
-
 function isPointInTime(type: DataType): boolean {
   return type.kind === "date32" || type.kind === "date64" || type.kind === "timestamp";
 }
@@ -174,11 +160,8 @@ function listVerdict(from: ListLike, to: ListLike): CastVerdict {
   if (from.kind === "fixedSizeList" && !to.item.nullable)
     return refused("the items of a fixed size list are nullable; leave out notNull()");
   const wrongLength = from.kind !== "fixedSizeList" && to.kind === "fixedSizeList";
-  return { ...items, mayFail: items.mayFail || wrongLength || losesNullability(from.item, to.item) };
-}
-
-function losesNullability(from: Column, to: Column): boolean {
-  return from.nullable && !to.nullable;
+  const mayHaveNulls = from.item.nullable && !to.item.nullable;
+  return { ...items, mayFail: items.mayFail || wrongLength || mayHaveNulls };
 }
 
 function dictionaryVerdict(from: DataType, to: DataType): CastVerdict {

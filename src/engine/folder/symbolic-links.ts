@@ -21,11 +21,8 @@ export function checkTableFolder(folder: string | undefined, table: string): voi
 
 /** Throws ERR_SYMBOLIC_LINK if the entry of the folder is a link. */
 export function checkLink(folder: string, entry: string): void {
-  if (isLink(folder, entry)) throw linkError(entry);
-}
-
-function isLink(folder: string, entry: string): boolean {
-  return lstatSync(join(folder, entry), { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  const found = lstatSync(join(folder, entry), { throwIfNoEntry: false });
+  if (found?.isSymbolicLink() === true) throw linkError(entry);
 }
 
 function entriesOf(path: string) {

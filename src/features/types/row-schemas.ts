@@ -83,7 +83,7 @@ function checkSource(type: DataType): Source {
       return call("list", fieldSource(type.item));
     case "fixedSizeList": {
       const length = valueSource(type.length);
-      if (isVector(type)) return call("vector", length, checkSource(type.item.type));
+      if (isFloat(type.item.type)) return call("vector", length, checkSource(type.item.type));
       return call("fixedSizeList", length, fieldSource(type.item));
     }
     case "dictionary":
@@ -104,8 +104,4 @@ function checkSource(type: DataType): Source {
     default:
       return call(type.kind);
   }
-}
-
-function isVector(type: DataType): boolean {
-  return type.kind === "fixedSizeList" && isFloat(type.item.type);
 }
