@@ -1,4 +1,5 @@
 /** What features add to a session. */
+import type { MigrationSource } from "../migrations/source.ts";
 import type { Listen } from "../run/observed.ts";
 import type { PlanCheck } from "../run/plan-check.ts";
 import type { AddedSettings, LoadedConfig } from "./load-config.ts";
@@ -8,6 +9,8 @@ import type { MigratorOptions } from "../run/run-context.ts";
 export interface SessionFeature {
   /** Keys of the configuration, with their checks. */
   readonly settings?: AddedSettings;
+  /** The migrations of a file that a session is given in place of the folder. */
+  readonly migrationsInBundle?: (path: string) => Promise<MigrationSource>;
   /** Listens to the runs of the session. */
   readonly listen?: Listen;
   readonly computing?: MigratorOptions["computing"];

@@ -80,8 +80,11 @@ export async function openProject(
   usePackagesOf(config.folder);
   const folder = resolve(config.folder, config.migrations);
   if (wanted.bundle === undefined) return { config, folder, migrations: migrationsIn(folder, wanted.loadSeconds) };
-  const { migrationsInBundle } = await import("../migrations/bundle/bundle-source.ts");
-  return { config, folder, migrations: migrationsInBundle(resolve(here, wanted.bundle)) };
+  const bundles = features.find(({ migrationsInBundle }) => migrationsInBundle !== undefined);
+  const migrations = await bundles?.migrationsInBundle?.(resolve(here, wanted.bundle));
+  if (migrations === undefined)
+    throw new MigrateError("ERR_USAGE", { problem: "migrations can't be read from a bundle" });
+  return { config, folder, migrations };
 }
 
 /**

@@ -5,7 +5,7 @@
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bundleName } from "../../src/migrations/bundle/bundle.ts";
+import { bundleName } from "../../src/features/bundle/bundle.ts";
 import { plan } from "../../src/commands/plan.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { open } from "../../src/targets/lance/lance.ts";

@@ -19,7 +19,6 @@ export const author: Feature = {
       new: async () => (await import("./new-command.ts")).newCommand,
       generate: async () => (await import("./generate-command.ts")).generateCommand,
       push: async () => (await import("./push-command.ts")).pushCommand,
-      build: async () => (await import("./build-command.ts")).buildCommand,
     },
     "Work on branches": {
       rebase: async () => (await import("./rebase-command.ts")).rebaseCommand,

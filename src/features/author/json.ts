@@ -43,15 +43,6 @@ export const push = z.intersection(
   }),
 );
 
-const bundle = { file: text, migrations: whole.describe("How many are in it.") };
-
-export const build = z.union([
-  z.strictObject({ ...bundle, written: yes.describe("False if it was up to date.") }).describe("Without `--check`."),
-  z
-    .strictObject({ ...bundle, stale: yes.describe("Whether it is missing or out of date.") })
-    .describe("With `--check`."),
-]);
-
 export const rebase = z.strictObject({
   onto: text,
   incoming: texts.describe("The migrations that were merged."),

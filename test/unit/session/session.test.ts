@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openMigrator, type Choice } from "lance-migrate";
 import { contracts } from "../../../src/features/contracts/feature.ts";
-import { bundleText } from "../../../src/migrations/bundle/bundle.ts";
+import { bundleText } from "../../../src/features/bundle/bundle.ts";
 import { checksumOf, textHash } from "../../../src/migrations/checksum.ts";
 import { openSession } from "../../../src/session/session.ts";
 import { temporaryFolder } from "../../support/project.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { bundleName, bundleText, isBundle } from "../../migrations/bundle/bundle.ts";
+import { bundleName, bundleText, isBundle } from "./bundle.ts";
 import { afterProblems } from "../../migrations/check-after.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";

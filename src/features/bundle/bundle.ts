@@ -3,10 +3,10 @@
  * migration is on a line of its own. Pure.
  */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { canonicalJson, textHash } from "../checksum.ts";
-import { parseFileName } from "../file-name.ts";
-import { formatFormer, formerLists } from "../former-names.ts";
-import type { Migration } from "../load.ts";
+import { canonicalJson, textHash } from "../../migrations/checksum.ts";
+import { parseFileName } from "../../migrations/file-name.ts";
+import { formatFormer, formerLists } from "../../migrations/former-names.ts";
+import type { Migration } from "../../migrations/load.ts";
 
 /** The newest version of the format. A release reads no newer one. */
 const format = 2;

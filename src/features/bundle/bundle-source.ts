@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { basename, relative } from "node:path";
 import { fileReason, MigrateError } from "../../errors/migrate-error.ts";
-import { parseFileName } from "../file-name.ts";
-import { formerLists, parseFormer } from "../former-names.ts";
-import type { MigrationFile } from "../list-files.ts";
-import type { MigrationSource } from "../source.ts";
+import { parseFileName } from "../../migrations/file-name.ts";
+import { formerLists, parseFormer } from "../../migrations/former-names.ts";
+import type { MigrationFile } from "../../migrations/list-files.ts";
+import type { MigrationSource } from "../../migrations/source.ts";
 import { parseBundle, type BundledMigration } from "./bundle.ts";
 
 /**
@@ -26,7 +26,7 @@ export function migrationsInBundle(path: string): MigrationSource {
     },
     // Loaded when the first migration is: a run with nothing pending loads none.
     async load(file, reading) {
-      const { checkExports } = await import("../load.ts");
+      const { checkExports } = await import("../../migrations/load.ts");
       const one = listed.get(file);
       if (one === undefined) throw new TypeError(`${file.file} is from no list of the bundle`);
       const migration = checkExports(file, one, reading);
