@@ -180,22 +180,6 @@ test("where rows can't be counted, what would be rounded without a word needs co
   expect(await project.migrate(["down", "--accept", "lossy"], key)).toMatchObject({ code: 0 });
 });
 
-test("what the target has no call for is said before anything is sent, and the rest can be rolled back", async () => {
-  const project = await aProjectOn("service");
-  project.migration("0001_create.ts", create);
-  project.migration("0002_rename.ts", altering.renameColumn);
-  expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
-  const before = await seen(project.data);
-  const { code, stderr } = await project.migrate(["down", "--to", "0"], key);
-  expect({ code, stderr }).toEqual({
-    code: 4,
-    stderr:
-      "0001_create.ts, step 1 (createTable) can't be rolled back: target here can't do it: the dialect service has no request for dropTable; run migrate down --steps 1, which rolls back 0002_rename\n",
-  });
-  expect(await seen(project.data)).toEqual(before);
-  expect(await project.migrate(["down", "--to", "1"], key)).toMatchObject({ code: 0 });
-});
-
 test("a file may say itself how it is rolled back, and a wrong way is refused before it runs", async () => {
   const project = await aProjectOn("lance");
   project.migration("0001_create.ts", create);

@@ -184,16 +184,6 @@ describe("on a folder", () => {
     expect(verdicts(await rehearsed(project, 0))).toEqual(["dropIndex exact: kept"]);
   });
 
-  test("what has begun is refused, as nobody knows what was before it", async () => {
-    const project = await aProject();
-    project.migration(
-      "0002_half.ts",
-      `m.setNullable("documents", "id", true), m.addColumn("documents", "n", m.int32(), { as: "cast(title as int)" }),`,
-    );
-    expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
-    expect(await project.migrate(["rehearse"])).toMatchObject(onStderr(4, "0002_half has begun"));
-  });
-
   test("of a down that its file exports the columns count, and what becomes of rows is said", async () => {
     const project = await aProject();
     project.write(
@@ -207,17 +197,6 @@ describe("on a folder", () => {
       { verdict: "kept", reason: "after down rows of documents hold other values, of which its file promises nothing" },
     ]);
     expect((await project.migrate(["rehearse"])).stdout).toContain("    as its file exports: kept: after down rows of");
-  });
-
-  test("migrations that run out of order are rehearsed in the order in which they would run", async () => {
-    const project = await aProject();
-    project.migration("0005_late.ts", `m.renameColumn("documents", "title", "headline"),`);
-    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-    project.migration("0003_early.ts", `m.renameColumn("documents", "body", "text"),`);
-    project.migration("0004_early.ts", `m.renameColumn("documents", "text", "body"),`);
-    expect(await project.migrate(["rehearse"])).toMatchObject({ code: 4 });
-    const found = await rehearsed(project, 0, "--allow-out-of-order");
-    expect(verdicts(found)).toEqual(["alterColumns", "alterColumns"].map(() => "renameColumn exact: kept"));
   });
 
   test("a signal leaves no copy behind", async () => {
