@@ -19,7 +19,7 @@ type Table = Awaited<ReturnType<Awaited<ReturnType<typeof lancedb.connect>>["ope
 type Schema = Awaited<ReturnType<Table["schema"]>>;
 type Row = Document & { readonly embedding: readonly number[] };
 
-const writers = rounds(12, 200);
+const writers = rounds(20, 200);
 /** The shortest and the longest call of a model, in milliseconds. */
 const [shortest, longest] = isLong ? [100, 10_000] : [10, 1_000];
 /** How many of the first rows a writer alone writes. All writers may write the rows after these. */

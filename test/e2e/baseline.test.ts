@@ -104,7 +104,7 @@ test.each(inTurn(described))("tables that are not there are made by up (%s)", as
   });
 });
 
-test.each(everywhere)("of several at once one marks, and the others find it done (%s)", async (kept) => {
+test.each(inTurn(everywhere))("of several at once one marks, and the others find it done (%s)", async (kept) => {
   const project = await withoutLedger(await aKeptProject(kept));
   const ended = await Promise.all(Array.from({ length: 3 }, async () => await project.run("baseline")));
   expect(ended.map(({ code, stderr }) => ({ code, stderr: stderr.replace(/^waiting .*\n/gm, "") }))).toEqual(

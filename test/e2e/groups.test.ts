@@ -186,11 +186,3 @@ test("plan of a group that has begun shows the calls that are left, and can be s
     onStdout(0, "applied 0005_m (in a group of 4"),
   );
 });
-
-test("history of a run that was killed before it changed anything states what is in doubt", async () => {
-  const project = await aProjectWithGroup(0);
-  await killAfter(0, project, anHour);
-  expect((await project.migrate(["history"])).stdout).toMatch(
-    /^\d\.\d .* begins the group 0001 to 0005\nthe group 0001 to 0005 may have run further than is recorded; .*\n$/,
-  );
-});
