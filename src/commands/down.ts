@@ -49,12 +49,12 @@ export interface DownResult {
  * Rolls back what ran last. When it throws a MigrateError, the ledger records what was done until then. `agreed`: the
  * migrations of the plan that the user agreed to. Throws ERR_ROLLBACK_OTHER if it would be others now.
  */
-export async function down(
+export function down(
   options: MigratorOptions,
   choice: DownChoice = {},
   agreed?: readonly MigrationName[],
 ): Promise<DownResult> {
-  return await observed("down", options, (given) => run(given, choice, agreed));
+  return observed("down", options, (given) => run(given, choice, agreed));
 }
 
 async function run(

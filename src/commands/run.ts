@@ -120,14 +120,14 @@ interface PreparedRun
   readonly first: number | undefined;
 }
 
-async function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Promise<RunResult> {
+function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Promise<RunResult> {
   const { plan } = run.planned;
   context.emit(plannedEvent(plan, run.direction));
   if (plan.contracts !== undefined) context.emit({ event: "contracts", ...plan.contracts });
   const migrations = plan.migrations.map(({ migration: { version, name } }) => ({ version, name }));
   const runHooks = hooksOf(context, run.direction, migrations);
-  if (runHooks === undefined) return await executePlanned(context, run, lease);
-  return await runHooks.around(async () => await executePlanned({ ...context, runHooks }, run, lease));
+  if (runHooks === undefined) return executePlanned(context, run, lease);
+  return runHooks.around(() => executePlanned({ ...context, runHooks }, run, lease));
 }
 
 async function executePlanned(

@@ -1,5 +1,4 @@
 /** Applies migrations. */
-import type { MigrateError } from "../errors/migrate-error.ts";
 import { appliedHash } from "../ledger/state/applied-hash.ts";
 import { isAtRest, mayDefer } from "../ledger/journal/journal.ts";
 import { matchesHash } from "../migrations/checksum.ts";
@@ -29,8 +28,8 @@ export interface UpResult {
  * Applies pending migrations. When it throws a MigrateError, the ledger records what was done until then. The planner and
  * the rest of a run are loaded only if something is pending. `ifNothing`: what to do if nothing was.
  */
-export async function up(options: MigratorOptions, choice: UpChoice = {}, ifNothing?: IfNothing): Promise<UpResult> {
-  return await observed("up", options, (given) => run(given, choice, ifNothing));
+export function up(options: MigratorOptions, choice: UpChoice = {}, ifNothing?: IfNothing): Promise<UpResult> {
+  return observed("up", options, (given) => run(given, choice, ifNothing));
 }
 
 type IfNothing = (context: RunContext) => Promise<void>;
@@ -39,13 +38,22 @@ async function run(options: MigratorOptions, choice: UpChoice, ifNothing?: IfNot
   const context = runContext(options);
   const { clock, emit } = context;
   const started = clock.steady();
+  const finish = async (applied: number): Promise<void> => {
+    if (applied === 0) await ifNothing?.(context);
+    emit({ event: "finished", applied, duration: Math.round(clock.steady() - started) });
+  };
   const upToDate = await resultIfUpToDate(context, choice);
-  const { result, limit } = upToDate === undefined ? await applyPending(context, choice) : { result: upToDate };
-  if (result.applied === 0) await ifNothing?.(context);
-  emit({ event: "finished", applied: result.applied, duration: Math.round(clock.steady() - started) });
+  if (upToDate !== undefined) {
+    await finish(0);
+    return upToDate;
+  }
+  const [{ migrate }, { upward }] = await Promise.all([import("./run.ts"), import("./upward.ts")]);
+  const { changed, total } = await migrate(context, upward, choice);
+  const { limit, ...settled } = await settleRest(context, choice, changed > 0);
+  await finish(changed);
   // All migrations are applied, but a pipeline runs `up` until all rows are computed.
   if (limit !== undefined) throw limit;
-  return result;
+  return { applied: changed, total, ...settled };
 }
 
 async function resultIfUpToDate(context: RunContext, { plan, to }: UpChoice): Promise<UpResult | undefined> {
@@ -62,27 +70,19 @@ async function resultIfUpToDate(context: RunContext, { plan, to }: UpChoice): Pr
 /** What shows, when no migration was pending, that the run has done something. */
 export const settlingEvents: ReadonlySet<RunEvent["event"]> = new Set(["indexed", "caughtUp", "phase"]);
 
-interface Applied {
-  readonly result: UpResult;
-  /** If a limit of calls was reached before all rows were computed that applications had left. */
-  readonly limit?: MigrateError | undefined;
-}
+/** `limit`: the limit of calls that was reached before all rows were computed that applications had left. */
+type SettledRest = Pick<UpResult, "deferred" | "hasSettled"> & Pick<Settled, "limit">;
 
-async function applyPending(context: RunContext, choice: UpChoice): Promise<Applied> {
-  const [{ migrate }, { upward }] = await Promise.all([import("./run.ts"), import("./upward.ts")]);
-  const { changed, total } = await migrate(context, upward, choice);
+/** Builds indexes that were deferred, and computes rows that applications have left, if the ledger states any. */
+async function settleRest(context: RunContext, choice: UpChoice, hasChanged: boolean): Promise<SettledRest> {
   // A saved plan is executed as it is.
   const head = choice.plan === undefined ? await context.journal.head() : undefined;
-  const mayWait = head !== undefined && mayDefer(head);
+  if (head === undefined || !mayDefer(head)) return {};
   let hasSettled = false;
   const emit: Emit = (event) => {
     if (settlingEvents.has(event.event)) hasSettled = true;
     context.emit(event);
   };
-  const settling = { ...context, emit };
-  const { left, limit }: Settled = mayWait
-    ? await (await import("./settle.ts")).settle(settling, changed > 0)
-    : { left: [] };
-  const rest = { ...(left.length > 0 && { deferred: left }), ...(hasSettled ? { hasSettled } : {}) };
-  return { result: { applied: changed, total, ...rest }, limit };
+  const { left, limit } = await (await import("./settle.ts")).settle({ ...context, emit }, hasChanged);
+  return { limit, ...(left.length > 0 && { deferred: left }), ...(hasSettled ? { hasSettled } : {}) };
 }

@@ -43,7 +43,14 @@ export async function main(args: readonly string[]): Promise<void> {
     else end(new MigrateError("ERR_UNFINISHED", { check: "migrate status" }));
   });
   try {
-    process.exitCode = await runCommand(args, (chosen) => (output = chosen));
+    const { command, typed } = (await parsePlainly(args)) ?? (await parseWithYargs(args));
+    output = createOutput(typed as OutputOptions);
+    // What a migration or a configuration prints itself goes to stderr, so that it does not mix with results.
+    console.log = console.info = console.debug = console.error;
+    const flags = flagsOf(command, typed);
+    const ending = await interruptible({ flags, words: args, output, features: Object.values(features) }, command);
+    if (isMigrateError(ending)) output.problem(errorLine(ending));
+    process.exitCode = endingCode(ending);
   } catch (error) {
     process.exitCode = exitCodeOf(error);
     report(error, output);
@@ -56,27 +63,14 @@ export async function main(args: readonly string[]): Promise<void> {
   endProcess();
 }
 
-async function runCommand(args: readonly string[], choose: (output: Output) => void): Promise<number> {
-  const given = (await parsePlainly(args)) ?? (await parseWithYargs(args));
-  const { command, typed } = given;
-  const output = createOutput(typed as OutputOptions);
-  choose(output);
-  // What a migration or a configuration prints itself goes to stderr, so that it does not mix with results.
-  console.log = console.info = console.debug = console.error;
-  refuseConfigFlags(command, typed);
-  const flags = parseFlags({ ...commonFlags, ...command.flags }, typed, command.conflicts);
-  const ending = await interruptible({ flags, words: args, output, features: Object.values(features) }, command);
-  if (isMigrateError(ending)) output.problem(errorLine(ending));
-  return endingCode(ending);
-}
-
-/** They are flags of every command, and this one would ignore them. */
-function refuseConfigFlags(command: Command, typed: GivenCommand["typed"]): void {
-  const given = refusedFlags(command).find((name) => typed[name] !== undefined);
-  if (given !== undefined)
+function flagsOf(command: Command, typed: GivenCommand["typed"]) {
+  // They are flags of every command, and this one would ignore them.
+  const refused = refusedFlags(command).find((name) => typed[name] !== undefined);
+  if (refused !== undefined)
     throw new MigrateError("ERR_USAGE", {
-      problem: `migrate ${command.usage} reads no configuration and takes no --${given}`,
+      problem: `migrate ${command.usage} reads no configuration and takes no --${refused}`,
     });
+  return parseFlags({ ...commonFlags, ...command.flags }, typed, command.conflicts);
 }
 
 /** Loaded only for what `parsePlainly` leaves to it: loading yargs takes longer than a run with nothing pending. */

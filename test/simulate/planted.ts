@@ -253,8 +253,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     "a slow call is sent once more beside it where late ones are not refused",
     7352,
     "run/execute/hedged-send.ts",
-    "if (!isMomentary(action) || !target.capabilities.fences) return await sendAction(action, seen, context);",
-    "if (!isMomentary(action)) return await sendAction(action, seen, context);",
+    "return isMomentary(action) && capabilities.fences;",
+    "return isMomentary(action) && capabilities !== undefined;",
   ),
   bug(
     "a migration is rolled back without a word before",

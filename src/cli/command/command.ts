@@ -116,14 +116,14 @@ export async function withAnySession<Result>(
   }
 }
 
-/** Runs `onOne`, or `onAll` if the target has several databases and none was chosen. */
-export async function withDatabases(
+/** The same: runs `onOne`, or `onAll` if the target has several databases and none was chosen. */
+export function withDatabases(
   context: Context,
   onOne: (session: Session) => Promise<CommandResult>,
   onAll: (databases: AllDatabases) => Promise<CommandResult>,
   emit?: Events,
 ): Promise<CommandResult> {
-  return await withAnySession(
+  return withAnySession(
     context,
     async (session) => {
       const databases = await allDatabases(context, session);

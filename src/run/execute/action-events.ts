@@ -14,9 +14,11 @@ const firstWord = 2_000;
 export async function executeAction(
   planned: PlannedAction,
   mayBeDone: boolean,
-  context: ActionContext & PartialNotes,
+  given: Omit<ActionContext, "pending"> & PartialNotes,
 ): Promise<ActionResult> {
-  const { target, clock, emit, place, pending } = context;
+  const pending: ActionContext["pending"] = [];
+  const context = { ...given, pending };
+  const { target, clock, emit, place } = context;
   const { text } = planned;
   emit({ event: "action", ...place, text });
   const started = clock.steady();

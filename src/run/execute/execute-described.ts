@@ -13,13 +13,14 @@ import { lostUnanswered } from "./side-effects.ts";
 import {
   nextTry,
   requireSame,
+  sendAction,
   type ActionContext,
   type Done,
   type ActionResult,
   type CallResult,
   type Failure,
 } from "./send-action.ts";
-import { sendHedged } from "./hedged-send.ts";
+import { mayBeHedged, sendHedged } from "./hedged-send.ts";
 import { describeTables, tablesOf, type Snapshots } from "../check/snapshots.ts";
 import { isAnother, versionIn } from "../check/table-identity.ts";
 import { requireReadable } from "../check/check-readable.ts";
@@ -112,10 +113,14 @@ class DescribedAction {
   /** Returns undefined if the call may not be sent again. Nothing is awaited before the call. */
   async send(snapshots: Snapshots): Promise<CallResult | undefined> {
     const { action } = this.#planned;
-    if (!maySend(this.#planned, this.failure, this.#context.target)) return undefined;
+    const context = this.#context;
+    if (!maySend(this.#planned, this.failure, context.target)) return undefined;
     const mayBeDone = this.#inDoubt && action.kind === "putBackRows";
     const sent = mayBeDone ? { ...action, mayBeDone } : onlyCommit(this.#planned);
-    const called = await sendHedged(sent, snapshots.get(action.table), this.#context, () => this.#stillThere());
+    const seen = snapshots.get(action.table);
+    const called = mayBeHedged(sent, context.target)
+      ? await sendHedged(sent, seen, context, () => this.#stillThere())
+      : await sendAction(sent, seen, context);
     this.failure = called.failure;
     return called;
   }

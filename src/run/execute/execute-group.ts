@@ -118,7 +118,6 @@ async function makeCall({ action, last, number }: GroupCall, progress: GroupProg
     note: noteNothing,
     place,
     bound: execution.bound.get(action.action.table),
-    pending: [],
   });
   if ("error" in ending) return ending;
   versions.note(action, ending);

@@ -3,7 +3,7 @@
  * target together always show how far it got.
  */
 import { replacesTable } from "../../actions/apply-action.ts";
-import type { LedgerEntry } from "../../ledger/state/record.ts";
+import type { LedgerEntry, Preserved } from "../../ledger/state/record.ts";
 import { begunHash } from "../../migrations/checksum.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
 import { recordFacts } from "../../plan/history/record-facts.ts";
@@ -11,7 +11,6 @@ import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import { migrationsOf, isGroup, type MigrationBatch } from "../../plan/group/group-migrations.ts";
 import { executeAction, metadataError } from "./action-events.ts";
 import { groupRecord, executeGroup } from "./execute-group.ts";
-import type { PartialNotes } from "./commit-loop.ts";
 import { lostUnanswered } from "./side-effects.ts";
 import {
   beginMigration,
@@ -24,8 +23,7 @@ import {
   type Execution,
   type Progress,
 } from "./migration-progress.ts";
-import type { ActionContext } from "./send-action.ts";
-import { executeGuarded, type Guarded } from "./write-guard.ts";
+import { executeGuarded, type Guarded, type GuardedRun } from "./write-guard.ts";
 import { compileMigration } from "../../plan/compile/compile.ts";
 import { computingOf } from "../run-context.ts";
 import { newlyDeferred } from "../deferred/newly-deferred.ts";
@@ -177,36 +175,25 @@ async function executeNextAction(progress: Progress, action: PlannedAction, isFi
   // The run that was taken over may have done the action that is in doubt, or may still do it.
   const mayBeDone = planned.inDoubt && isFirst;
   const place = { version, name, action: progress.done + 1, total: planned.total };
-  let unwritten: unknown;
-  let isNoted = false;
-  const note: PartialNotes["note"] = async ({ indexes, metadata }, commit) => {
-    isNoted = true;
-    const step = begunHash(planned.units[planned.begun[progress.done]! - 1]!);
-    await recordProgress(progress, { step, commit, indexes, metadata }).catch((cause: unknown) => {
-      unwritten = cause;
-      throw cause;
-    });
+  const notes = notesOf(progress);
+  const context = {
+    ...execution,
+    midway: isFirst ? planned.midway : undefined,
+    note: notes.note,
+    place,
+    bound: bound.get(action.action.table),
+    mayLose: writeGuard === undefined,
   };
-  const run = async (mayAct: ActionContext["mayAct"], inDoubt: boolean) =>
-    await executeAction(action, mayBeDone || inDoubt, {
-      ...execution,
-      midway: isFirst ? planned.midway : undefined,
-      note,
-      place,
-      bound: bound.get(action.action.table),
-      pending: [],
-      mayAct,
-      mayLose: writeGuard === undefined,
-    });
+  const run: GuardedRun = (mayAct, inDoubt) => executeAction(action, mayBeDone || inDoubt, { ...context, mayAct });
   const ending: Guarded =
     writeGuard === undefined || planned.direction === "up"
-      ? await run(undefined, false)
+      ? await executeAction(action, mayBeDone, context)
       : await executeGuarded(run, planned, action, progress.done, writeGuard);
   if ("error" in ending) {
     if (ending.part !== undefined) versions.note(action, ending.part);
     throw (
-      (isNoted ? undefined : await refusedAtOnce(progress, ending)) ??
-      (await stopped(progress, action, ending, unwritten))
+      (notes.hasBegun ? undefined : await refusedAtOnce(progress, ending)) ??
+      (await stopped(progress, action, ending, notes.unwritten))
     );
   }
   versions.note(action, ending);
@@ -216,6 +203,24 @@ async function executeNextAction(progress: Progress, action: PlannedAction, isFi
   // The action is done, so the loss is reported only once.
   const lost = ending.lost ?? metadataError(place, ending.harm);
   if (lost !== undefined) throw await stopped(progress, action, { error: lost, inDoubt: false });
+}
+
+/** Notes of the next action in the ledger. `unwritten`: why one of them failed. */
+function notesOf(progress: Progress) {
+  const { planned, done } = progress;
+  const notes = {
+    hasBegun: false,
+    unwritten: undefined as unknown,
+    async note({ indexes, metadata }: Preserved, commit: number): Promise<void> {
+      notes.hasBegun = true;
+      const step = begunHash(planned.units[planned.begun[done]! - 1]!);
+      await recordProgress(progress, { step, commit, indexes, metadata }).catch((cause: unknown) => {
+        notes.unwritten = cause;
+        throw cause;
+      });
+    },
+  };
+  return notes;
 }
 
 /** The error if the last action of a run that was stopped has lost something; otherwise undefined. */

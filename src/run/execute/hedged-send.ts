@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../time/clock.ts";
 import type { Action } from "../../actions/model/action.ts";
-import type { TableSnapshot } from "../../targets/contract/target.ts";
+import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
 import { sendAction, type ActionContext, type CallResult, type CallContext } from "./send-action.ts";
 
 /**
@@ -14,6 +14,11 @@ import { sendAction, type ActionContext, type CallResult, type CallContext } fro
 const pause = 1_000;
 /** After this many calls, the run waits until the engine gives up. */
 const mostCalls = 10;
+
+/** Whether the action is sent by `sendHedged`: a second call beside it would be refused, and repeat no work. */
+export function mayBeHedged(action: Action, { capabilities }: Target): boolean {
+  return isMomentary(action) && capabilities.fences;
+}
 
 /**
  * As `sendAction`. At most one of the calls takes effect, because the engine then refuses the others; they are left in
@@ -26,8 +31,7 @@ export async function sendHedged(
   context: CallContext & Pick<ActionContext, "clock" | "pending">,
   stillThere: () => Promise<TableSnapshot | undefined>,
 ): Promise<CallResult> {
-  const { target, clock, pending } = context;
-  if (!isMomentary(action) || !target.capabilities.fences) return await sendAction(action, seen, context);
+  const { clock, pending } = context;
   const calls = [sendAction(action, seen, context)];
   while (calls.length < mostCalls) {
     const ended = firstGood(calls);

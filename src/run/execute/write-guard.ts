@@ -36,12 +36,15 @@ export interface WriteGuard {
   after(watch: Watch | undefined, action: PlannedAction, ending: Done): Promise<void>;
 }
 
+/** Runs the action. `inDoubt`: whether an earlier call of it may still take effect. */
+export type GuardedRun = (mayAct: ActionContext["mayAct"], inDoubt: boolean) => Promise<ActionResult>;
+
 /**
  * Runs the action, unless what it destroys has changed since the check: then checks again. After the last check the
  * call is sent anyway, except a drop of a table.
  */
 export async function executeGuarded(
-  run: (mayAct: ActionContext["mayAct"], inDoubt: boolean) => Promise<ActionResult>,
+  run: GuardedRun,
   planned: PlannedMigration,
   action: PlannedAction,
   at: number,

@@ -48,7 +48,6 @@ async function carryOut(migrations: readonly PlannedMigration[], context: RunCon
           ...notes,
           lease,
           place,
-          pending: [],
           mayLose: true,
         });
         const error = "error" in ending ? ending.error : metadataError(place, ending.harm);
