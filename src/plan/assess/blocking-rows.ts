@@ -5,7 +5,7 @@ import { changesRows } from "../../actions/apply-action.ts";
 import { tableBefore } from "../../actions/follow.ts";
 import type { TableVersions } from "../../ledger/state/record.ts";
 import { ownValue } from "../../schema/data-type.ts";
-import { change, type Database, type Table, type Tables } from "../../schema/table.ts";
+import { change, databaseOf, type Database, type Table, type Tables } from "../../schema/table.ts";
 import type { Blocker } from "../../actions/model/inverse.ts";
 import { kindOf, type RowLimit } from "../rollback/blocker-kinds.ts";
 import { emptyColumns } from "../rollback/reinsert-rows.ts";
@@ -113,10 +113,12 @@ function limitNow(obstacle: RowsObstacle, ask: Ask | undefined): RowLimit {
 
 /** The questions of one action, on the tables right before it. `at`: how many actions of its migration precede it. */
 export function questionsAt(planned: PlannedMigration, at: number, before: Tables): Questions {
-  const now = new Map([...before].flatMap(([name, table]) => (table === undefined ? [] : [[name, table] as const])));
   const obstacles = planned.obstacles.filter((one) => one.at === at);
   const actions = planned.actions.slice(at - planned.done);
-  return questionsOf({ now, migrations: [{ ...planned, done: at, midway: undefined, actions, obstacles }] });
+  return questionsOf({
+    now: databaseOf(before),
+    migrations: [{ ...planned, done: at, midway: undefined, actions, obstacles }],
+  });
 }
 
 /** Asks what restoring a version would lose. `before`: the actions between the current tables and the restore. */

@@ -6,7 +6,7 @@ import { rewrites, tablesAfter } from "../../actions/apply-action.ts";
 import { parsePath } from "../../schema/path.ts";
 import { databaseOf, findColumn, type Table, type Tables } from "../../schema/table.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
-import { isLost, planCommits, progressOf, type PlannedCommit, type CommitCount } from "./commits.ts";
+import { isLost, planCommit, planCommits, progressOf, type PlannedCommit, type CommitCount } from "./commits.ts";
 import { stillToKeep, withKept } from "./preserved.ts";
 
 export interface CommitProgress {
@@ -69,7 +69,7 @@ export function stillToDo({ commits, progress }: CommitProgress, found: Tables):
   return ahead.flatMap((commit) => {
     const left = withoutDone(commit.action, found.get(commit.action.table));
     if (left === undefined) return [];
-    return left === commit.action ? [commit] : planCommits(left, commit.before, { actions: {}, describes: true });
+    return left === commit.action ? [commit] : [planCommit(left, commit.before)];
   });
 }
 
@@ -102,10 +102,7 @@ export function toDropOnceMore({ commits, progress }: CommitProgress, found: Tab
   if (next === undefined) return [];
   return commits.slice(0, progress.commits).flatMap(({ action }) => {
     if (action.kind !== "dropIndex" || !isThere(found.get(action.table), action.name)) return [];
-    return planCommits(action, next.before, { actions: {}, describes: true }).map((commit) => ({
-      ...commit,
-      undo: next.undo,
-    }));
+    return [{ ...planCommit(action, next.before), undo: next.undo }];
   });
 }
 

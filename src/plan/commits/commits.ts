@@ -33,6 +33,11 @@ export function planCommits(
   return commitOrder(commits, before, commits.length > 1);
 }
 
+/** The one commit of an action that is a call of the target, whatever that can do besides. */
+export function planCommit(action: Action, before: Tables): PlannedCommit {
+  return planCommits(action, before, { actions: {}, describes: true })[0]!;
+}
+
 /**
  * `isPart`: the action has other commits too. Between commits, others may change indexes and metadata, and a run must
  * still find how far the action got. So a state contains only the indexes and metadata that the commit itself affects.

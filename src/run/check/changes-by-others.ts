@@ -8,8 +8,9 @@ import { carryOn } from "../../plan/reconcile/live-commits.ts";
 import { touchedTables } from "../../plan/reconcile/reconcile.ts";
 import type { ActionFor } from "../../actions/model/action.ts";
 import type { Risk } from "../../actions/model/risk.ts";
-import type { Table } from "../../schema/table.ts";
+import { databaseOf, type Table } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
+import { describeTables, tablesOf } from "./snapshots.ts";
 
 /**
  * What can't be added again, as text, and the plan with the risks of its restores. A missing version is refused
@@ -22,11 +23,7 @@ export async function lookAtRestores(
   const planned = plan.migrations.flatMap(({ actions }) => actions);
   if (target.versions === undefined || planned.every(({ action }) => action.kind !== "restoreTable"))
     return { blocking: [], plan };
-  const live = new Map<string, Table>();
-  for (const name of touchedTables(plan)) {
-    const table = (await target.describeTable(name, true))?.table;
-    if (table !== undefined) live.set(name, table);
-  }
+  const live = databaseOf(tablesOf(await describeTables(touchedTables(plan), target, true)));
   const now = new Map(live);
   // The current name of each table, by its name at that point of the plan.
   const names = new Map<string, string>();

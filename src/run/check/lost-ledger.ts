@@ -6,8 +6,8 @@ import { loadMigrations } from "../../migrations/source.ts";
 import { unseenOf } from "../../plan/compile/unseen-effects.ts";
 import { placesIn } from "../../plan/history/position.ts";
 import { historyRow, tablesOf } from "../../plan/history/timeline.ts";
-import type { Table } from "../../schema/table.ts";
 import type { RunContext } from "../run-context.ts";
+import { describeTables, tablesOf as snapshotTables } from "./snapshots.ts";
 
 /** What is there, where in history that is, and what to do, as text. Undefined if the ledger and the tables agree. */
 export async function lostLedger(
@@ -26,9 +26,7 @@ export async function lostLedger(
   const found = tablesOf(row).filter((table) => there.has(table));
   if (found.length === 0) return undefined;
   const lost = `the ledger ${ledger} records no migration, and`;
-  const described = new Map<string, Table | undefined>();
-  for (const table of capabilities.describes ? found : [])
-    described.set(table, (await target.describeTable(table, true))?.table);
+  const described = snapshotTables(await describeTables(capabilities.describes ? found : [], target, true));
   const [place, other] = placesIn(migrations, state, described, capabilities).fits;
   const last = row.actions[(place?.done ?? 0) - 1];
   if (last === undefined || other !== undefined || place?.isMidway === true || last.number !== last.total)

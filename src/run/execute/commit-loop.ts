@@ -5,7 +5,7 @@
  */
 import { isInterruption } from "../../errors/migrate-error.ts";
 import type { Preserved, PartialAction } from "../../ledger/state/record.ts";
-import { leadsBack, planCommits, type PlannedCommit } from "../../plan/commits/commits.ts";
+import { leadsBack, planCommit, type PlannedCommit } from "../../plan/commits/commits.ts";
 import type { PlannedAction } from "../../plan/make-plan.ts";
 import {
   isAllLeft,
@@ -189,7 +189,7 @@ function toSend(run: CommitRun, { commit, snapshots }: Turn): PlannedCommit {
   const { refresh, before } = commit;
   const isFresh = snapshots.get(run.planned.action.table)?.version === run.fresh;
   if (refresh === undefined || isFresh || run.refreshed++ >= mostRepeats) return commit;
-  return planCommits(refresh, before, { actions: {}, describes: true })[0]!;
+  return planCommit(refresh, before);
 }
 
 async function send(run: CommitRun, turn: Turn, sent: PlannedCommit, isRecorded: boolean): Promise<ActionResult> {
@@ -287,12 +287,12 @@ async function rollBackCommits(
   const stays = async () => ({ ...ending, inDoubt: true, left: await leftSince(planned.before, context.target) });
   if (undo.length === 0) return { ...(await stays()), part };
   for (const action of undo) {
-    const [commit] = planCommits(action, at, { actions: {}, describes: true });
+    const commit = planCommit(action, at);
     // `mayAct` is about the version before the action's own commits.
-    const back = await executeDescribed(plannedOf(commit!, planned), false, { ...context, mayAct: undefined });
+    const back = await executeDescribed(plannedOf(commit, planned), false, { ...context, mayAct: undefined });
     // The next run finds what could not be rolled back, and resumes from there.
     if ("error" in back) return await stays();
-    at = commit!.after;
+    at = commit.after;
   }
   return ending;
 }

@@ -50,7 +50,7 @@ export async function checkLateCalls(
   calls: readonly LateCall[],
   check: LateCallCheck,
 ): Promise<readonly LedgerEntry[]> {
-  const { plan, state, target, lease, emit } = check;
+  const { plan, state, target, lease, emit, migrations } = check;
   const done = doneActions(check);
   const requireRight = async (table: string, words: readonly string[]): Promise<void> => {
     if (words.length === 0) return;
@@ -74,7 +74,9 @@ export async function checkLateCalls(
     if (call === undefined && !isPlanned && !isDone(state.migrations.get(version), late)) continue;
     checked.push(late);
     if (isBack && isDone(state.migrations.get(version), late)) {
-      for (const one of callsOf(version, check))
+      // Its actions, in place of the calls that may have rolled it back: these concern the same tables.
+      const own = migrations.filter((migration) => migration.version === version);
+      for (const one of own.flatMap((migration) => callsOf(migration, check)))
         await requireRight(one.action.table, await checkRollback(one, late, check));
       continue;
     }
@@ -125,13 +127,12 @@ function whatToCheck(action: Action): string {
   }
 }
 
-/** The actions of the migration, in place of the calls that may have rolled it back: these concern the same tables. */
-function callsOf(version: number, { migrations, target }: LateCallCheck): readonly Call[] {
-  const migration = migrations.find((one) => one.version === version);
-  const compiled = migration === undefined ? [] : compileMigration(migration, target.capabilities);
+function callsOf(migration: Migration, { target }: LateCallCheck): readonly Call[] {
+  const { version, name } = migration;
+  const compiled = compileMigration(migration, target.capabilities);
   return compiled.map(({ action }, index) => ({
     action,
-    place: { version, name: migration!.name, action: index + 1, total: compiled.length },
+    place: { version, name, action: index + 1, total: compiled.length },
   }));
 }
 
@@ -186,14 +187,11 @@ async function checkDescribed(
 }
 
 /** The actions that the ledger records as done, in the order in which they ran. */
-function doneActions({ migrations, state, target }: LateCallCheck): readonly Call[] {
-  return historyOrder(migrations, state).flatMap((migration) => {
-    const { version, name } = migration;
-    const compiled = compileMigration(migration, target.capabilities);
-    return compiled
-      .map(({ action }, index) => ({ action, place: { version, name, action: index + 1, total: compiled.length } }))
-      .filter(({ place }) => isDone(state.migrations.get(version), { action: place.action, isBack: false }));
-  });
+function doneActions(check: LateCallCheck): readonly Call[] {
+  const { migrations, state } = check;
+  return historyOrder(migrations, state)
+    .flatMap((migration) => callsOf(migration, check))
+    .filter(({ place: { version, action } }) => isDone(state.migrations.get(version), { action, isBack: false }));
 }
 
 /**
