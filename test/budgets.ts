@@ -19,7 +19,7 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/bundle": 290,
   "src/features/completion": 90,
   "src/features/contracts": 1_245,
-  "src/features/embed": 6_850,
+  "src/features/embed": 6_950,
   "src/features/fleet": 555,
   "src/features/lint": 920,
   "src/features/markdown": 415,
