@@ -21,6 +21,7 @@ import type { ColumnType } from "../../../../src/schema/typed/shape.ts";
 import { type Column, childColumns } from "../../../../src/schema/data-type.ts";
 import { formatPath, type Path } from "../../../../src/schema/path.ts";
 import { anyColumns } from "../../../support/drawn-tables.ts";
+import { renames } from "../../../support/renames.ts";
 
 type Columns = Readonly<Record<string, ColumnType>>;
 
@@ -41,87 +42,44 @@ const columns: Columns = {
 };
 
 test.each<[string, Columns, readonly Alteration[], Columns]>([
-  [
-    "a column is renamed in its place",
-    { a: int8(), b: utf8() },
-    [{ path: "a", rename: "c" }],
-    { c: int8(), b: utf8() },
-  ],
-  [
-    "a struct is renamed with its fields",
-    { s: struct({ x: int8() }) },
-    [{ path: "s", rename: "r" }],
-    { r: struct({ x: int8() }) },
-  ],
+  ["a column is renamed in its place", { a: int8(), b: utf8() }, renames("a → c"), { c: int8(), b: utf8() }],
+  ["a struct is renamed with its fields", { s: struct({ x: int8() }) }, renames("s → r"), { r: struct({ x: int8() }) }],
   [
     "a nested field is renamed in its place",
     { s: struct({ x: int8(), y: int8() }) },
-    [{ path: "s.x", rename: "z" }],
+    renames("s.x → z"),
     { s: struct({ z: int8(), y: int8() }) },
   ],
-  [
-    "two names are swapped",
-    { a: int8(), b: utf8() },
-    [
-      { path: "a", rename: "b" },
-      { path: "b", rename: "a" },
-    ],
-    { b: int8(), a: utf8() },
-  ],
+  ["two names are swapped", { a: int8(), b: utf8() }, renames("a → b, b → a"), { b: int8(), a: utf8() }],
   [
     "two nested names are swapped",
     { s: struct({ x: int8(), y: utf8() }) },
-    [
-      { path: "s.x", rename: "y" },
-      { path: "s.y", rename: "x" },
-    ],
+    renames("s.x → y, s.y → x"),
     { s: struct({ y: int8(), x: utf8() }) },
   ],
   [
     "three names go round",
     { a: int8(), b: int32(), c: int64() },
-    [
-      { path: "a", rename: "b" },
-      { path: "b", rename: "c" },
-      { path: "c", rename: "a" },
-    ],
+    renames("a → b, b → c, c → a"),
     { b: int8(), c: int32(), a: int64() },
   ],
-  [
-    "a name that becomes free is taken",
-    { a: int8(), c: utf8() },
-    [
-      { path: "a", rename: "b" },
-      { path: "c", rename: "a" },
-    ],
-    { b: int8(), a: utf8() },
-  ],
+  ["a name that becomes free is taken", { a: int8(), c: utf8() }, renames("a → b, c → a"), { b: int8(), a: utf8() }],
   [
     "a parent and its child are renamed by the child's old path",
     { s: struct({ x: int8() }) },
-    [
-      { path: "s", rename: "r" },
-      { path: "s.x", rename: "y" },
-    ],
+    renames("s → r, s.x → y"),
     { r: struct({ y: int8() }) },
   ],
   [
     "the order of the entries does not matter",
     { s: struct({ x: int8() }) },
-    [
-      { path: "s.x", rename: "y" },
-      { path: "s", rename: "r" },
-    ],
+    renames("s.x → y, s → r"),
     { r: struct({ y: int8() }) },
   ],
   [
     "a parent takes the name of its child's sibling",
     { s: struct({ x: int8() }), r: int8() },
-    [
-      { path: "s", rename: "r" },
-      { path: "r", rename: "s" },
-      { path: "s.x", rename: "y" },
-    ],
+    renames("s → r, r → s, s.x → y"),
     { r: struct({ y: int8() }), s: int8() },
   ],
   ["a type is changed", { a: int8() }, [{ path: "a", type: int64().type }], { a: int64() }],
@@ -148,37 +106,32 @@ test.each<[string, Columns, readonly Alteration[], Columns]>([
   [
     "a field inside a list is renamed",
     { l: list(struct({ q: int8() })) },
-    [{ path: "l.item.q", rename: "r" }],
+    renames("l.item.q → r"),
     { l: list(struct({ r: int8() })) },
   ],
   [
     "a field inside a fixed size list is reached through its item",
     { fs: fixedSizeList(struct({ x: int8() }), 2) },
-    [{ path: "fs.item.x", rename: "y" }],
+    renames("fs.item.x → y"),
     { fs: fixedSizeList(struct({ y: int8() }), 2) },
   ],
   [
     "a name that differs from its own old name in case alone is another name",
     { a: int8() },
-    [{ path: "a", rename: "A" }],
+    renames("a → A"),
     { A: int8() },
   ],
-  [
-    "a column is reached by its quoted name",
-    { "with space": int8() },
-    [{ path: "`with space`", rename: "a" }],
-    { a: int8() },
-  ],
+  ["a column is reached by its quoted name", { "with space": int8() }, renames("`with space` → a"), { a: int8() }],
   [
     "a nested name with a dot is reached by its quotes",
     { s: struct({ "a.b": int8() }) },
-    [{ path: "s.`a.b`", rename: "c" }],
+    renames("s.`a.b` → c"),
     { s: struct({ c: int8() }) },
   ],
   [
     "a nested name with a backtick is reached by its quotes",
     { s: struct({ "a`b": int8() }) },
-    [{ path: "s.`a``b`", rename: "c" }],
+    renames("s.`a``b` → c"),
     { s: struct({ c: int8() }) },
   ],
 ])("%s", (_, before, alterations, after) => {
@@ -193,7 +146,7 @@ test("the item of a list gets another name", () => {
 test("the table before stays as it was", () => {
   const before = { columns: columnsOf(columns) };
   const copy = structuredClone(before);
-  alterColumns("t", before, [{ path: "s.x", rename: "w" }]);
+  alterColumns("t", before, renames("s.x → w"));
   expect(before).toEqual(copy);
 });
 
@@ -212,54 +165,33 @@ const missing = (table: string, path: string, has: readonly string[]) => ({
 
 test.each<[string, readonly Alteration[], object]>([
   // The engine takes these renames, and the table can't be read afterwards (docs/internals/engine.md).
-  ["an empty name", [{ path: "a", rename: "" }], name("")],
-  ["a nested empty name", [{ path: "s.x", rename: "" }], name("")],
-  ["a name with a dot", [{ path: "a", rename: "a.b" }], name("a.b")],
-  ["a nested name with a dot", [{ path: "s.x", rename: "s.z" }], name("s.z")],
-  ["a name with a backtick", [{ path: "a", rename: "`b`" }], name("`b`")],
-  ["a name with a control character", [{ path: "a", rename: "b\n" }], name("b\n")],
-  ["a name of the engine", [{ path: "a", rename: "_rowid" }], name("_rowid")],
-  ["a nested name of the engine", [{ path: "l.item.q", rename: "_rowaddr" }], name("_rowaddr")],
-  ["the name of a sibling", [{ path: "a", rename: "b" }], duplicate("t", "b", "b")],
-  ["the name of a nested sibling", [{ path: "s.x", rename: "y" }], duplicate("t.s", "y", "y")],
-  ["a sibling's name in another case", [{ path: "a", rename: "B" }], duplicate("t", "B", "b")],
-  ["a nested sibling's name in another case", [{ path: "s.x", rename: "Y" }], duplicate("t.s", "Y", "y")],
-  [
-    "one new name for two columns",
-    [
-      { path: "a", rename: "c" },
-      { path: "b", rename: "c" },
-    ],
-    duplicate("t", "c", "c"),
-  ],
-  ["the name that it has", [{ path: "a", rename: "a" }], noEffect("t.a has that name already")],
-  ["the nested name that it has", [{ path: "s.x", rename: "x" }], noEffect("t.s.x has that name already")],
+  ["an empty name", renames("a → "), name("")],
+  ["a nested empty name", renames("s.x → "), name("")],
+  ["a name with a dot", renames("a → a.b"), name("a.b")],
+  ["a nested name with a dot", renames("s.x → s.z"), name("s.z")],
+  ["a name with a backtick", renames("a → `b`"), name("`b`")],
+  ["a name with a control character", renames("a → b\n"), name("b\n")],
+  ["a name of the engine", renames("a → _rowid"), name("_rowid")],
+  ["a nested name of the engine", renames("l.item.q → _rowaddr"), name("_rowaddr")],
+  ["the name of a sibling", renames("a → b"), duplicate("t", "b", "b")],
+  ["the name of a nested sibling", renames("s.x → y"), duplicate("t.s", "y", "y")],
+  ["a sibling's name in another case", renames("a → B"), duplicate("t", "B", "b")],
+  ["a nested sibling's name in another case", renames("s.x → Y"), duplicate("t.s", "Y", "y")],
+  ["one new name for two columns", renames("a → c, b → c"), duplicate("t", "c", "c")],
+  ["the name that it has", renames("a → a"), noEffect("t.a has that name already")],
+  ["the nested name that it has", renames("s.x → x"), noEffect("t.s.x has that name already")],
   ["the type that it has", [{ path: "a", type: int8().type }], noEffect("t.a is int8 already")],
   ["nullable while it is", [{ path: "a", nullable: true }], noEffect("t.a is nullable already")],
   ["not null while it is", [{ path: "b", nullable: false }], noEffect("t.b is not null already")],
-  [
-    "a chain of renames: the second path is none of the table before",
-    [
-      { path: "a", rename: "c" },
-      { path: "c", rename: "d" },
-    ],
-    missing("t", "c", all),
-  ],
-  [
-    "a child by its parent's new path",
-    [
-      { path: "s", rename: "r" },
-      { path: "r.x", rename: "w" },
-    ],
-    missing("t.r", "x", []),
-  ],
-  ["a path in another case", [{ path: "A", rename: "c" }], missing("t", "A", all)],
-  ["a missing nested column", [{ path: "s.nope", rename: "c" }], missing("t.s", "nope", ["x", "y", "deep"])],
-  ["a column below a plain one", [{ path: "a.x", rename: "c" }], missing("t.a", "x", [])],
+  ["a chain of renames: the second path is none of the table before", renames("a → c, c → d"), missing("t", "c", all)],
+  ["a child by its parent's new path", renames("s → r, r.x → w"), missing("t.r", "x", [])],
+  ["a path in another case", renames("A → c"), missing("t", "A", all)],
+  ["a missing nested column", renames("s.nope → c"), missing("t.s", "nope", ["x", "y", "deep"])],
+  ["a column below a plain one", renames("a.x → c"), missing("t.a", "x", [])],
   ["the items of a vector", [{ path: "v.item", type: float64().type }], missing("t.v", "item", [])],
-  ["the item of a fixed size list of structs", [{ path: "fs.item", rename: "c" }], missing("t.fs", "item", [])],
-  ["a field of a list without its item", [{ path: "l.q", rename: "c" }], missing("t.l", "q", ["item"])],
-  ["a path with an empty part", [{ path: "s.", rename: "c" }], { code: "ERR_PATH_INVALID" }],
+  ["the item of a fixed size list of structs", renames("fs.item → c"), missing("t.fs", "item", [])],
+  ["a field of a list without its item", renames("l.q → c"), missing("t.l", "q", ["item"])],
+  ["a path with an empty part", renames("s. → c"), { code: "ERR_PATH_INVALID" }],
   [
     "one path twice",
     [
@@ -343,7 +275,7 @@ interface Renamed {
   readonly back: Path;
 }
 
-function renames(columns: readonly Column[], path: Path, back: Path, next: () => boolean): Renamed[] {
+function drawnRenames(columns: readonly Column[], path: Path, back: Path, next: () => boolean): Renamed[] {
   const inFixedSizeList = columns.length === 1 && columns[0]!.name === "item" && path.length > 0;
   return columns.flatMap((column, index) => {
     const renamed = !inFixedSizeList && next();
@@ -351,7 +283,7 @@ function renames(columns: readonly Column[], path: Path, back: Path, next: () =>
     const there = [...back, renamed ? `new_${index}` : column.name];
     return [
       ...(renamed ? [{ path: here, back: there }] : []),
-      ...renames(childColumns(column.type), here, there, next),
+      ...drawnRenames(childColumns(column.type), here, there, next),
     ];
   });
 }
@@ -364,7 +296,7 @@ function shape(columns: readonly Column[]): unknown {
 test("renames keep the order, types and nullability of columns, and renaming back gives the same table", () => {
   fc.assert(
     fc.property(anyColumns, fc.infiniteStream(fc.boolean()), (columns, choices) => {
-      const chosen = renames(columns, [], [], () => choices.next().value as boolean);
+      const chosen = drawnRenames(columns, [], [], () => choices.next().value as boolean);
       const there = chosen.map(({ path, back }) => ({ path: formatPath(path), rename: back.at(-1)! }));
       const back = chosen.map(({ path, back }) => ({ path: formatPath(back), rename: path.at(-1)! }));
       const renamed = alterColumns("t", { columns }, there);

@@ -19,6 +19,7 @@ import { childColumns, sameType, type Column } from "../../../../src/schema/data
 import { formatPath, parsePath, type Path } from "../../../../src/schema/path.ts";
 import { findColumn, sameTable, type Table } from "../../../../src/schema/table.ts";
 import { anyColumns, leafType, typeNear } from "../../../support/drawn-tables.ts";
+import { renames as alterationsOf } from "../../../support/renames.ts";
 
 type AlterColumnsAction = ActionFor<"alterColumns">;
 
@@ -26,11 +27,7 @@ function alter(...alterations: readonly Alteration[]): AlterColumnsAction {
   return { kind: "alterColumns", table: "t", alterations };
 }
 
-/** "a → b, s.x → y" as an action. */
-function renames(text: string): AlterColumnsAction {
-  const pairs = text.split(", ").map((pair) => pair.split(" → "));
-  return alter(...pairs.map(([path, rename]) => ({ path: path!, rename })));
-}
+const renames = (text: string) => alter(...alterationsOf(text));
 
 function inWords({ alterations }: AlterColumnsAction): string {
   return alterations
