@@ -9,12 +9,6 @@ function create(table: string, columns: Readonly<Record<string, ColumnType>> = {
   return { kind: "createTable", table, columns: columnsOf(columns) };
 }
 
-test("a created table has the columns of its action", () => {
-  const database = applyAction(new Map(), create("t", { id: int8().notNull(), s: struct({ x: utf8() }) }));
-  expect([...database]).toEqual([["t", { columns: columnsOf({ id: int8().notNull(), s: struct({ x: utf8() }) }) }]]);
-  expect(new Map().size).toBe(0);
-});
-
 test("an altered table is the only one that changes", () => {
   const before = applyAction(applyAction(new Map(), create("t")), create("u"));
   const after = applyAction(before, { kind: "alterColumns", table: "t", alterations: [{ path: "id", rename: "key" }] });
@@ -38,12 +32,6 @@ test.each<[string, Action, object]>([
 ])("refused: %s", (_, action, error) => {
   const database = applyAction(new Map(), create("t"));
   expect(() => applyAction(database, action)).toThrow(expect.objectContaining(error));
-});
-
-// Case-different tables are different tables to the engine, and one on file systems that ignore case.
-test("a table whose name differs from another's in case alone is another table", () => {
-  const database = applyAction(applyAction(new Map(), create("t")), create("T"));
-  expect([...database.keys()]).toEqual(["t", "T"]);
 });
 
 test.each<[string, Action]>([

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { refAfter } from "../../../src/actions/apply-action.ts";
-import { follow, followValues, originOf } from "../../../src/actions/follow.ts";
+import { followValues, originOf } from "../../../src/actions/follow.ts";
 import type { Action } from "../../../src/actions/model/action.ts";
 import { formatPath, parsePath } from "../../../src/schema/path.ts";
 
@@ -50,19 +49,6 @@ test.each<[string, readonly Action[], string]>([
   ["a", [{ kind: "deleteRows", table: "t", where: "true" }], "t.a"],
 ])("%s after %j is %s", (path, actions, place) => {
   expect(after(path, ...actions)).toBe(place);
-});
-
-test("a table is followed through casts of its columns", () => {
-  expect(follow({ table: "t", path: [] }, [alter("a", { type: int64 }), renameTable])?.table).toBe("u");
-});
-
-test("the name of a column is followed though its values become others", () => {
-  const at = { table: "t", path: ["s", "x"] };
-  expect(refAfter(at, alter("s", { type: int64, rename: "r" }))).toEqual({ table: "t", path: ["r", "x"] });
-  expect(refAfter(at, drop("s"))).toBeUndefined();
-  expect(refAfter(at, dropTable)).toBeUndefined();
-  expect(refAfter(at, renameTable)).toEqual({ ...at, table: "u" });
-  expect(refAfter({ ...at, table: "other" }, dropTable)).toEqual({ ...at, table: "other" });
 });
 
 test("the origin of a column is the one that the actions turn into it", () => {

@@ -104,10 +104,6 @@ test.each<[string, readonly Action[]]>([
   expect(rowsOfCondition(remove, before, now)).toEqual({ table: "t", where: "old > 1" });
 });
 
-test("the rows of a condition are looked for in the table by its current name", () => {
-  expect(rowsOfCondition({ ...remove, table: "u" }, [renameTable], now)).toEqual({ table: "t", where: "old > 1" });
-});
-
 test.each<[string, readonly Action[]]>([
   ["rows are deleted before", [remove]],
   ["its column is updated before", [update]],

@@ -63,22 +63,6 @@ test.each([
   expect(callsOf(renames(given)).map(inWords)).toEqual(expected);
 });
 
-test("retypes and other nullabilities go one by one before the renames", () => {
-  const given = alter(
-    { path: "a", rename: "b", type: int64().type, nullable: true },
-    { path: "b", rename: "a" },
-    { path: "c", type: int64().type },
-  );
-  expect(callsOf(given).map(inWords)).toEqual([
-    "a int64",
-    "a nullable true",
-    "c int64",
-    `a → ${tmpA}`,
-    "b → a",
-    `${tmpA} → b`,
-  ]);
-});
-
 test("what data can refuse goes before any name is moved, so that a refused call leaves every name as it was", () => {
   forDrawnCalls((_, call, calls) => {
     const moved = calls.findIndex(({ alterations: [one] }) => one!.rename !== undefined);

@@ -11,7 +11,6 @@ import {
   btree,
   refreshColumn,
   renameColumn,
-  renameTable,
   retypeColumn,
   struct,
   utf8,
@@ -41,11 +40,6 @@ test.each<[string, string, string, readonly Step[]]>([
   ],
 ])("a column holds no vectors where %s", (_, table, path, steps) => {
   expect(isBareAfter(table, path, ...steps)).toBe(true);
-});
-
-test("a column of a renamed table holds no vectors either", () => {
-  const steps = [d, renameTable("d", "e"), createIndex("e", "v", ivfPq())];
-  expect(isBare(bareBefore(steps.flatMap(compileStep)).at(-1)!, "e", "v")).toBe(true);
 });
 
 test.each<[string, readonly Step[]]>([

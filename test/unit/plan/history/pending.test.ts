@@ -83,13 +83,6 @@ test("a pending migration below one in doubt is refused", () => {
   );
 });
 
-test("a pending migration below one that is done in part is refused", () => {
-  const state = aLedger(["failed", aMigration(3, three), 1]);
-  expect(() => orderPending({ files, state, inDoubt: none, group: none, choice: {} })).toThrow(
-    expect.objectContaining({ code: "ERR_OUT_OF_ORDER" }),
-  );
-});
-
 test.each([
   { what: "one done in part", state: aLedger(["failed", aMigration(3, three), 1]), inDoubt: [], file: "0003_m3.ts" },
   { what: "one in doubt", state: aLedger(), inDoubt: [3], file: "0003_m3.ts" },

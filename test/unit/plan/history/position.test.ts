@@ -50,11 +50,6 @@ test.each(["0", "4", "0002.3", "0002.0", "9.1"])("there is no place %s", (choice
   expect(chosenPlace(row, choice)).toBeUndefined();
 });
 
-test("a table that a later migration makes must not be there yet", () => {
-  const sights = new Map([...after(1), ["u", { columns: [] }]]);
-  expect(fittingPlaces(row, sights)).toEqual([]);
-});
-
 test("where no place fits, the one with the fewest differences is nearest", () => {
   const strange = new Map([...after(5), ["t", after(1).get("t")]]);
   expect(fittingPlaces(row, strange)).toEqual([]);

@@ -57,13 +57,6 @@ test("of what stopped half-way that is rolled back which had run", () => {
   expect(wordsOf(2)).toEqual([["2 alterColumns", "1 alterColumns"], ["0 cast"]]);
 });
 
-test("what can't be rolled back is said with its step", () => {
-  const lossy = aMigration(2, [steps[0]!, dropColumn("t", "headline")]);
-  expect(() => rollbackOf(lossy, 2, before, embedded)).toThrow(
-    "0002_drawn.ts, step 2 (dropColumn) can't be rolled back: t.headline is dropped with its values",
-  );
-});
-
 const rename = [renameColumn("t", "title", "headline")];
 const dropping = { ...aMigration(2, [dropColumn("t", "title")]), down: [addColumn("t", "title", utf8())] };
 

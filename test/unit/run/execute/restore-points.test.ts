@@ -35,11 +35,6 @@ function after(
   return track.tables();
 }
 
-test("the first version before and the last after are what counts", () => {
-  expect(after(begun, { t: [5, null] }, [update, 5, 6], [drop, 6, 7])).toEqual({ t: [5, 7, "none"] });
-  expect(after({ ...begun, restores: [] }, undefined, [update, 5, 6], [drop, 6, 7])).toEqual({ t: [5, 7, "none"] });
-});
-
 test("others may have written where a version is not the one before it, or is too far behind it", () => {
   expect(after(begun, { t: [5, null] }, [update, 6, 7])).toEqual({ t: [5, 7, true] });
   expect(after(begun, { t: [5, null] }, [update, 5, 7])).toEqual({ t: [5, 7, true] });
@@ -52,10 +47,6 @@ test("others may have written where a version is not the one before it, or is to
   const own = { ...begun, restores: [] };
   expect(after(own, undefined, [create, undefined, 1], [update, 1, 2])).toEqual({ t: [null, 2, "none"] });
   expect(after(own, undefined, [create, undefined, 1], [update, 2, 3])).toEqual({ t: [null, 3, true] });
-});
-
-test("an action that made no version, whether or not that is reported, was alone", () => {
-  expect(after(begun, { t: [5, null] }, [update, 5, 5])).toEqual({ t: [5, 5, "none"] });
 });
 
 test("the times are those of the version before the migration and of the one after it", () => {

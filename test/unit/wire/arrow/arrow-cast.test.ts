@@ -32,10 +32,6 @@ test("a list whose item has a name of its own says it", () => {
 
 const int32 = { name: "n", type: { kind: "int32" } } as const;
 
-test("without an expression there is a null of the type", () => {
-  expect(sqlOf({ ...int32, nullable: true })).toBe("arrow_cast(NULL, 'Int32')");
-});
-
 test("an expression is cast; only one for a nullable column may be null", () => {
   expect(sqlOf({ ...int32, nullable: false, as: "a or b" })).toBe("arrow_cast((a or b), 'Int32')");
   expect(sqlOf({ ...int32, nullable: true, as: "1" })).toMatch(/^nullif\(arrow_cast\(\(1\), 'Int32'\), /);
