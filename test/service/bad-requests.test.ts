@@ -338,9 +338,19 @@ const routes: readonly Case[] = [
   [
     "another version of the API",
     { method: "GET", path: "/v2/tables", headers: authorised },
-    { status: 404, says: /\/v2\/tables/ },
+    { status: 404, code: 0, says: /^there is no route/ },
   ],
-  ["an unknown operation", json("/v1/table/books/explode/", {}), { status: 501, says: /explode/ }],
+  // With 404, LanceDB's clients would report that the table does not exist.
+  [
+    "an unknown operation",
+    json("/v1/table/books/explode/", {}),
+    { status: 501, code: 0, says: /^there is no route.*explode/ },
+  ],
+  [
+    "an unknown operation, whatever is sent to it",
+    { path: "/v1/table/a/b/nope", headers: { ...authorised, "content-type": "text/plain" }, body: "x" },
+    { status: 404, code: 0, says: /^there is no route/ },
+  ],
   [
     "DELETE on the list",
     { method: "DELETE", path: "/v1/tables", headers: authorised },
