@@ -17,31 +17,31 @@ export function isReportPage(text: string): boolean {
 
 export function reportPage(report: ReportDocument): string {
   const shown = visible(cleaned(report)) as ReportDocument;
-  const rows = shown.migrations.map(
-    (one) =>
-      `<tr><th scope="row">${escaped(formatMigration(one))}</th><td>${escaped(one.status)}</td><td>${escaped(one.at ?? "")}</td></tr>`,
-  );
-  const plain = `<table><caption>Migrations of ${escaped(shown.target)}</caption>${rows.join("\n")}</table>`;
+  const rows = shown.migrations.map((one) => [formatMigration(one), one.status, one.at ?? ""]);
+  const plain = plainTable(`Migrations of ${shown.target}`, rows);
   return page({ title: `Schema report of ${shown.target}`, name: "report", data: shown, plain });
 }
 
 /** The page about all databases of a target. */
 export function fleetPage(fleet: FleetDocument): string {
   const shown = visible(cleaned(fleet)) as FleetDocument;
-  const rows = shown.databases.map(
-    (one) =>
-      `<tr><th scope="row">${escaped(one.name)}</th>${plainCells(one)
-        .map((text) => `<td>${escaped(text)}</td>`)
-        .join("")}</tr>`,
-  );
-  const plain = `<table><caption>Databases of ${escaped(shown.target)}</caption>${rows.join("\n")}</table>`;
+  const plain = plainTable(`Databases of ${shown.target}`, shown.databases.map(plainCells));
   return page({ title: `Databases of ${shown.target}`, name: "fleet", data: shown, plain });
 }
 
 function plainCells(one: FleetDatabase): readonly string[] {
-  if ("error" in one) return ["", "", one.error.message];
-  const { last, pending, problems } = one;
-  return [last === undefined ? "" : formatMigration(last), `${pending} pending`, problems.join("; ")];
+  if ("error" in one) return [one.name, "", "", one.error.message];
+  const { name, last, pending, problems } = one;
+  return [name, last === undefined ? "" : formatMigration(last), `${pending} pending`, problems.join("; ")];
+}
+
+/** The first cell of a row is its name. */
+function plainTable(caption: string, rows: readonly (readonly string[])[]): string {
+  const lines = rows.map(([name = "", ...cells]) => {
+    const others = cells.map((text) => `<td>${escaped(text)}</td>`).join("");
+    return `<tr><th scope="row">${escaped(name)}</th>${others}</tr>`;
+  });
+  return `<table><caption>${escaped(caption)}</caption>${lines.join("\n")}</table>`;
 }
 
 interface PageParts {
