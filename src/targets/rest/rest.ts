@@ -1,12 +1,10 @@
 /** The target for a table service over HTTP. */
-import { isMigrateError } from "../../errors/migrate-error.ts";
-import type { FoundIndex } from "../../schema/table-index.ts";
 import type { Column } from "../../schema/data-type.ts";
-import { extensionIn } from "../../schema/reserved-metadata.ts";
 import type { Row } from "../../wire/rows/ipc-rows.ts";
 import type { OpenContext, TableSnapshot, Target } from "../contract/target.ts";
 import { callFor, refusal, supportedBy } from "./actions.ts";
-import { parseDescription, parseVersion } from "./parse-answers.ts";
+import { describe } from "./describe.ts";
+import { parseVersion } from "./parse-answers.ts";
 import { streamType } from "../../wire/content-types.ts";
 import { jsonBody } from "./http/message.ts";
 import { openClient, type Client } from "./client.ts";
@@ -62,9 +60,7 @@ export async function open(given: RestConfig, context: OpenContext): Promise<Tar
         throw client.strange(operation, action.table, answer, "answer to alter_columns");
       return { version: answered?.version };
     },
-    versions: keepsVersions(endpoints)
-      ? restVersions(client, (table, version) => indexesOf(client, table, version))
-      : undefined,
+    versions: keepsVersions(endpoints) ? restVersions(client) : undefined,
     size: endpoints.count === undefined ? undefined : async (table) => ({ rows: await client.count(table) }),
     count: endpoints.count === undefined ? undefined : client.count,
     holds: keepsVersions(endpoints) ? (action) => holds(versionedTable(client, action.table), action) : undefined,
@@ -72,14 +68,7 @@ export async function open(given: RestConfig, context: OpenContext): Promise<Tar
       endpoints.query === undefined
         ? undefined
         : (table, expressions, rows) => sampledWidths(rowsOf(client, table), expressions, rows),
-    rows:
-      actions["fillColumn"] === true
-        ? restRows(client, {
-            columns: async (table) => (await describe(client, table, false))?.table.columns,
-            indexes: (table) => indexesOf(client, table),
-            version: async (table) => (await describe(client, table, false))?.version,
-          })
-        : undefined,
+    rows: actions["fillColumn"] === true ? restRows(client) : undefined,
     verdict: verdictOf,
     explain,
     ledger: describes
@@ -102,55 +91,6 @@ function rowsOf(client: Client, table: string): ReadRows {
 
 async function notice(client: Client, table: string): Promise<TableSnapshot | undefined> {
   return (await client.exists(table)) ? { table: { columns: [] }, version: undefined } : undefined;
-}
-
-async function describe(
-  client: Client,
-  table: string,
-  withIndexes: boolean,
-  isAgain = false,
-): Promise<TableSnapshot | undefined> {
-  try {
-    const found = await client.ask("describe", table, {}, parseDescription, "description of a table");
-    const { withComputed } = await import("../../wire/arrow/computed-column.ts");
-    const exact = found.vague ? await columnsOfRows(client, table, found.columns) : found.columns;
-    const columns = exact.map(withComputed);
-    const metadata = found.metadata && { metadata: found.metadata };
-    const indexes = withIndexes ? { indexes: await indexesOf(client, table) } : {};
-    return { table: { columns, ...indexes, ...metadata }, version: found.version };
-  } catch (error) {
-    if (await client.saysMissing(error, table)) return undefined;
-    // Another call may have created the table between the two requests.
-    const mayBeNew = !isAgain && isMigrateError(error, "ERR_ANSWER") && error.details.status === 404;
-    if (mayBeNew) return await describe(client, table, withIndexes, true);
-    throw error;
-  }
-}
-
-/** By name. */
-async function indexesOf(
-  client: Client,
-  table: string,
-  version?: number,
-): Promise<Readonly<Record<string, FoundIndex>>> {
-  const { parseIndexes } = await import("./parse-indexes.ts");
-  const body = version === undefined ? {} : { version };
-  return await client.ask("listIndexes", table, body, parseIndexes, "list of indexes");
-}
-
-/** The schema of a query's answer, which has the units, zones and dictionaries that a description may leave out. */
-async function columnsOfRows(client: Client, table: string, described: readonly Column[]): Promise<readonly Column[]> {
-  try {
-    const answer = await client.read("query", table, { k: 1, vector: {} });
-    const { fromIpc } = await import("../../wire/arrow/arrow-schema.ts");
-    const exact = fromIpc(answer.body);
-    if (exact.length !== described.length) return described;
-    // Rows have the place of a blob, and JSON as text.
-    return exact.map((column, at) => (extensionIn(described[at]!.type) === undefined ? column : described[at]!));
-  } catch (error) {
-    if (isMigrateError(error, "ERR_TARGET_UNREACHABLE")) throw error;
-    return described;
-  }
 }
 
 async function createMarker(client: Client, name: string, columns: readonly Column[], row: Row): Promise<boolean> {

@@ -7,6 +7,7 @@ import { patience, retry } from "../contract/retry.ts";
 import type { NewValues, RowAccess, WantedValues } from "../contract/row-access.ts";
 import { verdictOf } from "../contract/service-verdict.ts";
 import type { Client } from "./client.ts";
+import { describe, indexesOf } from "./describe.ts";
 import { jsonBody, type HttpRequest, type HttpResponse } from "./http/message.ts";
 import { allRows } from "./ledger-table.ts";
 import { parseUpdated } from "./parse-answers.ts";
@@ -18,7 +19,7 @@ const largestRead = 512 * 1024 * 1024;
 const largestBatch = 32 * 1024 * 1024;
 
 /** The writes are ones that may be repeated (contract/row-access.ts), so they are, if no answer comes. */
-export function restRows(client: Client, described: Pick<RowAccess, "columns" | "indexes" | "version">): RowAccess {
+export function restRows(client: Client): RowAccess {
   let addresses: boolean | undefined;
   const repeated = async <Result>(work: () => Promise<Result>): Promise<Result> =>
     await retry(work, verdictOf, systemClock, patience.unanswered);
@@ -46,9 +47,10 @@ export function restRows(client: Client, described: Pick<RowAccess, "columns" | 
     return rows;
   };
   return {
-    ...described,
+    columns: async (table) => (await describe(client, table))?.table.columns,
+    indexes: (table) => indexesOf(client, table),
     async version(table) {
-      const version = await described.version(table);
+      const version = (await describe(client, table))?.version;
       if (version === undefined) return undefined;
       addresses ??= await hasAddresses(client, table);
       return addresses ? version : undefined;

@@ -1,6 +1,5 @@
 /** Old versions of tables on a service of the namespace dialect. */
 import { isNumber, isObject, isText } from "../../checks/check.ts";
-import type { Table } from "../../schema/table.ts";
 import { streamType } from "../../wire/content-types.ts";
 import { describeVersion, misfitsSince } from "../contract/restore-versions.ts";
 import type { VersionedTable } from "../contract/versioned-table.ts";
@@ -8,17 +7,15 @@ import type { Versions } from "../contract/versions.ts";
 import { writtenSince } from "../contract/written-since.ts";
 import { isTexts, jsonOf, parseDescription } from "./parse-answers.ts";
 import type { Client } from "./client.ts";
+import { indexesOf } from "./describe.ts";
 import { allRows } from "./ledger-table.ts";
 import { jsonBody, type HttpResponse } from "./http/message.ts";
 
 /** The names of this tool's tags begin with this. */
 const prefix = "lance-migrate-";
 
-/** Versions are kept by tags, because services manage their own files. `indexesOf`: of a table at a version. */
-export function restVersions(
-  client: Client,
-  indexesOf: (table: string, version: number) => Promise<Table["indexes"]>,
-): Versions {
+/** Versions are kept by tags, because services manage their own files. */
+export function restVersions(client: Client): Versions {
   const tagsOf = async (table: string) => {
     const tags = await client.ask("tags", table, {}, parseTags, "list of tags");
     return Object.entries(tags).filter(([name]) => name.startsWith(prefix));
@@ -46,7 +43,7 @@ export function restVersions(
     },
     async at(table, version, withIndexes = false) {
       const columns = await versionedTable(client, table).columns(version);
-      const indexes = withIndexes ? { indexes: await indexesOf(table, version) } : {};
+      const indexes = withIndexes ? { indexes: await indexesOf(client, table, version) } : {};
       return { columns, ...indexes };
     },
     since: (table, version, scope) => writtenSince(versionedTable(client, table), version, scope),
