@@ -30,7 +30,7 @@ import { planChosen, type Planned, type PlanningInput } from "../run/prepare/pla
 import { touchedTables } from "../plan/reconcile/reconcile.ts";
 import { stoppedMigrations } from "../run/check/stopped-migrations.ts";
 import { unstartedEntries } from "../run/prepare/unstarted-migrations.ts";
-import { migrate, type RunDirection, type RunRules, type RunOptions } from "./run.ts";
+import { migrate, type RunDirection, type Rules, type RunOptions } from "./run.ts";
 
 type RollbackChoice = RunBackChoice & Consent;
 
@@ -92,7 +92,7 @@ function downwardAs(agreed: readonly MigrationName[]): typeof downward {
   };
 }
 
-function downRules(choice: RollbackChoice, context: RunContext, files: readonly MigrationFile[]): RunRules {
+function downRules(choice: RollbackChoice, context: RunContext, files: readonly MigrationFile[]): Rules {
   if (acceptsLoss(choice) && choice.reinsert === true)
     throw new MigrateError("ERR_USAGE", {
       problem: "accept and reinsert can't be used together: the first loses rows, and the second keeps them",

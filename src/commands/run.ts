@@ -33,10 +33,10 @@ import { areFormer, recordRecognised } from "../run/prepare/record-renumbered.ts
 export interface RunDirection<Chosen> {
   readonly direction: Direction;
   /** Throws if the choice contradicts itself or the files. */
-  rules(choice: Chosen, context: RunContext, files: readonly MigrationFile[]): RunRules;
+  rules(choice: Chosen, context: RunContext, files: readonly MigrationFile[]): Rules;
 }
 
-export interface RunRules extends Pick<Execution, "mayBeLost"> {
+export interface Rules extends Pick<Execution, "mayLoseVersion"> {
   /** Whether the ledger shows that there is nothing to do. Throws if the files do not fit it. */
   readonly isNothing: (ledger: Ledger) => Promise<boolean>;
   readonly until?: LeasedWork<unknown>["until"];
@@ -44,7 +44,7 @@ export interface RunRules extends Pick<Execution, "mayBeLost"> {
   /** Adds the refusals that are not part of a saved plan. `isFirstTried`: without those that the first call shows. */
   readonly withRefusals?: (plan: Plan, isFirstTried: boolean) => Promise<Plan>;
   /** Why the first call was refused, if the tables show it. */
-  readonly whyRefused?: (plan: Plan, cause: unknown) => Promise<MigrateError | undefined>;
+  readonly checkAfterRefusal?: (plan: Plan, cause: unknown) => Promise<MigrateError | undefined>;
 }
 
 /** The options of a run: either a choice, or a saved plan, which includes one. */
@@ -97,7 +97,9 @@ export async function migrate<Chosen>(
       if (plan === undefined) return undefined;
       // Of a rollback, no migration is in doubt until a record states that it has begun.
       const first = toward.direction === "up" ? plan.migrations[0]?.migration.version : undefined;
-      const whyRefused = isFirstTried ? async (cause: unknown) => await rules.whyRefused?.(plan, cause) : undefined;
+      const checkAfterRefusal = isFirstTried
+        ? async (cause: unknown) => await rules.checkAfterRefusal?.(plan, cause)
+        : undefined;
       const run = {
         ...toward,
         ...rules,
@@ -105,7 +107,7 @@ export async function migrate<Chosen>(
         state,
         planned: { ...planned, plan },
         first,
-        whyRefused,
+        checkAfterRefusal,
       };
       return { first, act: (lease) => carryOut(context, run, lease) };
     },
@@ -113,7 +115,10 @@ export async function migrate<Chosen>(
 }
 
 interface PreparedRun
-  extends Pick<RunDirection<unknown>, "direction">, Pick<Execution, "mayBeLost" | "whyRefused">, Pick<Ledger, "state"> {
+  extends
+    Pick<RunDirection<unknown>, "direction">,
+    Pick<Execution, "mayLoseVersion" | "checkAfterRefusal">,
+    Pick<Ledger, "state"> {
   readonly binding: Binding;
   readonly planned: Planned;
   /** The migration that is in doubt if the run dies. */
@@ -136,7 +141,7 @@ async function executePlanned(
   lease: Lease,
 ): Promise<RunResult> {
   const { target, clock, emit } = context;
-  const { direction, binding, state, first, mayBeLost, whyRefused } = run;
+  const { direction, binding, state, first, mayLoseVersion, checkAfterRefusal } = run;
   const { plan, units = plan.migrations, migrations, writeGuard } = run.planned;
   for (const words of plan.accepted ?? []) emit({ event: "accepted", words });
   const computing = await computingOf(context);
@@ -161,8 +166,8 @@ async function executePlanned(
     ...context,
     target: withExecutors(target, executors, { ...context, mayWrite, entered: recordPhases(lease) }),
     lease,
-    mayBeLost,
-    whyRefused,
+    mayLoseVersion,
+    checkAfterRefusal,
     writeGuard,
     lastRan: orderBack(state, [], {})[0],
     bound: binding.tables,

@@ -22,11 +22,11 @@ import { firstFailure, withKnownFailures } from "../run/prepare/find-known-failu
 import { loadChanged } from "../run/prepare/load-changed.ts";
 import { planPending } from "../run/prepare/plan-run.ts";
 import { computingOf, type RunContext } from "../run/run-context.ts";
-import type { RunDirection, RunRules } from "./run.ts";
+import type { RunDirection, Rules } from "./run.ts";
 
 export const upward: RunDirection<RunChoice> = { direction: "up", rules: upRules };
 
-function upRules(choice: RunChoice, context: RunContext, files: readonly MigrationFile[]): RunRules {
+function upRules(choice: RunChoice, context: RunContext, files: readonly MigrationFile[]): Rules {
   const { target, migrations: source, emit, guards } = context;
   const asked = countingOnce(target);
   const chosen = chosenFiles(files, choice);
@@ -51,8 +51,8 @@ function upRules(choice: RunChoice, context: RunContext, files: readonly Migrati
     },
     plan: (input) => planPending(input, choice),
     withRefusals: (plan, isFirstTried) => withAllRefusals(plan, { ...context, target: asked }, choice, isFirstTried),
-    whyRefused: (plan, cause) => firstFailure(plan, asked, cause),
-    mayBeLost: ({ migration }) =>
+    checkAfterRefusal: (plan, cause) => firstFailure(plan, asked, cause),
+    mayLoseVersion: ({ migration }) =>
       guards === undefined || acceptedOf(migration, guards, choice.accept).has("irreversible"),
   };
 }

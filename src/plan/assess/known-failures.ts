@@ -33,14 +33,14 @@ export type FailureQuestion = {
 };
 
 /** The questions about one action. */
-export interface Suspicion extends Trials {
+export interface PreflightChecks extends Trials {
   /** Why the engine fails later, whatever the rows are. */
   readonly broken?: string | undefined;
   readonly questions: readonly FailureQuestion[];
   /** Columns that become nullable, by their current names. No part of a primary key can be nullable. */
   readonly nullable: readonly { readonly table: string; readonly path: string }[];
   /** Columns that may no longer hold nulls, by their current names. */
-  readonly strict: Suspicion["nullable"];
+  readonly strict: PreflightChecks["nullable"];
   /** Columns that are retyped, alone or in a part, or get a field, by their current names. The engine then stores them as any other. */
   readonly retyped: readonly {
     readonly table: string;
@@ -51,8 +51,8 @@ export interface Suspicion extends Trials {
 }
 
 /** The questions about the actions of `up`, except those on the table of an action that has begun. */
-export function suspicionsOf({ now, migrations }: Plan): ReadonlyMap<PlannedAction, Suspicion> {
-  const found = new Map<PlannedAction, Suspicion>();
+export function preflightChecks({ now, migrations }: Plan): ReadonlyMap<PlannedAction, PreflightChecks> {
+  const found = new Map<PlannedAction, PreflightChecks>();
   const planned = migrations.flatMap((one) => one.actions.map((action) => ({ action, one })));
   const all = planned.map(({ action }) => action.action);
   const bare = bareBefore(all);
@@ -244,7 +244,7 @@ function mayChange(action: Action, path: Path, isMore: boolean): boolean {
 }
 
 /** The columns that become nullable, or not null, by their current names. */
-function madeNullable(wanted: boolean, action: Action, { earlier, now }: Asking): Suspicion["nullable"] {
+function madeNullable(wanted: boolean, action: Action, { earlier, now }: Asking): PreflightChecks["nullable"] {
   if (action.kind !== "alterColumns") return [];
   return action.alterations.flatMap(({ path, nullable }) => {
     if (nullable !== wanted) return [];
@@ -253,7 +253,7 @@ function madeNullable(wanted: boolean, action: Action, { earlier, now }: Asking)
   });
 }
 
-function retypedNow(action: Action, { earlier, now }: Asking): Suspicion["retyped"] {
+function retypedNow(action: Action, { earlier, now }: Asking): PreflightChecks["retyped"] {
   if (action.kind !== "alterColumns" && action.kind !== "addField") return [];
   return [...rewrites(action)].flatMap((name) => {
     const from = originOf({ table: action.table, path: [name] }, earlier, now);
@@ -265,7 +265,7 @@ function retypedNow(action: Action, { earlier, now }: Asking): Suspicion["retype
 
 /** The column, or the field inside it, that the engine stores otherwise than its type, and how. */
 export function specialIn(
-  { column: name, isStill }: Suspicion["retyped"][number],
+  { column: name, isStill }: PreflightChecks["retyped"][number],
   columns: readonly Column[],
 ): { readonly path: string; readonly storage: string } | undefined {
   for (const { path, column } of columnsWithin(columns.filter((one) => one.name === name))) {

@@ -24,11 +24,11 @@ export interface Execution extends Pick<RunContext, "target" | "computing" | "le
   /** The tables for which a saved plan was made. */
   readonly bound?: ReadonlyMap<string, SeenTable> | undefined;
   /** Why the first call of the run was refused, if the tables show it. Set if they were not asked before. */
-  readonly whyRefused?: ((cause: unknown) => Promise<unknown>) | undefined;
+  readonly checkAfterRefusal?: ((cause: unknown) => Promise<unknown>) | undefined;
   /** The migration that ran last, which `down` would roll back. */
   readonly lastRan?: MigrationName | undefined;
   /** Whether a migration may lose what can't be brought back; when absent, every one may. */
-  readonly mayBeLost?: ((planned: PlannedMigration) => boolean) | undefined;
+  readonly mayLoseVersion?: ((planned: PlannedMigration) => boolean) | undefined;
   readonly runHooks?: RunHooks | undefined;
 }
 
@@ -135,7 +135,7 @@ export async function refusedAtOnce(
 ): Promise<unknown> {
   if (applied + done > 0 || inDoubt || isStated(error)) return undefined;
   // If the tables can't be asked, the engine's own words are what is known.
-  return await execution.whyRefused?.(error).catch(() => undefined);
+  return await execution.checkAfterRefusal?.(error).catch(() => undefined);
 }
 
 /** Errors such as drift or an unexpected result already state what is wrong. */

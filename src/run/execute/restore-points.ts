@@ -21,7 +21,7 @@ interface Keeping {
   /** The ledger's table. */
   readonly ledger: string;
   /** Whether a migration may lose what can't be brought back. */
-  readonly mayBeLost?: ((planned: PlannedMigration) => boolean) | undefined;
+  readonly mayLoseVersion?: ((planned: PlannedMigration) => boolean) | undefined;
 }
 
 /**
@@ -75,7 +75,7 @@ async function keptLater(
 async function keepNewest(
   table: string,
   planned: PlannedMigration,
-  { target, lease, emit, ledger, mayBeLost }: Keeping,
+  { target, lease, emit, ledger, mayLoseVersion }: Keeping,
 ): Promise<OwnVersions | undefined> {
   for (let tries = 1; ; tries++) {
     const snapshot = await target.describeTable(table);
@@ -92,7 +92,7 @@ async function keepNewest(
       if (tries < mostRepeats && (await target.describeTable(table))?.version !== version) continue;
       const { version: number, name } = planned.migration;
       const problem = target.explain(error);
-      if (mayBeLost?.(planned) === false) {
+      if (mayLoseVersion?.(planned) === false) {
         const { place } = planned.actions[0]!;
         throw new MigrateError("ERR_VERSION_UNKEPT", { ...place, table, version, problem }, { cause: error });
       }

@@ -3,9 +3,9 @@ import { MigrateError } from "../../errors/migrate-error.ts";
 import {
   isInKey,
   specialIn,
-  suspicionsOf,
+  preflightChecks,
   type FailureQuestion,
-  type Suspicion,
+  type PreflightChecks,
 } from "../../plan/assess/known-failures.ts";
 import { castHint } from "../../plan/compile/cast-hint.ts";
 import { asWhole } from "../../actions/kinds/columns/add-field.ts";
@@ -30,20 +30,19 @@ export async function withKnownFailures(
   isFirstTried = false,
 ): Promise<Plan> {
   const { target } = context;
-  const suspicions = suspicionsOf(plan);
+  const checks = preflightChecks(plan);
   const keys = await (await computingOf(context)).checkKeys(plan, target);
   const problems = new Map<unknown, string>(keys.problems);
   for (const one of plan.migrations.flatMap(({ direction, actions }) => (direction === "up" ? actions : [])))
     if (one.replaced !== undefined) problems.set(one, one.replaced);
-  const ask = async (action: PlannedAction, suspicion: Suspicion) => {
-    const problem = await problemWith(suspicion, target);
+  const ask = async (action: PlannedAction, check: PreflightChecks) => {
+    const problem = await problemWith(check, target);
     if (problem !== undefined) problems.set(action, withCastHint(action, problem));
   };
   const first = isFirstTried ? firstOf(plan) : undefined;
-  for (const [action, suspicion] of suspicions)
-    await ask(action, action === first ? { ...suspicion, questions: [] } : suspicion);
+  for (const [action, check] of checks) await ask(action, action === first ? { ...check, questions: [] } : check);
   const isRefused = problems.size > 0 || plan.migrations.some(({ actions }) => actions.some(({ refusal }) => refusal));
-  const asked = first && suspicions.get(first);
+  const asked = first && checks.get(first);
   if (isRefused && asked !== undefined) await ask(first!, asked);
   const migrations = plan.migrations.map((one) => ({
     ...one,
@@ -71,8 +70,8 @@ function clientRisks(action: Action, { formatOf, newTables }: Target): readonly 
 /** Why the first action of the plan was refused, if the tables show it. */
 export async function firstFailure(plan: Plan, target: Target, cause: unknown): Promise<MigrateError | undefined> {
   const first = firstOf(plan);
-  const suspicion = first && suspicionsOf(plan).get(first);
-  const problem = suspicion && (await problemWith(suspicion, target));
+  const check = first && preflightChecks(plan).get(first);
+  const problem = check && (await problemWith(check, target));
   return problem === undefined
     ? undefined
     : new MigrateError("ERR_STEP_WOULD_FAIL", { ...first!.place, problem: withCastHint(first!, problem) }, { cause });
@@ -87,7 +86,7 @@ function firstOf({ migrations }: Plan): PlannedAction | undefined {
 }
 
 async function problemWith(
-  { broken, questions, nullable, strict, retyped, evaluates, adds, refreshes, drops }: Suspicion,
+  { broken, questions, nullable, strict, retyped, evaluates, adds, refreshes, drops }: PreflightChecks,
   target: Target,
 ): Promise<string | undefined> {
   if (broken !== undefined) return broken;
@@ -121,7 +120,10 @@ async function problemWith(
   return drops && (await target.tryDropping?.(drops.table, drops.paths).catch(() => undefined));
 }
 
-function formatProblem({ table, path, isBlob }: NonNullable<Suspicion["adds"]>, target: Target): string | undefined {
+function formatProblem(
+  { table, path, isBlob }: NonNullable<PreflightChecks["adds"]>,
+  target: Target,
+): string | undefined {
   const format =
     table === undefined ? target.newTables?.dataStorageVersion : target.formatOf?.(table)?.dataStorageVersion;
   if (format === undefined || !beforeBlobs.has(format)) return undefined;
@@ -133,7 +135,7 @@ function formatProblem({ table, path, isBlob }: NonNullable<Suspicion["adds"]>, 
 
 /** The engine computes values for deleted rows too, and has nulls there (measured: test/contract/misfits.test.ts). */
 async function refreshProblem(
-  { table, path, strict }: NonNullable<Suspicion["refreshes"]>,
+  { table, path, strict }: NonNullable<PreflightChecks["refreshes"]>,
   target: Target,
 ): Promise<string | undefined> {
   const { rows, stored } = (await target.size?.(table).catch(() => undefined)) ?? { rows: 0 };
@@ -142,7 +144,7 @@ async function refreshProblem(
 }
 
 async function refusedSql(
-  { columns, tried }: NonNullable<Suspicion["evaluates"]>,
+  { columns, tried }: NonNullable<PreflightChecks["evaluates"]>,
   target: Target,
 ): Promise<string | undefined> {
   for (const { call, words, parts = [] } of tried) {

@@ -1,7 +1,7 @@
 import { createTable, execute, int64, setNullable } from "lance-migrate";
 import { expect, test } from "vitest";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
-import { suspicionsOf } from "../../../../src/plan/assess/known-failures.ts";
+import { preflightChecks } from "../../../../src/plan/assess/known-failures.ts";
 import { makePlan } from "../../../../src/plan/make-plan.ts";
 import { aMigration } from "../../../simulate/history.ts";
 import { abilitiesOf } from "../../../simulate/target/memory-target.ts";
@@ -19,6 +19,6 @@ test("rows that make a step fail are asked about, although a later step changes 
     target: { name: "prod", capabilities: abilitiesOf("embedded") },
     ledger: "_l",
   });
-  const { questions } = suspicionsOf(plan).get(plan.migrations[0]!.actions[0]!)!;
+  const { questions } = preflightChecks(plan).get(plan.migrations[0]!.actions[0]!)!;
   expect(questions.map(({ ask }) => ask)).toMatchObject([{ table: "t", predicate: "`a` IS NULL" }]);
 });

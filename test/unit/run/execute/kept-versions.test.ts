@@ -220,10 +220,12 @@ test("a version that can't be kept although it is the newest is not tried again"
 test("a version that can't be kept stops a migration that may lose nothing, and is reported by others", async () => {
   const { target, keep, events } = await aScene();
   const given = { target: withVersions(target, { keep: refusing }) };
-  await expect(keep({}, { ...given, mayBeLost: () => false })).rejects.toMatchObject({ code: "ERR_VERSION_UNKEPT" });
+  await expect(keep({}, { ...given, mayLoseVersion: () => false })).rejects.toMatchObject({
+    code: "ERR_VERSION_UNKEPT",
+  });
   expect(events).toEqual([]);
   expect(await keep({}, given)).toMatchObject({ t: [1, null, false, {}] });
-  expect(await keep({}, { ...given, mayBeLost: () => true })).toMatchObject({ t: [1, null, false, {}] });
+  expect(await keep({}, { ...given, mayLoseVersion: () => true })).toMatchObject({ t: [1, null, false, {}] });
   const unkept = { event: "unkept", version: 2, name: "drawn", table: "t", problem: "no space" };
   expect(events).toEqual([unkept, unkept]);
   await target.close();
