@@ -17,7 +17,7 @@ import {
   type FittingPlaces,
   type HistoryPosition,
 } from "../../../plan/history/position.ts";
-import type { RowAction } from "../../../plan/history/timeline.ts";
+import type { HistoryRow, RowAction } from "../../../plan/history/timeline.ts";
 import { areAll, describeDifference, howToFix, type TableDifference } from "../../../plan/history/table-drift.ts";
 import { fittingVersion } from "./fitting-version.ts";
 import type { Restored } from "../../../errors/repair.ts";
@@ -61,78 +61,22 @@ export async function remedyFor(evidence: Evidence, input: RepairInput): Promise
   return input.target.capabilities.describes ? await fromTables(evidence, input) : fromLedger(evidence, input);
 }
 
-async function fromTables(
-  { state, agrees, hasRecords, damaged, impossible, described, differences }: Evidence,
-  input: RepairInput,
-): Promise<Remedy> {
-  const { row, fits, possible } = placesIn(input.migrations, state, described, input.target.capabilities);
-  const refused = (error: MigrateError): Remedy => ({ kind: "refused", error });
-  const rebuilt = (place: HistoryPosition, differing: readonly TableDifference[] = []): Remedy => {
-    // A call of a run that was killed may still be under way.
-    const following = row.actions[place.done]?.migration.version;
-    const mayHaveRun = following !== undefined && migrationsInDoubt(state, input.runner.run).has(following);
-    const next = place.isMidway || mayHaveRun ? following : undefined;
-    const found =
-      differing.length === 0
-        ? `the tables are as they were ${place.words}: the ledger ${input.ledger} is to say so`
-        : `the tables are not as they were ${place.words}: ${differing.map(describeDifference).join("; ")}; the ledger ${input.ledger} is to say that they are, and migrate verify then reports this`;
-    const words = found + lostWith(differences, state, row.actions.slice(0, place.done));
-    const group = [...groupInDoubt(state, input.runner.run)];
-    // The record that the group has begun would be among those that no longer count.
-    const begun = next !== undefined && group.includes(next) ? [groupEntry(group)] : [];
-    const entries = [
-      ...deferralEntries(described),
-      ...entriesFromTables(row, place, state, input.choice !== undefined),
-      ...begun,
-    ];
-    return { kind: "rebuild", words, entries, next };
-  };
+async function fromTables(evidence: Evidence, input: RepairInput): Promise<Remedy> {
+  const { state, described, differences } = evidence;
   const { choice } = input;
+  const places = placesIn(input.migrations, state, described, input.target.capabilities);
+  const { row, fits, possible } = places;
   const chosen = choice === undefined ? undefined : chosenPlace(row, choice);
+  if (fits.length === 0 && chosen === undefined) return refused(await noPlace(row, evidence, input));
   // The user has seen the differences, and no other position is right.
-  if (fits.length === 0 && chosen !== undefined) return rebuilt(chosen, differencesAt(row, chosen, described));
-  if (fits.length === 0) {
-    const { place, differences: fewest } = nearestPlace(row, described);
-    // A missing table must be brought back, however close another position is. A foreign table blocks a step. Tables that
-    // were restored to different times must be restored again. Then the differences from the ledger are the ones to report.
-    const isRestored = ({ table, kind }: TableDifference) =>
-      kind === "foreign" || placeOfTable(row, table, described) !== undefined;
-    const isLedgers =
-      differences.some(({ kind }) => kind === "gone") ||
-      (hasRecords && agrees && differences.length > 0 && differences.every(isRestored));
-    const [nearest, found] = isLedgers ? ["what the ledger records", differences] : [place.words, fewest];
-    // Of a table that is gone, the difference already tells that.
-    const behind = found.flatMap(({ table, kind }) => {
-      const own = kind === "changed" ? placeOfTable(row, table, described) : undefined;
-      return own === undefined ? [] : [{ table, words: `table ${table} is as it was ${own.words}` }];
-    });
-    // Otherwise migrate verify names it.
-    const version =
-      isLedgers || behind.length !== 1 ? undefined : await fittingVersion(behind[0]!.table, described, state, input);
-    return refused(
-      new MigrateError("ERR_REPAIR_NO_PLACE", {
-        nearest,
-        differences: found.map(describeDifference),
-        hint: found.some(({ kind }) => kind === "gone") ? `${howToFix(found)}${withoutBackup}` : howToFix(found),
-        behind: behind.map(({ words }) => words),
-        restorable: version === undefined ? undefined : `version ${version} of ${behind[0]!.table}`,
-        // Nobody needs a record of what the ledger states already.
-        anyway: isLedgers || place.done === 0 || isAt(row, place, state) ? undefined : place.choice,
-        problem: row.problem?.message,
-        gaps: gapsIn(input.files).map(formatVersion),
-      }),
-    );
-  }
-  const isTrusted = hasRecords && agrees && !damaged && impossible === undefined && differences.length > 0;
+  if (fits.length === 0) return rebuild(chosen!, row, evidence, input, differencesAt(row, chosen!, described));
   if (choice !== undefined) {
     const fitting = possible.find(({ done }) => done === chosen?.done);
-    if (fitting !== undefined) return rebuilt(fitting);
+    if (fitting !== undefined) return rebuild(fitting, row, evidence, input);
     return refused(new MigrateError("ERR_REPAIR_PLACE", { choice, places: fits.map(({ words }) => words) }));
   }
-  const restored = isTrusted
-    ? await afterRestore({ row, fits, possible }, differences, state, described, input)
-    : undefined;
-  if (fits.length === 1 && restored === undefined) return rebuilt(fits[0]!);
+  const restored = isTrusted(evidence) ? await afterRestore(places, differences, state, described, input) : undefined;
+  if (fits.length === 1 && restored === undefined) return rebuild(fits[0]!, row, evidence, input);
   return refused(
     new MigrateError("ERR_REPAIR_AMBIGUOUS", {
       places: fits.map(({ words }) => words),
@@ -140,6 +84,76 @@ async function fromTables(
       restored,
     }),
   );
+}
+
+function refused(error: MigrateError): Remedy {
+  return { kind: "refused", error };
+}
+
+/** Whether the ledger itself is in order, so that its differences from the tables are theirs. */
+function isTrusted({ hasRecords, agrees, damaged, impossible, differences }: Evidence): boolean {
+  return hasRecords && agrees && !damaged && impossible === undefined && differences.length > 0;
+}
+
+/** `differing`: how the tables differ from what they were at that position. */
+function rebuild(
+  place: HistoryPosition,
+  row: HistoryRow,
+  { state, described, differences }: Evidence,
+  { choice, ledger, runner }: RepairInput,
+  differing: readonly TableDifference[] = [],
+): Remedy {
+  // A call of a run that was killed may still be under way.
+  const following = row.actions[place.done]?.migration.version;
+  const mayHaveRun = following !== undefined && migrationsInDoubt(state, runner.run).has(following);
+  const next = place.isMidway || mayHaveRun ? following : undefined;
+  const found =
+    differing.length === 0
+      ? `the tables are as they were ${place.words}: the ledger ${ledger} is to say so`
+      : `the tables are not as they were ${place.words}: ${differing.map(describeDifference).join("; ")}; the ledger ${ledger} is to say that they are, and migrate verify then reports this`;
+  const words = found + lostWith(differences, state, row.actions.slice(0, place.done));
+  const group = [...groupInDoubt(state, runner.run)];
+  // The record that the group has begun would be among those that no longer count.
+  const begun = next !== undefined && group.includes(next) ? [groupEntry(group)] : [];
+  const entries = [
+    ...deferralEntries(described),
+    ...entriesFromTables(row, place, state, choice !== undefined),
+    ...begun,
+  ];
+  return { kind: "rebuild", words, entries, next };
+}
+
+/** The error if the tables match no position. */
+async function noPlace(row: HistoryRow, evidence: Evidence, input: RepairInput): Promise<MigrateError> {
+  const { state, described, differences, hasRecords, agrees } = evidence;
+  const { place, differences: fewest } = nearestPlace(row, described);
+  // A missing table must be brought back, however close another position is. A foreign table blocks a step. Tables that
+  // were restored to different times must be restored again. Then the differences from the ledger are the ones to report.
+  const isRestored = ({ table, kind }: TableDifference) =>
+    kind === "foreign" || placeOfTable(row, table, described) !== undefined;
+  const isLedgers =
+    differences.some(({ kind }) => kind === "gone") ||
+    (hasRecords && agrees && differences.length > 0 && differences.every(isRestored));
+  const [nearest, found] = isLedgers ? ["what the ledger records", differences] : [place.words, fewest];
+  // Of a table that is gone, the difference already tells that.
+  const behind = found.flatMap(({ table, kind }) => {
+    const own = kind === "changed" ? placeOfTable(row, table, described) : undefined;
+    return own === undefined ? [] : [{ table, words: `table ${table} is as it was ${own.words}` }];
+  });
+  // Otherwise migrate verify names it.
+  const version =
+    isLedgers || behind.length !== 1 ? undefined : await fittingVersion(behind[0]!.table, described, state, input);
+  return new MigrateError("ERR_REPAIR_NO_PLACE", {
+    nearest,
+    differences: found.map(describeDifference),
+    hint: found.some(({ kind }) => kind === "gone") ? `${howToFix(found)}${withoutBackup}` : howToFix(found),
+    behind: behind.map(({ words }) => words),
+    restorable: version === undefined ? undefined : `version ${version} of ${behind[0]!.table}`,
+    // Nobody needs a record of what the ledger states already.
+    anyway: isLedgers || place.done === 0 || isAt(row, place, state) ? undefined : place.choice,
+    problem: row.problem?.message,
+    gaps: gapsIn(input.files).map(formatVersion),
+  });
 }
 
 const choicesOf = (places: readonly HistoryPosition[]) => places.map((place) => place.choice);
@@ -187,8 +201,7 @@ function fromLedger(evidence: Evidence, { target, ledger, runner }: RepairInput)
   const problem =
     blindProblem(evidence) ??
     (inDoubt.length > 1 ? "several migrations are in doubt; run migrate up first" : undefined);
-  if (problem !== undefined)
-    return { kind: "refused", error: new MigrateError("ERR_REPAIR_BLIND", { target: target.name, problem }) };
+  if (problem !== undefined) return refused(new MigrateError("ERR_REPAIR_BLIND", { target: target.name, problem }));
   return {
     kind: "rebuild",
     words:
