@@ -25,8 +25,9 @@ import { up } from "../../commands/up.ts";
 import { upward } from "../../commands/upward.ts";
 import { planOn, type PlannedOn } from "../../commands/run.ts";
 import { computingOf, runContext, type MigratorOptions } from "../../run/run-context.ts";
-import { alone } from "../../commands/scratch-snapshots.ts";
-import { describeCopy, fillCopy, inPlaceOf, type CopiedTable } from "./scratch-copy.ts";
+import { alone, describeScratch } from "../../commands/scratch-snapshots.ts";
+import { touchedTables } from "../../plan/reconcile/reconcile.ts";
+import { fillCopy, inPlaceOf, type CopiedTable } from "./scratch-copy.ts";
 import type { StepSample } from "../../run/computed.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
@@ -149,7 +150,8 @@ interface RehearsedOne extends RehearsedMigration {
 }
 
 async function rehearseOne(scratch: Scratch, stage: MigratorOptions, planned: PlannedMigration): Promise<RehearsedOne> {
-  const describe = async () => await describeCopy(scratch, planned);
+  const tables = touchedTables({ migrations: [planned], now: new Map() });
+  const describe = async () => await describeScratch(scratch, tables);
   const upward = async () => await timed(stage, (options) => up(options, { allowOutOfOrder: true }));
   const before = await describe();
   const there = await upward();

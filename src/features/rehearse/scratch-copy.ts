@@ -4,15 +4,14 @@ import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import { entriesFromLedger } from "../../plan/history/record-facts.ts";
 import { follow, tableBefore } from "../../actions/follow.ts";
 import { computedIn, sourceNow } from "../../plan/assess/rows-to-compute.ts";
-import type { Plan, PlannedMigration } from "../../plan/make-plan.ts";
+import type { Plan } from "../../plan/make-plan.ts";
 import { touchedTables } from "../../plan/reconcile/reconcile.ts";
-import { describeScratch, type CopySnapshots } from "../../commands/scratch-snapshots.ts";
 import { columnPaths, findColumn, type Table } from "../../schema/table.ts";
 import type { Action, ActionKind } from "../../actions/model/action.ts";
 import { describeAction } from "../../actions/apply-action.ts";
 import { formatPath } from "../../schema/path.ts";
 import { isRecreatable, isVectorIndex, vectorsNeeded, type TableIndex } from "../../schema/table-index.ts";
-import type { Capabilities, Scratch, Target } from "../../targets/contract/target.ts";
+import type { Scratch, Target } from "../../targets/contract/target.ts";
 import type { PlannedOn } from "../../commands/run.ts";
 import { computingOf, runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { recording, withLease } from "../../run/lease/with-lease.ts";
@@ -139,20 +138,11 @@ async function writeLedger(options: MigratorOptions, { migrations, ...state }: L
   await withLease(runContext(options), { prepare: async () => recording(options, { entries, result: undefined }) });
 }
 
-/** Snapshots of the tables that a migration touches, as they are on the copy. */
-export async function describeCopy(scratch: Scratch, planned: PlannedMigration): Promise<CopySnapshots> {
-  return await describeScratch(scratch, touchedTables({ migrations: [planned], now: new Map() }));
-}
-
 /** The copy as a target, limited to what the real target can do. */
-export function inPlaceOf({ capabilities: real }: Target, copy: Target): Target {
-  return { ...copy, capabilities: narrowed(copy.capabilities, real) };
-}
-
-function narrowed(copy: Capabilities, { actions, refuses }: Capabilities): Capabilities {
-  const kinds = Object.entries(copy.actions).map(([kind, able]) => {
+export function inPlaceOf({ capabilities: { actions, refuses } }: Target, copy: Target): Target {
+  const kinds = Object.entries(copy.capabilities.actions).map(([kind, able]) => {
     const known = actions[kind as ActionKind];
     return [kind, known === true ? able : known] as const;
   });
-  return { ...copy, actions: Object.fromEntries(kinds), refuses };
+  return { ...copy, capabilities: { ...copy.capabilities, actions: Object.fromEntries(kinds), refuses } };
 }

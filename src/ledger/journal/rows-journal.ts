@@ -103,11 +103,14 @@ export function rowsJournal(name: string, table: RecordTable): Journal {
     head: () =>
       reading(async () => {
         const last = await newest();
-        return last && withoutAnswer(toHead(last.row), last.matched);
+        return last && withoutAnswer(readFields(last.row, headColumns), last.matched);
       }),
     isNewest: ({ epoch, number }) =>
       reading(async () => (await table.count(`epoch > ${epoch} OR (epoch = ${epoch} AND number > ${number})`)) === 0),
-    read: () => reading(async () => Array.from((await table.all(allFields.map(columnOf))) ?? [], toRecord)),
+    read: () =>
+      reading(async () =>
+        Array.from((await table.all(allFields.map(columnOf))) ?? [], (row) => readFields(row, allFields)),
+      ),
     take: (record) =>
       writing(async () => {
         if (record.epoch === 1) {
@@ -152,10 +155,10 @@ export function toRow(record: LedgerRecord): Row {
 const noFields = Object.fromEntries(allFields.map((name) => [name, undefined]));
 
 /** These fields of a record, from its row. Throws WrongColumn. */
-function readFields(row: Row, names: readonly FieldName[]): object {
+function readFields(row: Row, names: readonly FieldName[]): LedgerRecord {
   const record: Record<string, unknown> = { ...noFields };
   for (const name of names) record[name] = readField(row[columnOf(name)], name);
-  return record;
+  return record as unknown as LedgerRecord;
 }
 
 function readField(value: unknown, name: FieldName): unknown {
@@ -163,10 +166,6 @@ function readField(value: unknown, name: FieldName): unknown {
   if (value === null && nullable) return undefined;
   if (!holds(value)) throw new WrongColumn(columnOf(name), "has another type");
   return read === undefined ? value : read(value as never);
-}
-
-function toRecord(row: Row): LedgerRecord {
-  return readFields(row, allFields) as LedgerRecord;
 }
 
 const headColumns = [
@@ -189,8 +188,4 @@ const headColumns = [
 function unanswered(newest?: Row): string {
   const repeats = typeof newest?.detail === "string" && saysDeferred(newest.detail) !== undefined;
   return repeats ? "event = 'late'" : `event = 'late' OR detail LIKE '${deferring}%'`;
-}
-
-function toHead(row: Row): LedgerHead {
-  return readFields(row, headColumns) as LedgerHead;
 }

@@ -165,9 +165,12 @@ async function takeEpoch(holding: Holding): Promise<void> {
     await write(holding, [renewal(holding)]);
     Object.assign(holding, { ledger: await journal.read(), own: [] } satisfies Partial<Holding>);
   }
-  if (isRivalled(holding)) {
+  const { runner, epoch } = holding;
+  if (holding.ledger.some((other) => other.epoch === epoch && other.number > 0 && other.run !== runner.run)) {
+    const problem = "refuses a second create of the same name (another run has taken the lease with the same table)";
+    if (isFirst)
+      throw new MigrateError("ERR_TARGET_UNFIT", { what: `the service of the ledger ${journal.name}`, problem });
     // A run that was under way has lost its lease, and may have changed tables.
-    if (isFirst) throw sharedEpoch(journal);
     holding.standing = "lost";
   }
   // Before the length of the lease was recorded, another run may have waited for less and taken the next epoch.
@@ -190,16 +193,6 @@ function beginEpoch(holding: Holding, record: LedgerRecord, ledger: readonly Led
     onTheWay: onTheWay && { ...onTheWay, isStated: false },
     isLengthStated: journal.hashOf(record) !== "",
   } satisfies Partial<Holding>);
-}
-
-/** Whether another run has added records to the epoch. */
-function isRivalled({ ledger, epoch, runner }: Holding): boolean {
-  return ledger.some((other) => other.epoch === epoch && other.number > 0 && other.run !== runner.run);
-}
-
-function sharedEpoch({ name }: Journal): MigrateError {
-  const problem = "refuses a second create of the same name (another run has taken the lease with the same table)";
-  return new MigrateError("ERR_TARGET_UNFIT", { what: `the service of the ledger ${name}`, problem });
 }
 
 function renewal({ next, duration }: Holding): LedgerEntry {

@@ -5,7 +5,6 @@ import { formatMigration } from "../../../migrations/file-name.ts";
 import type { Migration } from "../../../migrations/load.ts";
 import type { Action } from "../../../actions/model/action.ts";
 import { applyActions, changesRows } from "../../../actions/apply-action.ts";
-import type { Alteration } from "../../../actions/model/alteration.ts";
 import { parsePath } from "../../../schema/path.ts";
 import { differences, type Database, type Table } from "../../../schema/table.ts";
 import { moveStep, type Step } from "../../../steps/registry.ts";
@@ -189,14 +188,11 @@ function workOn(side: readonly Migration[], capabilities: Describing): readonly 
         const none: Work = { ...at, kind, keys: [], cast: [] };
         if (action.kind === "insertRows")
           return { ...none, key: action.key, keys: action.rows.map((row) => JSON.stringify(row[action.key] ?? null)) };
-        return { ...none, cast: action.kind === "alterColumns" ? columnsCast(action.alterations) : [] };
+        const cast = action.kind === "alterColumns" ? action.alterations.filter(({ type }) => type !== undefined) : [];
+        return { ...none, cast: cast.map(({ path }) => parsePath(path)[0]!) };
       }),
     );
   });
-}
-
-function columnsCast(alterations: readonly Alteration[]): readonly string[] {
-  return alterations.flatMap(({ path, type }) => (type === undefined ? [] : [parsePath(path)[0]!]));
 }
 
 function kindsOfWork(action: Action): readonly Work["kind"][] {

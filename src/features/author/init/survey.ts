@@ -35,20 +35,13 @@ export interface ProjectSurvey {
   readonly otherCi: string | undefined;
 }
 
-function usualPlace(): TablePlace {
-  const hasEndpoint = (process.env["MIGRATE_ENDPOINT"] ?? "") !== "";
-  return hasEndpoint ? { kind: "rest", uri: undefined } : { kind: "lance", uri: ".lancedb" };
-}
-
+/** The place of the target that is used without `--target`; without a configuration, the usual one. */
 function placeFound(config: LoadedConfig | undefined): TablePlace {
-  return config === undefined ? usualPlace() : placeIn(config);
-}
-
-/** The place of the target that is used without `--target`. */
-function placeIn({ target, targets }: LoadedConfig): TablePlace {
-  const [first] = Object.values(targets);
-  const used = (target === undefined ? undefined : targets[target]) ?? first;
-  return used?.kind === "lance" ? { kind: "lance", uri: used.uri } : { kind: "rest", uri: undefined };
+  const service: TablePlace = { kind: "rest", uri: undefined };
+  if (config === undefined) return process.env["MIGRATE_ENDPOINT"] ? service : { kind: "lance", uri: ".lancedb" };
+  const { target, targets } = config;
+  const used = (target === undefined ? undefined : targets[target]) ?? Object.values(targets)[0];
+  return used?.kind === "lance" ? { kind: "lance", uri: used.uri } : service;
 }
 
 /** Whether there is a configuration file, for which no other one is written. */

@@ -70,10 +70,7 @@ async function writeSchema({ project, path, tables }: NewSchema, put = putInPlac
 async function otherTables(draft: string, tables: Database): Promise<string | undefined> {
   const loaded = await loadSchema(draft);
   const { steps, impossible } = diff(tables, loaded);
-  const isSame = steps.length + impossible.length === 0 && sameTables(withoutIndexes(tables), loaded);
+  const plain = new Map([...tables].map(([name, table]) => [name, { ...table, indexes: undefined }]));
+  const isSame = steps.length + impossible.length === 0 && sameTables(plain, loaded);
   return isSame ? undefined : "it declares other tables than the existing ones";
-}
-
-function withoutIndexes(tables: Database): Database {
-  return new Map([...tables].map(([name, table]) => [name, { ...table, indexes: undefined }]));
 }
