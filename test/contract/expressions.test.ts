@@ -18,6 +18,7 @@ import { aMigration } from "../simulate/history.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { isLong, ofThisCommit } from "../support/rounds.ts";
 import { lancedb, rowsOf, versionsOf } from "../support/tables.ts";
+import { sourceOf } from "../simulate/start-run.ts";
 
 const integers = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"] as const;
 const floats = ["float32", "float64"] as const;
@@ -63,8 +64,12 @@ async function apply(folder: string, ...all: readonly (readonly Step[])[]): Prom
   ledgers.set(folder, ledger);
   const target: Target = { ...engine, ledger };
   const migrations = all.map((steps, index) => aMigration(index + 1, steps));
-  const source = { list: () => migrations, load: async (file: { version: number }) => migrations[file.version - 1]! };
-  await up({ target, ledger: "_migrations", migrations: source, lease: { duration: 600_000, patience: 0 } });
+  await up({
+    target,
+    ledger: "_migrations",
+    migrations: sourceOf(migrations),
+    lease: { duration: 600_000, patience: 0 },
+  });
   await target.close();
 }
 

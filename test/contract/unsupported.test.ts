@@ -15,6 +15,7 @@ import type { Target } from "../../src/targets/contract/target.ts";
 import { aMigration } from "../simulate/history.ts";
 import { aProject, temporaryFolder } from "../support/project.ts";
 import { aService, apiKey } from "../support/service.ts";
+import { sourceOf } from "../simulate/start-run.ts";
 
 const create = m.createTable("t", { id: int32(), name: utf8(), note: utf8() });
 
@@ -61,11 +62,10 @@ const beyond = Object.entries(steps).flatMap(([kind, some]) =>
 
 function options(target: Target, ...all: readonly Step[]): MigratorOptions {
   const migrations = all.map((step, index) => aMigration(index + 1, [step]));
-  const source = { list: () => migrations, load: async (file: { version: number }) => migrations[file.version - 1]! };
   return {
     target,
     ledger: "_migrations",
-    migrations: source,
+    migrations: sourceOf(migrations),
     computing: embed.computing,
     lease: { duration: 30_000, patience: 0 },
   };

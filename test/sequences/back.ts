@@ -22,6 +22,7 @@ import { memoryTarget } from "../simulate/target/memory-target.ts";
 import { memoryTables } from "../simulate/target/memory-tables.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { aMigration } from "../simulate/history.ts";
+import { sourceOf } from "../simulate/start-run.ts";
 import { stepOf, type Draft } from "./draw.ts";
 import type { Counts } from "./walk.ts";
 
@@ -131,12 +132,10 @@ function possible(draft: Draft, database: ReadonlyMap<string, Table>): Step | un
 }
 
 function optionsOf(target: Target, migrations: readonly Migration[]): MigratorOptions {
-  const load = async (file: { version: number }) => migrations[file.version - 1]!;
-  const source = { list: () => migrations, load };
   return {
     target,
     ledger: "_migrations",
-    migrations: source,
+    migrations: sourceOf(migrations),
     computing: embed.computing,
     lease: { duration: 600_000, patience: 0 },
   };

@@ -16,6 +16,7 @@ import { open } from "../../src/targets/lance/lance.ts";
 import { memoryTarget } from "../simulate/target/memory-target.ts";
 import { memoryTables } from "../simulate/target/memory-tables.ts";
 import { aMigration } from "../simulate/history.ts";
+import { sourceOf } from "../simulate/start-run.ts";
 import * as fc from "../support/fast-check.ts";
 import { rounds } from "../support/rounds.ts";
 import { answered, schemaPair, type Pair } from "../support/schema-pairs.ts";
@@ -51,14 +52,10 @@ async function thereOnEngine({ from, to, answers }: Pair): Promise<"done" | "imp
       aMigration(1, first),
       ...(steps.length === 0 ? [] : [aMigration(2, steps)]),
     ];
-    const source = {
-      list: () => migrations,
-      load: async ({ version }: { version: number }) => migrations[version - 1]!,
-    };
     const options: MigratorOptions = {
       target: { ...engine, ledger },
       ledger: "_migrations",
-      migrations: source,
+      migrations: sourceOf(migrations),
       computing: embed.computing,
       lease: { duration: 600_000, patience: 0 },
     };

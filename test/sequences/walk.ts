@@ -23,6 +23,7 @@ import { aMigration } from "../simulate/history.ts";
 import { stepOf, type Draft } from "./draw.ts";
 import { excuse } from "./excuses.ts";
 import { strictness } from "./strictness.ts";
+import { sourceOf } from "../simulate/start-run.ts";
 
 /** How often each kind of step was applied, refused by the fold, and refused by the engine for its rows. */
 export type Counts = Map<string, number>;
@@ -80,11 +81,10 @@ export async function walk(drafts: readonly Draft[], counts: Counts): Promise<vo
 /** What stopped the run, or undefined. */
 async function run(migrations: readonly Migration[], target: Target): Promise<MigrateError | undefined> {
   try {
-    const source = { list: () => migrations, load: async (file: { version: number }) => migrations[file.version - 1]! };
     await up({
       target,
       ledger,
-      migrations: source,
+      migrations: sourceOf(migrations),
       computing: embed.computing,
       lease: { duration: 600_000, patience: 0 },
     });

@@ -7,7 +7,7 @@ import { rounds } from "../support/rounds.ts";
 import { rates, type Disturbance } from "./application.ts";
 import type { Chance } from "./seeded-random.ts";
 import { runSchedule } from "./schedule.ts";
-import { countsText, simulate } from "./simulate.ts";
+import { simulate } from "./simulate.ts";
 import { counted, type Counted } from "./observer.ts";
 import { aWorld } from "./virtual-time.ts";
 import { aMigration, drawHistory, drawScenario, severalCommits } from "./history.ts";
@@ -70,27 +70,6 @@ test.each(["embedded", "namespace"] as const)(
     expect(violations).toEqual([]);
   },
 );
-
-test.each([
-  [1, "1 run, 1 killed, 1 stopped for a while, 1 clock set, 1 interrupted, 1 request lost, 1 answer lost"],
-  [
-    1_000,
-    "1,000 runs, 1,000 killed, 1,000 stopped for a while, 1,000 clocks set, 1,000 interrupted, 1,000 requests lost",
-  ],
-])("%d of each thing that happens are told as %s", (number, words) => {
-  const counts = Object.fromEntries(Object.keys(counted).map((what) => [what, number])) as Record<Counted, number>;
-  expect(countsText({ schedules: 1, violations: [], counts })).toContain(words);
-});
-
-test.each([
-  [["--seed", "x"], "--seed must be a whole number from 0 to 999999999"],
-  [["--first", "999999999", "--schedules", "2", "--jobs", "2"], "--first and --schedules lead beyond 999999999"],
-])("npm run simulate -- %s is refused in words", async (args, words) => {
-  const { code, stdout, stderr } = await startNode([program, ...args], root).finished;
-  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-  expect(stderr.startsWith(words)).toBe(true);
-  expect(stderr.trimEnd()).not.toContain("\n");
-});
 
 test("on the embedded engine everything holds though an action comes after the lease", async () => {
   const embedded = (chance: Chance) => ({ model: "embedded" as const, migrations: drawHistory(chance, "embedded") });

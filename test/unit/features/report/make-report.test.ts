@@ -21,7 +21,6 @@ import { prune } from "../../../../src/commands/prune.ts";
 import { up } from "../../../../src/commands/up.ts";
 import { checksumOf } from "../../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../../src/migrations/load.ts";
-import type { MigrationSource } from "../../../../src/migrations/source.ts";
 import type { MigratorOptions } from "../../../../src/run/run-context.ts";
 import { parseStep, type Step } from "../../../../src/steps/registry.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
@@ -30,6 +29,7 @@ import { temporaryFolder } from "../../../support/project.ts";
 import { aService, apiKey } from "../../../support/service.ts";
 import { addRows, lancedb } from "../../../support/tables.ts";
 import { killed, leapingClock, watched } from "../../../support/watched.ts";
+import { sourceOf } from "../../../simulate/start-run.ts";
 
 type Steps = readonly object[];
 
@@ -49,10 +49,6 @@ function aMigration(version: number, steps: Steps): Migration {
   const file = `000${version}_m${version}.ts`;
   const checksum = checksumOf(parsed);
   return { version, name: `m${version}`, file, path: file, textHash: checksum, steps: parsed, checksum };
-}
-
-function sourceOf(migrations: readonly Migration[]): MigrationSource {
-  return { list: () => migrations, load: async (file) => migrations.find((one) => one.version === file.version)! };
 }
 
 /** A database in a folder, and runs on the first of these migrations. */
