@@ -15,7 +15,6 @@ export const budgets: Readonly<Record<string, number>> = {
   // 80 more than before: the states of an action have names (run/execute/execute-described.ts).
   "src, core": 52_860,
   "src/features/author": 4_845,
-  "src/features/blame": 225,
   "src/features/bundle": 290,
   "src/features/completion": 90,
   "src/features/contracts": 1_245,
@@ -25,7 +24,7 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/markdown": 415,
   "src/features/rehearse": 925,
   "src/features/repair": 1_560,
-  "src/features/report": 3_710,
+  "src/features/report": 4_150,
   "src/features/serve": 3_330,
   "src/features/telemetry": 290,
   "src/features/types": 1_310,

@@ -5,7 +5,6 @@ import type { RepairMembers } from "./repair/members.ts";
 import type { RehearseMembers } from "./rehearse/members.ts";
 import type { TypesSettings } from "./types/settings.ts";
 export { author } from "./author/feature.ts";
-export { blame } from "./blame/feature.ts";
 export { bundle } from "./bundle/feature.ts";
 export { completion } from "./completion/feature.ts";
 export { contracts } from "./contracts/feature.ts";

@@ -1,6 +1,6 @@
 /** A report with the given numbers of migrations and tables. Each table has 12 columns, which the migrations change. */
 import type { ReportDocument } from "../../src/features/report/report-document.ts";
-import type { ColumnEvent, ColumnLife } from "../../src/plan/history/column-lives.ts";
+import type { ColumnEvent, ColumnLife } from "../../src/features/report/columns/column-lives.ts";
 
 const hour = 3_600_000;
 

@@ -109,28 +109,3 @@ export const midway = z
     metadata: z.record(text, z.record(text, text)),
   })
   .meta({ id: "midway", description: "An action of several commits that was interrupted between two of them." });
-
-/** A change of a column, or of a field of a struct. */
-export const columnEvent = z.strictObject({
-  version: whole.describe("The migration."),
-  step: whole.describe("Counted from 1."),
-  change: z.enum([
-    "created",
-    "renamed",
-    "moved",
-    "retyped",
-    "nullability",
-    "filled",
-    "computed",
-    "indexed",
-    "metadata",
-    "dropped",
-  ]),
-  table: text.describe("Where the column is after the change; where it was, if it is dropped."),
-  path: text,
-  before: text.optional().describe("A name, a type, an index or metadata, depending on the change."),
-  after: text.optional().describe("The same after the change."),
-});
-
-/** Where a column is now. */
-export const presentColumn = z.strictObject({ table: text, path: text, type: text });

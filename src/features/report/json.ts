@@ -1,15 +1,13 @@
-/** The documents of `migrate report`, which are also in its pages. */
+/** The documents of `migrate report`, which are also in its pages, and of `migrate blame`. */
 import { z } from "zod";
 import { costShape } from "../../plan/assess/cost.ts";
 import { contractName, refusal } from "../../plan/assess/plan-document.ts";
 import { eventNames, indexRecall } from "../../cli/json/inspect.ts";
 import {
-  columnEvent,
   deferral,
   difference,
   milliseconds,
   migration,
-  presentColumn,
   problem,
   progress,
   target,
@@ -21,6 +19,31 @@ import {
 } from "../../cli/json/shared.ts";
 
 const named = migration.shape;
+
+/** A change of a column, or of a field of a struct. */
+const columnEvent = z.strictObject({
+  version: whole.describe("The migration."),
+  step: whole.describe("Counted from 1."),
+  change: z.enum([
+    "created",
+    "renamed",
+    "moved",
+    "retyped",
+    "nullability",
+    "filled",
+    "computed",
+    "indexed",
+    "metadata",
+    "dropped",
+  ]),
+  table: text.describe("Where the column is after the change; where it was, if it is dropped."),
+  path: text,
+  before: text.optional().describe("A name, a type, an index or metadata, depending on the change."),
+  after: text.optional().describe("The same after the change."),
+});
+
+/** Where a column is now. */
+const presentColumn = z.strictObject({ table: text, path: text, type: text });
 
 const reportedMigration = z
   .strictObject({
@@ -170,3 +193,29 @@ const ofAll = z.strictObject({
 });
 
 export const report = z.union([ofOne.describe("Without `--fleet`."), ofAll.describe("With `--fleet`.")]);
+
+/** What `migrate blame` prints with --json. */
+export const blame = z.strictObject({
+  target,
+  columns: z
+    .array(
+      z.strictObject({
+        names: texts.describe("Each `table.path` that it had, in order."),
+        now: presentColumn.optional().describe("Absent if it is dropped. With what the pending migrations would do."),
+        events: z
+          .array(
+            z.strictObject({
+              ...columnEvent.shape,
+              name: text.describe("The name of the migration."),
+              status: z.enum(["applied", "baselined", "partial", "pending"]),
+              at: time.optional(),
+              by: text.optional().describe("The user, the machine and the process."),
+              duration: milliseconds.optional().describe("Of the whole migration, or of its group."),
+            }),
+          )
+          .describe("The newest first."),
+      }),
+    )
+    .describe("The columns that have the name now, then those that had it."),
+  problems: texts.describe("What is unknown, and why."),
+});

@@ -8,7 +8,7 @@ import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { resolvingOnce } from "../../migrations/resolve-once.ts";
 import { loadedOnce } from "../../migrations/source.ts";
-import { tableLives } from "../../plan/history/column-lives.ts";
+import { tableLives } from "./columns/column-lives.ts";
 import { withStepsThatRan } from "../../plan/history/renumbered.ts";
 import { inRunOrder } from "../../plan/history/replay.ts";
 import { differenceDocument } from "../../plan/history/table-drift.ts";

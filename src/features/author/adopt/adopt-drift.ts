@@ -14,7 +14,7 @@ import type { Ledger } from "../../../run/lease/with-lease.ts";
 import { readLedger, readCurrent } from "../../../run/prepare/consistent-read.ts";
 import { describeForPlan } from "../../../run/prepare/describe-tables.ts";
 import { compare } from "../../../run/prepare/compare-tables.ts";
-import { requireApplied } from "../../../run/prepare/require-applied.ts";
+import { requireApplied } from "./require-applied.ts";
 import { movedTables } from "./moved-tables.ts";
 import { runContext, type MigratorOptions } from "../../../run/run-context.ts";
 import { checkDeclarable } from "./pull.ts";

@@ -11,7 +11,7 @@ import { planMigration, type Plan } from "../../../plan/make-plan.ts";
 import type { Ledger } from "../../../run/lease/with-lease.ts";
 import { readLedger, readCurrent } from "../../../run/prepare/consistent-read.ts";
 import { describeForPlan } from "../../../run/prepare/describe-tables.ts";
-import { requireApplied } from "../../../run/prepare/require-applied.ts";
+import { requireApplied } from "../adopt/require-applied.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../../../run/run-context.ts";
 import { withoutMetadata } from "../../../schema/metadata.ts";
 import { waitsForValues } from "../../../schema/table-index.ts";

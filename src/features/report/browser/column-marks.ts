@@ -1,5 +1,5 @@
 /** The signs of changes on the line of a column, and what each change is in words. */
-import type { ColumnEvent } from "../../../plan/history/column-lives.ts";
+import type { ColumnEvent } from "../columns/column-lives.ts";
 import { html, svg } from "./dom.ts";
 import { keySign } from "./parts.ts";
 

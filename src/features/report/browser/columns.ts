@@ -1,9 +1,9 @@
 /** The tables, with the life of each column as a line through the migrations. */
 import { count } from "../../../errors/entry.ts";
 import { formatVersion } from "../../../migrations/file-name.ts";
-import type { ColumnEvent, ColumnLife, TableLife } from "../../../plan/history/column-lives.ts";
+import type { ColumnEvent, ColumnLife, TableLife } from "../columns/column-lives.ts";
 import type { ReportDocument } from "../report-document.ts";
-import { changeWords } from "../../../cli/render/column-change.ts";
+import { changeWords } from "../columns/change-words.ts";
 import { byWeight, changeLegend, changeSign } from "./column-marks.ts";
 import { code, html, percent, svg } from "./dom.ts";
 import { isUnfinished } from "./migrations.ts";

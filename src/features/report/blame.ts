@@ -4,7 +4,7 @@ import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { loadMigrations } from "../../migrations/source.ts";
-import { tableLives, type ColumnEvent, type ColumnLife } from "../../plan/history/column-lives.ts";
+import { tableLives, type ColumnEvent, type ColumnLife } from "./columns/column-lives.ts";
 import { missingFiles } from "../../plan/history/pending.ts";
 import { withStepsThatRan } from "../../plan/history/renumbered.ts";
 import { inRunOrder } from "../../plan/history/replay.ts";

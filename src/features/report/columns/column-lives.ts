@@ -1,12 +1,12 @@
 /** Follows each table and column through the migrations, under all of its names. Pure. */
-import { refAfter } from "../../actions/apply-action.ts";
-import type { Action } from "../../actions/model/action.ts";
-import { isMigrateError } from "../../errors/migrate-error.ts";
-import type { Migration } from "../../migrations/load.ts";
-import { formatPath, isWithin, parsePath, type Path } from "../../schema/path.ts";
-import { columnPaths, findColumn, type Table, type Tables } from "../../schema/table.ts";
-import { compileMigration } from "../compile/compile.ts";
-import { replay } from "../compile/replay.ts";
+import { refAfter } from "../../../actions/apply-action.ts";
+import type { Action } from "../../../actions/model/action.ts";
+import { isMigrateError } from "../../../errors/migrate-error.ts";
+import type { Migration } from "../../../migrations/load.ts";
+import { formatPath, isWithin, parsePath, type Path } from "../../../schema/path.ts";
+import { columnPaths, findColumn, type Table, type Tables } from "../../../schema/table.ts";
+import { compileMigration } from "../../../plan/compile/compile.ts";
+import { replay } from "../../../plan/compile/replay.ts";
 import {
   changesBetween,
   columnAt,

@@ -1,13 +1,13 @@
 /** The condition of work that starts from the tables to which all migrations lead. */
-import type { MigrateError } from "../../errors/migrate-error.ts";
-import { migrationsInDoubt } from "../../ledger/state/ledger-state.ts";
-import type { MigrationFile } from "../../migrations/list-files.ts";
-import type { loadMigrations } from "../../migrations/source.ts";
-import { checkMissing, checkNotReverting, checkUnchanged, pendingFiles } from "../../plan/history/pending.ts";
-import { withStepsThatRan } from "../../plan/history/renumbered.ts";
-import { checkConsistent } from "../lease/audited-ledger.ts";
-import type { Ledger } from "../lease/with-lease.ts";
-import type { RunContext } from "../run-context.ts";
+import type { MigrateError } from "../../../errors/migrate-error.ts";
+import { migrationsInDoubt } from "../../../ledger/state/ledger-state.ts";
+import type { MigrationFile } from "../../../migrations/list-files.ts";
+import type { loadMigrations } from "../../../migrations/source.ts";
+import { checkMissing, checkNotReverting, checkUnchanged, pendingFiles } from "../../../plan/history/pending.ts";
+import { withStepsThatRan } from "../../../plan/history/renumbered.ts";
+import { checkConsistent } from "../../../run/lease/audited-ledger.ts";
+import type { Ledger } from "../../../run/lease/with-lease.ts";
+import type { RunContext } from "../../../run/run-context.ts";
 
 /** The migrations with the steps that ran. Throws `refusal` if one is not applied, or may not be. */
 export async function requireApplied(

@@ -1,5 +1,5 @@
 /** A change of a column in words. */
-import type { ChangeText } from "../../plan/history/column-changes.ts";
+import type { ChangeText } from "./column-changes.ts";
 
 export function changeWords({ change, before, after }: ChangeText): string {
   switch (change) {

@@ -5,7 +5,7 @@ import { parsePath, type Path } from "../../schema/path.ts";
 import { notationOf } from "../../schema/text/parse-notation.ts";
 import { defineCommand, withTarget } from "../../cli/command/command.ts";
 import { bundleFlags, nameArgument } from "../../cli/command/flags.ts";
-import { changeWords } from "../../cli/render/column-change.ts";
+import { changeWords } from "./columns/change-words.ts";
 import { renderTable, type TableRow } from "../../cli/render/table.ts";
 import { renderTime } from "../../cli/render/times.ts";
 import type * as shapes from "./json.ts";

@@ -26,17 +26,17 @@ import {
   utf8,
 } from "lance-migrate";
 import { expect, test } from "vitest";
-import { isMigrateError } from "../../../../src/errors/migrate-error.ts";
-import { typeText } from "../../../../src/plan/history/column-changes.ts";
-import { tableLives, type ColumnLife } from "../../../../src/plan/history/column-lives.ts";
-import { replayNext } from "../../../../src/plan/history/replay.ts";
-import { formatPath } from "../../../../src/schema/path.ts";
-import { columnPaths, findColumn, type Table } from "../../../../src/schema/table.ts";
-import { parseStep, type Step } from "../../../../src/steps/registry.ts";
-import { beginning, drafts, stepOf } from "../../../sequences/draw.ts";
-import * as fc from "../../../support/fast-check.ts";
-import { rounds } from "../../../support/rounds.ts";
-import { aMigration } from "../../../support/migrations.ts";
+import { isMigrateError } from "../../../../../src/errors/migrate-error.ts";
+import { typeText } from "../../../../../src/features/report/columns/column-changes.ts";
+import { tableLives, type ColumnLife } from "../../../../../src/features/report/columns/column-lives.ts";
+import { replayNext } from "../../../../../src/plan/history/replay.ts";
+import { formatPath } from "../../../../../src/schema/path.ts";
+import { columnPaths, findColumn, type Table } from "../../../../../src/schema/table.ts";
+import { parseStep, type Step } from "../../../../../src/steps/registry.ts";
+import { beginning, drafts, stepOf } from "../../../../sequences/draw.ts";
+import * as fc from "../../../../support/fast-check.ts";
+import { rounds } from "../../../../support/rounds.ts";
+import { aMigration } from "../../../../support/migrations.ts";
 
 type Steps = readonly object[];
 

@@ -1,12 +1,12 @@
 /** What one action changes about a column. Pure. */
-import { givenTo } from "../../actions/apply-action.ts";
-import type { Action } from "../../actions/model/action.ts";
-import { isNull } from "../../actions/model/risk.ts";
-import { describeComputation } from "../../actions/rewrite/check-computation.ts";
-import { formatColumn, ownValue, sameType, type Column } from "../../schema/data-type.ts";
-import { formatPath, type Path } from "../../schema/path.ts";
-import { formatIndex } from "../../schema/table-index.ts";
-import { findColumn, type Table } from "../../schema/table.ts";
+import { givenTo } from "../../../actions/apply-action.ts";
+import type { Action } from "../../../actions/model/action.ts";
+import { isNull } from "../../../actions/model/risk.ts";
+import { describeComputation } from "../../../actions/rewrite/check-computation.ts";
+import { formatColumn, ownValue, sameType, type Column } from "../../../schema/data-type.ts";
+import { formatPath, type Path } from "../../../schema/path.ts";
+import { formatIndex } from "../../../schema/table-index.ts";
+import { findColumn, type Table } from "../../../schema/table.ts";
 
 /**
  * - `created`: `after` is its type; `before` is the column whose values it keeps, if there is one.
