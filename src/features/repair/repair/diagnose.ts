@@ -8,7 +8,7 @@ import type { LedgerMigration } from "../../../ledger/state/fold-migration.ts";
 import { formatMigration, formatVersion } from "../../../migrations/file-name.ts";
 import { checkFilesOfRan } from "../../../plan/history/pending.ts";
 import { replayHistory } from "../../../plan/history/replay.ts";
-import { chosenPlace, isAt } from "../../../plan/history/position.ts";
+import { chosenPlace, isAt } from "./chosen-position.ts";
 import type { TableDifference } from "../../../plan/history/table-drift.ts";
 import { historyRow, indexedIn, tablesOf } from "../../../plan/history/timeline.ts";
 import { withLost, type RestoredLedger } from "./lost-records.ts";

@@ -7,16 +7,8 @@ import type { MigrationFile } from "../../../migrations/list-files.ts";
 import type { Migration } from "../../../migrations/load.ts";
 import { formatVersion } from "../../../migrations/file-name.ts";
 import { gapsIn } from "../../../plan/history/pending.ts";
-import {
-  chosenPlace,
-  differencesAt,
-  isAt,
-  nearestPlace,
-  placeOfTable,
-  placesIn,
-  type FittingPlaces,
-  type HistoryPosition,
-} from "../../../plan/history/position.ts";
+import { placesIn, type FittingPlaces, type HistoryPosition } from "../../../plan/history/position.ts";
+import { chosenPlace, differencesAt, isAt, nearestPlace, placeOfTable } from "./chosen-position.ts";
 import type { HistoryRow, RowAction } from "../../../plan/history/timeline.ts";
 import { areAll, describeDifference, howToFix, type TableDifference } from "../../../plan/history/table-drift.ts";
 import { fittingVersion } from "./fitting-version.ts";

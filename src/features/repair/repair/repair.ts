@@ -3,7 +3,7 @@ import { MigrateError } from "../../../errors/migrate-error.ts";
 import { foldLedger } from "../../../ledger/state/fold.ts";
 import { loadMigrations } from "../../../migrations/source.ts";
 import { withStepsThatRan, checkNamesOfNow } from "../../../plan/history/renumbered.ts";
-import { checkChoice } from "../../../plan/history/position.ts";
+import { checkChoice } from "./chosen-position.ts";
 import { auditConsistently } from "../../../run/lease/audited-ledger.ts";
 import { readCurrent } from "../../../run/prepare/consistent-read.ts";
 import type { Remedy } from "./remedy.ts";

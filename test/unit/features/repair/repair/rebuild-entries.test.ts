@@ -4,7 +4,7 @@ import type { LedgerState } from "../../../../../src/ledger/state/ledger-state.t
 import type { LedgerEntry, LedgerRecord } from "../../../../../src/ledger/state/record.ts";
 import { stepHash } from "../../../../../src/migrations/checksum.ts";
 import { checkUnchanged } from "../../../../../src/plan/history/pending.ts";
-import { chosenPlace } from "../../../../../src/plan/history/position.ts";
+import { chosenPlace } from "../../../../../src/features/repair/repair/chosen-position.ts";
 import { historyRow } from "../../../../../src/plan/history/timeline.ts";
 import { entriesFromTables } from "../../../../../src/features/repair/repair/rebuild-entries.ts";
 import { ledgerColumns } from "../../../../../src/ledger/journal/rows-journal.ts";
