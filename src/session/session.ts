@@ -60,7 +60,7 @@ export function requireDatabase({ databases, target, config }: Session): void {
  * In a wrong folder, or where the configuration was forgotten, a command must not report on an empty database, or create
  * one. Throws ERR_PROJECT_MISSING.
  */
-export function requireProject({ isDefault, folder }: LoadedConfig): void {
+function requireProject({ isDefault, folder }: LoadedConfig): void {
   if (isDefault === true && !existsSync(resolve(folder, usualDatabase)))
     throw new MigrateError("ERR_PROJECT_MISSING", { folder, config: configNames[0]!, database: usualDatabase });
 }

@@ -18,7 +18,7 @@ export function checkContracts(plan: Plan, found: FoundContracts, direction: Dir
 }
 
 /** Only a note: no release may run yet, and an application may have left a table. */
-export function checkedContracts({ contracts, empty }: FoundContracts): CheckedContracts {
+function checkedContracts({ contracts, empty }: FoundContracts): CheckedContracts {
   return {
     releases: contracts.map(({ application, release, file }) => ({ application, release, file })),
     notes: [
