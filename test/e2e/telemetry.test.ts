@@ -175,7 +175,8 @@ test.each([
   ["Node imports", { NODE_OPTIONS: "--import ./telemetry.ts" }],
 ] as const)("the documentation's SDK, which %s, sends spans and no metrics", async (_, env) => {
   const { url, seen } = await serve((response) => response.setHeader("content-type", "application/json").end("{}"));
-  const project = aProject();
+  // An SDK that a configuration registers stays in its process.
+  const project = aProject("own");
   symlinkSync(join(root, "node_modules/@opentelemetry"), join(project.folder, "node_modules/@opentelemetry"));
   const isConfiguration = Object.keys(env).length === 0;
   const blocks = allBlocks().filter(({ page, file }) => page === "docs/telemetry.md" && file !== undefined);
