@@ -30,7 +30,7 @@ import type { PlacedHooks } from "./hooks.ts";
 import type { Observable } from "./observed.ts";
 import type { PlanCheck } from "./plan-check.ts";
 import type { Phase } from "./phase.ts";
-import type { StaleColumn } from "./stale-text.ts";
+import { watchedIn, type StaleColumn } from "./stale-text.ts";
 import packageJson from "../../package.json" with { type: "json" };
 
 export interface MigratorOptions extends Observable {
@@ -146,15 +146,41 @@ export type Executor<Kind extends ActionKind, Context = ExecutorContext> = (
 /** By the kinds of their actions. */
 export type Executors<Context = ExecutorContext> = { readonly [Kind in ActionKind]?: Executor<Kind, Context> };
 
+/** Kinds of actions that are no call of a target. */
+const computed: ReadonlySet<ActionKind> = new Set([
+  "prepareColumn",
+  "fillColumn",
+  "catchUpColumn",
+  "populateTable",
+  "checkRecall",
+]);
+
+function refuseComputed(plan: Plan): Plan {
+  const refusal = {
+    reason: "failure",
+    problem: "this copy of lance-migrate has no part that computes values",
+  } as const;
+  const migrations = plan.migrations.map((one) => ({
+    ...one,
+    actions: one.actions.map((action) =>
+      action.commits.some((commit) => computed.has(commit.action.kind))
+        ? { ...action, refusal: action.refusal ?? refusal }
+        : action,
+    ),
+  }));
+  return { ...plan, migrations };
+}
+
+/** Without the feature. What the ledger states about watched columns is kept for releases that have it. */
 const nothing: ColumnComputing = {
   executors: async () => ({}),
   async dropLate() {},
   countRows: async () => null,
-  withMissingCode: async (plan) => plan,
+  withMissingCode: async (plan) => refuseComputed(plan),
   checkKeys: async () => ({ problems: new Map(), usable: new Set() }),
   preparingColumns: async () => new Map(),
   listStale: async () => [],
-  waitingRows: async () => noRows,
+  waitingRows: async (_, { deferral }) => ({ ...noRows, names: watchedIn(deferral) }),
   sampleSteps: async () => new Map(),
   findLoader: async () => undefined,
   verifyRecall: async () => [],

@@ -64,10 +64,15 @@ export function placeIn(words: string): Pick<WatchedColumn, "keep" | "table"> {
   return { table, keep: plain.slice(0, -` of ${table}`.length) };
 }
 
+/** The watched columns that the detail of a record states. */
+export function watchedIn(detail = ""): readonly string[] {
+  return partsOfDeferral(detail).indexes.filter((words) => words.startsWith(watching));
+}
+
 /** What waits by the detail of a record, for people. */
 export function waitingText(detail: string): string {
   const { indexes: names, failures } = partsOfDeferral(detail);
-  const columns = names.filter((words) => words.startsWith(watching));
+  const columns = watchedIn(detail);
   const indexes = names.filter((words) => !words.startsWith(watching));
   const deferred = indexes.length === 0 ? [] : [deferralDetail(indexes, failures)];
   return [...deferred, ...columns.map((words) => `${words} is dropped`)].join("; ");

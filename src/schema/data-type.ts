@@ -204,3 +204,17 @@ export function holdsNullField(type: DataType): boolean {
     (one) => one.kind === "struct" && one.fields.some((field) => field.type.kind === "null"),
   );
 }
+
+/** How many bytes a value takes, of types that take the same in every row. A bool takes a bit. */
+export const fixedBytes: Readonly<Partial<Record<DataType["kind"], number>>> = {
+  ...Object.fromEntries([...integerKinds, ...floatKinds].map((kind) => [kind, bits({ kind }) / 8])),
+  null: 0,
+  bool: 1 / 8,
+  date32: 4,
+  time32: 4,
+  date64: 8,
+  time64: 8,
+  timestamp: 8,
+  duration: 8,
+  decimal128: 16,
+};

@@ -1,5 +1,5 @@
 /** How much memory values take, by their type. Pure. */
-import { bits, childColumns, floatKinds, integerKinds, type DataType } from "./data-type.ts";
+import { childColumns, fixedBytes, type DataType } from "./data-type.ts";
 
 interface Width {
   /** The bytes of the parts that have the same length in every row; may be a fraction. */
@@ -9,20 +9,6 @@ interface Width {
 }
 
 const aText: Width = { fixed: 0, variable: 1 };
-
-/** How many bytes a value takes, of types that take the same in every row. A bool takes a bit. */
-export const fixedBytes: Readonly<Partial<Record<DataType["kind"], number>>> = {
-  ...Object.fromEntries([...integerKinds, ...floatKinds].map((kind) => [kind, bits({ kind }) / 8])),
-  null: 0,
-  bool: 1 / 8,
-  date32: 4,
-  time32: 4,
-  date64: 8,
-  time64: 8,
-  timestamp: 8,
-  duration: 8,
-  decimal128: 16,
-};
 
 /** The width of one value in memory; files are compressed. */
 export function widthOf(type: DataType): Width {

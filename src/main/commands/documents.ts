@@ -26,12 +26,13 @@ const ofFeatures = await Promise.all(
     .filter(([, { commands, flags }]) => commands !== undefined || flags !== undefined)
     .map(async ([name]) => (await import(`../../features/${name}/json.ts`)) as typeof core),
 );
-/** A feature adds its own shape to those of a command that it extends. */
+
+/** A feature adds its own shape to those of a command that it extends. A union with a name stays whole. */
 function shapeOf(name: string): z.ZodType {
   const shapes = [core, ...ofFeatures].flatMap((some) => some[name] ?? []);
   return shapes.length === 1
     ? shapes[0]!
-    : z.union(shapes.flatMap((one) => (one instanceof z.ZodUnion ? one.options : one)));
+    : z.union(shapes.flatMap((one) => (one instanceof z.ZodUnion && one.meta() === undefined ? one.options : one)));
 }
 
 export const documents: typeof core = Object.fromEntries(

@@ -1,7 +1,6 @@
 /** Values of one type in the layout of Arrow (https://arrow.apache.org/docs/format/Columnar.html#physical-memory-layout). */
-import { childColumns, isInteger, type DataType } from "../../schema/data-type.ts";
+import { childColumns, fixedBytes, isInteger, type DataType } from "../../schema/data-type.ts";
 import { storedType } from "../../schema/reserved-metadata.ts";
-import { fixedBytes } from "../../schema/type-width.ts";
 
 export interface ArrayData {
   readonly type: DataType;
