@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** By what is counted, the most lines; of docs, the most words. */
 export const budgets: Readonly<Record<string, number>> = {
-  "src, core": 43_250,
+  "src, core": 43_310,
   "src/features/author": 4_780,
   "src/features/bundle": 285,
   "src/features/completion": 85,
@@ -27,15 +27,19 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/serve": 3_290,
   "src/features/telemetry": 290,
   "src/features/types": 1_310,
-  test: 106_300,
+  test: 106_320,
   "docs, guide, in words": 45_000,
-  // 50 more than before: what a feature may add to runs, and which declarations of a feature stay in the core.
-  "docs/internals, in words": 23_850,
+  // 250 more than before: how a killed run is resumed, and steps of recipes that an engineer who followed them missed.
+  "docs/internals, in words": 24_060,
 };
 
 /** The lines or words of each part. */
 export function amounts(): Readonly<Record<string, number>> {
-  const files = execFileSync("git", ["ls-files", "src", "test", "docs", "*.md"], { cwd: root, encoding: "utf8" });
+  const files = execFileSync(
+    "git",
+    ["ls-files", "--cached", "--others", "--exclude-standard", "src", "test", "docs", "*.md"],
+    { cwd: root, encoding: "utf8" },
+  );
   const found: Record<string, number> = {};
   for (const file of files.trim().split("\n")) {
     const part = partOf(file);

@@ -47,15 +47,28 @@ export function indexHarm(
   kind: IndexKind,
   { dataStorageVersion }: Pick<TableFormat, "dataStorageVersion">,
 ): string | undefined {
-  if (kind === "ivfRq")
-    return "with clients for JavaScript up to 0.30 and Python up to 0.33, `optimize` fails once rows have been added";
-  // Clients that can read file format 2.2 know the other kinds.
-  if (dataStorageVersion === "2.2") return undefined;
-  return {
-    fts: "clients for JavaScript before 0.27 and Python before 0.30 ignore it: some of their searches fail, and others find only the exact word, without an error",
-    fm: "with clients for JavaScript before 0.27 and Python before 0.30, filters on its column and `optimize` fail",
-  }[kind as string];
+  const harm = indexHarms[kind];
+  return typeof harm === "string" ? harm : dataStorageVersion === "2.2" ? undefined : harm?.before;
 }
+
+/** `before`: only of clients that can't read file format 2.2 either. */
+const indexHarms: Readonly<Record<IndexKind, string | { readonly before: string } | undefined>> = {
+  btree: undefined,
+  bitmap: undefined,
+  labelList: undefined,
+  fts: {
+    before:
+      "clients for JavaScript before 0.27 and Python before 0.30 ignore it: some of their searches fail, and others find only the exact word, without an error",
+  },
+  fm: {
+    before: "with clients for JavaScript before 0.27 and Python before 0.30, filters on its column and `optimize` fail",
+  },
+  ivfFlat: undefined,
+  ivfPq: undefined,
+  ivfRq: "with clients for JavaScript up to 0.30 and Python up to 0.33, `optimize` fails once rows have been added",
+  hnswPq: undefined,
+  hnswSq: undefined,
+};
 
 const harms: ReadonlyMap<string, string> = new Map([
   ["0.1", "the engine itself stores no nulls in it: they become zeros, false and empty lists (docs/clients.md)"],
