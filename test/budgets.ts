@@ -27,7 +27,7 @@ export const budgets: Readonly<Record<string, number>> = {
   "src/features/serve": 3_290,
   "src/features/telemetry": 290,
   "src/features/types": 1_310,
-  test: 106_320,
+  test: 106_330,
   "docs, guide, in words": 45_000,
   // 250 more than before: how a killed run is resumed, and steps of recipes that an engineer who followed them missed.
   "docs/internals, in words": 24_060,

@@ -1,6 +1,6 @@
 /** Runs that meet with no trouble. */
 import { isMigrateError } from "../../src/errors/migrate-error.ts";
-import { isUnknownLoss } from "./invariants.ts";
+import { alarms, isUnknownLoss } from "./invariants.ts";
 import type { Trouble } from "./machine.ts";
 import type { Scene, SimulatedRun } from "./schedule-state.ts";
 import { start, type Start } from "./start-run.ts";
@@ -40,8 +40,14 @@ export async function runWithWaysOut(scene: Scene, name: string): Promise<Simula
     if (first === undefined && !isUnknownLoss(scene, run)) return run;
     scene.turned ||= first !== undefined;
     const turned = first && (await runCalmly(scene, `${name}, the other way`, { order: first }));
-    if (typeof turned === "string") return turned;
+    // What came late has to be put back by somebody first.
+    if (typeof turned === "string" || isAlarm(turned)) return turned;
   }
+}
+
+function isAlarm(run: SimulatedRun | undefined): run is SimulatedRun {
+  const { ended } = run ?? {};
+  return ended !== undefined && "error" in ended && alarms.some((code) => isMigrateError(ended.error, code));
 }
 
 /** What an error says has to run first. */

@@ -26,7 +26,7 @@ const expected: readonly ErrorCode[] = [
 /** What says that another release has more files. */
 const older: readonly ErrorCode[] = ["ERR_MIGRATION_MISSING", "ERR_BEGUN"];
 /** What says that a table is not as it should be. */
-const alarms: readonly ErrorCode[] = ["ERR_DRIFT", "ERR_TABLE_CHANGED", "ERR_UNEXPECTED_RESULT"];
+export const alarms: readonly ErrorCode[] = ["ERR_DRIFT", "ERR_TABLE_CHANGED", "ERR_UNEXPECTED_RESULT"];
 
 /** Nobody waits for ever, and who fails has a reason. */
 export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined {
@@ -76,8 +76,20 @@ function hasUsedPlan({ tables }: Scene, { machine }: SimulatedRun): boolean {
 function silentLoss({ losses, application }: Scene, run: SimulatedRun): string | undefined {
   const { machine } = run;
   const mayBeUnknown = application.does.has("compaction");
-  const lost = losses.find((one) => one.sender === machine && one.isLost() && !(mayBeUnknown && saysUnknown(one, run)));
+  const lost = losses.find(
+    (one) =>
+      one.sender === machine && one.isLost() && !statesLoss(one, run) && !(mayBeUnknown && saysUnknown(one, run)),
+  );
   return lost && `${machine.name} reports success, and by its call ${lost.what}`;
+}
+
+/** A run that may lose metadata of others states which, where the target refuses to set it again. */
+function statesLoss({ table, column }: Loss, { order, accepted }: SimulatedRun): boolean {
+  if (!order.acceptLoss || column === undefined) return false;
+  const report = new RegExp(
+    `^${table} was restored without what others had given it since: .*metadata .* of ${column}\\b`,
+  );
+  return accepted.some((words) => report.test(words));
 }
 
 /**

@@ -26,14 +26,14 @@ const bug = (name: string, near: number, ...texts: Parameters<typeof change>): P
 export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "a lease is taken over by the wall clock, which may be set",
-    4155,
+    455,
     "ledger/lease/wait-for-holder.ts",
     "const began = clock.steady();",
     "clock = { ...clock, steady: clock.wall };\n  const began = clock.steady();",
   ),
   bug(
     "a silent holder is waited for by half its lease",
-    12,
+    222,
     "ledger/lease/wait-for-holder.ts",
     "if (asked - since > silence) return newest;",
     "if (asked - since > silence / 2) return newest;",
@@ -76,14 +76,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "an epoch whose answer was lost is taken for one's own",
-    3710,
+    263,
     "ledger/lease/lease.ts",
     "if (owner === undefined && failure !== undefined) throw failure;",
     "if (failure !== undefined) return true;",
   ),
   bug(
     "an epoch is taken by a plain append",
-    38,
+    2,
     "ledger/journal/rows-journal.ts",
     "return await table.insertIfAbsent(toRow(record));",
     "await table.insert([toRow(record)]);\n        return true;",
@@ -97,7 +97,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "the number of a record that could not be written is used again",
-    15,
+    209,
     "ledger/lease/record-chain.ts",
     "({ hash, last, deferral } = before);",
     "({ hash, last, deferral } = before);\n        number -= entries.length;",
@@ -111,14 +111,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a table that comes back to a schema is not recorded before",
-    273,
+    194,
     "plan/make-plan.ts",
     "(!describes || again || isSilent)",
     "(!describes || isSilent)",
   ),
   bug(
     "not every action has its record where tables can't be looked at",
-    36,
+    55,
     "plan/make-plan.ts",
     "(!describes || again || isSilent)",
     "(describes && (again || isSilent))",
@@ -132,21 +132,21 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "the table is not looked at again before a second try",
-    118,
+    647,
     "run/execute/execute-described.ts",
     "if (failure === undefined ? sameTables(after, tablesOf(found)) : this.#isDoneIn(tablesOf(found)))",
     "if (failure === undefined && sameTables(after, tablesOf(found)))",
   ),
   bug(
     "an action is recorded before it is done",
-    6,
+    38,
     "run/execute/execute.ts",
     "  progress.done++;\n",
     "  progress.done++;\n  const ahead = planned.actions[planned.actions.indexOf(action) + 1];\n  if (ahead?.recordFirst === true) progress.done++;\n  if (ahead?.recordFirst === true) await recordProgress(progress);\n  if (ahead?.recordFirst === true) progress.done--;\n",
   ),
   bug(
     "what is in doubt is released as if it were known",
-    24,
+    209,
     "run/execute/migration-progress.ts",
     "await lease.release([record], inDoubt ? version : undefined).catch(() => {});",
     "await lease.release([record]).catch(() => {});",
@@ -174,7 +174,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "nobody looks at the tables of late calls",
-    9,
+    2,
     "run/execute/late-calls.ts",
     "for (const late of calls) {",
     "for (const late of [] as typeof calls) {",
@@ -202,7 +202,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a commit that leads back is taken as done",
-    2,
+    3,
     "plan/commits/commits.ts",
     "if (at > from ? leadsBack(commits, at) : changesRows(commits[at]!.action)) break;",
     "if (at === from && changesRows(commits[at]!.action)) break;",
@@ -223,28 +223,28 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "the next run does not know the places of a detour",
-    64,
+    70,
     "plan/commits/commits.ts",
     "if (detour !== undefined) return { commits: at, detour };",
     "",
   ),
   bug(
     "the next run begins a detour anew",
-    64,
+    70,
     "plan/commits/commit-progress.ts",
     "...commits[done]!.detour.slice(detour)",
     "...commits[done]!.detour",
   ),
   bug(
     "a detour that is refused leaves the columns hidden",
-    6153,
+    1838,
     "actions/rewrite/append-guard.ts",
     "undo: [show, ...undo]",
     "undo",
   ),
   bug(
     "an action is taken for done without what the ledger keeps of it",
-    157,
+    530,
     "plan/make-plan.ts",
     "if (first === undefined || midway === undefined) return actions;",
     "if (first === undefined || midway === undefined || actions.length > 0) return actions;",
@@ -258,7 +258,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a migration is rolled back without a word before",
-    12,
+    97,
     "run/execute/migration-progress.ts",
     'if (direction === "down") await recordProgress(progress);',
     "",
@@ -314,7 +314,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   {
     name: "a torn list of tables is believed, and what is recorded next refers to it",
-    near: 87,
+    near: 4124,
     changes: [
       change("ledger/journal/markers-journal.ts", "if (absent.length === 0) return all;", "return all;"),
       change(
@@ -345,7 +345,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "what others write during a migration counts as written by it",
-    125,
+    603,
     "run/execute/restore-points.ts",
     "|| (watched.has(name) && !isAlone);",
     "|| (watched.has(name) && !isAlone && commits < 0);",
@@ -359,7 +359,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a rollback asks about rows only where it can put them back",
-    2894,
+    1707,
     "run/check/find-blocking-rows.ts",
     "    if (lost === undefined) continue;\n    if (acceptLoss",
     "    if (lost === undefined || lost.mayPutBack !== true) continue;\n    if (acceptLoss",
@@ -389,14 +389,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "metadata that others set meanwhile is replaced by what is put back",
-    1630,
+    695,
     "run/execute/commit-loop.ts",
     "isAllLeft(sent.action, tables) &&",
     "",
   ),
   bug(
     "a migration that may have begun is passed over by a rollback of earlier ones",
-    2028,
+    1468,
     "run/prepare/unstarted-migrations.ts",
     "if (found === undefined || (await mayHaveBegun(found, target)))",
     "if (found === undefined)",
