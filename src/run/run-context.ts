@@ -187,7 +187,7 @@ const nothing: ColumnComputing = {
   async dropPrepared() {},
 };
 
-/** Loaded when it is needed. */
+/** What the feature brings; it is loaded here. Without the feature, what refuses to compute. */
 export async function computingOf({ computing }: Pick<MigratorOptions, "computing">): Promise<ColumnComputing> {
   return (await computing?.()) ?? nothing;
 }

@@ -13,6 +13,7 @@ export interface SessionFeature {
   readonly migrationsInBundle?: (path: string) => Promise<MigrationSource>;
   /** Listens to the runs of the session. */
   readonly listen?: Listen;
+  /** Computes columns and rows by code of the project. */
   readonly computing?: MigratorOptions["computing"];
   /** The check of the plans of a session; undefined if nothing is configured for it. */
   readonly planCheck?: (settings: SessionSettings) => PlanCheck | undefined;

@@ -58,7 +58,7 @@ for first in range(0, rows, ${fragment}):
     ${also}
 `;
 
-/** Writes the project and its table of so many rows; the change of the model is pending. */
+/** Writes the project and its table with that number of rows; the change of the model is pending. */
 export async function writeEmbeddingProject(folder: string, rows: number, scene: Scene): Promise<void> {
   const { length, options = "", files = {} } = scene;
   const steps = [`m.createTable("docs", { id: m.int64(), text: m.utf8(), embedding: m.vector(${length}) })`];

@@ -88,7 +88,7 @@ export async function startService(dialect: "service" | "namespace", data: strin
   return { kind: "rest", endpoint: (JSON.parse(line) as { url: string }).url, apiKey, dialect } as const;
 }
 
-/** Starts the service of databases-service.ts, whose answers take so many milliseconds, and gives its address. */
+/** Starts the service of databases-service.ts, whose answers take `latency` milliseconds, and gives its address. */
 export async function startFastService(latency: number): Promise<string> {
   const script = fileURLToPath(new URL("databases-service.ts", import.meta.url));
   return `http://127.0.0.1:${(await firstLineOf([script, String(latency)])).trim()}`;

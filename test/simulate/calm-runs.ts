@@ -40,7 +40,7 @@ export async function runWithWaysOut(scene: Scene, name: string): Promise<Simula
     if (first === undefined && !isUnknownLoss(scene, run)) return run;
     scene.turned ||= first !== undefined;
     const turned = first && (await runCalmly(scene, `${name}, the other way`, { order: first }));
-    // What came late has to be put back by somebody first.
+    // Somebody must first put back what came late.
     if (typeof turned === "string" || isAlarm(turned)) return turned;
   }
 }

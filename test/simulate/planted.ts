@@ -195,7 +195,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a run that goes on at a commit that leads back does not record it",
-    6794,
+    3997,
     "run/execute/commit-loop.ts",
     "const leads = at > (recorded?.commit ?? 0) && leadsBack(commits, at) && !onlyReads(commit.action);",
     "const leads =\n    !run.isResumed && at > (recorded?.commit ?? 0) && leadsBack(commits, at) && !onlyReads(commit.action);",
@@ -331,7 +331,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   bug(
     "a resumed migration keeps the version that it finds, not the one before it",
-    588,
+    3456,
     "run/execute/restore-points.ts",
     "|| done > 0 || midway !== undefined) return undefined;",
     "|| midway !== undefined) return undefined;",
@@ -410,7 +410,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "a saved plan is carried out on another table than the one that it was made for",
-    5326,
+    3054,
     "plan/assess/saved-tables.ts",
     'if (identity === "another")',
     'if (identity === "another" && now.newest < version)',
