@@ -15,7 +15,7 @@ import type { KnownResults } from "../compute/own-results.ts";
 import { stagedColumns } from "../compute/computing.ts";
 import { LimitReached } from "../calls/fill-failed.ts";
 import { fragmentsBefore } from "../compute/results.ts";
-import { seldom } from "../../../time/seldom.ts";
+import { seldom } from "./seldom.ts";
 import type { ComputeContext, FillContext, Filled } from "../compute/fill-context.ts";
 import { areSiblings, partsOf, resultsName, resultsOf, stagingName, stagingsOf } from "../compute/staging-name.ts";
 import type { ExecutorContext } from "../../../run/run-context.ts";

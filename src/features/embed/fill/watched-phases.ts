@@ -1,6 +1,6 @@
 /** Reports the phases of a column that is computed. */
 import type { Phase, Phases } from "../../../run/phase.ts";
-import { seldom } from "../../../time/seldom.ts";
+import { seldom } from "./seldom.ts";
 import type { ExecutorContext } from "../../../run/run-context.ts";
 
 export function watchedPhases(

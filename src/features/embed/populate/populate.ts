@@ -7,7 +7,7 @@ import type { RowAccess } from "../../../targets/contract/row-access.ts";
 import type { Target } from "../../../targets/contract/target.ts";
 import type { Code } from "../compute/call-code.ts";
 import { LimitReached } from "../calls/fill-failed.ts";
-import { seldom } from "../../../time/seldom.ts";
+import { seldom } from "../fill/seldom.ts";
 import { withRows } from "../../../run/executors.ts";
 import type { Executor, ExecutorContext } from "../../../run/run-context.ts";
 

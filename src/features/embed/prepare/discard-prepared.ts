@@ -4,7 +4,7 @@ import { isKeptMark, isPrepared, keptMark } from "../../../actions/rewrite/prepa
 import { isHalfDone, type LedgerState } from "../../../ledger/state/ledger-state.ts";
 import { formatMigration } from "../../../migrations/file-name.ts";
 import { byPart, isPreparing } from "../compute/staging-name.ts";
-import { underLease } from "../../../run/lease/under-lease.ts";
+import { underLease } from "./under-lease.ts";
 import { withLease } from "../../../run/lease/with-lease.ts";
 import { findSwitchedBack } from "../watch/find-stale.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../../../run/run-context.ts";

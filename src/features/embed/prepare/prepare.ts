@@ -21,7 +21,7 @@ import type { Shard } from "../compute/shard.ts";
 import { areSiblings, preparingName, preparingsOf } from "../compute/staging-name.ts";
 import { compareNeighbours, type SharedNeighbours } from "../recall/compare-neighbours.ts";
 import { observed } from "../../../run/observed.ts";
-import { underLease } from "../../../run/lease/under-lease.ts";
+import { underLease } from "./under-lease.ts";
 import type { Target } from "../../../targets/contract/target.ts";
 import { planOn } from "../../../commands/run.ts";
 import { upward } from "../../../commands/upward.ts";

@@ -5,7 +5,7 @@ import { byPlace, type LedgerRecord } from "../../../ledger/state/record.ts";
 import type { Clock } from "../../../time/clock.ts";
 import { isSilent } from "../../../run/lease/describe-holder.ts";
 import { isOfShard } from "../compute/staging-name.ts";
-import { isGone } from "../../../run/lease/process-identity.ts";
+import { isGone } from "./process-identity.ts";
 import type { RunContext } from "../../../run/run-context.ts";
 import { phaseNow } from "../../../run/phase.ts";
 import type { PreparingState } from "../../../run/computed.ts";

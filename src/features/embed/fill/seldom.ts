@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../../../time/clock.ts";
 
 /** Passes something on at most once a second, and at the end the last. */
 export function seldom<Given extends readonly unknown[]>(clock: Clock, emit: (...given: Given) => void) {

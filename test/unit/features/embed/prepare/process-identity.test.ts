@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { isGone, withProcess } from "../../../../src/run/lease/process-identity.ts";
+import { isGone, withProcess } from "../../../../../src/features/embed/prepare/process-identity.ts";
 
 /** The id of a run, with other parts in places counted from 1 after the run: boot, namespace, process, start. */
 const changed = (parts: Readonly<Record<number, string>>) =>

@@ -1,8 +1,8 @@
-import { journalOf } from "../../ledger/journal/open-journal.ts";
-import type { Lease } from "../../ledger/lease/lease.ts";
-import type { RunContext } from "../run-context.ts";
+import { journalOf } from "../../../ledger/journal/open-journal.ts";
+import type { Lease } from "../../../ledger/lease/lease.ts";
+import type { RunContext } from "../../../run/run-context.ts";
 import { isGone, withProcess } from "./process-identity.ts";
-import { withLease } from "./with-lease.ts";
+import { withLease } from "../../../run/lease/with-lease.ts";
 
 /**
  * Acts under a lease that has a ledger of its own, so that the lease of migrations stays free. The lease of a process of this
