@@ -115,7 +115,7 @@ export const command = defineConfig({
   input: {
     index: "src/index.ts",
     app: "src/app.ts",
-    testing: "src/testing.ts",
+    testing: "src/features/testing/testing.ts",
     bin: "src/main/bin.ts",
     worker: "src/features/serve/work/worker.ts",
   },

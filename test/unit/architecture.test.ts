@@ -32,7 +32,6 @@ const rooms = [
   "features",
   "migrator",
   "index.ts",
-  "testing.ts",
   "main",
 ];
 

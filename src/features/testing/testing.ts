@@ -1,5 +1,5 @@
 /** `lance-migrate/testing`: migrated databases for tests. */
-import type { MigratedDatabase, MigratedDatabaseOptions } from "./session/testing/options.ts";
+import type { MigratedDatabase, MigratedDatabaseOptions } from "./options.ts";
 
 export type { MigratedDatabase, MigratedDatabaseOptions };
 
@@ -12,6 +12,6 @@ export type { MigratedDatabase, MigratedDatabaseOptions };
  * const db = await connect(database.uri);
  */
 export async function migratedDatabase(options: MigratedDatabaseOptions = {}): Promise<MigratedDatabase> {
-  const { migratedDatabase } = await import("./session/testing/migrated-database.ts");
-  return await migratedDatabase(options, Object.values(await import("./features/index.ts")));
+  const { migratedDatabase } = await import("./migrated-database.ts");
+  return await migratedDatabase(options, Object.values(await import("../index.ts")));
 }

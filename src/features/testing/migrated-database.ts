@@ -9,9 +9,9 @@ import { up } from "../../commands/up.ts";
 import { engineVersion } from "../../engine/package/find-engine.ts";
 import { thisRunner, type MigratorOptions } from "../../run/run-context.ts";
 import type { TargetConfig } from "../../targets/index.ts";
-import { openTarget, targetNamed } from "../open-target.ts";
-import { checkOptions, openProject, type Project } from "../session.ts";
-import { computingIn, type SessionFeature } from "../session-feature.ts";
+import { openTarget, targetNamed } from "../../session/open-target.ts";
+import { checkOptions, openProject, type Project } from "../../session/session.ts";
+import { computingIn, type SessionFeature } from "../../session/session-feature.ts";
 import type { MigratedDatabase, MigratedDatabaseOptions } from "./options.ts";
 
 const shape: Shape<MigratedDatabaseOptions> = {
@@ -22,7 +22,7 @@ const shape: Shape<MigratedDatabaseOptions> = {
   cache: yesOrNo,
 };
 
-/** See src/testing.ts. */
+/** See src/features/testing/testing.ts. */
 export async function migratedDatabase(
   wanted: MigratedDatabaseOptions,
   features: readonly SessionFeature[],
