@@ -114,7 +114,7 @@ const featureOf = (id: string) => /\/src\/features\/([^/]+)\//.exec(id)?.[1] ?? 
 export const command = defineConfig({
   input: {
     index: "src/index.ts",
-    app: "src/app.ts",
+    app: "src/features/app/app.ts",
     testing: "src/features/testing/testing.ts",
     bin: "src/main/bin.ts",
     worker: "src/features/serve/work/worker.ts",

@@ -19,7 +19,7 @@ const globals = `declare global {
 
 /** The types of the package in one file, with those of zod, so that they are complete without any other package. */
 export default defineConfig({
-  input: { index: "src/index.ts", app: "src/app.ts", testing: "src/features/testing/testing.ts" },
+  input: { index: "src/index.ts", app: "src/features/app/app.ts", testing: "src/features/testing/testing.ts" },
   plugins: [dts({ dtsOnly: true, tsconfig: "tsconfig.build.json" }), withSignal],
   // What the public types do not lead to. The bundler can't read some of it.
   external: [/^@lancedb\//, /^apache-arrow/, /^flatbuffers$/, /\/locales\//, /^node:/],

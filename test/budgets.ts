@@ -13,6 +13,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** By what is counted, the most lines; of docs, the most words. */
 export const budgets: Readonly<Record<string, number>> = {
   "src, core": 43_310,
+  "src/features/app": 335,
   "src/features/author": 4_780,
   "src/features/bundle": 285,
   "src/features/completion": 85,

@@ -1,7 +1,7 @@
 /** `save` and `search` of `lance-migrate/app`, with a column that is switched at chosen moments. */
 import { expect, test } from "vitest";
-import { modelKey } from "../../src/app/column-model.ts";
-import { modelOf, save, search, type Models } from "../../src/app.ts";
+import { modelKey } from "../../src/features/app/column-model.ts";
+import { modelOf, save, search, type Models } from "../../src/features/app/app.ts";
 import { arrow } from "../service/served.ts";
 import { aService, apiKey } from "../support/service.ts";
 import { temporaryFolder } from "../support/project.ts";

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { save, type Models } from "../../src/app.ts";
+import { save, type Models } from "../../src/features/app/app.ts";
 import { down } from "../../src/commands/down.ts";
 import { prepare } from "../../src/features/embed/prepare/prepare.ts";
 import { up } from "../../src/commands/up.ts";

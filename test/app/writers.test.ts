@@ -1,7 +1,7 @@
 /** Many writers save with `lance-migrate/app` while `up` and `down` switch the model of the column. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { modelOf, save, search, type Models } from "../../src/app.ts";
+import { modelOf, save, search, type Models } from "../../src/features/app/app.ts";
 import { down } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
 import { drawnChance } from "../support/kill-moments.ts";

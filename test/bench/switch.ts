@@ -17,7 +17,7 @@ import { newLength, oldLength, vectorOf } from "./models.ts";
 
 // The engine warns about partitions without vectors, each time that the application optimizes its table.
 process.env["LANCEDB_LOG"] = "error";
-const { save } = await import("../../src/app.ts");
+const { save } = await import("../../src/features/app/app.ts");
 const { lancedb, migrate: runMigrate, optionsOf, temporaryFolder, writeProject } = await import("./project.ts");
 
 const values = optionsOf({ rows: "100000", rate: "20" });

@@ -6,9 +6,6 @@ import { root, temporaryFolder } from "../support/project.ts";
 
 /** Lowest first: a file imports from its own room and from those before it. CONTRIBUTING: "One direction of imports". */
 const rooms = [
-  // For applications: the rest does not need it, and it needs nothing of the rest.
-  "app",
-  "app.ts",
   "secrets",
   "time",
   "checks",
@@ -138,6 +135,13 @@ test("a feature imports no other one, and only the lists of features and of publ
   expect(wrong).toEqual([]);
 });
 
+test("what applications load imports nothing of the rest", () => {
+  const own = "features/app/";
+  expect(
+    offending(({ file }, to) => file.startsWith(own) && to.file?.startsWith(own) === false && `${file}: ${to.file}`),
+  ).toEqual([]);
+});
+
 test("without its features, and with one more step kind, the rest compiles and runs", () => {
   const folder = copySources(temporaryFolder(), "migrations", "migrate.config.ts");
   follow(folder, "step-kind");
@@ -240,7 +244,7 @@ test("targets are opened by the configuration, not by what runs migrations", () 
 });
 
 test.each([
-  { package: "@lancedb/lancedb", folder: "engine/", beside: "app/" },
+  { package: "@lancedb/lancedb", folder: "engine/", beside: "features/app/" },
   { package: "apache-arrow", folder: "wire/" },
   { package: "flatbuffers", folder: "wire/" },
   { package: "ts-morph", folder: "features/author/" },
