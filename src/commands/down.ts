@@ -26,7 +26,7 @@ import { computingOf, runContext, type MigratorOptions, type RunContext } from "
 import { observed } from "../run/observed.ts";
 import { withPlanChecks } from "../run/plan-check.ts";
 import { ifCurrent } from "../run/prepare/consistent-read.ts";
-import { planChosen, type Planned, type PlanningInput } from "../run/prepare/plan-run.ts";
+import { planChosen, type PlannedRun, type PlanningInput } from "../run/prepare/plan-run.ts";
 import { touchedTables } from "../plan/reconcile/reconcile.ts";
 import { stoppedMigrations } from "../run/check/stopped-migrations.ts";
 import { unstartedEntries } from "../run/prepare/unstarted-migrations.ts";
@@ -131,7 +131,7 @@ function explainAdopted(plan: Plan, { migrations }: LedgerState): Plan {
   return { ...plan, blocked: { ...plan.blocked, problems: [...plan.blocked.problems, words] } };
 }
 
-async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<Planned> {
+async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<PlannedRun> {
   const { context, files, state, besideAnother } = input;
   const { target, runner } = context;
   await requireLedger(context, state, files);

@@ -26,7 +26,7 @@ import { checkLateCalls } from "../run/execute/late-calls.ts";
 import { withLease, type Ledger, type LeasedWork } from "../run/lease/with-lease.ts";
 import { bindingOf, type Binding } from "../run/prepare/bind-saved-plan.ts";
 import { ifCurrent } from "../run/prepare/consistent-read.ts";
-import { planNow, planIfCurrent, type Planned, type PlanningInput } from "../run/prepare/plan-run.ts";
+import { planNow, planIfCurrent, type PlannedRun, type PlanningInput } from "../run/prepare/plan-run.ts";
 import { areFormer, recordRecognised } from "../run/prepare/record-renumbered.ts";
 
 /** What differs between `up` and `down`. */
@@ -40,7 +40,7 @@ export interface Rules extends Pick<Execution, "mayLoseVersion"> {
   /** Whether the ledger shows that there is nothing to do. Throws if the files do not fit it. */
   readonly isNothing: (ledger: Ledger) => Promise<boolean>;
   readonly until?: LeasedWork<unknown>["until"];
-  readonly plan: (input: PlanningInput) => Promise<Planned>;
+  readonly plan: (input: PlanningInput) => Promise<PlannedRun>;
   /** Adds the refusals that are not part of a saved plan. `isFirstTried`: without those that the first call shows. */
   readonly withRefusals?: (plan: Plan, isFirstTried: boolean) => Promise<Plan>;
   /** Why the first call was refused, if the tables show it. */
@@ -120,7 +120,7 @@ interface PreparedRun
     Pick<Execution, "mayLoseVersion" | "checkAfterRefusal">,
     Pick<Ledger, "state"> {
   readonly binding: Binding;
-  readonly planned: Planned;
+  readonly planned: PlannedRun;
   /** The migration that is in doubt if the run dies. */
   readonly first: number | undefined;
 }
@@ -183,10 +183,10 @@ function choiceOf<Chosen>({ plan: saved, ...given }: RunOptions<Chosen>): Chosen
   return { ...saved.choice, only, stepByStep: true } as Chosen;
 }
 
-export const nothingPlanned: Planned = { plan: { migrations: [], now: new Map() }, migrations: [], opening: [] };
+export const nothingPlanned: PlannedRun = { plan: { migrations: [], now: new Map() }, migrations: [], opening: [] };
 
 /** A plan with the ledger and the files that it was made from. */
-export interface PlannedOn extends Planned, Ledger {
+export interface PlannedOn extends PlannedRun, Ledger {
   readonly plan: GroupedPlan;
   readonly files: readonly MigrationFile[];
 }

@@ -18,7 +18,7 @@ import { computingOf, type RunContext } from "../run/run-context.ts";
 import { withLease } from "../run/lease/with-lease.ts";
 import { patience, retry } from "../targets/contract/retry.ts";
 
-interface Waiting {
+interface WaitingWork {
   readonly deferred: Awaited<ReturnType<typeof findDeferred>>;
   readonly rows: WaitingRows;
 }
@@ -38,7 +38,7 @@ export interface Settled {
  */
 export async function settle(context: RunContext, hasRun: boolean): Promise<Settled> {
   const { runner, emit } = context;
-  let waiting: Waiting = { deferred: { found: [], unread: [] }, rows: noRows };
+  let waiting: WaitingWork = { deferred: { found: [], unread: [] }, rows: noRows };
   let stated: string | undefined;
   let first: LedgerHead | undefined;
   const settling = withLease<Settled>(context, {
@@ -72,7 +72,7 @@ export async function settle(context: RunContext, hasRun: boolean): Promise<Sett
 }
 
 async function settleAll(
-  { deferred, rows }: Waiting,
+  { deferred, rows }: WaitingWork,
   stated: string | undefined,
   lease: Lease,
   context: RunContext,
@@ -94,7 +94,7 @@ function mayBuild({ table, name, vectors, needed, version }: FoundDeferral, stat
 }
 
 async function buildAll(
-  { found, unread }: Waiting["deferred"],
+  { found, unread }: WaitingWork["deferred"],
   stated: string | undefined,
   lease: Lease,
   context: RunContext,

@@ -42,19 +42,19 @@ export async function dropColumns(table: EngineTable, paths: readonly string[]):
   return version;
 }
 
-interface Written {
+interface WrittenVersions {
   /** The version that it made. */
   readonly version: number;
   /** The version before it, if it made several. */
   readonly before?: number;
 }
 
-interface Around extends Written {
+interface VersionsAround extends WrittenVersions {
   readonly before: number;
 }
 
 /** Writes rows to a table with these columns. Throws like `dropColumns` if its rows can't be read after that. */
-export async function writeReadably<Result extends Written>(
+export async function writeReadably<Result extends WrittenVersions>(
   table: AnyTable,
   columns: readonly Column[],
   write: () => Promise<Result>,
@@ -77,7 +77,7 @@ export async function alterReadably(
   return (await checked(table, async () => ({ version: await alter() }), { limit: 1 }, problem)).version;
 }
 
-async function checked<Result extends Written>(
+async function checked<Result extends WrittenVersions>(
   table: AnyTable,
   write: () => Promise<Result>,
   reading: Pick<Search, "columns" | "limit">,
@@ -119,7 +119,7 @@ function unreadableLists(columns: readonly string[]): string {
 }
 
 /** Restores the version before a write, unless others have committed since. Gives the error. */
-async function undo(table: EngineTable, { before, version }: Around, problem: string): Promise<Error> {
+async function undo(table: EngineTable, { before, version }: VersionsAround, problem: string): Promise<Error> {
   await table.checkoutLatest();
   const newest = await table.version();
   // This run may have been suspended meanwhile: a restore would discard what others have written or restored since.

@@ -17,7 +17,7 @@ export type { Connection, EngineTable };
 type Engine = typeof import("@lancedb/lancedb");
 
 /** The classes behind those of the package, which its declarations do not show. */
-interface Binding {
+interface NativeBinding {
   readonly Connection: { new: (uri: string, options: NativeOptions) => Promise<NativeDatabase> };
   readonly Session: Engine["Session"];
 }
@@ -79,7 +79,7 @@ export async function connectInMemory(): Promise<NativeDatabase> {
 }
 
 async function throughBinding(uri: string, options: NativeOptions): Promise<NativeDatabase> {
-  const { Connection: Native, Session: Caches } = fileOfPackage("native.js") as Binding;
+  const { Connection: Native, Session: Caches } = fileOfPackage("native.js") as NativeBinding;
   return await Native.new(uri, { ...options, session: sessionOf(Caches) });
 }
 

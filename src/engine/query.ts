@@ -44,7 +44,7 @@ type NativeQuery = ReturnType<ReturnType<typeof nativeTable>["query"]>;
 type NativeVectorQuery = ReturnType<NativeQuery["nearestTo"]>;
 type NativeBatches = Awaited<ReturnType<NativeQuery["execute"]>>;
 
-export interface Found {
+export interface QueryAnswer {
   /** An Arrow IPC file with the first record batch, or without a batch if nothing was found. */
   readonly first: Buffer;
   readonly others: AsyncIterable<Buffer>;
@@ -67,19 +67,19 @@ export async function resultColumns(table: AnyTable, search: Search): Promise<re
 }
 
 /** Runs a search. Problems of the search are thrown here, not while the other batches are read. */
-export async function search(table: AnyTable, search: Search): Promise<Found> {
+export async function search(table: AnyTable, search: Search): Promise<QueryAnswer> {
   const query = prepare(nativeTable(table).query(), search);
   const batches = await query.execute();
   const first = await batches.next();
   return { first: first ?? (await query.outputSchema()), others: first === null ? nothing() : rest(batches) };
 }
 
-export async function* eachFile({ first, others }: Found): AsyncGenerator<Buffer> {
+export async function* eachFile({ first, others }: QueryAnswer): AsyncGenerator<Buffer> {
   yield first;
   yield* others;
 }
 
-export async function allFiles(found: Found): Promise<readonly Buffer[]> {
+export async function allFiles(found: QueryAnswer): Promise<readonly Buffer[]> {
   const files: Buffer[] = [];
   for await (const file of eachFile(found)) files.push(file);
   return files;

@@ -3,7 +3,7 @@
  * every manifest.
  */
 import type { EngineTable } from "./engine.ts";
-import { fromManifest, messagesIn, numberIn, type Message } from "./manifest/manifest.ts";
+import { fromManifest, messagesIn, numberIn, type ProtobufMessage } from "./manifest/manifest.ts";
 import type { DatabaseLocation } from "./location.ts";
 
 /**
@@ -56,7 +56,7 @@ export async function openWithTime<Handle extends Pick<EngineTable, "version">>(
 /** Field numbers of the messages Manifest and Timestamp. */
 const fields = { timestamp: 7, seconds: 1, nanoseconds: 2 };
 
-function timeIn(manifest: Message): number | undefined {
+function timeIn(manifest: ProtobufMessage): number | undefined {
   const [time] = messagesIn(manifest, fields.timestamp);
   if (time === undefined) return undefined;
   return Number(numberIn(time, fields.seconds)) * 1000 + Math.floor(Number(numberIn(time, fields.nanoseconds)) / 1e6);

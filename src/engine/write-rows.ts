@@ -2,7 +2,7 @@
 import type { MergeResult, UpdateResult } from "@lancedb/lancedb";
 import { nativeTable, type AnyTable } from "./engine.ts";
 
-interface Merge {
+interface MergeOptions {
   readonly on: readonly string[];
   /** Update rows that match; with a condition, only those that meet it. */
   readonly update?: boolean | string | undefined;
@@ -37,7 +37,7 @@ export async function deleteRows(table: AnyTable, where: string): Promise<number
   return (await nativeTable(table).delete(where)).version;
 }
 
-export async function mergeRows(table: AnyTable, merge: Merge, file: Buffer): Promise<MergeResult> {
+export async function mergeRows(table: AnyTable, merge: MergeOptions, file: Buffer): Promise<MergeResult> {
   let builder = nativeTable(table).mergeInsert([...merge.on]);
   const condition = (value: boolean | string) => (typeof value === "string" ? value : undefined);
   if (merge.update !== undefined && merge.update !== false)

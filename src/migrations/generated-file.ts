@@ -5,15 +5,20 @@ import { basename, dirname, join, relative } from "node:path";
 import { fileReason, MigrateError } from "../errors/migrate-error.ts";
 
 /** The errors for such a file that can't be read or written. */
-type Code = "ERR_LOCK_FILE" | "ERR_TYPES_FILE" | "ERR_BUNDLE_FILE" | "ERR_CONTRACT_INVALID" | "ERR_REPORT_FILE";
+type FileErrorCode =
+  | "ERR_LOCK_FILE"
+  | "ERR_TYPES_FILE"
+  | "ERR_BUNDLE_FILE"
+  | "ERR_CONTRACT_INVALID"
+  | "ERR_REPORT_FILE";
 
 /** The text of the file; undefined if it does not exist. Throws `code`. */
-export function readGenerated(path: string, code: Code): string | undefined {
+export function readGenerated(path: string, code: FileErrorCode): string | undefined {
   return orRefused(path, code, "read", () => (existsSync(path) ? readFileSync(path, "utf8") : undefined));
 }
 
 /** Replaces the file atomically, so that nobody reads half of it. Throws `code`. */
-export function writeGenerated(path: string, text: string, code: Code): void {
+export function writeGenerated(path: string, text: string, code: FileErrorCode): void {
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}`);
   orRefused(path, code, "written", () => {
     try {
@@ -31,7 +36,7 @@ export function writeIntoFolder(path: string, text: string, flag: "w" | "wx" = "
   writeFileSync(path, text, { flag });
 }
 
-function orRefused<Result>(path: string, code: Code, done: "read" | "written", work: () => Result): Result {
+function orRefused<Result>(path: string, code: FileErrorCode, done: "read" | "written", work: () => Result): Result {
   try {
     return work();
   } catch (cause) {

@@ -15,19 +15,19 @@ export const lockName = "lock.json";
 /** The checksum is undefined if the steps are yet to be written. */
 export type LockEntry = MigrationName & { readonly checksum: string | undefined };
 
-type Member = readonly [name: string, value: string | null | readonly Member[]];
+type LockMember = readonly [name: string, value: string | null | readonly LockMember[]];
 
 /** The text of the file. It is deterministic, and formatters do not change it. */
 export function lockText(migrations: readonly LockEntry[], database: Database): string {
   const tables = [...database].toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const members: readonly Member[] = [
+  const members: readonly LockMember[] = [
     ["migrations", migrations.map((one) => [formatMigration(one), one.checksum ? shortHash(one.checksum) : null])],
     ["tables", tables.map(([name, table]) => [name, tableMembers(table)])],
   ];
   return `${objectText(members, "")}\n`;
 }
 
-function tableMembers({ columns, indexes = {}, metadata: ofSchema = {} }: Table): readonly Member[] {
+function tableMembers({ columns, indexes = {}, metadata: ofSchema = {} }: Table): readonly LockMember[] {
   const known = Object.entries(indexes)
     .flatMap(([name, index]) => (index === null ? [] : [[name, `${formatIndex(index)} on ${index.path}`] as const]))
     .toSorted(([one], [other]) => (one < other ? -1 : 1));
@@ -47,7 +47,7 @@ function tableMembers({ columns, indexes = {}, metadata: ofSchema = {} }: Table)
 }
 
 /** JSON with members in the given order. JSON.stringify would put names that are whole numbers first. */
-function objectText(members: readonly Member[], indent: string): string {
+function objectText(members: readonly LockMember[], indent: string): string {
   if (members.length === 0) return "{}";
   const inner = `${indent}  `;
   const lines = members.map(([name, value]) => {

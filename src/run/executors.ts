@@ -4,12 +4,12 @@ import { isInterruption } from "../errors/migrate-error.ts";
 import type { RowAccess } from "../targets/contract/row-access.ts";
 import type { TableSnapshot, Target } from "../targets/contract/target.ts";
 import { ActionFailed } from "./calls/action-failed.ts";
-import type { Execute, Executor, Executors } from "./run-context.ts";
+import type { ExecuteAction, Executor, Executors } from "./run-context.ts";
 
 /** The target, with executors for some kinds of actions. */
 export function withExecutors<Context>(target: Target, executors: Executors<Context>, context: Context): Target {
-  const begun = new Map<ActionKind, Execute<never>>();
-  const executeOf = (kind: ActionKind): Execute<never> => {
+  const begun = new Map<ActionKind, ExecuteAction<never>>();
+  const executeOf = (kind: ActionKind): ExecuteAction<never> => {
     const executor = executors[kind] as Executor<never, Context> | undefined;
     if (executor === undefined) return target.execute;
     const execute: Target["execute"] = (action, seen) =>

@@ -5,22 +5,22 @@ import type { Target } from "../targets/contract/target.ts";
 import type { Emit } from "./events.ts";
 
 /** The database that a plan is for. */
-interface CheckedDatabase {
+interface PlannedDatabase {
   readonly target: Target;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface PlanCheck {
   /** The plan with the refusals, risks and notes of this check. Throws what keeps it from checking. */
-  check(plan: Plan, direction: Direction, database: CheckedDatabase): Promise<Plan>;
+  check(plan: Plan, direction: Direction, database: PlannedDatabase): Promise<Plan>;
   /** After an `up` that had nothing to do: emits what is wrong with the present tables. */
-  checkNow(database: CheckedDatabase & { readonly emit: Emit }): Promise<void>;
+  checkNow(database: PlannedDatabase & { readonly emit: Emit }): Promise<void>;
 }
 
 export async function withPlanChecks(
   plan: Plan,
   direction: Direction,
-  { planChecks = [], ...database }: CheckedDatabase & { readonly planChecks?: readonly PlanCheck[] | undefined },
+  { planChecks = [], ...database }: PlannedDatabase & { readonly planChecks?: readonly PlanCheck[] | undefined },
 ): Promise<Plan> {
   let checked = plan;
   for (const one of planChecks) checked = await one.check(checked, direction, database);

@@ -132,7 +132,7 @@ export interface ExecutorContext extends Pick<
   readonly keepsFailed?: boolean | undefined;
 }
 
-export type Execute<Kind extends ActionKind> = (
+export type ExecuteAction<Kind extends ActionKind> = (
   action: ActionFor<Kind>,
   seen: TableSnapshot | undefined,
 ) => Promise<Executed>;
@@ -141,7 +141,7 @@ export type Execute<Kind extends ActionKind> = (
 export type Executor<Kind extends ActionKind, Context = ExecutorContext> = (
   target: Target,
   context: Context,
-) => Execute<Kind>;
+) => ExecuteAction<Kind>;
 
 /** By the kinds of their actions. */
 export type Executors<Context = ExecutorContext> = { readonly [Kind in ActionKind]?: Executor<Kind, Context> };

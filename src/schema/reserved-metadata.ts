@@ -53,7 +53,7 @@ function isEnginesExtension(name: string | null | undefined): boolean {
 }
 
 /** A type that Arrow lacks. Its field has the type that it is stored as, and the name of an extension in its metadata. */
-interface Extension {
+interface ArrowExtension {
   readonly name: string;
   /** As a schema for new columns and rows has it. */
   readonly stored: DataType;
@@ -63,7 +63,7 @@ interface Extension {
 
 const field = (name: string, type: DataType): Column => ({ name, type, nullable: true });
 
-const extensions: Readonly<Partial<Record<DataType["kind"], Extension>>> = {
+const extensions: Readonly<Partial<Record<DataType["kind"], ArrowExtension>>> = {
   // The engine takes text, and stores a binary form of it under the name lance.json.
   json: {
     name: "arrow.json",

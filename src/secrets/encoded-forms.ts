@@ -24,13 +24,13 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
 /** The unescaped form of a text without these is the text in lower case, which is searched anyway. */
 const mayHaveEscapes = /[\\%+]/;
 
-interface Span {
+interface TextSpan {
   readonly from: number;
   readonly to: number;
 }
 
 /** Searches the characters of the unescaped text that `searched` matches. */
-function spansInUnescaped(original: string, pieces: Pieces, searched: RegExp): readonly Span[] {
+function spansInUnescaped(original: string, pieces: Pieces, searched: RegExp): readonly TextSpan[] {
   if (pieces.all.length === 0) return [];
   const characters = unescape(original).split("");
   const places = [...characters.keys()].filter((at) => searched.test(characters[at]!));
@@ -40,8 +40,8 @@ function spansInUnescaped(original: string, pieces: Pieces, searched: RegExp): r
   return spans.map(({ from, to }) => ({ from: begins[places[from]!]!, to: ends[places[to - 1]!]! }));
 }
 
-function spansIn(text: string, { all, byStart }: Pieces): readonly Span[] {
-  const spans: Span[] = [];
+function spansIn(text: string, { all, byStart }: Pieces): readonly TextSpan[] {
+  const spans: TextSpan[] = [];
   const add = (from: number, { length }: string) => spans.push({ from, to: from + length });
   // Searching a text for each piece is faster, unless there are thousands, as with many databases that have own keys.
   if (all.length <= mostSearched)

@@ -12,7 +12,7 @@ const token = new RegExp(`${escape.source}|[^]`, "gi");
 
 /** A text without its escapes, in lower case, with spaces for plus signs, as forms write spaces. */
 export function unescape(text: string): string {
-  return lowerCase(text.replace(escape, (...found) => meaning(found.at(-1) as Groups)).replaceAll("+", " "));
+  return lowerCase(text.replace(escape, (...found) => meaning(found.at(-1) as EscapeGroups)).replaceAll("+", " "));
 }
 
 /** Where in `text` each character of the unescaped text begins and ends. */
@@ -28,9 +28,9 @@ export function positionsIn(text: string): { readonly begins: readonly number[];
   return { begins, ends };
 }
 
-type Groups = Readonly<Record<string, string | undefined>>;
+type EscapeGroups = Readonly<Record<string, string | undefined>>;
 
-function meaning({ unit, letter, dropped, bytes }: Groups, plain = ""): string {
+function meaning({ unit, letter, dropped, bytes }: EscapeGroups, plain = ""): string {
   if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
   if (letter !== undefined) return { n: "\n", r: "\r", t: "\t" }[letter.toLowerCase()]!;
   if (bytes !== undefined) return Buffer.from(bytes.replace(/%(25)*(?=[0-9a-f]{2})/gi, ""), "hex").toString();

@@ -8,10 +8,10 @@ import { settled } from "../migrations/evaluate.ts";
 import type { TargetConfig } from "../targets/index.ts";
 import type { Target } from "../targets/contract/target.ts";
 
-type Settings<Config> = Config extends unknown ? Partial<Omit<Config, "kind">> : never;
+type DatabaseSettings<Config> = Config extends unknown ? Partial<Omit<Config, "kind">> : never;
 
 /** A database: its name, or its name with the settings in which it differs from the target. */
-export type ListedDatabase = string | ({ readonly name: string } & Settings<TargetConfig>);
+export type ListedDatabase = string | ({ readonly name: string } & DatabaseSettings<TargetConfig>);
 
 /** A list, the path of a file with one name per line, or a function that returns a list. */
 export type Databases = string | readonly ListedDatabase[] | (() => Listed | Promise<Listed>);
@@ -32,7 +32,7 @@ export interface NamedDatabase {
   readonly own: Readonly<Record<string, unknown>>;
 }
 
-interface Place {
+interface ConfigLocation {
   /** The configuration's, for messages. */
   readonly file: string;
   /** The folder that relative paths start from. */
@@ -43,7 +43,7 @@ interface Place {
 }
 
 /** In the order of the list. Throws ERR_CONFIG_INVALID. */
-export async function listDatabases(databases: Databases, place: Place): Promise<readonly NamedDatabase[]> {
+export async function listDatabases(databases: Databases, place: ConfigLocation): Promise<readonly NamedDatabase[]> {
   const refuse = (problem: string): never => {
     throw new MigrateError("ERR_CONFIG_INVALID", {
       file: place.file,
@@ -73,7 +73,7 @@ function shown(value: unknown): string {
 
 async function itemsOf(
   databases: Databases,
-  { folder, loadSeconds }: Place,
+  { folder, loadSeconds }: ConfigLocation,
   refuse: (problem: string) => never,
 ): Promise<readonly unknown[]> {
   if (Array.isArray(databases)) return Array.from(databases as readonly unknown[]);

@@ -12,10 +12,10 @@ import type { LoadedConfig } from "./load-config.ts";
 export type Language = "ts" | "js";
 export type FileKind = Language | `m${Language}`;
 
-type Place = Pick<LoadedConfig, "folder" | "file" | "migrations">;
+type ProjectFolders = Pick<LoadedConfig, "folder" | "file" | "migrations">;
 
 /** The kind of a new file in the migrations folder, or in `folder`. */
-export function fileKind(project: Place, folder = resolve(project.folder, project.migrations)): FileKind {
+export function fileKind(project: ProjectFolders, folder = resolve(project.folder, project.migrations)): FileKind {
   const last = lastMigration(resolve(project.folder, project.migrations));
   const language = languageOf(last) ?? languageOf(project.file) ?? languageOfProject(project.folder);
   if (/\.m.s$/.test(last)) return `m${language}`;
@@ -26,7 +26,7 @@ export function fileKind(project: Place, folder = resolve(project.folder, projec
 }
 
 /** The file that declares the tables, relative to the configuration: the one that it names, else one that exists. */
-export function schemaFile(config: Place & Pick<LoadedConfig, "schema">): string {
+export function schemaFile(config: ProjectFolders & Pick<LoadedConfig, "schema">): string {
   const names = ["ts", "mts", "js", "mjs"].map((kind) => `schema.${kind}`);
   const known = config.schema ?? names.find((name) => existsSync(join(config.folder, name)));
   return known ?? `schema.${fileKind(config, config.folder)}`;

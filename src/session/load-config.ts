@@ -93,10 +93,10 @@ const configShape: Shape<CoreConfig> = {
   hooks: optional(exactObject(hooksShape, "must be an object of functions")),
 };
 
-type Filled = "migrations" | "ledger" | "targets" | "leaseSeconds" | "waitSeconds";
+type DefaultedKey = "migrations" | "ledger" | "targets" | "leaseSeconds" | "waitSeconds";
 
 /** A configuration with its defaults filled in, and its origin. */
-export interface LoadedConfig extends Omit<CoreConfig, Filled>, Required<Pick<CoreConfig, Filled>> {
+export interface LoadedConfig extends Omit<CoreConfig, DefaultedKey>, Required<Pick<CoreConfig, DefaultedKey>> {
   /** The file's name, for messages. */
   readonly file: string;
   /** Whether there is no file. */

@@ -7,7 +7,7 @@ import { canHold } from "../../schema/row-values.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { requireColumn, type Table } from "../../schema/table.ts";
 
-type Computed = Pick<Computation, "from" | "key"> & {
+type CheckedComputation = Pick<Computation, "from" | "key"> & {
   readonly table: string;
   readonly path: string;
   /** The type of the values. */
@@ -15,7 +15,7 @@ type Computed = Pick<Computation, "from" | "key"> & {
 };
 
 /** Throws ERR_ALTERATION_CONFLICT, ERR_COLUMN_MISSING, ERR_PATH_INVALID. */
-export function checkComputation({ columns }: Table, { table, path, type, from, key }: Computed): void {
+export function checkComputation({ columns }: Table, { table, path, type, from, key }: CheckedComputation): void {
   const at = parsePath(path);
   requireColumn(table, columns, at);
   if (at.length > 1) throw conflict(table, `values of a field can't be computed; compute ${at[0]!} as a whole`);
@@ -32,7 +32,10 @@ export function checkComputation({ columns }: Table, { table, path, type, from, 
 }
 
 /** Whether the values of these columns can be marked, and this key identifies rows. Throws as `checkComputation`. */
-export function checkSources({ columns }: Table, { table, from, key }: Omit<Computed, "path" | "type">): void {
+export function checkSources(
+  { columns }: Table,
+  { table, from, key }: Omit<CheckedComputation, "path" | "type">,
+): void {
   for (const source of from) checkSource(table, source, requireColumn(table, columns, [source]));
   const { type: keyType } = requireColumn(table, columns, [key]);
   if (!isInteger(keyType) && !isTextType(keyType))

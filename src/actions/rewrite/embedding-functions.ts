@@ -3,7 +3,7 @@ import { parsePath } from "../../schema/path.ts";
 import type { Risk } from "../model/risk.ts";
 import type { Table } from "../../schema/table.ts";
 
-interface Embedding {
+interface EmbeddingFunction {
   readonly name: string;
   /** The columns that it reads and writes. */
   readonly columns: readonly string[];
@@ -33,7 +33,7 @@ export function risksOfAnotherModel(table: string, { metadata }: Table, column: 
   }));
 }
 
-function parse(json: string): readonly Embedding[] {
+function parse(json: string): readonly EmbeddingFunction[] {
   let found: unknown;
   try {
     found = JSON.parse(json);
@@ -44,7 +44,7 @@ function parse(json: string): readonly Embedding[] {
 }
 
 /** The Python client writes `source_column`, the JavaScript client `sourceColumn`; both read both. */
-function embeddingOf(entry: unknown): Embedding {
+function embeddingOf(entry: unknown): EmbeddingFunction {
   const given = (entry ?? {}) as Readonly<Record<string, unknown>>;
   const columns = [
     given["source_column"] ?? given["sourceColumn"],

@@ -28,11 +28,11 @@ export interface Feature extends Additions {
   /** What it adds to commands of the core, by their names. */
   readonly extensions?: Readonly<Record<string, () => Promise<Extension>>>;
   /** What it adds to the migrator for programs. */
-  readonly members?: () => Promise<Readonly<Record<string, Member<never, unknown>>>>;
+  readonly members?: () => Promise<Readonly<Record<string, MigratorMember<never, unknown>>>>;
 }
 
 /** A function of the migrator: the options that it takes, and what it does. */
-export interface Member<Choice extends object, Result> {
+export interface MigratorMember<Choice extends object, Result> {
   readonly shape: Shape<Choice>;
   verb(options: MigratorOptions, choice: Choice): Promise<Result>;
 }

@@ -1,6 +1,14 @@
 /** What a version of a table in a folder contains, read from its manifest without reading a row. */
 import { createHash } from "node:crypto";
-import { fieldsIn, fromManifest, messagesIn, numberIn, textIn, type ManifestPlace, type Message } from "./manifest.ts";
+import {
+  fieldsIn,
+  fromManifest,
+  messagesIn,
+  numberIn,
+  textIn,
+  type ManifestPlace,
+  type ProtobufMessage,
+} from "./manifest.ts";
 
 /** The number of the manifest's fragments. */
 const fragment = 2;
@@ -17,7 +25,7 @@ export function contentsOf(place: ManifestPlace) {
  * The engine's field ids of each top-level column and of everything inside it, by the column's name. A new column gets
  * ids that no column had before.
  */
-function idsIn(manifest: Message): ReadonlyMap<string, string> {
+function idsIn(manifest: ProtobufMessage): ReadonlyMap<string, string> {
   const columns = new Map<bigint, string>();
   const ids = new Map<string, string>();
   for (const { id, parent, name } of fieldsIn(manifest)) {
@@ -47,7 +55,7 @@ export function dataFilesOf(place: ManifestPlace): readonly string[] | undefined
 }
 
 /** A hash of which files hold which rows. */
-function filesIn(manifest: Message): string {
+function filesIn(manifest: ProtobufMessage): string {
   const hash = createHash("sha256");
   for (const one of manifest.get(fragment) ?? []) hash.update(one as Buffer);
   return hash.digest("hex");

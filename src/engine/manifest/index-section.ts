@@ -8,7 +8,7 @@ import {
   numberIn,
   textIn,
   type ManifestPlace,
-  type Message,
+  type ProtobufMessage,
 } from "./manifest.ts";
 
 /** Field numbers of the messages Manifest, IndexSection, IndexMetadata and Any. */
@@ -26,7 +26,7 @@ export function indexesInManifest(place: ManifestPlace): readonly IndexEntry[] |
   return fromManifest(place, indexesIn);
 }
 
-function indexesIn(manifest: Message, file: Buffer): readonly IndexEntry[] {
+function indexesIn(manifest: ProtobufMessage, file: Buffer): readonly IndexEntry[] {
   // Not by its value: the section may be at offset 0, the beginning of the file.
   if (!manifest.has(fields.section)) return [];
   const start = Number(numberIn(manifest, fields.section));
@@ -41,14 +41,14 @@ function indexesIn(manifest: Message, file: Buffer): readonly IndexEntry[] {
 }
 
 /** The path of each column by the engine's field id. */
-function pathsIn(manifest: Message): ReadonlyMap<bigint, Path> {
+function pathsIn(manifest: ProtobufMessage): ReadonlyMap<bigint, Path> {
   const paths = new Map<bigint, Path>();
   for (const { id, parent, name } of fieldsIn(manifest)) paths.set(id, [...(paths.get(parent) ?? []), name]);
   return paths;
 }
 
 /** The first indexed field's id. Packed numbers are one byte string. */
-function firstIndexed(index: Message): bigint | undefined {
+function firstIndexed(index: ProtobufMessage): bigint | undefined {
   const packed = index.get(fields.indexed)?.[0];
   if (!Buffer.isBuffer(packed)) return packed;
   let value = 0n;
@@ -59,7 +59,7 @@ function firstIndexed(index: Message): bigint | undefined {
   return undefined;
 }
 
-function kindOf(index: Message): string | undefined {
+function kindOf(index: ProtobufMessage): string | undefined {
   const details = messagesIn(index, fields.details)[0];
   const url = details && textIn(details, fields.typeUrl);
   return (

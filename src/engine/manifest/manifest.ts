@@ -16,7 +16,7 @@ export interface ManifestPlace {
 /** Undefined if there is no such manifest or it can't be read. */
 export function fromManifest<Value>(
   { folder, table, version }: ManifestPlace,
-  read: (manifest: Message, file: Buffer) => Value,
+  read: (manifest: ProtobufMessage, file: Buffer) => Value,
 ): Value | undefined {
   try {
     const versions = join(folder, versionsOf(table));
@@ -30,7 +30,7 @@ export function fromManifest<Value>(
 }
 
 /** The message at an offset of the file, where its length precedes it. */
-export function messageAt(file: Buffer, start: number): Message {
+export function messageAt(file: Buffer, start: number): ProtobufMessage {
   return readFields(file.subarray(start + 4, start + 4 + file.readUInt32LE(start)));
 }
 
@@ -70,19 +70,19 @@ function newestIn(versions: string): string | undefined {
 }
 
 /** The values of a protobuf message by field number. */
-export type Message = ReadonlyMap<number, readonly (bigint | Buffer)[]>;
+export type ProtobufMessage = ReadonlyMap<number, readonly (bigint | Buffer)[]>;
 
-export function messagesIn(message: Message, field: number): readonly Message[] {
+export function messagesIn(message: ProtobufMessage, field: number): readonly ProtobufMessage[] {
   return (message.get(field) ?? []).filter((one) => Buffer.isBuffer(one)).map(readFields);
 }
 
-export function textIn(message: Message, field: number): string | undefined {
+export function textIn(message: ProtobufMessage, field: number): string | undefined {
   const value = message.get(field)?.at(-1);
   return Buffer.isBuffer(value) ? value.toString("utf8") : undefined;
 }
 
 /** The number may be negative. Protobuf leaves out a number that is 0. */
-export function numberIn(message: Message, field: number): bigint {
+export function numberIn(message: ProtobufMessage, field: number): bigint {
   const value = message.get(field)?.at(-1);
   return typeof value === "bigint" ? BigInt.asIntN(64, value) : 0n;
 }
@@ -98,7 +98,7 @@ interface ManifestField {
 }
 
 /** All fields of a manifest's schema. Parents come before their children. */
-export function fieldsIn(manifest: Message): readonly ManifestField[] {
+export function fieldsIn(manifest: ProtobufMessage): readonly ManifestField[] {
   return messagesIn(manifest, 1).map((field) => ({
     id: numberIn(field, 3),
     parent: numberIn(field, 4),
@@ -107,7 +107,7 @@ export function fieldsIn(manifest: Message): readonly ManifestField[] {
   }));
 }
 
-function readFields(message: Buffer): Message {
+function readFields(message: Buffer): ProtobufMessage {
   const found = new Map<number, (bigint | Buffer)[]>();
   let at = 0;
   const varint = (): bigint => {

@@ -44,7 +44,7 @@ function isInterrupted(text: string): boolean {
 
 const interrupted = "the object store's answer to a request was interrupted; check the network, and try again later";
 
-function outcomeOf({ address }: Request, { status, code }: Answer): StoreProblem["outcome"] {
+function outcomeOf({ address }: Request, { status, code }: StoreAnswer): StoreProblem["outcome"] {
   // The other request for a version may be an earlier try of this one, and take effect.
   if (conflicts.has(code)) return address.includes("/_versions/") ? "unanswered" : "conflict";
   return status < 500 && ![408, 409, 429].includes(status) ? "refused" : "unanswered";
@@ -61,7 +61,7 @@ interface Request {
   readonly rest: string;
 }
 
-interface Answer {
+interface StoreAnswer {
   readonly status: number;
   /** Such as "NoSuchBucket"; empty if the store sent none. */
   readonly code: string;
@@ -91,7 +91,7 @@ const credentialServers: readonly string[] = ["http://169.254.", "http://metadat
 const withoutCredentials =
   "no credentials for the object store were found; set them in storageOptions, or in the environment";
 
-function answerIn(rest: string): Answer | undefined {
+function answerIn(rest: string): StoreAnswer | undefined {
   if (/^.{0,1000}Received redirect without LOCATION/s.test(rest)) return { status: 301, code: "", message: "" };
   const status = /status code: (\d{3})|\bstatus: (\d{3})/.exec(rest);
   if (status === null) return undefined;
@@ -111,7 +111,7 @@ function element(xml: string, name: string): string {
 }
 
 /** Whether the engine expects such an answer: a missing object or another writer's commit does not concern the store. */
-function isExpected({ method }: Request, { status, code }: Answer, isList: boolean): boolean {
+function isExpected({ method }: Request, { status, code }: StoreAnswer, isList: boolean): boolean {
   const isRead = method === "GET" || method === "HEAD";
   return (
     (status === 404 && !isList && !missingStores.has(code)) ||
@@ -122,7 +122,7 @@ function isExpected({ method }: Request, { status, code }: Answer, isList: boole
 
 const missingStores: ReadonlySet<string> = new Set(["NoSuchBucket", "ContainerNotFound", "ResourceNotFound"]);
 
-function answeredSentence(request: Request, { status, code, message }: Answer): string {
+function answeredSentence(request: Request, { status, code, message }: StoreAnswer): string {
   const words = [status, code, message && `(${message})`].filter((word) => word !== "").join(" ");
   return [`the object store answered ${wordsOf(request)} with ${words}`, ...wayOut({ status, code })].join("; ");
 }
@@ -138,7 +138,7 @@ const byCode: readonly (readonly [RegExp, string])[] = [
   [/^(ConditionalRequestConflict|OperationAborted)$/, "try again later"],
 ];
 
-function wayOut({ status, code }: Pick<Answer, "status" | "code">): readonly string[] {
+function wayOut({ status, code }: Pick<StoreAnswer, "status" | "code">): readonly string[] {
   const known = byCode.find(([pattern]) => pattern.test(code));
   if (known !== undefined) return [known[1]];
   if (status === 404) return ["create the bucket or container, or correct uri and endpoint of the target"];

@@ -14,11 +14,11 @@ const mostKeys = 1_000;
 /** Types whose values the client writes as it has read them: numbers, texts, and lists of them. */
 const plainType = /^((FixedSizeList\[\d+\]|List)<)?(Bool|Int\d+|Uint\d+|Float\d+|Utf8|LargeUtf8)>?$/;
 
-type Values = Readonly<Record<string, unknown>>;
+type RowFields = Readonly<Record<string, unknown>>;
 
 export interface Carried {
   /** One for each of the rows; nulls for a new row. */
-  readonly values: readonly Values[];
+  readonly values: readonly RowFields[];
   /** An SQL predicate for the rows that no update or merge has moved since. Files of a column that are loaded move none. */
   readonly isSame: string;
 }
@@ -42,16 +42,16 @@ export async function carriedValues(
   const typeOf = (name: string) => String(schema.fields.find((field) => field.name === name)?.type);
   if (!areOfMigrations(columns, schema.names.map(String))) return undefined;
   if (!columns.every((name) => plainType.test(typeOf(name)))) return undefined;
-  const keys = rows.map((row) => (row as Values)[key]);
+  const keys = rows.map((row) => (row as RowFields)[key]);
   const literals = new Map(keys.map((one) => [String(one), literalOf(one, typeOf(key))]));
   if ([...literals.values()].includes(undefined)) return undefined;
-  const found = new Map<string, Values>();
+  const found = new Map<string, RowFields>();
   for (let next = 0; next < literals.size; next += mostKeys) {
     const some = [...literals.values()].slice(next, next + mostKeys);
     const query = table.query().where(`\`${key}\` in (${some.join(", ")})`);
     const selected = query.select([key, address, ...columns]).limit(some.length + 1);
     // A service may not know addresses.
-    const read = (await selected.toArray().catch(() => undefined)) as readonly Values[] | undefined;
+    const read = (await selected.toArray().catch(() => undefined)) as readonly RowFields[] | undefined;
     if (read === undefined) return undefined;
     for (const row of read) {
       const own = String(row[key]);

@@ -4,10 +4,10 @@ import type { Table } from "@lancedb/lancedb";
 /** Metadata of a column: the version of the code that has computed its vectors, such as "bge-m3". */
 export const modelKey = "lance_migrate_version";
 
-type Vectors = readonly Iterable<number>[];
+type ModelVectors = readonly Iterable<number>[];
 
 /** Gives one vector for each row. Code of `reembedColumn` is such a function. */
-export type Embed<Row> = (rows: Row[], context: { signal: AbortSignal }) => Vectors | Promise<Vectors>;
+export type Embed<Row> = (rows: Row[], context: { signal: AbortSignal }) => ModelVectors | Promise<ModelVectors>;
 
 /**
  * The models that a release knows, by the version that their migration states. No version names the model of a column that

@@ -73,7 +73,7 @@ export const prepareCommand = defineCommand({
     yieldProcessor();
     const { flags, output } = context;
     const onRay = rayChoice(flags);
-    const evaluations = new Map<string, Evaluation>();
+    const evaluations = new Map<string, EvaluatedEvent>();
     const emit = runEvents(context, (event) => {
       output.data<typeof shapes.prepare>(event);
       if (event.event === "evaluated") evaluations.set(`${event.table}.${event.path}`, event);
@@ -132,9 +132,9 @@ function neighbourWords(neighbours: PreparedColumn["neighbours"]): string {
   return `; for ${count(sampled, "row")}, ${shared.toFixed(1)} of the ${k} nearest rows are the same as with the old values, on average`;
 }
 
-type Evaluation = Extract<RunEvent, { readonly event: "evaluated" }>;
+type EvaluatedEvent = Extract<RunEvent, { readonly event: "evaluated" }>;
 
-function evaluatedWords(evaluation: Evaluation | undefined): string {
+function evaluatedWords(evaluation: EvaluatedEvent | undefined): string {
   if (evaluation === undefined) return "";
   const { least, isEnough } = evaluation;
   return `; ${evaluationWords(evaluation)}${isEnough ? "" : `; migrate up will not switch the column, because \`least\` is ${least}`}`;

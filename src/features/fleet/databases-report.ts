@@ -29,7 +29,7 @@ const reasons: Readonly<Record<Untried["why"], string>> = {
 type DatabaseResult = Printed<typeof shapes.databaseResult>;
 
 /** By the result as text: the databases, by their places in the list. */
-type Groups = Map<string, number[]>;
+type DatabasesByResult = Map<string, number[]>;
 
 /**
  * `groupOf`: the result of a database as text, such as "nothing to do". `toDocument`: absent if the command prints one
@@ -40,8 +40,8 @@ export function databasesReport<Result>(
   groupOf: (result: Result) => string,
   toDocument?: (result: Result) => DatabaseResult,
 ) {
-  const succeeded: Groups = new Map();
-  const failed: Groups = new Map();
+  const succeeded: DatabasesByResult = new Map();
+  const failed: DatabasesByResult = new Map();
   const interrupted: number[] = [];
   const outcomes = new Set<Outcome>();
   const counts = { succeeded: 0, failed: 0 };
@@ -133,13 +133,13 @@ export function databasesReport<Result>(
   };
 }
 
-function add(groups: Groups, words: string, place: number): void {
+function add(groups: DatabasesByResult, words: string, place: number): void {
   const group = groups.get(words) ?? [];
   groups.set(words, group);
   group.push(place);
 }
 
-function largestFirst(groups: Groups): readonly (readonly [words: string, group: readonly number[]])[] {
+function largestFirst(groups: DatabasesByResult): readonly (readonly [words: string, group: readonly number[]])[] {
   return [...groups].toSorted(([, one], [, other]) => other.length - one.length);
 }
 

@@ -15,10 +15,10 @@ export interface DatabasesChoice {
   readonly maxFailures?: number | undefined;
 }
 
-type Outcome<Result> = { readonly result: Result } | { readonly error: unknown };
+type DatabaseOutcome<Result> = { readonly result: Result } | { readonly error: unknown };
 
 /** How the work on one database ended. `duration`: milliseconds. */
-export type DatabaseEnd<Result> = Outcome<Result> & { readonly database: string; readonly duration: number };
+export type DatabaseEnd<Result> = DatabaseOutcome<Result> & { readonly database: string; readonly duration: number };
 
 export interface Observer<Result> {
   /** Before the first database begins, with the names of all. */
@@ -72,7 +72,7 @@ export async function onAllDatabases<Result>(
       await opened.target.close();
     }
   };
-  const outcomeOf = async (database: CheckedDatabase): Promise<Outcome<Result>> => {
+  const outcomeOf = async (database: CheckedDatabase): Promise<DatabaseOutcome<Result>> => {
     try {
       return { result: await workOn(database) };
     } catch (error) {

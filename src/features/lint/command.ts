@@ -46,7 +46,7 @@ export const lintCommand = defineCommand({
     const { problems, files, losses, findings, lock } = await withAnySession(context, async (session) => {
       const linted = await checkMigrations(session.options, { recordsCalls: true });
       const revisions = linted.sound.migrations.map(revisionOf);
-      const found: Found = await lintFindings(linted, revisions, session, context);
+      const found: LintFindings = await lintFindings(linted, revisions, session, context);
       // If there are problems, the content of the lock file can't be determined.
       if (!found.isSound) return found;
       if (write === true) return { ...found, lock: writeLockOf(session, revisions) };
@@ -78,7 +78,7 @@ export const lintCommand = defineCommand({
   },
 });
 
-type Found = Findings & { readonly lock?: string };
+type LintFindings = Findings & { readonly lock?: string };
 
 async function lintFindings(
   linted: CheckedMigrations,
@@ -111,7 +111,7 @@ function typedTables(typed: Described | undefined, { length }: readonly SchemaRe
   return { file: relative(process.cwd(), typed.path), tables: databaseAfter(typed.revisions), hint };
 }
 
-function withProblem(found: Found, problem: MigrateError, file: string): Found {
+function withProblem(found: LintFindings, problem: MigrateError, file: string): LintFindings {
   const { code: rule, message } = problem;
   const finding: LintFinding = { file, line: 1, column: 1, rule, severity: "error", message };
   return { ...found, problems: [...found.problems, problem], findings: [...found.findings, finding] };

@@ -15,11 +15,11 @@ export interface PlanAbout {
   readonly saved: string | undefined;
 }
 
-type Planned = Pick<PlanDocument, "target" | "direction">;
+type PlanSubject = Pick<PlanDocument, "target" | "direction">;
 
 /** The comment if no plan could be made: an earlier one must not stay, as its plan does not hold any more. */
 export function noPlanMarkdown(
-  planned: Planned,
+  planned: PlanSubject,
   about: PlanAbout,
   problem: string,
   errorCode: string,
@@ -35,12 +35,12 @@ export function noPlanMarkdown(
   ];
 }
 
-export function targetLabel({ target }: Planned, { database }: PlanAbout): string {
+export function targetLabel({ target }: PlanSubject, { database }: PlanAbout): string {
   return database === undefined ? target : `${target}/${database}`;
 }
 
 /** The first line of a comment. */
-export function markerOf(planned: Planned, about: PlanAbout): string {
+export function markerOf(planned: PlanSubject, about: PlanAbout): string {
   const where = encodeURIComponent(targetLabel(planned, about).toWellFormed());
   return `<!-- lance-migrate ${where} ${planned.direction} -->`;
 }

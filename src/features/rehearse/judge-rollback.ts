@@ -83,7 +83,7 @@ function verdictOn(
     }
     case "back": {
       const { before, after, back, again } = trial;
-      const isOwn = ({ table }: Change) => own.includes(table);
+      const isOwn = ({ table }: TableChange) => own.includes(table);
       const wrong = changesOf(before, back).filter(isOwn);
       // A refresh computes its values from other columns, so no values are promised.
       const lost = wrong.filter(({ rows }) => !rows || (is !== undefined && !isRefreshed));
@@ -108,15 +108,15 @@ function isUnread(seen: CopySnapshot | undefined): boolean {
   return seen !== undefined && seen.rows.sum === undefined && seen.rows.count > 0;
 }
 
-interface Change {
+interface TableChange {
   readonly table: string;
   /** Whether only rows changed; false if columns did. */
   readonly rows: boolean;
   readonly words: string;
 }
 
-function changesOf(expected: CopySnapshots, found: CopySnapshots): readonly Change[] {
-  return [...expected].flatMap(([table, { table: should, rows }]): readonly Change[] => {
+function changesOf(expected: CopySnapshots, found: CopySnapshots): readonly TableChange[] {
+  return [...expected].flatMap(([table, { table: should, rows }]): readonly TableChange[] => {
     const other = found.get(table);
     const columns = differences(andNoMore(should, other?.table), other?.table);
     if (columns.length > 0) return [{ table, rows: false, words: `${table}: ${columns.join(", ")}` }];
@@ -129,7 +129,7 @@ function changesOf(expected: CopySnapshots, found: CopySnapshots): readonly Chan
   });
 }
 
-function words(changes: readonly Change[]): string {
+function words(changes: readonly TableChange[]): string {
   return changes.map((change) => change.words).join("; ");
 }
 

@@ -1,4 +1,4 @@
-import type { Member } from "../../cli/command/feature.ts";
+import type { MigratorMember } from "../../cli/command/feature.ts";
 import { count, upShape } from "../../session/choice-shapes.ts";
 import { openScratch } from "../../targets/index.ts";
 import { rehearse, type Rehearsal, type RehearsalChoice } from "./rehearse.ts";
@@ -8,7 +8,7 @@ export interface RehearseMembers {
   rehearse(choice?: RehearsalChoice): Promise<Rehearsal>;
 }
 
-export const members: { readonly [Name in keyof RehearseMembers]: Member<RehearsalChoice, Rehearsal> } = {
+export const members: { readonly [Name in keyof RehearseMembers]: MigratorMember<RehearsalChoice, Rehearsal> } = {
   rehearse: {
     shape: { ...upShape, rows: count(0), sample: count(1) },
     verb: async (options, choice) => await rehearse(options, choice, openScratch),

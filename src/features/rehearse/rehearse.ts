@@ -112,12 +112,17 @@ function checkNotBegun({ migrations }: Plan): void {
   if (begun !== undefined) throw new MigrateError("ERR_REHEARSAL_BEGUN", { version: formatMigration(begun.migration) });
 }
 
-interface Outcome extends Pick<Rehearsal, "tables" | "migrations"> {
+interface RehearsalOutcome extends Pick<Rehearsal, "tables" | "migrations"> {
   /** Why the rehearsal stopped early; undefined if it did not, or if a verdict already reports the reason. */
   readonly stopped: string | undefined;
 }
 
-async function runOn(scratch: Scratch, options: MigratorOptions, planned: PlannedOn, rows: number): Promise<Outcome> {
+async function runOn(
+  scratch: Scratch,
+  options: MigratorOptions,
+  planned: PlannedOn,
+  rows: number,
+): Promise<RehearsalOutcome> {
   const filled = await outcomeOf(() => fillCopy(options, planned, rows, scratch));
   if ("error" in filled) return { tables: [], migrations: [], stopped: describeError(filled.error) };
   const migrations: RehearsedMigration[] = [];
@@ -146,7 +151,7 @@ function sourceUpTo({ files, migrations, plan, state }: PlannedOn, index: number
 
 interface RehearsedOne extends RehearsedMigration {
   /** Set if the rehearsal can't continue, because the state of the copy is unknown. */
-  readonly ended: Pick<Outcome, "stopped"> | undefined;
+  readonly ended: Pick<RehearsalOutcome, "stopped"> | undefined;
 }
 
 async function rehearseOne(scratch: Scratch, stage: MigratorOptions, planned: PlannedMigration): Promise<RehearsedOne> {
@@ -155,7 +160,7 @@ async function rehearseOne(scratch: Scratch, stage: MigratorOptions, planned: Pl
   const upward = async () => await timed(stage, (options) => up(options, { allowOutOfOrder: true }));
   const before = await describe();
   const there = await upward();
-  const result = (trial: Trial, ended: RehearsedOne["ended"], back?: Ran, again?: Ran): RehearsedOne => {
+  const result = (trial: Trial, ended: RehearsedOne["ended"], back?: CopyRun, again?: CopyRun): RehearsedOne => {
     const { actions, migration } = planned;
     const judged = judge(planned, trial);
     const up = timesOf(
@@ -204,14 +209,14 @@ async function rehearseOne(scratch: Scratch, stage: MigratorOptions, planned: Pl
 }
 
 /** What a run on the copy did, and what stopped it. */
-interface Ran {
+interface CopyRun {
   readonly actions: readonly Timed[];
   /** Milliseconds for the migration; undefined if it did not end. */
   readonly duration: number | undefined;
   readonly error: MigrateError | undefined;
 }
 
-async function timed(stage: MigratorOptions, run: (options: MigratorOptions) => Promise<unknown>): Promise<Ran> {
+async function timed(stage: MigratorOptions, run: (options: MigratorOptions) => Promise<unknown>): Promise<CopyRun> {
   const actions: Timed[] = [];
   let duration: number | undefined;
   const emit = (event: RunEvent) => {

@@ -1,5 +1,5 @@
 import { yesOrNo } from "../../checks/check.ts";
-import type { Member } from "../../cli/command/feature.ts";
+import type { MigratorMember } from "../../cli/command/feature.ts";
 import { prune, type KeptPoint, type PruneChoice } from "../../commands/prune.ts";
 import { migration, to } from "../../session/choice-shapes.ts";
 import { baseline, type Baseline, type BaselineChoice } from "./baseline.ts";
@@ -14,9 +14,9 @@ export interface RepairMembers {
   resolve(choice: ResolveChoice): Promise<Resolution>;
 }
 
-const pruning: Member<PruneChoice, readonly KeptPoint[]> = { shape: { to, yes: yesOrNo }, verb: prune };
-const marking: Member<BaselineChoice, Baseline> = { shape: { to, dryRun: yesOrNo }, verb: baseline };
-const resolving: Member<ResolveChoice, Resolution> = {
+const pruning: MigratorMember<PruneChoice, readonly KeptPoint[]> = { shape: { to, yes: yesOrNo }, verb: prune };
+const marking: MigratorMember<BaselineChoice, Baseline> = { shape: { to, dryRun: yesOrNo }, verb: baseline };
+const resolving: MigratorMember<ResolveChoice, Resolution> = {
   shape: { reverted: migration, adopted: migration, yes: yesOrNo },
   verb: resolve,
 };

@@ -53,10 +53,13 @@ export const reportCommand = defineCommand({
   },
 });
 
-type Place = Pick<Context<{ readonly out?: string | undefined; readonly open?: boolean | undefined }>, "flags">;
+type ReportFlags = Pick<Context<{ readonly out?: string | undefined; readonly open?: boolean | undefined }>, "flags">;
 
 /** The file to write, unless it is a temporary one, or none with --json. Throws ERR_REPORT_FOREIGN, ERR_REPORT_FILE. */
-function reportFile({ flags: { out, open = false }, output }: Place & Pick<Context, "output">): string | undefined {
+function reportFile({
+  flags: { out, open = false },
+  output,
+}: ReportFlags & Pick<Context, "output">): string | undefined {
   if (out === undefined && (open || output.json)) return undefined;
   const given = resolve(out ?? pageName);
   checkOurs(given);
@@ -64,7 +67,7 @@ function reportFile({ flags: { out, open = false }, output }: Place & Pick<Conte
 }
 
 async function writePage(
-  { flags: { open = false }, output, underWay }: Place & Pick<Context, "output" | "underWay">,
+  { flags: { open = false }, output, underWay }: ReportFlags & Pick<Context, "output" | "underWay">,
   given: string | undefined,
   page: () => string,
   summary: string,

@@ -36,13 +36,17 @@ export function noReturnOf(
   return newest && { version: newest.version, name: newest.name, why: newest.why };
 }
 
-interface Around {
+interface RollbackInput {
   readonly before: Database;
   readonly able: Able;
   readonly kept: readonly ReportedVersion[];
 }
 
-function whyNoReturn(migration: Migration, known: LedgerMigration, { before, able, kept }: Around): string | undefined {
+function whyNoReturn(
+  migration: Migration,
+  known: LedgerMigration,
+  { before, able, kept }: RollbackInput,
+): string | undefined {
   const name = formatMigration(known);
   const isKept = (version: number) => kept.some((one) => one.migration === name && one.version === version);
   try {

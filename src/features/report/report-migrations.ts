@@ -10,7 +10,7 @@ import type { RollbackClass } from "../../plan/rollback/rollback-class.ts";
 import type { ReportedMigration } from "./report-document.ts";
 import { timeText, type RanIn } from "./runs.ts";
 
-interface MigrationFacts {
+interface ReportedFacts {
   readonly state: LedgerState;
   /** The versions of those that ran and have no file. */
   readonly missing: ReadonlySet<number>;
@@ -22,7 +22,7 @@ interface MigrationFacts {
   readonly plan: { readonly plan: GroupedPlan; readonly survey: Survey } | undefined;
 }
 
-export function reportedMigrations(known: MigrationFacts): readonly ReportedMigration[] {
+export function reportedMigrations(known: ReportedFacts): readonly ReportedMigration[] {
   const { state, pending, ranIn } = known;
   const ran = [...state.migrations.values()].toSorted((one, other) => one.order - other.order);
   const begun = new Set(ran.map(({ version }) => version));
@@ -41,7 +41,7 @@ export function reportedMigrations(known: MigrationFacts): readonly ReportedMigr
   ];
 }
 
-function ranMigration(ran: LedgerMigration, known: MigrationFacts): ReportedMigration {
+function ranMigration(ran: LedgerMigration, known: ReportedFacts): ReportedMigration {
   const { version, name, at, by, duration, detail, reversal } = ran;
   const { run, group } = known.ranIn.get(version) ?? {};
   return {
@@ -60,7 +60,7 @@ function ranMigration(ran: LedgerMigration, known: MigrationFacts): ReportedMigr
 
 function statusOf(
   { version, status, isBaselined, reversal }: LedgerMigration,
-  { missing }: MigrationFacts,
+  { missing }: ReportedFacts,
 ): ReportedMigration["status"] {
   if (missing.has(version)) return "missing";
   if (reversal !== undefined) return "reverting";
@@ -71,7 +71,7 @@ function statusOf(
 /** What its file does, and for one that is left to run, what `migrate up` would do. */
 function plannedPart(
   version: number,
-  { planned, plan }: MigrationFacts,
+  { planned, plan }: ReportedFacts,
 ): Pick<ReportedMigration, "actions" | "rollback" | "risks" | "cost" | "refusals"> {
   const all = planned.get(version);
   const actions = all?.actions.map(({ text }) => text) ?? [];

@@ -24,7 +24,7 @@ export interface LedgerFinding {
   readonly known: boolean;
 }
 
-type Found = Omit<LedgerFinding, "place" | "known"> & { readonly at: Pick<LedgerRecord, "epoch" | "number"> };
+type FindingAtRecord = Omit<LedgerFinding, "place" | "known"> & { readonly at: Pick<LedgerRecord, "epoch" | "number"> };
 
 /** All findings, in the order of the records. `hashOf`: that of the journal. */
 export function auditLedger(
@@ -34,7 +34,7 @@ export function auditLedger(
   const sorted = records.toSorted(byPlace);
   const since = sorted.findLast(({ event }) => event === "rebuilt")?.epoch ?? -Infinity;
   const links = linksOf(sorted, hashOf);
-  const found: readonly Found[] = [
+  const found: readonly FindingAtRecord[] = [
     ...doubles(sorted),
     ...gaps(sorted),
     ...senseless(sorted).map(({ at, problem }) => ({
@@ -87,8 +87,8 @@ function linksOf(sorted: readonly LedgerRecord[], hashOf: (record: LedgerRecord)
   return [...chosen.values()];
 }
 
-function doubles(sorted: readonly LedgerRecord[]): readonly Found[] {
-  return sorted.flatMap((at, index): readonly Found[] => {
+function doubles(sorted: readonly LedgerRecord[]): readonly FindingAtRecord[] {
+  return sorted.flatMap((at, index): readonly FindingAtRecord[] => {
     const before = sorted[index - 1];
     if (before === undefined || byPlace(before, at) !== 0) return [];
     return [{ kind: "twice", at, sentence: `${recordIdText(at)} is there twice: one of the two was added` }];
@@ -96,8 +96,8 @@ function doubles(sorted: readonly LedgerRecord[]): readonly Found[] {
 }
 
 /** Epochs are consecutive, and each begins with the record that takes it. */
-function gaps(sorted: readonly LedgerRecord[]): readonly Found[] {
-  const found: Found[] = [];
+function gaps(sorted: readonly LedgerRecord[]): readonly FindingAtRecord[] {
+  const found: FindingAtRecord[] = [];
   let last = 0;
   for (const { epoch, number } of sorted) {
     // `senseless` reports an epoch below 1.
@@ -119,11 +119,11 @@ function gaps(sorted: readonly LedgerRecord[]): readonly Found[] {
   return found;
 }
 
-function brokenLinks(links: readonly Link[]): readonly Found[] {
+function brokenLinks(links: readonly Link[]): readonly FindingAtRecord[] {
   const takenCounts = links.some(({ record, hash }) => record.event === "taken" && hash !== "");
   const epochs = new Set(links.map(({ record }) => record.epoch));
   const usable = links.filter(({ hash }) => hash !== "");
-  const found: Found[] = [];
+  const found: FindingAtRecord[] = [];
   /** Records that are known to be changed: their own references prove nothing. */
   const blamed = new Set<Link>();
   const indexes = new Map(usable.map(({ record }, index) => [recordIdText(record), index]));
@@ -160,7 +160,7 @@ function misplaced(
   between: readonly Link[],
   usable: readonly Link[],
   takenCounts: boolean,
-): readonly Found[] {
+): readonly FindingAtRecord[] {
   const { record } = link;
   const { epoch, number } = record;
   const follows = `${recordIdText(record)} follows ${recordIdText(before.record)}`;
@@ -196,7 +196,7 @@ function strayOf({ record }: Link, skipped: readonly Link[], usable: readonly Li
 }
 
 /** The finding for a reference that leads nowhere, as far as its cause can be determined. */
-function broken(link: Link, nearest: Link | undefined, own: Link | undefined, blamed: Set<Link>): Found {
+function broken(link: Link, nearest: Link | undefined, own: Link | undefined, blamed: Set<Link>): FindingAtRecord {
   const { record, referred } = link;
   const place = recordIdText(record);
   const because = `${place} follows a record that is not there`;
@@ -221,7 +221,7 @@ function broken(link: Link, nearest: Link | undefined, own: Link | undefined, bl
   return { kind: "missing", at: between, sentence: `${gone}${orFormer}${orItself}: ${because}` };
 }
 
-function wrongHash(links: readonly Link[], since: number): readonly Found[] {
+function wrongHash(links: readonly Link[], since: number): readonly FindingAtRecord[] {
   const counted = links.filter(({ record }) => record.epoch >= since);
   const newest = counted.findLast(({ record }) => record.applied !== "");
   if (newest === undefined) return [];

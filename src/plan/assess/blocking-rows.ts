@@ -11,7 +11,7 @@ import { kindOf, type RowLimit } from "../rollback/blocker-kinds.ts";
 import { emptyColumns } from "../rollback/reinsert-rows.ts";
 import { askAfter, type Ask, type RowsObstacle } from "./row-questions.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "../make-plan.ts";
-import { spansSince, type Span } from "./version-spans.ts";
+import { spansSince, type VersionSpan } from "./version-spans.ts";
 
 export interface Question extends RowLimit {
   readonly place: StepPlace;
@@ -23,7 +23,7 @@ export interface Question extends RowLimit {
    */
   readonly asks: readonly Ask[];
   /** The spans in which others may have written since the version `since`; undefined for all versions since. */
-  readonly spans?: readonly Span[] | undefined;
+  readonly spans?: readonly VersionSpan[] | undefined;
   readonly wasAsked: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface SinceQuestion {
   /** How many migrations are rolled back before this one. */
   readonly newer: number;
   /** The spans in which others may have written since `version`; undefined for all versions since. */
-  readonly spans: readonly Span[] | undefined;
+  readonly spans: readonly VersionSpan[] | undefined;
   /** The version to restore: `version` or an older one. */
   readonly restores: number;
   /** A newer version. A restore counts as done only if it was made after this version. */

@@ -88,7 +88,7 @@ export function showsItself([first]: readonly MigrationBatch[], { fences }: Pick
 
 const changesColumns: ReadonlySet<Action["kind"]> = new Set(["addColumns", "alterColumns"]);
 
-interface Asking {
+interface CheckInput {
   readonly earlier: readonly Action[];
   readonly now: Plan["now"];
   /** Of the action's table, before it. */
@@ -96,7 +96,7 @@ interface Asking {
 }
 
 /** Questions about the rows that make the action fail, according to its risks. */
-function obstacleQuestions({ risks }: PlannedAction, { earlier, now }: Asking): readonly FailureQuestion[] {
+function obstacleQuestions({ risks }: PlannedAction, { earlier, now }: CheckInput): readonly FailureQuestion[] {
   return risks.flatMap(({ kind, obstacle }): readonly FailureQuestion[] => {
     if (kind !== "failure" || obstacle === undefined || obstacle.kind === "since" || obstacle.kind === "key") return [];
     const ask = askAfter(obstacle, earlier, now);
@@ -108,7 +108,7 @@ function obstacleQuestions({ risks }: PlannedAction, { earlier, now }: Asking): 
 }
 
 /** Questions about the values that an action gives to columns, and about nulls in columns that must hold none. */
-function nullQuestions({ action, before }: PlannedAction, asking: Asking): readonly FailureQuestion[] {
+function nullQuestions({ action, before }: PlannedAction, asking: CheckInput): readonly FailureQuestion[] {
   const { table } = action;
   const columns = before.get(table)?.columns ?? [];
   const isStrict = (path: string) => findColumn(columns, parsePath(path))?.nullable === false;
@@ -142,7 +142,7 @@ function nullQuestions({ action, before }: PlannedAction, asking: Asking): reado
 }
 
 /** Asks whether the expression that gives a column its values in an earlier action is null in a row. */
-function givenBefore({ table, path }: { readonly table: string; readonly path: string }, asking: Asking) {
+function givenBefore({ table, path }: { readonly table: string; readonly path: string }, asking: CheckInput) {
   const { earlier } = asking;
   const at = { table, path: parsePath(path) };
   const last = earlier.findLastIndex((one) => givenTo(at, one) !== undefined);
@@ -154,7 +154,7 @@ function givenBefore({ table, path }: { readonly table: string; readonly path: s
 }
 
 /** Asks whether a refresh can compute its values. */
-function computed(table: string, column: Column, { earlier, now }: Asking): readonly FailureQuestion[] {
+function computed(table: string, column: Column, { earlier, now }: CheckInput): readonly FailureQuestion[] {
   const touching = earlier.filter((one) => tablesOfAction(one).includes(table));
   const read = new Set(namesIn(column.computed!).map((name) => name.toLowerCase()));
   const isSame = touching.every(
@@ -177,7 +177,7 @@ interface Given {
   readonly isStrict: boolean;
 }
 
-function given({ table, path, as, type, where, isStrict }: Given, asking: Asking): readonly FailureQuestion[] {
+function given({ table, path, as, type, where, isStrict }: Given, asking: CheckInput): readonly FailureQuestion[] {
   const place = `${table}.${path}`;
   if (isStrict && isNull(as) && (where ?? "true") === "true")
     return allRows(table, `${place} is not null, and null is given to it; give it another value`, asking);
@@ -210,7 +210,7 @@ const keepsValues: ReadonlySet<Action["kind"]> = new Set([
 ]);
 
 /** Asks whether the table has rows, which is a problem. */
-function allRows(table: string, words: string, { earlier, now }: Asking): readonly FailureQuestion[] {
+function allRows(table: string, words: string, { earlier, now }: CheckInput): readonly FailureQuestion[] {
   const ask = askAfter({ kind: "rows", table, own: 0 }, earlier, now);
   if (ask === undefined || isWrittenBefore(ask, earlier, false)) return [];
   return [{ ask, problem: (rows) => (rows === 0 ? undefined : `${words}: ${table} has ${count(rows, "row")} now`) }];
@@ -244,7 +244,7 @@ function mayChange(action: Action, path: Path, isMore: boolean): boolean {
 }
 
 /** The columns that become nullable, or not null, by their current names. */
-function madeNullable(wanted: boolean, action: Action, { earlier, now }: Asking): PreflightChecks["nullable"] {
+function madeNullable(wanted: boolean, action: Action, { earlier, now }: CheckInput): PreflightChecks["nullable"] {
   if (action.kind !== "alterColumns") return [];
   return action.alterations.flatMap(({ path, nullable }) => {
     if (nullable !== wanted) return [];
@@ -253,7 +253,7 @@ function madeNullable(wanted: boolean, action: Action, { earlier, now }: Asking)
   });
 }
 
-function retypedNow(action: Action, { earlier, now }: Asking): PreflightChecks["retyped"] {
+function retypedNow(action: Action, { earlier, now }: CheckInput): PreflightChecks["retyped"] {
   if (action.kind !== "alterColumns" && action.kind !== "addField") return [];
   return [...rewrites(action)].flatMap((name) => {
     const from = originOf({ table: action.table, path: [name] }, earlier, now);

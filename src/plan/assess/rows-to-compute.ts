@@ -18,7 +18,7 @@ import { namesIn, sqlPath } from "../../schema/sql.ts";
 import type { Database } from "../../schema/table.ts";
 import type { PlannedCommit } from "../commits/commits.ts";
 
-type Commit = Pick<PlannedCommit, "action" | "before">;
+type CommitOnTable = Pick<PlannedCommit, "action" | "before">;
 
 export interface RowsToCompute {
   /** The table's current name. */
@@ -28,12 +28,12 @@ export interface RowsToCompute {
 }
 
 /** What code computes in one of these commits. */
-export function computedIn(commits: readonly Commit[]): ComputedValues | undefined {
+export function computedIn(commits: readonly CommitOnTable[]): ComputedValues | undefined {
   return commits.flatMap(({ action }) => computedBy(action) ?? [])[0];
 }
 
 /** The column that code computes in one of these commits. */
-export function computedColumn(commits: readonly Commit[]): Column | undefined {
+export function computedColumn(commits: readonly CommitOnTable[]): Column | undefined {
   const computing = commits.find(({ action }) => computedBy(action) !== undefined);
   const written = computing && writtenBy(computing.action, computing.before.get(computing.action.table));
   return written !== undefined && "columns" in written ? written.columns[0] : undefined;
@@ -45,14 +45,14 @@ export function computedColumn(commits: readonly Commit[]): Column | undefined {
  * current tables.
  */
 export function rowsToCompute(
-  commits: readonly Commit[],
+  commits: readonly CommitOnTable[],
   before: readonly Action[],
   now: Database,
   isMarked: boolean,
 ): RowsToCompute | undefined {
   const values = computedIn(commits);
   if (values === undefined) return undefined;
-  const [{ action }] = commits as [Commit];
+  const [{ action }] = commits as [CommitOnTable];
   const { column, how, overwrite, lacking } = values;
   const table = tableBefore(action.table, before, now);
   if (table === undefined || !(how.where === undefined || isAsNow(table, before, now))) return undefined;

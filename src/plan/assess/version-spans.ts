@@ -6,7 +6,7 @@ import { tablesOfAction } from "../../actions/apply-action.ts";
 import { ownValue } from "../../schema/data-type.ts";
 import type { PlannedMigration } from "../make-plan.ts";
 
-export interface Span {
+export interface VersionSpan {
   readonly from: number;
   /** Undefined for the newest version. */
   readonly until: number | undefined;
@@ -21,8 +21,8 @@ export function spansSince(
   version: number,
   newer: readonly PlannedMigration[],
   until: number | undefined,
-): readonly Span[] | undefined {
-  const spans: Span[] = [];
+): readonly VersionSpan[] | undefined {
+  const spans: VersionSpan[] = [];
   let from = version;
   for (const planned of newer.toReversed()) {
     const own = ownValue(planned.tables, table);

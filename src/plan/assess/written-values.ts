@@ -49,7 +49,7 @@ export function writtenValues(
   });
 }
 
-interface Source {
+interface ValueSource {
   readonly table: string;
   readonly sql: string;
   readonly isVariable: boolean;
@@ -62,13 +62,18 @@ function expressionOf({ name, computed }: Column, action: Action): string | unde
 }
 
 /** Undefined if an earlier action touches the table: the expression uses the column names after that action. */
-function worksNow(table: string, before: readonly Action[], expression: string): Source | undefined {
+function worksNow(table: string, before: readonly Action[], expression: string): ValueSource | undefined {
   const isAsNow = before.every((one) => !tablesOfAction(one).includes(table));
   return isAsNow ? { table, sql: `(${expression})`, isVariable: false } : undefined;
 }
 
 /** The current column that these actions turn into the given one without changing its values. */
-function sourceOf({ name }: Column, { table }: Action, actions: readonly Action[], now: Database): Source | undefined {
+function sourceOf(
+  { name }: Column,
+  { table }: Action,
+  actions: readonly Action[],
+  now: Database,
+): ValueSource | undefined {
   const from = originOf({ table, path: [name] }, actions, now, (at, action) =>
     givenTo(at, action) === undefined ? refAfter(at, action) : undefined,
   );

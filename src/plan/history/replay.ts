@@ -7,10 +7,10 @@ import { compileMigration, type Able, type Describing, type Direction } from "..
 import { replay, withPlace } from "../compile/replay.ts";
 import { actionsRun, reversalOf } from "./migration-run.ts";
 
-type Ran = Pick<LedgerState, "migrations">;
+type RanMigrations = Pick<LedgerState, "migrations">;
 
 /** The database after all actions that the ledger records as done, in the order in which they ran. */
-export function replayHistory(migrations: readonly Migration[], state: Ran, able: Able): Database {
+export function replayHistory(migrations: readonly Migration[], state: RanMigrations, able: Able): Database {
   return replayEach(migrations, state, able, () => {});
 }
 
@@ -21,7 +21,7 @@ export function replayHistory(migrations: readonly Migration[], state: Ran, able
  */
 export function replayEach(
   migrations: readonly Migration[],
-  state: Ran,
+  state: RanMigrations,
   able: Able,
   visit: (migration: Migration, before: Database) => void,
   direction: Direction = "up",
@@ -69,7 +69,7 @@ export function replayNext(
 }
 
 /** The migrations that have run, at least in part, in the order in which they ran. */
-export function historyOrder(migrations: readonly Migration[], state: Ran): readonly Migration[] {
+export function historyOrder(migrations: readonly Migration[], state: RanMigrations): readonly Migration[] {
   const orderOf = ({ version }: Migration) => state.migrations.get(version)?.order;
   return migrations
     .filter((migration) => orderOf(migration) !== undefined)
@@ -77,7 +77,7 @@ export function historyOrder(migrations: readonly Migration[], state: Ran): read
 }
 
 /** Those that have run, in the order in which they ran, and then the others. */
-export function inRunOrder(migrations: readonly Migration[], state: Ran): readonly Migration[] {
+export function inRunOrder(migrations: readonly Migration[], state: RanMigrations): readonly Migration[] {
   const ran = new Set(historyOrder(migrations, state));
   return [...ran, ...migrations.filter((migration) => !ran.has(migration))];
 }

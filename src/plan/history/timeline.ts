@@ -24,11 +24,11 @@ export interface RowAction extends PlacedAction {
   /** The tables that it changes, after it. */
   readonly after: Tables;
   /** Set if the ledger records that the action has begun and takes several commits. */
-  readonly begun?: Begun | undefined;
+  readonly begun?: InterruptedAction | undefined;
 }
 
 /** An action that was interrupted between two of its commits. */
-interface Begun {
+interface InterruptedAction {
   /** The possible states of its tables between its commits. */
   readonly between: readonly Tables[];
   /** Its tables when it is done, with what must be put back. */
@@ -108,7 +108,7 @@ export function midwayOf(
   return known?.step === number - 1 ? known.midway : undefined;
 }
 
-function begunAs(action: Action, before: Tables, midway: Preserved, { actions }: Able): Begun {
+function begunAs(action: Action, before: Tables, midway: Preserved, { actions }: Able): InterruptedAction {
   const { commits, after } = commitsOfBegun(action, before, midway, { actions, describes: true });
   return { between: statesBetween(commits), after };
 }

@@ -39,7 +39,7 @@ export function withOthers(table: string, restored: Table, { metadata: updates, 
 }
 
 /** A column or field of the restored version, and its path right before the restore. */
-interface Place {
+interface RestoredPath {
   readonly path: Path;
   readonly was: Path;
 }
@@ -49,8 +49,8 @@ function placesOf(
   { action: { table }, undoes = [] }: RestoringAction,
   replaced: Table,
   restored: Table,
-): readonly Place[] {
-  return columnPaths(restored.columns).flatMap((path): readonly Place[] => {
+): readonly RestoredPath[] {
+  return columnPaths(restored.columns).flatMap((path): readonly RestoredPath[] => {
     const at = follow({ table, path }, undoes);
     return at === undefined || findColumn(replaced.columns, at.path) === undefined ? [] : [{ path, was: at.path }];
   });
@@ -58,7 +58,7 @@ function placesOf(
 
 function metadataSince(
   { action: { table }, before, after }: RestoringAction,
-  places: readonly Place[],
+  places: readonly RestoredPath[],
   replaced: Table,
   restored: Table,
 ): readonly MetadataUpdate[] {
@@ -77,13 +77,13 @@ function metadataSince(
   });
 }
 
-type Metadata = Readonly<Record<string, string | null>>;
+type ColumnMetadata = Readonly<Record<string, string | null>>;
 
 /** `own`: the keys that migrations have set or removed. */
 function changedKeys(
-  theirs: Metadata,
-  old: Metadata,
-  own: Metadata,
+  theirs: ColumnMetadata,
+  old: ColumnMetadata,
+  own: ColumnMetadata,
 ): readonly (readonly [key: string, value: string | null, old: string | null])[] {
   return [...new Set([...Object.keys(old), ...Object.keys(theirs)])].flatMap((key) => {
     const [value, was] = [ownValue(theirs, key) ?? null, ownValue(old, key) ?? null];
@@ -93,7 +93,7 @@ function changedKeys(
 
 function indexesSince(
   { action: { table }, before, after, undoes = [] }: RestoringAction,
-  places: readonly Place[],
+  places: readonly RestoredPath[],
   replaced: Table,
   restored: Table,
 ): Pick<Others, "indexes" | "lost"> {

@@ -40,7 +40,7 @@ export interface RowLimit {
 }
 
 /** The names of the table and the column now. */
-interface Place {
+interface CurrentColumn {
   readonly table: string;
   readonly column: string;
   /** Whether the rows can be queried. */
@@ -53,7 +53,7 @@ interface BlockerKind<Own> {
   /** Matches the rows that it is about; undefined if no query decides that. Absent: all rows, or none. */
   readonly predicate?: (own: Own, column: AskedColumn) => string | undefined;
   /** Absent if it is not about single rows. */
-  readonly limit?: (own: Own, place: Place) => RowLimit;
+  readonly limit?: (own: Own, place: CurrentColumn) => RowLimit;
   /** Why `up` will fail on this many rows; undefined if it will not. `column`: its name now. */
   readonly failure?: (own: Own, column: string, rows: number) => string | undefined;
 }

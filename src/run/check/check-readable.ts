@@ -65,7 +65,7 @@ async function readProblem(
   }
 }
 
-interface Around {
+interface ReadableVersions {
   readonly newest: number;
   /** The version that dropped the columns; undefined if it is not listed. */
   readonly dropped: number | undefined;
@@ -73,7 +73,7 @@ interface Around {
   readonly before: number | undefined;
 }
 
-async function versionsAround(table: string, left: Table, versions: Versions): Promise<Around> {
+async function versionsAround(table: string, left: Table, versions: Versions): Promise<ReadableVersions> {
   const listed = (await versions.list(table)).map(({ version }) => version).toReversed();
   const columns = left.columns.map(withoutMetadata);
   let dropped: number | undefined;

@@ -175,7 +175,7 @@ async function alters(table: string, checking: Checking): Promise<void> {
   await refuses("refuses to forbid nulls where there are some", { path: "headline", nullable: false });
 }
 
-interface Refusal {
+interface TargetRefusal {
   readonly words: string;
   /** Whether the answer means that nothing was done, as 4xx does and 5xx does not. */
   readonly clear: boolean;
@@ -188,7 +188,7 @@ async function refusal(
   { target, clock = systemClock }: Checking,
   action: Action,
   state?: Table,
-): Promise<Refusal | undefined> {
+): Promise<TargetRefusal | undefined> {
   const seen = target.capabilities.describes ? await target.describeTable(action.table) : undefined;
   let mayBeDone = false;
   const send = () => target.execute(action, seen ?? (state && { table: state, version: undefined }));

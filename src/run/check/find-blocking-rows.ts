@@ -4,7 +4,7 @@ import { acceptsLoss, type Acceptance } from "../../migrations/acceptance.ts";
 import { putBackKey, questionsOf, type Question, type SinceQuestion } from "../../plan/assess/blocking-rows.ts";
 import type { PutBackRowsAction } from "../../actions/model/action.ts";
 import type { Plan } from "../../plan/make-plan.ts";
-import type { Span } from "../../plan/assess/version-spans.ts";
+import type { VersionSpan } from "../../plan/assess/version-spans.ts";
 import { formatPath } from "../../schema/path.ts";
 import { blob as blobStorage, specialStorage } from "../../schema/reserved-metadata.ts";
 import { columnsWithin, differences } from "../../schema/table.ts";
@@ -19,7 +19,7 @@ export interface Consent {
   readonly reinsert?: boolean | undefined;
 }
 
-interface Blocker {
+interface BlockerText {
   readonly words: string;
   /** The text if the rows are put back. */
   readonly putBack?: string;
@@ -44,7 +44,7 @@ export async function withBlockers(
 ): Promise<Plan> {
   const acceptLoss = acceptsLoss({ accept });
   const { rows, since } = questionsOf(plan);
-  const found: Blocker[] = acceptLoss ? [] : others.map((words) => ({ words, mayLose: true }));
+  const found: BlockerText[] = acceptLoss ? [] : others.map((words) => ({ words, mayLose: true }));
   const accepted = acceptLoss ? [...others] : [];
   const [putBack, byVersion] = [new Map<string, number>(), new Map<string, number>()];
   for (const question of since) {
@@ -101,7 +101,7 @@ function withoutPutBack(plan: Plan): Plan {
 }
 
 /** The versions that newer migrations made may hide what others wrote. A rollback of those alone is checked by itself. */
-function rollBackFirst(found: readonly Blocker[]): string {
+function rollBackFirst(found: readonly BlockerText[]): string {
   const steps = Math.min(...found.map(({ first = 0 }) => first));
   return steps === 0
     ? ""
@@ -124,7 +124,7 @@ async function lostSince(
   putBack: Map<string, number>,
   target: Target,
   acceptLoss: boolean,
-): Promise<Blocker | undefined> {
+): Promise<BlockerText | undefined> {
   const { table, restores, putting, leaves, empty } = question;
   if (await isRestored(question, target)) return undefined;
   const written = await writtenSince(question, target);
@@ -219,7 +219,7 @@ async function writtenSince(question: SinceQuestion, target: Target): Promise<Si
 }
 
 async function writtenIn(
-  spans: readonly Span[] | undefined,
+  spans: readonly VersionSpan[] | undefined,
   table: string,
   version: number,
   scope: SinceScope,

@@ -27,7 +27,7 @@ import { guardHint } from "../../actions/rewrite/append-guard.ts";
 import { hasColumns } from "../check/probe-columns.ts";
 
 /** An action of a migration, and its place there. */
-interface Call {
+interface CallInDoubt {
   readonly action: Action;
   readonly place: ActionRef;
 }
@@ -127,7 +127,7 @@ function whatToCheck(action: Action): string {
   }
 }
 
-function callsOf(migration: Migration, { target }: LateCallCheck): readonly Call[] {
+function callsOf(migration: Migration, { target }: LateCallCheck): readonly CallInDoubt[] {
   const { version, name } = migration;
   const compiled = compileMigration(migration, target.capabilities);
   return compiled.map(({ action }, index) => ({
@@ -141,7 +141,7 @@ function callsOf(migration: Migration, { target }: LateCallCheck): readonly Call
  * after the call, and it is unknown which. So if the target can't describe the table, types and nullability of all
  * columns that the migration had altered are set again.
  */
-async function checkRollback(call: Call, late: LateCall, check: LateCallCheck): Promise<readonly string[]> {
+async function checkRollback(call: CallInDoubt, late: LateCall, check: LateCallCheck): Promise<readonly string[]> {
   const { target, plan, lease } = check;
   const { action } = call;
   await lease.check();
@@ -187,7 +187,7 @@ async function checkDescribed(
 }
 
 /** The actions that the ledger records as done, in the order in which they ran. */
-function doneActions(check: LateCallCheck): readonly Call[] {
+function doneActions(check: LateCallCheck): readonly CallInDoubt[] {
   const { migrations, state } = check;
   return historyOrder(migrations, state)
     .flatMap((migration) => callsOf(migration, check))
@@ -199,7 +199,7 @@ function doneActions(check: LateCallCheck): readonly Call[] {
  * have changed are set to what they should be.
  */
 async function checkUndescribed(
-  call: Call,
+  call: CallInDoubt,
   since: readonly Action[],
   check: LateCallCheck,
 ): Promise<readonly string[]> {
@@ -221,7 +221,7 @@ async function checkUndescribed(
 
 /** Undoes what a late retype or change of nullability may have done to the result of later actions. */
 async function restoreTypes(
-  { action, place }: Call,
+  { action, place }: CallInDoubt,
   since: readonly Action[],
   table: Table,
   { target, lease, plan }: LateCallCheck,
@@ -246,7 +246,7 @@ async function restoreTypes(
 /** Sends the alterations one by one: a retype and "not null" can't be in one call. */
 async function sendAlterations(
   wanted: readonly Alteration[],
-  { action, place }: Call,
+  { action, place }: CallInDoubt,
   table: Table,
   { target, lease, plan }: Pick<LateCallCheck, "target" | "lease" | "plan">,
   /** Null if no migration is in doubt when nothing is planned. */

@@ -56,7 +56,7 @@ async function putBack(planned: PlannedAction, call: RestoredTable, context: Cal
 }
 
 /** The version that was replaced (`source`), and the table in it and right after it. */
-interface Around {
+interface ReplacedVersion {
   readonly source: number;
   readonly replaced: Table;
   readonly restored: Table;
@@ -70,7 +70,7 @@ async function versionsAround(
   { seen, made }: RestoredTable,
   versions: Versions,
   explain: Target["explain"],
-): Promise<Around> {
+): Promise<ReplacedVersion> {
   const { table, version, after } = action;
   // The version that the restored one is a copy of is kept; others may clean up that copy at any time.
   const restored = await versions.at(table, version);
@@ -102,7 +102,7 @@ function unknownLoss(
   return `whether metadata and indexes that others had given ${table} ${when} are lost is unknown (${problem})`;
 }
 
-async function carryOut(planned: PlannedAction, around: Around, context: CallContext): Promise<PutBack> {
+async function carryOut(planned: PlannedAction, around: ReplacedVersion, context: CallContext): Promise<PutBack> {
   const { target, lease } = context;
   const { table } = planned.action;
   const refused = new Map<string, string>();
@@ -125,16 +125,16 @@ async function carryOut(planned: PlannedAction, around: Around, context: CallCon
   }
 }
 
-interface Call {
+interface ReapplyCall {
   readonly action: Action;
   readonly words: string;
 }
 
-function callsFor(table: string, { metadata, indexes }: Others, restored: Table, now: Table): readonly Call[] {
+function callsFor(table: string, { metadata, indexes }: Others, restored: Table, now: Table): readonly ReapplyCall[] {
   const updates = metadata.flatMap((update) => stillUnset(update, restored, now));
   const words = updates.map((update) => `metadata ${JSON.stringify(update.metadata)} of ${update.path}`).join(", ");
-  const setting: Call = { action: { kind: "setMetadata", table, updates }, words };
-  const creating = indexes.map(([name, index]): Call => {
+  const setting: ReapplyCall = { action: { kind: "setMetadata", table, updates }, words };
+  const creating = indexes.map(([name, index]): ReapplyCall => {
     // A different index of that name is dropped first.
     const isThere = (ownValue(now.indexes, name) ?? null) !== null;
     const action: Action = isThere ? { kind: "dropIndex", table, name } : { kind: "createIndex", table, name, index };
@@ -154,7 +154,7 @@ function stillUnset({ path, metadata }: MetadataUpdate, restored: Table, now: Ta
 
 function harmOf(
   { table }: Action,
-  { source, unknown }: Around,
+  { source, unknown }: ReplacedVersion,
   lost: readonly string[],
   refused: ReadonlyMap<string, string>,
 ): string | undefined {

@@ -177,11 +177,11 @@ export function trackVersions(
   };
 }
 
-type Names = Map<string, string | undefined>;
+type RecordedNames = Map<string, string | undefined>;
 
 /** The names under which tables are recorded, after the actions that an earlier run has done. */
-function namesAfter(ran: readonly Action[], known: TableVersions): Names {
-  const names: Names = new Map();
+function namesAfter(ran: readonly Action[], known: TableVersions): RecordedNames {
+  const names: RecordedNames = new Map();
   const recorded = new Set(Object.keys(known).filter((name) => known[name]![0] !== null));
   for (const action of ran) {
     const name = follow(action, names, recorded.has(action.table));
@@ -191,7 +191,7 @@ function namesAfter(ran: readonly Action[], known: TableVersions): Names {
 }
 
 /** The name under which the action's table is recorded. `isRecorded`: whether a table of its name already is. */
-function follow(action: Action, names: Names, isRecorded: boolean): string | undefined {
+function follow(action: Action, names: RecordedNames, isRecorded: boolean): string | undefined {
   const { table } = action;
   if (action.kind === "createTable" && isRecorded) names.set(table, undefined);
   const name = names.has(table) ? names.get(table) : table;

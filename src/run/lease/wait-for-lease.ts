@@ -6,7 +6,7 @@ import { waitForHolder } from "../../ledger/lease/wait-for-holder.ts";
 import { begunWords } from "./describe-holder.ts";
 import type { RunContext } from "../run-context.ts";
 
-interface Waiting {
+interface LeaseWait {
   /**
    * Whether the lease is held and must be waited for. False once `wait` has found its holder silent for a whole lease.
    */
@@ -18,7 +18,7 @@ interface Waiting {
   wait(state: LedgerState, until?: (seen: LedgerHead) => boolean): Promise<void>;
 }
 
-export function waitingFor({ journal, lease, clock, runner, signal, emit }: RunContext): Waiting {
+export function waitingFor({ journal, lease, clock, runner, signal, emit }: RunContext): LeaseWait {
   let waited = 0;
   // The newest record of a ledger that was silent for so long that the lease may be taken over.
   let silentSince: LedgerHead | undefined;

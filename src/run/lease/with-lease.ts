@@ -23,7 +23,7 @@ export interface LeasedWork<Result> {
    * Prepares the work for the ledger as it was read. Called before the lease is taken, so that work that can't be done
    * takes no lease, and again under the lease. Undefined if another run has written to the ledger meanwhile.
    */
-  readonly prepare: (ledger: Ledger) => Promise<Prepared<Result> | undefined>;
+  readonly prepare: (ledger: Ledger) => Promise<PreparedWork<Result> | undefined>;
 }
 
 /** The ledger as it was read. */
@@ -32,7 +32,7 @@ export interface Ledger {
   readonly state: LedgerState;
 }
 
-interface Prepared<Result> {
+interface PreparedWork<Result> {
   /** The first migration of the work: it is in doubt if this run dies. */
   readonly first: number | undefined;
   act(lease: Lease): Promise<Result>;
@@ -45,7 +45,7 @@ interface Prepared<Result> {
 export function recording<Result>(
   { signal }: Pick<RunContext, "signal">,
   { entries, next, result }: { entries: readonly LedgerEntry[]; next?: number | undefined; result: Result },
-): Prepared<Result> {
+): PreparedWork<Result> {
   return {
     first: undefined,
     async act(lease) {

@@ -25,7 +25,7 @@ import { cleaned } from "../../secrets/redact.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { Ledger } from "../lease/with-lease.ts";
 import type { RunContext } from "../run-context.ts";
-import type { Planned } from "./plan-run.ts";
+import type { PlannedRun } from "./plan-run.ts";
 import { survey } from "./estimate.ts";
 import { timeOf, type SeenTable } from "../check/table-identity.ts";
 
@@ -36,7 +36,7 @@ export interface Binding {
   /** Throws ERR_PLAN_STALE if the planned migrations have changed. */
   checkFiles(): Promise<void>;
   /** Returns what `plan` makes. Throws ERR_PLAN_STALE if that is not what is left of what was saved. */
-  keep(state: LedgerState, plan: () => Promise<Planned | undefined>): Promise<Planned | undefined>;
+  keep(state: LedgerState, plan: () => Promise<PlannedRun | undefined>): Promise<PlannedRun | undefined>;
   /** The entries to record before the first action. `next`: the first migration, which is in doubt if the run dies. */
   opening(next: number | undefined): readonly LedgerEntry[];
   /** The tables for which the plan was made, by their names at that time. */

@@ -48,7 +48,7 @@ export interface PlanningInput extends Ledger {
   readonly besideAnother: boolean;
 }
 
-export interface Planned {
+export interface PlannedRun {
   readonly plan: Plan;
   /** The plan's migrations, as they are executed. One by one when absent. */
   readonly units?: readonly MigrationBatch[] | undefined;
@@ -66,8 +66,8 @@ export interface Planned {
  */
 export async function planIfCurrent<Input extends PlanningInput>(
   input: Input,
-  plan: (input: Input) => Promise<Planned>,
-): Promise<Planned | undefined> {
+  plan: (input: Input) => Promise<PlannedRun>,
+): Promise<PlannedRun | undefined> {
   const { context, state } = input;
   await checkConsistent(context, state);
   return await ifCurrent(
@@ -82,8 +82,8 @@ export async function planIfCurrent<Input extends PlanningInput>(
 export async function planNow(
   context: RunContext,
   files: readonly MigrationFile[],
-  plan: (ledger: Ledger, besideAnother: boolean) => Promise<Planned | undefined>,
-): Promise<Planned & Ledger> {
+  plan: (ledger: Ledger, besideAnother: boolean) => Promise<PlannedRun | undefined>,
+): Promise<PlannedRun & Ledger> {
   return await readConsistently(
     context,
     () => readLedger(context, files),
@@ -95,7 +95,7 @@ export async function planNow(
 }
 
 /** Plans the chosen pending migrations. */
-export async function planPending(input: PlanningInput, choice: RunChoice): Promise<Planned> {
+export async function planPending(input: PlanningInput, choice: RunChoice): Promise<PlannedRun> {
   const { context, files, state, besideAnother } = input;
   checkNotReverting(state);
   const inDoubt = migrationsInDoubt(state, context.runner.run);
@@ -122,7 +122,7 @@ export async function planChosen(
   direction: Direction,
   planning: PlanningInput,
   putsBack?: boolean,
-): Promise<Pick<Planned, "plan" | "migrations">> {
+): Promise<Pick<PlannedRun, "plan" | "migrations">> {
   const { context, files, state } = planning;
   const { target, ledger, runner } = context;
   const wanted = new Set([...state.migrations.keys(), ...[...chosen, ...state.late].map(({ version }) => version)]);

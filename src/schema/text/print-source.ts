@@ -1,5 +1,5 @@
 /** Lays out TypeScript in lines as the common formatters do. Pure. */
-import { endOf, flat, keyText, textText, type Source } from "./typescript-source.ts";
+import { endOf, flat, keyText, textText, type CallSource, type Source } from "./typescript-source.ts";
 
 export { textText } from "./typescript-source.ts";
 
@@ -79,13 +79,11 @@ export function layOut(source: Source, place: PrintCursor): string {
   }
 }
 
-type Call = Extract<Source, { kind: "call" }>;
-
 /**
  * The last argument begins on the first line if it is an object or a list, and the other arguments fit on that line.
  */
 function callInLines(
-  source: Call,
+  source: CallSource,
   { indent, used, tail, prefix }: PrintCursor,
   inner: (one: Source) => string,
 ): string {

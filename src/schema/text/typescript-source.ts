@@ -129,9 +129,9 @@ export function textText(text: string): string {
 }
 
 /** What follows the arguments of a call. */
-export function endOf({ notNull, computed }: Call): string {
+export function endOf({ notNull, computed }: CallSource): string {
   if (computed !== undefined) return `).computed(${textText(computed)})`;
   return notNull === true ? ").notNull()" : ")";
 }
 
-type Call = Extract<Source, { kind: "call" }>;
+export type CallSource = Extract<Source, { kind: "call" }>;

@@ -6,7 +6,7 @@
 import type { Change } from "./alter.ts";
 import type { Castable } from "./cast.ts";
 import type { ColumnsOf } from "./database.ts";
-import type { Around, At, IsOpen, ParentOf } from "./path.ts";
+import type { PathHints, At, IsOpen, ParentOf } from "./path.ts";
 import type { Nullable, ShapeOf, WordsOf } from "./shape.ts";
 
 /** The name of a table. */
@@ -43,7 +43,7 @@ export type NewColumnArgument<Database, Table extends string, Name extends strin
 
 /** `Argument` if there is a column at the path. */
 type ExistingPath<Columns, Path extends string, Argument> = [At<Columns, Path>] extends [never]
-  ? Around<Columns, Path>
+  ? PathHints<Columns, Path>
   : Argument;
 
 /** A type to which the column at a path is cast. */

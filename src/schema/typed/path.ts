@@ -26,7 +26,7 @@ type Inside<Shape, Path extends string> = unknown extends Shape
 export type StructHead = "struct" | "struct not null";
 
 /** What could replace a path that leads nowhere: the existing names at that point, or a sentence. */
-export type Around<
+export type PathHints<
   Columns,
   Path extends string,
   Parent extends string = "",
@@ -38,7 +38,7 @@ export type Around<
 
 type AroundInside<Shape, Path extends string, Parent extends string> = Shape extends [infer Head, infer Inner]
   ? Head extends StructHead
-    ? Around<Inner, Path, `${Parent}.`>
+    ? PathHints<Inner, Path, `${Parent}.`>
     : Path extends `item.${infer Rest}`
       ? AroundInside<Inner, Rest, `${Parent}.item`>
       : `${Parent}.item`

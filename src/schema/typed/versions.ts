@@ -8,35 +8,35 @@ import type { History, TableHistory, TableNames } from "./history.ts";
 /** The tables after a version; `unknown` if there is no such version, or an older release has written the file. */
 export type DatabaseAfter<Version> = Version extends keyof History
   ? History[Version] extends string | readonly unknown[] | null
-    ? DatabaseOf<Version, Names>
+    ? DatabaseOf<Version, NamesByVersion>
     : unknown
   : unknown;
 
 // The columns of a table are computed only when a step names the table. `All` is always `Names`: named here, it would be
 // computed for all versions.
 type DatabaseOf<Version, All> = {
-  [Table in Member<All, Version> & string]: {
-    columns: ColumnsOfForm<Member<TableHistory, Table>, FormAt<Table, Version>>;
+  [Table in MemberOf<All, Version> & string]: {
+    columns: ColumnsOfForm<MemberOf<TableHistory, Table>, FormAt<Table, Version>>;
   };
 };
 
 /** The names of all tables. */
-type Names = { [Version in keyof History]: NamesAfter<Version, History[Version]> };
+type NamesByVersion = { [Version in keyof History]: NamesAfter<Version, History[Version]> };
 
 type NamesAfter<Version, Before> = Before extends keyof History
   ? Version extends keyof TableNames
-    ? Exclude<Names[Before], keyof TableNames[Version]> | Kept<TableNames[Version]>
-    : Names[Before]
+    ? Exclude<NamesByVersion[Before], keyof TableNames[Version]> | Kept<TableNames[Version]>
+    : NamesByVersion[Before]
   : Before extends readonly [infer Earlier extends keyof History, infer Forms]
-    ? Exclude<Names[Earlier], keyof Forms> | Kept<ChangedTo<Forms>>
+    ? Exclude<NamesByVersion[Earlier], keyof Forms> | Kept<ChangedTo<Forms>>
     : never;
 
-type ChangedTo<Forms> = { [Table in keyof Forms]: Member<Member<TableHistory, Table>, Forms[Table]> };
+type ChangedTo<Forms> = { [Table in keyof Forms]: MemberOf<MemberOf<TableHistory, Table>, Forms[Table]> };
 
-type Member<All, Name> = Name extends keyof All ? All[Name] : null;
+type MemberOf<All, Name> = Name extends keyof All ? All[Name] : null;
 
 /** The version of the form that a table has after a version; null if it was not created yet. */
-type FormAt<Table, Version> = Version extends keyof Member<TableHistory, Table>
+type FormAt<Table, Version> = Version extends keyof MemberOf<TableHistory, Table>
   ? Version
   : Version extends keyof History
     ? History[Version] extends readonly [infer Earlier, infer Forms]
@@ -47,9 +47,9 @@ type FormAt<Table, Version> = Version extends keyof Member<TableHistory, Table>
     : null;
 
 type ColumnsOfForm<Forms, Version> =
-  Member<Forms, Version> extends readonly [infer Earlier, infer Changes]
+  MemberOf<Forms, Version> extends readonly [infer Earlier, infer Changes]
     ? Changed<ColumnsOfForm<Forms, Earlier>, Changes>
-    : Member<Forms, Version>;
+    : MemberOf<Forms, Version>;
 
 type Changed<Columns, Changes> = {
   [Name in Exclude<keyof Columns, keyof Changes> | Kept<Changes>]: Name extends keyof Changes

@@ -1,7 +1,7 @@
 /** The places of the calls that built steps. They are kept outside the steps, so that steps stay plain data. */
 
 /** A call in a file. `line` and `column` are counted from 1. `file`: a URL or a path, as Node reports it. */
-export interface Call {
+export interface CallSite {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -13,7 +13,7 @@ type Builder = (...args: never) => unknown;
 const key = Symbol.for("lance-migrate.built");
 const hooks = globalThis as { [key]?: ((step: object, builder: Builder) => void) | undefined };
 
-const calls = new WeakMap<object, readonly Call[]>();
+const calls = new WeakMap<object, readonly CallSite[]>();
 
 /** Returns the step that a builder has made, and records its calls if `recordCalls` is running. */
 export function built<Step extends object>(step: Step, builder: Builder): Step {
@@ -32,7 +32,7 @@ export async function recordCalls<Result>(work: () => Promise<Result>): Promise<
 }
 
 /** The calls that led to a step, innermost first; empty if it was written by hand, or made outside `recordCalls`. */
-export function callsOf(step: unknown): readonly Call[] {
+export function callsOf(step: unknown): readonly CallSite[] {
   return typeof step === "object" && step !== null ? (calls.get(step) ?? []) : [];
 }
 
@@ -44,19 +44,19 @@ export function copyCalls(built: unknown, step: object): void {
 
 const deepest = 50;
 
-function callsAbove(builder: Builder): readonly Call[] {
+function callsAbove(builder: Builder): readonly CallSite[] {
   const { prepareStackTrace, stackTraceLimit } = Error;
   const holder: { stack?: unknown } = {};
   try {
     Error.stackTraceLimit = deepest;
     Error.prepareStackTrace = (_, sites) =>
-      sites.map((site): Call => {
+      sites.map((site): CallSite => {
         const [line, column] = [site.getLineNumber() ?? 1, site.getColumnNumber() ?? 1];
         return { file: site.getFileName() ?? "", line, column };
       });
     Error.captureStackTrace(holder, builder);
     // Node calls `prepareStackTrace` when the stack is first read.
-    return holder.stack as readonly Call[];
+    return holder.stack as readonly CallSite[];
   } finally {
     Object.assign(Error, { prepareStackTrace, stackTraceLimit });
   }

@@ -45,7 +45,7 @@ async function byRowIds(table: VersionedTable, version: number, newest: number):
   return { added, changed, removed, addedRows: `_row_created_at_version > ${version}` };
 }
 
-interface Tally {
+interface RowCounts {
   readonly rows: number;
   readonly added: number;
   readonly changed: number;
@@ -56,7 +56,7 @@ interface Tally {
 }
 
 /** Undefined if the target does not provide these columns. */
-export async function tallyOf(table: VersionedTable, version: number, since: number): Promise<Tally | undefined> {
+export async function tallyOf(table: VersionedTable, version: number, since: number): Promise<RowCounts | undefined> {
   const { rowIdColumns, rowIdsOf } = await import("../../wire/rows/row-ids.ts");
   const sums = new Uint32Array(4);
   let [rows, added, changed, hasStableIds] = [0, 0, 0, false];

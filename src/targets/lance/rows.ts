@@ -1,7 +1,7 @@
 /** Rows of tables on the embedded engine. */
 import type { RowValues } from "../../schema/row-values.ts";
 import { createIndex } from "../../engine/indexes.ts";
-import { allFiles, search, type Found } from "../../engine/query.ts";
+import { allFiles, search, type QueryAnswer } from "../../engine/query.ts";
 import { writeReadably } from "../../engine/checked-writes.ts";
 import { nativeTable, packageTable, readColumns, type AnyTable } from "../../engine/engine.ts";
 import { readIndexes } from "../../engine/read-indexes.ts";
@@ -89,7 +89,7 @@ async function encode({ columns, rows, fields }: NewValues): Promise<Buffer> {
   return rowsToIpcFile(columns, rows, { fields });
 }
 
-async function decode(found: Found): Promise<readonly RowValues[]> {
+async function decode(found: QueryAnswer): Promise<readonly RowValues[]> {
   const { rowsIn } = await import("../../wire/rows/read-values.ts");
   return rowsIn(await allFiles(found));
 }

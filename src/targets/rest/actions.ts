@@ -155,16 +155,16 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
   },
 };
 
-type Computing = "catchUpColumn" | "fillColumn" | "prepareColumn";
+type ComputingKind = "catchUpColumn" | "fillColumn" | "prepareColumn";
 
 /** The requests are those of a run, with values that code of the project computes (features/embed/fill), which `column` gets. */
-function mergedByRun<Kind extends Computing>(
-  column: (action: ActionFor<Computing>) => string = ({ path }) => path,
+function mergedByRun<Kind extends ComputingKind>(
+  column: (action: ActionFor<ComputingKind>) => string = ({ path }) => path,
 ): ServiceCall<Kind> {
   return {
     operation: "merge",
     request: (action) => {
-      const { key }: ActionFor<Computing> = action;
+      const { key }: ActionFor<ComputingKind> = action;
       return { body: undefined, query: { on: key, when_matched_update_all: "true" } };
     },
     execute: () => Promise.reject(new TypeError("a run computes values itself")),

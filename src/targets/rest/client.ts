@@ -4,7 +4,7 @@ import { failureIn, parseCount, parseList, type Page } from "./parse-answers.ts"
 import type { Endpoints, Operation } from "./options/dialects.ts";
 import { openHttp } from "./http/http.ts";
 import { jsonBody, type HttpRequest, type HttpResponse, type Sent } from "./http/message.ts";
-import type { Settings } from "./options/options.ts";
+import type { RestSettings } from "./options/options.ts";
 import { strangeAnswer } from "./http/http-errors.ts";
 
 export type Client = ReturnType<typeof openClient>;
@@ -13,7 +13,7 @@ const mostPages = 10_000;
 /** At most this many consecutive pages without new names. */
 const mostIdlePages = 5;
 
-export function openClient(settings: Settings) {
+export function openClient(settings: RestSettings) {
   const http = openHttp(settings);
   const { endpoints, pageSize } = settings.dialect;
 

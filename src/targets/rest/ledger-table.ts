@@ -14,7 +14,7 @@ import { verdictOf } from "../contract/service-verdict.ts";
 /** Requests all rows: a number that every service accepts. */
 export const allRows = 2 ** 31 - 1;
 
-interface Wanted {
+interface LedgerQuery {
   readonly columns: readonly string[];
   readonly most?: number;
   readonly orderBy?: readonly string[];
@@ -24,7 +24,7 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
   /** Services accept one of two forms of a query. The first accepted form is kept. Only LanceDB's own has an order. */
   let forms: readonly (typeof lanceQuery)[] = [lanceQuery, documentQuery];
 
-  const query = async (wanted: Wanted): Promise<Iterable<Row> | undefined> => {
+  const query = async (wanted: LedgerQuery): Promise<Iterable<Row> | undefined> => {
     void loadReader(); // while the answer is under way
     for (const form of forms) {
       try {
@@ -113,13 +113,13 @@ async function rowsOf({ body }: HttpResponse, columns: readonly string[]): Promi
   }
 }
 
-function lanceQuery({ columns, most = allRows, orderBy }: Wanted): unknown {
+function lanceQuery({ columns, most = allRows, orderBy }: LedgerQuery): unknown {
   const order = orderBy?.map((column_name) => ({ column_name, ascending: false, nulls_first: false }));
   return { columns, k: most, vector: [], prefilter: true, order_by: order };
 }
 
 /** The form of the namespace's document. It has no order, so a limit would return arbitrary rows. */
-function documentQuery({ columns }: Wanted): unknown {
+function documentQuery({ columns }: LedgerQuery): unknown {
   return { columns: { column_names: columns }, k: allRows, vector: {} };
 }
 

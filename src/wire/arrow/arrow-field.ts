@@ -36,14 +36,14 @@ import {
 } from "../../schema/data-type.ts";
 import { extensionKey, extensionName, storedType } from "../../schema/reserved-metadata.ts";
 
-export type Metadata = Readonly<Record<string, string>>;
+export type ArrowMetadata = Readonly<Record<string, string>>;
 
 /** `dictionaries` gives every dictionary of a schema an id of its own. */
 export function writeField(
   builder: Builder,
   column: Column,
   dictionaries: { next: bigint },
-  metadata: Metadata = {},
+  metadata: ArrowMetadata = {},
 ): Offset {
   const type = storedType(column.type);
   const extension = extensionName(column.type);
@@ -68,7 +68,7 @@ export function writeField(
 }
 
 /** Returns 0 if there is none. */
-export function writeMetadata(builder: Builder, metadata: Metadata): Offset {
+export function writeMetadata(builder: Builder, metadata: ArrowMetadata): Offset {
   const pairs = Object.entries(metadata).map(([key, value]) =>
     KeyValue.createKeyValue(builder, builder.createString(key), builder.createString(value)),
   );

@@ -11,17 +11,17 @@ import { Builder, ByteBuffer, type Offset } from "flatbuffers";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { emptyBatch } from "./record-batch.ts";
 import type { Column } from "../../schema/data-type.ts";
-import { metadataOf, toColumn, writeField, writeMetadata, type Metadata } from "./arrow-field.ts";
+import { metadataOf, toColumn, writeField, writeMetadata, type ArrowMetadata } from "./arrow-field.ts";
 import { fileOf, footerOf } from "./ipc-footer.ts";
 import { checkSchema, continuation, endOfStream, framed, invalid, isIpcFile, readMessages } from "./ipc-messages.ts";
 
 /** An Arrow IPC stream without rows: the schema, an empty batch (none if there is a dictionary) and the end mark. */
-export function toIpcStream(columns: readonly Column[], metadata: Metadata = {}): Buffer {
+export function toIpcStream(columns: readonly Column[], metadata: ArrowMetadata = {}): Buffer {
   return Buffer.concat([schemaMessage(columns, metadata), ...(emptyBatch(columns) ?? []), endOfStream]);
 }
 
 /** An Arrow IPC file without rows, the form that the engine's native binding takes. */
-export function toIpcFile(columns: readonly Column[], metadata: Metadata = {}): Buffer {
+export function toIpcFile(columns: readonly Column[], metadata: ArrowMetadata = {}): Buffer {
   return fileOf(readMessages(schemaMessage(columns, metadata)));
 }
 
@@ -38,7 +38,7 @@ export function fromIpc(bytes: Buffer): readonly Column[] {
 }
 
 /** The columns and the metadata of a file that the engine has written. */
-export function tableFromIpc(bytes: Buffer): { readonly columns: readonly Column[]; readonly metadata: Metadata } {
+export function tableFromIpc(bytes: Buffer): { readonly columns: readonly Column[]; readonly metadata: ArrowMetadata } {
   const schema = schemaIn(bytes);
   return { columns: columnsOf(schema), metadata: metadataOf(schema) };
 }
@@ -61,8 +61,8 @@ function schemaOfStream(bytes: Buffer): Schema {
 /** `fields`: the metadata of columns by name. */
 export function schemaMessage(
   columns: readonly Column[],
-  metadata: Metadata,
-  fields: Readonly<Record<string, Metadata>> = {},
+  metadata: ArrowMetadata,
+  fields: Readonly<Record<string, ArrowMetadata>> = {},
 ): Buffer {
   const builder = new Builder();
   const schema = writeSchema(builder, columns, metadata, fields);
@@ -76,8 +76,8 @@ export function schemaMessage(
 function writeSchema(
   builder: Builder,
   columns: readonly Column[],
-  metadata: Metadata,
-  ofFields: Readonly<Record<string, Metadata>>,
+  metadata: ArrowMetadata,
+  ofFields: Readonly<Record<string, ArrowMetadata>>,
 ): Offset {
   // Every dictionary of a schema needs an id of its own.
   const dictionaries = { next: 0n };

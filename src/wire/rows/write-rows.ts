@@ -1,7 +1,7 @@
 /** Rows as Arrow IPC. */
 import type { Column } from "../../schema/data-type.ts";
 import { valueIn, type RowValues } from "../../schema/row-values.ts";
-import type { Metadata } from "../arrow/arrow-field.ts";
+import type { ArrowMetadata } from "../arrow/arrow-field.ts";
 import { schemaMessage } from "../arrow/arrow-schema.ts";
 import { fileEnd, fileStart } from "../arrow/ipc-footer.ts";
 import { endOfStream, readMessages, type IpcMessage } from "../arrow/ipc-messages.ts";
@@ -10,11 +10,11 @@ import { encodeRows } from "../values/encode.ts";
 
 export interface RowsFormat {
   /** Of the schema. */
-  readonly metadata?: Metadata | undefined;
+  readonly metadata?: ArrowMetadata | undefined;
   /** The column whose values are unique. */
   readonly key?: string | undefined;
   /** Of columns, by name. */
-  readonly fields?: Readonly<Record<string, Metadata>> | undefined;
+  readonly fields?: Readonly<Record<string, ArrowMetadata>> | undefined;
 }
 
 /** Marks a column as the engine's primary key: a merge then inserts a row only if its key does not exist yet. */

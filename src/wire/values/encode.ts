@@ -9,7 +9,7 @@ import { dayOf, ticksOf } from "../../time/iso-time.ts";
 import { valueIn, type RowValue, type RowValues } from "../../schema/row-values.ts";
 import { bitsOf, emptyArray, isLarge, type ArrayData } from "../arrow/array-data.ts";
 
-type Values = readonly RowValue[];
+type ColumnValues = readonly RowValue[];
 
 const none = Buffer.alloc(0);
 
@@ -17,7 +17,7 @@ const none = Buffer.alloc(0);
  * The values have the type: rows are checked before (schema/row-values.ts). A timestamp may also be the number of its units.
  * Throws for a type that rows can't hold.
  */
-export function encode(given: DataType, values: Values): ArrayData {
+export function encode(given: DataType, values: ColumnValues): ArrayData {
   const type = storedType(given);
   if (values.length === 0) return emptyArray(type);
   const nulls = values.reduce<number>((sum, value) => (value === null ? sum + 1 : sum), 0);
@@ -36,7 +36,7 @@ export function encodeRows(columns: readonly Column[], rows: readonly RowValues[
   );
 }
 
-function contentOf(type: DataType, values: Values): Partial<Pick<ArrayData, "buffers" | "children">> {
+function contentOf(type: DataType, values: ColumnValues): Partial<Pick<ArrayData, "buffers" | "children">> {
   switch (type.kind) {
     case "null":
       return {};
@@ -82,7 +82,7 @@ function numbers(array: NodeJS.TypedArray): { readonly buffers: readonly Buffer[
 }
 
 /** Those with and without a sign have the same bits. They may be given as text. */
-function integers(type: DataType, values: Values): NodeJS.TypedArray {
+function integers(type: DataType, values: ColumnValues): NodeJS.TypedArray {
   switch (bits(type)) {
     case 8:
       return Int8Array.from(values, Number);
@@ -96,7 +96,7 @@ function integers(type: DataType, values: Values): NodeJS.TypedArray {
 }
 
 /** Most of them are small, for which a BigInt takes several times as long. */
-function longs(values: Values): BigInt64Array {
+function longs(values: ColumnValues): BigInt64Array {
   const all = new BigInt64Array(values.length);
   const halves = new Int32Array(all.buffer);
   for (const [at, value] of values.entries())
@@ -107,7 +107,7 @@ function longs(values: Values): BigInt64Array {
   return all;
 }
 
-function texts(type: DataType, values: Values): { readonly buffers: readonly Buffer[] } {
+function texts(type: DataType, values: ColumnValues): { readonly buffers: readonly Buffer[] } {
   let last: { readonly text: RowValue; readonly bytes: Buffer } = { text: null, bytes: none };
   // Many are the same as the one before.
   const encoded = values.map((text) => {
@@ -117,8 +117,8 @@ function texts(type: DataType, values: Values): { readonly buffers: readonly Buf
   return { buffers: [offsets(type, encoded), Buffer.concat(encoded)] };
 }
 
-function lists(type: DataType & { readonly item: Column }, values: Values) {
-  const all = values.map((value) => (value === null ? [] : Array.from(value as Values)));
+function lists(type: DataType & { readonly item: Column }, values: ColumnValues) {
+  const all = values.map((value) => (value === null ? [] : Array.from(value as ColumnValues)));
   return { buffers: [offsets(type, all)], children: [encode(type.item.type, all.flat())] };
 }
 
@@ -133,9 +133,9 @@ function offsets(type: DataType, parts: readonly { readonly length: number }[]):
 }
 
 /** The items of all lists, one after the other. A null has as many as the others. */
-function items({ item, length }: DataType & { readonly kind: "fixedSizeList" }, values: Values): ArrayData {
+function items({ item, length }: DataType & { readonly kind: "fixedSizeList" }, values: ColumnValues): ArrayData {
   const lists = values as readonly (readonly RowValue[] | Float32Array | null)[];
-  if (item.type.kind === "float32" && lists.every((one) => one === null || !(one as Values).includes(null))) {
+  if (item.type.kind === "float32" && lists.every((one) => one === null || !(one as ColumnValues).includes(null))) {
     // There may be millions, and no array of all of them.
     const all = new Float32Array(lists.length * length);
     for (const [at, one] of lists.entries()) if (one !== null) all.set(one as Float32Array, at * length);
@@ -144,6 +144,6 @@ function items({ item, length }: DataType & { readonly kind: "fixedSizeList" }, 
   const empty = Array.from({ length }, () => null);
   return encode(
     item.type,
-    lists.flatMap((one) => (one === null ? empty : Array.from(one as Values))),
+    lists.flatMap((one) => (one === null ? empty : Array.from(one as ColumnValues))),
   );
 }

@@ -96,7 +96,7 @@ function asDeclared(column: Column, known: readonly Column[] = []): Column {
 }
 
 /** The values of the known keys; null for one that is missing. */
-function only(metadata: Metadata, known: Metadata = {}): Metadata {
+function only(metadata: ColumnMetadata, known: ColumnMetadata = {}): ColumnMetadata {
   return Object.fromEntries(Object.keys(known).map((key) => [key, ownValue(metadata, key) ?? null]));
 }
 
@@ -172,9 +172,9 @@ function refusalOf(database: Database, step: Step): string | undefined {
   return problemIn(() => tablesAfterSteps(database, [step]))?.message;
 }
 
-type Metadata = Readonly<Record<string, string | null>>;
+type ColumnMetadata = Readonly<Record<string, string | null>>;
 
-function ownMetadata(column: Column | undefined): Metadata {
+function ownMetadata(column: Column | undefined): ColumnMetadata {
   return column?.metadata ?? {};
 }
 

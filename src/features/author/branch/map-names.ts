@@ -10,7 +10,7 @@ import { columnPaths, type Database, type Table } from "../../../schema/table.ts
 import { follow } from "../../../actions/follow.ts";
 import type { ColumnRef } from "../../../actions/model/action-model.ts";
 
-interface Entry {
+interface MappedColumn {
   readonly here: ColumnRef;
   /** Undefined if it is gone. */
   readonly there: ColumnRef | undefined;
@@ -30,7 +30,11 @@ export function nameMapAfter(
 ): NameMap {
   const database = new Map<string, Table>(base);
   let entries = [...base].flatMap(([table, { columns }]) =>
-    [[], ...columnPaths(columns)].map((path): Entry => ({ here: { table, path }, there: { table, path }, by: "" })),
+    [[], ...columnPaths(columns)].map((path): MappedColumn => ({
+      here: { table, path },
+      there: { table, path },
+      by: "",
+    })),
   );
   for (const { by, action } of others)
     entries = entries.map((entry) => {

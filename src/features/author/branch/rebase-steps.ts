@@ -151,8 +151,8 @@ function rowsProblem(
   capabilities: Describing,
 ): string | undefined {
   const [ours, theirs] = [own, incoming].map((side) => workOn(side, capabilities)) as [
-    readonly Work[],
-    readonly Work[],
+    readonly TableRebase[],
+    readonly TableRebase[],
   ];
   for (const one of ours)
     for (const other of theirs)
@@ -161,7 +161,7 @@ function rowsProblem(
   return undefined;
 }
 
-interface Work {
+interface TableRebase {
   /** The table's name in `base`. */
   readonly table: string;
   readonly place: string;
@@ -174,7 +174,7 @@ interface Work {
   readonly cast: readonly string[];
 }
 
-function workOn(side: readonly Migration[], capabilities: Describing): readonly Work[] {
+function workOn(side: readonly Migration[], capabilities: Describing): readonly TableRebase[] {
   const all = side.flatMap((migration) => compileMigration(migration, capabilities));
   const lineages = lineagesOf(all.map(({ action }) => action));
   return all.flatMap(({ place, action }, index) => {
@@ -183,9 +183,9 @@ function workOn(side: readonly Migration[], capabilities: Describing): readonly 
       (one) => one !== undefined,
     );
     return tables.flatMap((table) =>
-      kindsOfWork(action).map((kind): Work => {
+      kindsOfWork(action).map((kind): TableRebase => {
         const at = { table, place: `${place.file}, step ${place.step}` };
-        const none: Work = { ...at, kind, keys: [], cast: [] };
+        const none: TableRebase = { ...at, kind, keys: [], cast: [] };
         if (action.kind === "insertRows")
           return { ...none, key: action.key, keys: action.rows.map((row) => JSON.stringify(row[action.key] ?? null)) };
         const cast = action.kind === "alterColumns" ? action.alterations.filter(({ type }) => type !== undefined) : [];
@@ -195,7 +195,7 @@ function workOn(side: readonly Migration[], capabilities: Describing): readonly 
   });
 }
 
-function kindsOfWork(action: Action): readonly Work["kind"][] {
+function kindsOfWork(action: Action): readonly TableRebase["kind"][] {
   if (action.kind === "insertRows") return ["rows"];
   if (["createIndex", "optimizeTable", "rebuildIndex"].includes(action.kind)) return [];
   if (action.kind === "convertColumn" || changesRows(action)) return ["sql"];
@@ -208,7 +208,7 @@ function kindsOfWork(action: Action): readonly Work["kind"][] {
   ];
 }
 
-function mayDiffer(one: Work, other: Work): boolean {
+function mayDiffer(one: TableRebase, other: TableRebase): boolean {
   if (one.kind === "sql" || other.kind === "sql") return true;
   // Rows that are the same by one key may differ by another key, or after a cast of the key.
   if (one.kind === "rows" && other.kind === "rows")

@@ -1,5 +1,6 @@
 /** Converts actions to steps that do the same, to write them into a migration. */
 import type { Action, AddedColumn } from "../../../actions/model/action.ts";
+import type { Alteration } from "../../../actions/model/alteration.ts";
 import { indexName } from "../../../steps/kinds/tables/create-index.ts";
 import type { Step } from "../../../steps/registry.ts";
 
@@ -71,8 +72,6 @@ export function addingStep(table: string, { name, type, nullable, as, computed }
   if (computed !== undefined) return { kind: "addComputedColumn", table, name, type, computed };
   return { kind: "addColumn", table, name, type, nullable, ...(as !== undefined && { as }) };
 }
-
-type Alteration = Extract<Action, { kind: "alterColumns" }>["alterations"][number];
 
 /** A more specific step for a single change; `alterColumns` for several. */
 function alteringStep(table: string, alterations: readonly Alteration[]): Step {

@@ -59,10 +59,10 @@ function namesOf(broken: readonly BrokenContract[]): readonly string[] {
   return [...new Set(broken.map(({ application, release }) => `${application} ${release}`))];
 }
 
-type Step = Pick<PlannedAction, "action" | "before" | "after" | "undoes">;
+type AppliedAction = Pick<PlannedAction, "action" | "before" | "after" | "undoes">;
 
 /** The contracts that hold before an action and not after it. */
-export function breaksOf(step: Step, contracts: readonly Contract[]): readonly BrokenContract[] {
+export function breaksOf(step: AppliedAction, contracts: readonly Contract[]): readonly BrokenContract[] {
   const broken = contracts.flatMap(({ application, release, tables }) =>
     [...tables].flatMap(([name, needed]) =>
       // Only the tables that the action touches are there.
@@ -80,7 +80,7 @@ function withoutRepeats<Value>(values: readonly Value[]): readonly Value[] {
   return values.filter((_, index) => texts.indexOf(texts[index]!) === index);
 }
 
-function problemsOf(step: Step, name: string, needed: ContractTable): readonly string[] {
+function problemsOf(step: AppliedAction, name: string, needed: ContractTable): readonly string[] {
   const { action } = step;
   const table = refAfter({ table: name, path: [] }, action)?.table;
   if (table !== name) return [`uses ${name}, which ${table === undefined ? "is dropped" : `is renamed to ${table}`}`];
@@ -97,7 +97,7 @@ function problemsOf(step: Step, name: string, needed: ContractTable): readonly s
 }
 
 /** Why an application can't use a column after an action as it could before, beginning with the column. */
-function problemOfUse(step: Step, table: string, column: NeededColumn, use: Use): string[] {
+function problemOfUse(step: AppliedAction, table: string, column: NeededColumn, use: Use): string[] {
   const { action, before, after } = step;
   const { path } = column;
   if (problemOfColumn(before.get(table), column, use) !== undefined) return [];
@@ -115,7 +115,7 @@ function problemOfUse(step: Step, table: string, column: NeededColumn, use: Use)
 }
 
 /** Why an action takes a column away. Another column may have got its name. */
-function problemOfPath({ action, after, undoes }: Step, table: string, path: Path): string | undefined {
+function problemOfPath({ action, after, undoes }: AppliedAction, table: string, path: Path): string | undefined {
   if (undoes !== undefined) {
     if (findColumn(after.get(table)!.columns, path) === undefined) return "then does not exist";
     const now = follow({ table, path }, undoes)?.path;
@@ -128,7 +128,7 @@ function problemOfPath({ action, after, undoes }: Step, table: string, path: Pat
 }
 
 /** Whether an action restores a version of the table in which the column had not been cast or rebuilt. */
-function getsOldValues({ undoes }: Step, table: string, path: Path): boolean {
+function getsOldValues({ undoes }: AppliedAction, table: string, path: Path): boolean {
   if (undoes === undefined) return false;
   const values = followValues({ table, path }, undoes);
   return values === undefined || values.casts.length > 0;
@@ -146,7 +146,11 @@ function rewritten(action: Action, table: string): ReadonlySet<string> {
   return action.table === table ? rewrites(action) : new Set();
 }
 
-function problemOfAppends({ action, before, after }: Step, name: string, needed: ContractTable): readonly string[] {
+function problemOfAppends(
+  { action, before, after }: AppliedAction,
+  name: string,
+  needed: ContractTable,
+): readonly string[] {
   const [table, then] = [before.get(name)!, after.get(name)!];
   if (columnNotWritten(table, needed) !== undefined) return [];
   const missing = columnNotWritten(then, needed);
@@ -160,7 +164,7 @@ function uses({ reads, writes }: ContractTable, column: string): boolean {
 }
 
 /** What applications notice of an action that breaks no contract. */
-function risksOf({ action, before, after, undoes }: Step, contracts: readonly Contract[]): readonly Risk[] {
+function risksOf({ action, before, after, undoes }: AppliedAction, contracts: readonly Contract[]): readonly Risk[] {
   const { table } = action;
   const [was, now] = [before.get(table), after.get(table)];
   if (was === undefined || now === undefined) return [];

@@ -4,6 +4,7 @@
  */
 import { tablesAfter } from "../../../actions/apply-action.ts";
 import type { Action, ActionFor, AddedColumn } from "../../../actions/model/action.ts";
+import type { Alteration } from "../../../actions/model/alteration.ts";
 import { problemIn } from "../../../errors/migrate-error.ts";
 import { itemName, typesWithin, type Column, type DataType } from "../../../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
@@ -13,9 +14,6 @@ import { flat } from "../../../schema/text/typescript-source.ts";
 import { stepSource, type Step } from "../../../steps/registry.ts";
 import type { PlannedAction } from "../../../plan/make-plan.ts";
 import { columnLabel } from "./contract.ts";
-
-type Own<Kind extends Action["kind"]> = ActionFor<Kind>;
-type Alteration = Own<"alterColumns">["alterations"][number];
 
 /** The change of the migration file with which the sequence begins. */
 type First = (step: string) => string;
@@ -72,7 +70,7 @@ function leaving(releases: readonly string[]): string {
 }
 
 /** The first alteration that breaks a contract by itself; the first of all if none does. */
-function breakingOf(action: Own<"alterColumns">, before: Tables, isBreaking: IsBreaking): Alteration {
+function breakingOf(action: ActionFor<"alterColumns">, before: Tables, isBreaking: IsBreaking): Alteration {
   const database = databaseOf(before);
   const found = action.alterations.find((one) => {
     const alone: Action = { ...action, alterations: [one] };
@@ -188,7 +186,7 @@ function adding(table: string, { name, type, as }: AddedColumn, leave: string, f
   ];
 }
 
-function dropping({ table, paths }: Own<"dropColumns">, before: Table, leave: string): readonly string[] {
+function dropping({ table, paths }: ActionFor<"dropColumns">, before: Table, leave: string): readonly string[] {
   return paths.flatMap((path) => {
     const column = findColumn(before.columns, parsePath(path))!;
     const place = columnLabel(table, parsePath(path));
@@ -210,7 +208,7 @@ function dropping({ table, paths }: Own<"dropColumns">, before: Table, leave: st
 }
 
 function reembedding(
-  { table, path, type }: Own<"switchColumn">,
+  { table, path, type }: ActionFor<"switchColumn">,
   before: Table,
   leave: string,
   first: First,
@@ -233,7 +231,7 @@ function reembedding(
   ];
 }
 
-function movingTable({ table, name }: Own<"renameTable">, leave: string, first: First): readonly string[] {
+function movingTable({ table, name }: ActionFor<"renameTable">, leave: string, first: First): readonly string[] {
   return [
     `${first(`one that creates the table ${name} with the same columns`)} It is simpler to keep the name ${table}.`,
     `Deploy a release that reads ${table} and writes to both tables. ${leave}`,

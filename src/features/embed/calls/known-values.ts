@@ -7,7 +7,7 @@ const usualBytes = 32 * 2 ** 20;
 /** What a value takes besides its content. */
 const besides = 256;
 
-interface Known {
+interface KnownValue {
   readonly value: RowValue;
   readonly bytes: number;
   /** Whether rows have the value, so that its memory can't be used for another one. */
@@ -19,7 +19,7 @@ export class KnownValues {
   readonly #mark: string | undefined;
   readonly #mostBytes: number;
   /** In the order in which they were last used. */
-  readonly #values = new Map<string, Known>();
+  readonly #values = new Map<string, KnownValue>();
   /** One iterator for all drops: a new one would pass everything that was dropped before. */
   readonly #oldest = this.#values.keys();
   #bytes = 0;
@@ -51,7 +51,7 @@ export class KnownValues {
     if (bytes > this.#mostBytes) return;
     this.#drop(sources);
     this.#bytes += bytes;
-    let dropped: Known | undefined;
+    let dropped: KnownValue | undefined;
     while (this.#bytes > this.#mostBytes) dropped = this.#drop(this.#oldest.next().value!);
     this.#values.set(sources, { value: ownValue(value, dropped), bytes });
   }
@@ -64,7 +64,7 @@ export class KnownValues {
     return known.value;
   }
 
-  #drop(sources: string): Known | undefined {
+  #drop(sources: string): KnownValue | undefined {
     const known = this.#values.get(sources);
     this.#bytes -= known?.bytes ?? 0;
     this.#values.delete(sources);
@@ -91,7 +91,7 @@ export interface RepeatedRows {
  * Code may return a part of a buffer that holds the values of a whole call, so vectors are copied: if possible into the
  * memory of a value that was dropped. There may be millions, which would keep the garbage collector busy.
  */
-function ownValue(value: RowValue, dropped: Known | undefined): RowValue {
+function ownValue(value: RowValue, dropped: KnownValue | undefined): RowValue {
   if (!ArrayBuffer.isView(value)) return value;
   const vector = value as unknown as Float32Array;
   const free = (dropped?.isUsed === true ? undefined : dropped?.value) as unknown as Float32Array | undefined;

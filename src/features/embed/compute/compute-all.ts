@@ -19,14 +19,14 @@ export interface Answered {
 /** Calls code of the project: rows in, a value for each out. Throws NoAnswer, and FillFailed if the run may make no call. */
 export type Compute = (rows: readonly RowValues[]) => Promise<readonly unknown[]>;
 
-type Outcome = { readonly value: RowValue } | { readonly problem: string };
+type RowOutcome = { readonly value: RowValue } | { readonly problem: string };
 
-export type RowResult = { readonly row: RowValues } & Outcome;
+export type RowResult = { readonly row: RowValues } & RowOutcome;
 
 /** What the code has computed for rows with equal sources. */
-interface Computed {
+interface ComputedGroup {
   readonly group: RepeatedRows;
-  readonly outcome: Outcome;
+  readonly outcome: RowOutcome;
 }
 
 export interface Tally {
@@ -81,7 +81,7 @@ export async function computeAll(
     const all = waiting.splice(0);
     if (all.length > 0) await stage(all).catch((error: unknown) => (problem ??= error));
   };
-  const call = async (given: readonly RepeatedRows[]): Promise<readonly Computed[]> => {
+  const call = async (given: readonly RepeatedRows[]): Promise<readonly ComputedGroup[]> => {
     const values = await compute(given.map(({ rows: [row] }) => sourcesOf(row!, from)));
     if (values.length !== given.length)
       throw new Error(`it returned ${count(values.length, "value")} for ${count(given.length, "row")}`);
@@ -95,7 +95,7 @@ export async function computeAll(
   const work = async () => {
     let kept = Promise.resolve();
     let begun = 0;
-    const settle = async (computed: readonly Computed[]) => {
+    const settle = async (computed: readonly ComputedGroup[]) => {
       const results = computed.flatMap(({ group, outcome }) => resultsOf(group, outcome));
       const wrong = results.find((result) => "problem" in result);
       const right = results.filter((result) => "value" in result);
@@ -138,7 +138,7 @@ export async function computeAll(
 }
 
 /** The same for each of the rows; none if there is no value yet. */
-function resultsOf({ rows }: RepeatedRows, outcome: Outcome | { readonly value: undefined }): readonly RowResult[] {
+function resultsOf({ rows }: RepeatedRows, outcome: RowOutcome | { readonly value: undefined }): readonly RowResult[] {
   if ("problem" in outcome) return rows.map((row) => ({ row, problem: outcome.problem }));
   const { value } = outcome;
   return value === undefined ? [] : rows.map((row) => ({ row, value }));
@@ -148,7 +148,7 @@ function sourcesOf(row: RowValues, from: readonly string[]): RowValues {
   return Object.fromEntries(from.map((name) => [name, row[name] ?? null]));
 }
 
-function checked(returned: unknown, column: Column): Outcome {
+function checked(returned: unknown, column: Column): RowOutcome {
   const value = isVector(column.type) ? returned : withoutBigInts(returned);
   const problem = problemIn(value, column);
   return problem === undefined ? { value: value as RowValue } : { problem };

@@ -18,7 +18,7 @@ const mostAppends = 500;
 /** After how many appends results are indexed by their keys: each append makes a part, and a search would read all. */
 const manyAppends = 200;
 
-interface Table extends KnownResults {
+interface ResultsTable extends KnownResults {
   /** How many appends its index does not cover. */
   unindexed: number;
 }
@@ -26,7 +26,7 @@ interface Table extends KnownResults {
 export class OwnResults {
   readonly #names: Parts;
   readonly #context: Pick<ComputeContext, "mayWrite" | "rows">;
-  readonly #tables: Table[] = [];
+  readonly #tables: ResultsTable[] = [];
   #made = 0;
   #appends = 0;
 

@@ -8,7 +8,7 @@ export class Late extends Error {
 }
 
 /** What HTTP clients and Node give an error. */
-interface Described {
+interface ErrorFields {
   readonly name?: unknown;
   readonly status?: unknown;
   readonly statusCode?: unknown;
@@ -44,7 +44,7 @@ const longest = 3_600_000;
 export function pauseBefore(error: unknown): number | undefined {
   if (error instanceof Late) return 0;
   if (typeof error !== "object" || error === null) return undefined;
-  const { name, status, statusCode = status, code, retryAfter, headers, cause } = error as Described;
+  const { name, status, statusCode = status, code, retryAfter, headers, cause } = error as ErrorFields;
   if (typeof statusCode === "number" && statusCode !== 429 && statusCode < 500) return undefined;
   const wait = retryAfter ?? header(headers, "retry-after");
   if (wait !== undefined && wait !== null) return Math.min(milliseconds(String(wait)), longest);

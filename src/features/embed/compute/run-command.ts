@@ -10,7 +10,7 @@ import { firstLine } from "../../../errors/migrate-error.ts";
 import type { RowValues } from "../../../schema/row-values.ts";
 import { NoAnswer, type Answered } from "./compute-all.ts";
 
-interface Answer {
+interface CommandAnswer {
   readonly id?: unknown;
   readonly values?: unknown;
   readonly cost?: unknown;
@@ -19,7 +19,7 @@ interface Answer {
   readonly status?: unknown;
 }
 
-interface Waiting {
+interface PendingCall {
   readonly resolve: (answered: Answered) => void;
   readonly reject: (error: Error) => void;
 }
@@ -43,7 +43,7 @@ export function startCommand(command: readonly string[], folder: string, printed
   const killAll = () => killGroup(child);
   // A run that is stopped at once waits for nothing.
   process.on("exit", killAll);
-  const waiting = new Map<number, Waiting>();
+  const waiting = new Map<number, PendingCall>();
   let last = 0;
   let ended: Error | undefined;
   const end = (problem: string) => {
@@ -108,7 +108,7 @@ function unstartable(error: unknown): string {
   return isMissing ? "this command is not installed, or not in the PATH" : firstLine(error);
 }
 
-function settle({ id, values, cost, error, retryAfter, status }: Identified, waiting: Map<number, Waiting>): void {
+function settle({ id, values, cost, error, retryAfter, status }: Identified, waiting: Map<number, PendingCall>): void {
   const one = waiting.get(id);
   waiting.delete(id);
   // Nobody waits for a call that took too long.
@@ -117,14 +117,14 @@ function settle({ id, values, cost, error, retryAfter, status }: Identified, wai
   else one.reject(Object.assign(new Error(String(error ?? "it answered without values")), { retryAfter, status }));
 }
 
-type Identified = Answer & { readonly id: number };
+type Identified = CommandAnswer & { readonly id: number };
 
 /** The answer that a line ends with; undefined if it holds none. */
 function answerIn(line: string): Identified | undefined {
   const begins = /\{\s*"id"\s*:\s*(\d+)/.exec(line);
   const text = begins === null ? line : line.slice(begins.index);
   try {
-    const answer = JSON.parse(text) as Answer | null;
+    const answer = JSON.parse(text) as CommandAnswer | null;
     return typeof answer?.id === "number" ? (answer as Identified) : undefined;
   } catch {
     // Python writes NaN, which JSON does not have.

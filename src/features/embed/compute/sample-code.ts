@@ -11,7 +11,7 @@ import type { CodeSample } from "../../../run/computed.ts";
 /** How many of the problems of rows are reported. */
 const mostProblems = 3;
 
-interface Call {
+interface TimedCall {
   /** How many rows it computed; 0 if it failed. */
   rows: number;
   /** When it ended. */
@@ -29,7 +29,7 @@ export async function sampleCode(
   const tally: Tally = { good: 0, bad: 0, badSources: 0 };
   const problems: string[] = [];
   const times: number[] = [];
-  const calls: Call[] = [];
+  const calls: TimedCall[] = [];
   let failure: string | undefined;
   let code: Code | undefined;
   let begun = clock.steady();
@@ -40,7 +40,7 @@ export async function sampleCode(
     await computeAll(rows, { ...how, failedRows: "leave" }, column, {
       tally,
       compute: async (given) => {
-        const call: Call = { rows: 0, at: Number.NaN };
+        const call: TimedCall = { rows: 0, at: Number.NaN };
         calls.push(call);
         try {
           const values = await compute(given);
@@ -80,11 +80,11 @@ function problemOf(result: RowResult, key: string): readonly string[] {
 
 /** `calls`: in the order in which they began. */
 export function rateOf(
-  calls: readonly Readonly<Call>[],
+  calls: readonly Readonly<TimedCall>[],
   begun: number,
   concurrency: number,
 ): Pick<CodeSample, "rowsPerSecond" | "isSteady"> {
-  const end = (some: readonly Call[]) => Math.max(begun, ...some.map(({ at }) => at));
+  const end = (some: readonly TimedCall[]) => Math.max(begun, ...some.map(({ at }) => at));
   const started = end(calls.slice(0, concurrency));
   const later = calls.filter(({ at }) => at > started);
   const isSteady = later.length >= concurrency;

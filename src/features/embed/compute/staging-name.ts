@@ -2,18 +2,18 @@ import { stepHash } from "../../../migrations/checksum.ts";
 import type { Shard } from "./shard.ts";
 
 /** A column for which code of the project computes values. */
-interface Computed {
+interface StagedColumn {
   readonly table: string;
   readonly path: string;
 }
 
 /** The table in which values are collected until they are merged. Markers of a ledger have no such names. */
-export function stagingName(ledger: string, { table, path }: Computed, shard?: Shard): string {
+export function stagingName(ledger: string, { table, path }: StagedColumn, shard?: Shard): string {
   return withShard(`${ledger}.computed-${stepHash({ table, path })}`, shard);
 }
 
 /** The first table in which values of a column are collected that is not there yet. */
-export function resultsName(ledger: string, column: Computed, shard?: Shard): string {
+export function resultsName(ledger: string, column: StagedColumn, shard?: Shard): string {
   return withShard(`${ledger}${resultsPart(column)}`, shard);
 }
 
@@ -39,7 +39,7 @@ export function partsOf(tables: readonly string[], first: string): Parts {
  * Those of these tables that are such tables of this column, of whichever shard and ledger, in order. They are dropped
  * from the last to the first: a run that finds some of them relies on those before.
  */
-export function resultsOf(tables: readonly string[], column: Computed): readonly string[] {
+export function resultsOf(tables: readonly string[], column: StagedColumn): readonly string[] {
   return tables.filter((table) => table.includes(resultsPart(column))).toSorted(byPart);
 }
 
@@ -52,23 +52,23 @@ function partOf(table: string): number {
   return Number(partNumber.exec(table)?.[1] ?? 0);
 }
 
-function resultsPart({ table, path }: Computed): string {
+function resultsPart({ table, path }: StagedColumn): string {
   return `.results-${stepHash({ table, path })}`;
 }
 
 /** Those of these tables that hold values of this column, whichever shard has computed them. */
-export function stagingsOf(tables: readonly string[], ledger: string, action: Computed): readonly string[] {
+export function stagingsOf(tables: readonly string[], ledger: string, action: StagedColumn): readonly string[] {
   const name = stagingName(ledger, action);
   return tables.filter((table) => table === name || table.startsWith(`${name}-`));
 }
 
 /** The ledger of the lease under which a column is prepared, or one shard of it. */
-export function preparingName(ledger: string, { table, path }: Computed, shard?: Shard): string {
+export function preparingName(ledger: string, { table, path }: StagedColumn, shard?: Shard): string {
   return withShard(`${ledger}.preparing-${stepHash({ table, path })}`, shard);
 }
 
 /** Those of these tables that are such ledgers of this column. */
-export function preparingsOf(tables: readonly string[], ledger: string, column: Computed): readonly string[] {
+export function preparingsOf(tables: readonly string[], ledger: string, column: StagedColumn): readonly string[] {
   const name = preparingName(ledger, column);
   return tables.filter((table) => table === name || table.startsWith(`${name}-`));
 }

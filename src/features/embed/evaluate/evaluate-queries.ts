@@ -41,7 +41,7 @@ export async function evaluateQueries(
   const name = parsePath(path)[0]!;
   const columns = (await rows.columns(table)) ?? [];
   const before = columns.find((column) => column.name === name);
-  const vectors = new Vectors(file, context);
+  const vectors = new QueryVectors(file, context);
   const fresh = await vectors.of(queries, "new", action, { name, type, nullable: true });
   const hasOld = before?.type.kind === "fixedSizeList";
   const old = hasOld ? await vectors.of(queries, "old", oldCode && { ...action, ...oldCode }, before) : [];
@@ -70,7 +70,7 @@ export async function evaluateQueries(
   return { evaluated: judged(found, k), hasExpected };
 }
 
-class Vectors {
+class QueryVectors {
   readonly #file: string;
   readonly #withCode: Evaluating["withCode"];
 

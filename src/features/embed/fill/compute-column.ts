@@ -10,7 +10,7 @@ import type { Executor } from "../../../run/run-context.ts";
 import { openSession, type ComputeSession, type FillProject } from "./compute-session.ts";
 import { FillFailed } from "../calls/fill-failed.ts";
 import { checkRecall } from "../recall/check-recall.ts";
-import type { Prepared } from "./prepare-column.ts";
+import type { PreparationResult } from "./prepare-column.ts";
 import type { PrepareContext } from "./prepared-table.ts";
 import type { Outrun } from "../../../run/events.ts";
 import { watchedPhases } from "./watched-phases.ts";
@@ -153,7 +153,7 @@ async function evaluate(action: PrepareColumnAction, how: EvaluateWith, context:
   if (!isEnough && project.onlyReports !== true) throw new EvaluationTooLow(action, evaluated);
 }
 
-async function computed(action: ComputingAction, context: PrepareContext): Promise<Prepared> {
+async function computed(action: ComputingAction, context: PrepareContext): Promise<PreparationResult> {
   const { catchUpColumn, prepareColumn } = await import("./prepare-column.ts");
   switch (action.kind) {
     case "prepareColumn":

@@ -51,7 +51,7 @@ export interface LoadedFiles {
   readonly problem: string | undefined;
 }
 
-interface Message {
+interface LoaderMessage {
   readonly ask: string;
   readonly loaded: number;
   readonly left: number;
@@ -90,7 +90,7 @@ export async function loadFiles(
   let [rows, commits] = [0, 0];
   /** What the script reported at its end; null if all is well. */
   let report: string | null | undefined;
-  const failed = await runScript<Message>(
+  const failed = await runScript<LoaderMessage>(
     { python, name, task },
     async ({ ask, loaded, left, problem: first, missing, printed: line }, answer) => {
       if (line !== undefined) watch.printed?.(line);
@@ -135,7 +135,9 @@ export async function findLoader(
   );
   if (ended instanceof Error && !ended.stderr)
     return { usable: false, detail: `${python} can't be started (${fileReason(ended)})` };
-  const [{ version, missing } = {}] = (ended.stdout ?? "").split("\n").flatMap((line) => parseMessage<Message>(line));
+  const [{ version, missing } = {}] = (ended.stdout ?? "")
+    .split("\n")
+    .flatMap((line) => parseMessage<LoaderMessage>(line));
   return version === undefined
     ? { usable: false, detail: `${python}: ${missing ?? lastLine(ended.stderr ?? "")[0] ?? "it gave no answer"}` }
     : { usable: true, detail: `${python} has pylance ${version}` };

@@ -10,12 +10,12 @@ import { addIntactMarks } from "./intact-marks.ts";
 import { has, PreparedTable, type PrepareContext } from "./prepared-table.ts";
 
 /** What has happened, and how many versions of the table it made. */
-export interface Prepared {
+export interface PreparationResult {
   readonly problem: Filled["problem"];
   readonly commits: number;
 }
 
-export async function prepareColumn(action: PrepareColumnAction, context: PrepareContext): Promise<Prepared> {
+export async function prepareColumn(action: PrepareColumnAction, context: PrepareContext): Promise<PreparationResult> {
   const table = new PreparedTable(action, context);
   const ahead = action.into === undefined ? await table.computeAhead(action.type) : undefined;
   // The run that computes all rows loads what shards have computed.
@@ -44,7 +44,7 @@ export async function prepareColumn(action: PrepareColumnAction, context: Prepar
  * that column, so that a later run finds what applications have written with the other model meanwhile. After a rollback,
  * they stay as long as the column itself, or until the migration is applied again.
  */
-export async function catchUpColumn(action: CatchUpColumnAction, context: PrepareContext): Promise<Prepared> {
+export async function catchUpColumn(action: CatchUpColumnAction, context: PrepareContext): Promise<PreparationResult> {
   const table = new PreparedTable(action, context);
   const columns = await table.columns();
   const kept = keptMark(action.keep);

@@ -39,12 +39,12 @@ export async function sampleSteps(
   return samples;
 }
 
-interface Found {
+interface SampledRows {
   readonly rows: readonly RowValues[];
   readonly total: number;
 }
 
-interface Wanted {
+interface SampledStep {
   readonly planned: PlannedAction;
   readonly values: ComputedValues;
   readonly before: readonly Action[];
@@ -58,8 +58,8 @@ const unknown = { untried: "an earlier step of the plan changes what it reads, s
 /** Some of the rows that the step computes, from all parts of the table. */
 async function sampleRows(
   { target }: MigratorOptions,
-  { planned: { action, commits }, values, before, now, total, size }: Wanted,
-): Promise<Found | Extract<StepSample, { untried: string }>> {
+  { planned: { action, commits }, values, before, now, total, size }: SampledStep,
+): Promise<SampledRows | Extract<StepSample, { untried: string }>> {
   if (total === 0) return { untried: "there is no row to compute" };
   const { from, key } = values.how;
   const wanted = await findRowsToCompute(commits, before, now, target);
@@ -88,7 +88,7 @@ async function sample(
   { folder = process.cwd(), clock = systemClock, signal, emit }: MigratorOptions,
   { action, commits }: PlannedAction,
   { column, how }: ComputedValues,
-  { rows, total }: Found,
+  { rows, total }: SampledRows,
   least: number,
 ): Promise<StepSample> {
   const { table } = action;

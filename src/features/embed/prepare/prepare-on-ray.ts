@@ -23,7 +23,7 @@ export interface RayRun {
 }
 
 /** A line of the script. */
-interface Message {
+interface RayMessage {
   /** Why the package can't be imported. */
   readonly missing?: string;
   /** Why there is no cluster. */
@@ -39,7 +39,7 @@ interface Message {
 export async function prepareOnRay(run: RayRun): Promise<void> {
   const { python, shards, signal, onLine } = run;
   const succeeded = new Set<number>();
-  const onMessage = ({ missing, unusable, shard, line, problem, code }: Message) => {
+  const onMessage = ({ missing, unusable, shard, line, problem, code }: RayMessage) => {
     if (missing !== undefined) throw withoutRay(`${python} has no package ray (${missing}): pip install ray`);
     if (unusable !== undefined) throw new MigrateError("ERR_RAY_FAILED", { problem: firstLine(unusable) });
     if (code === 0) succeeded.add(shard!);
@@ -59,7 +59,7 @@ export async function prepareOnRay(run: RayRun): Promise<void> {
 /** Returns when the script has ended. Throws what `onMessage` throws. */
 async function runScript(
   { python, script, command, folder, shards, options, signal, onLine }: RayRun,
-  onMessage: (message: Message) => void,
+  onMessage: (message: RayMessage) => void,
 ): Promise<void> {
   const request = JSON.stringify({ command, folder, shards, options });
   // In a session of its own, so that Ctrl-C in a terminal does not kill the shards before they reach a safe point.
@@ -99,9 +99,9 @@ async function eachLine(input: Readable, onEach: (line: string) => void): Promis
   if (rest !== "") onEach(rest);
 }
 
-function parse(line: string): Message | undefined {
+function parse(line: string): RayMessage | undefined {
   try {
-    return JSON.parse(line) as Message;
+    return JSON.parse(line) as RayMessage;
   } catch {
     return undefined;
   }

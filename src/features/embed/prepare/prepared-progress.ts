@@ -70,7 +70,7 @@ export async function preparedProgress(
   };
 }
 
-interface Waiting {
+interface WaitingRowCounts {
   readonly rows: number;
   readonly failed: number;
   readonly perSecond?: number;
@@ -82,7 +82,7 @@ async function waitingIn(
   { count, versions }: Target,
   since: number,
   failed: string | undefined,
-): Promise<Waiting> {
+): Promise<WaitingRowCounts> {
   try {
     const rows = await count!(name);
     const all = (await versions?.list(name))?.flatMap(({ at = [] }) => at) ?? [];

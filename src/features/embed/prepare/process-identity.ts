@@ -5,7 +5,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
 
 /** The machine since its start, and the process numbers that are valid together; the process, and when it began. */
-interface Identity {
+interface ProcessIdentity {
   readonly boot: string;
   readonly namespace: string;
   readonly pid: number;
@@ -36,7 +36,7 @@ export function isGone(run: string): boolean {
   return now !== undefined && now.start !== start;
 }
 
-function identityOf(pid: number): Identity | undefined {
+function identityOf(pid: number): ProcessIdentity | undefined {
   try {
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

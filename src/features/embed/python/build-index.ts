@@ -22,7 +22,7 @@ export interface IndexBuild {
 /** The version with the index; or why it is not built; or that this is not known, and why. */
 export type BuiltIndex = { readonly version: number } | { readonly problem: string; readonly inDoubt: boolean };
 
-interface Message {
+interface BuilderMessage {
   readonly ask: string;
   readonly preempted: boolean;
   readonly built: number;
@@ -50,7 +50,7 @@ export async function buildIndex(
   const folder = await mkdtemp(join(tmpdir(), "lance-migrate-index-"));
   try {
     const task = { table: table.uri, options: table.options ?? null, folder, ...taskOf(action, length) };
-    const failed = await runScript<Message>(
+    const failed = await runScript<BuilderMessage>(
       { python, name: "index_column.py", task },
       async ({ ask, preempted, built, problem: reason, missing }, answer) => {
         if (preempted === true || built !== undefined) isTrying = false;

@@ -16,12 +16,12 @@ import { ActionFailed } from "../../../run/calls/action-failed.ts";
 import type { Executor, ExecutorContext } from "../../../run/run-context.ts";
 import { buildIndex } from "./build-index.ts";
 
-type Context = Pick<ExecutorContext, "emit" | "mayWrite" | "python" | "signal">;
+type TrainingContext = Pick<ExecutorContext, "emit" | "mayWrite" | "python" | "signal">;
 
 /** From how many rows on an index of a prepared column is trained with Python at once. Fewer are trained in less than a second. */
 const manyRows = 10_000;
 
-export const createIndex: Executor<"createIndex", Context> = (target, { python, signal, emit, mayWrite }) => {
+export const createIndex: Executor<"createIndex", TrainingContext> = (target, { python, signal, emit, mayWrite }) => {
   const { rows } = target;
   /** Those for which it has not helped. */
   const given = new Set<string>();
@@ -43,7 +43,7 @@ export const createIndex: Executor<"createIndex", Context> = (target, { python, 
     given.add(JSON.stringify([table, name]));
     const line = `index ${name} can't be built with Python (${built.problem}), so LanceDB's client builds it`;
     emit({ event: "printed", table, path, line });
-    if (built.inDoubt) throw new NoAnswer(`${python} gave no answer: ${built.problem}`);
+    if (built.inDoubt) throw new UnansweredBuild(`${python} gave no answer: ${built.problem}`);
     return undefined;
   };
   const unlessStopped = (error: unknown) => {
@@ -76,7 +76,7 @@ export const createIndex: Executor<"createIndex", Context> = (target, { python, 
 class Recreated extends Error {}
 
 /** The index may have been built. */
-class NoAnswer extends ActionFailed {
+class UnansweredBuild extends ActionFailed {
   override get outcome() {
     return { kind: "unanswered" } as const;
   }

@@ -10,7 +10,7 @@ import type { Executor, RunContext } from "../../../run/run-context.ts";
 import { RecallTooLow } from "./recall-too-low.ts";
 import { measureRecall } from "./measure-recall.ts";
 
-type Project = Pick<RunContext, "clock" | "emit" | "runsCode" | "signal">;
+type RecallContext = Pick<RunContext, "clock" | "emit" | "runsCode" | "signal">;
 
 export const checkRecallOnce: Executor<"checkRecall"> = (target, context) => async (action) => {
   await checkRecall(action, action.index.path, withRows(target), context);
@@ -22,7 +22,7 @@ export async function checkRecall(
   action: CheckRecallAction,
   path: string,
   { rows, count }: Pick<Target, "count"> & { readonly rows: RowAccess },
-  { clock, emit, runsCode = true, signal }: Project,
+  { clock, emit, runsCode = true, signal }: RecallContext,
 ): Promise<void> {
   // The rows of a rehearsal may be generated.
   if (!runsCode) return;

@@ -25,13 +25,13 @@ export interface RecallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface Search extends Pick<Target, "count"> {
+interface SearchAccess extends Pick<Target, "count"> {
   readonly rows: RowAccess;
 }
 
 /** Searches one at a time, so that the times are those of a search alone. Throws ERR_INTERRUPTED. */
 export async function measureRecall(
-  target: Search,
+  target: SearchAccess,
   column: SearchedColumn,
   { k, sample, clock, signal }: RecallOptions,
 ): Promise<MeasuredRecall> {
@@ -79,7 +79,7 @@ async function nearest(
 
 /** Vectors from all parts of the table; the same ones as long as nothing changes it. */
 async function sampleOf(
-  { rows, count }: Search,
+  { rows, count }: SearchAccess,
   { table, path, distance }: SearchedColumn,
   sample: number,
 ): Promise<readonly Vectors[]> {

@@ -1,6 +1,6 @@
 /** Finds positions in the text of a migration file. */
 import { pathToFileURL } from "node:url";
-import type { Call } from "../../../steps/define/call-sites.ts";
+import type { CallSite } from "../../../steps/define/call-sites.ts";
 import { escapePattern } from "../../../schema/text/whole-word.ts";
 
 /** Both numbers start at 1. Columns count UTF-16 units, as editors and Node do. */
@@ -12,7 +12,7 @@ export interface SourcePosition {
 export const start: SourcePosition = { line: 1, column: 1 };
 
 /** The calls in the file at `path`, out of the calls that led to a step; innermost first. */
-export function callsIn(path: string, text: string, calls: readonly Call[]): readonly SourcePosition[] {
+export function callsIn(path: string, text: string, calls: readonly CallSite[]): readonly SourcePosition[] {
   const url = pathToFileURL(path).href;
   const lines = text.split("\n");
   return calls

@@ -49,7 +49,7 @@ export interface Resolution {
   readonly done: boolean;
 }
 
-interface Found {
+interface FoundResolution {
   readonly resolution: Omit<Resolution, "done">;
   readonly entries: readonly LedgerEntry[];
   /** Another migration, which stays in doubt. */
@@ -64,7 +64,7 @@ export async function resolve(
 ): Promise<Resolution> {
   const context = runContext(options);
   const { journal } = context;
-  const examine = async ({ state }: Pick<Ledger, "state">): Promise<Found> => {
+  const examine = async ({ state }: Pick<Ledger, "state">): Promise<FoundResolution> => {
     await checkConsistent(context, state);
     return await findResolution(context, choice, state);
   };
@@ -94,7 +94,11 @@ function refused(problem: string): MigrateError {
   return new MigrateError("ERR_RESOLVE", { problem });
 }
 
-async function findResolution(context: RunContext, choice: ResolveChoice, state: LedgerState): Promise<Found> {
+async function findResolution(
+  context: RunContext,
+  choice: ResolveChoice,
+  state: LedgerState,
+): Promise<FoundResolution> {
   const { target, migrations: source, clock, runner } = context;
   const files = source.list();
   checkNamesOfNow(files, state);

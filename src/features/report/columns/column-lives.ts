@@ -109,11 +109,11 @@ function noteToday({ database, existing }: Walk): void {
     for (const column of columns) column.today = presentColumn(name, column.path, database);
 }
 
-type StepOf = Pick<ColumnEvent, "version" | "step">;
+type EventOrigin = Pick<ColumnEvent, "version" | "step">;
 
 const noTable: Table = { columns: [] };
 
-function follow({ existing, all }: Walk, action: Action, tables: Tables, made: Tables, step: StepOf): void {
+function follow({ existing, all }: Walk, action: Action, tables: Tables, made: Tables, step: EventOrigin): void {
   const before = tables.get(action.table) ?? noTable;
   let table = existing.get(action.table);
   if (table === undefined) all.push((table = { name: action.table, created: step.version, columns: [], all: [] }));
@@ -131,7 +131,7 @@ interface Made {
   readonly after: Table | undefined;
   /** The table's name after the action. */
   readonly name: string;
-  readonly step: StepOf;
+  readonly step: EventOrigin;
 }
 
 function followColumns(table: TableSoFar, action: Action, { before, after = noTable, name, step }: Made): void {
@@ -180,7 +180,11 @@ function keptFrom(path: Path, action: Action): Path | undefined {
 }
 
 /** A step may compute the same column in several actions. */
-function isRepeated({ change, after }: ChangeText, last: ColumnEvent | undefined, { version, step }: StepOf): boolean {
+function isRepeated(
+  { change, after }: ChangeText,
+  last: ColumnEvent | undefined,
+  { version, step }: EventOrigin,
+): boolean {
   return last?.change === change && last.after === after && last.version === version && last.step === step;
 }
 

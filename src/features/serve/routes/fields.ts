@@ -6,7 +6,7 @@ import { z } from "zod";
 import { similarName } from "../../../schema/names.ts";
 import { refuse } from "../tables/error-answer.ts";
 
-type Shape = Readonly<Record<string, z.ZodType>>;
+type FieldShapes = Readonly<Record<string, z.ZodType>>;
 
 export const unsupported = (what: string) => refuse(501, "unsupported", `this service has no ${what}`);
 
@@ -42,18 +42,21 @@ const protocolParameters = { delimiter: ignored, branch: ignored };
  * A JSON body; a missing one counts as an empty object. `also` has the fields that only some clients send; a refusal does
  * not list them.
  */
-export function json<Own extends Shape, Also extends Shape = Record<never, never>>(own: Own, also?: Also) {
+export function json<Own extends FieldShapes, Also extends FieldShapes = Record<never, never>>(own: Own, also?: Also) {
   const known = { ...protocolFields, ...(also ?? ({} as Also)), ...own };
   return z.strictObject(known, { error: problemWith("field", own) }).prefault({} as never);
 }
 
 /** The query of a request that may lose data if a parameter is ignored. The web framework gives it as an object. */
-export function parameters<Own extends Shape, Also extends Shape = Record<never, never>>(own: Own, also?: Also) {
+export function parameters<Own extends FieldShapes, Also extends FieldShapes = Record<never, never>>(
+  own: Own,
+  also?: Also,
+) {
   const known = { ...protocolParameters, ...(also ?? ({} as Also)), ...own };
   return z.strictObject(known, { error: problemWith("parameter", own) });
 }
 
-function problemWith(kind: "field" | "parameter", own: Shape) {
+function problemWith(kind: "field" | "parameter", own: FieldShapes) {
   return (issue: z.core.$ZodRawIssue): string => {
     if (issue.code !== "unrecognized_keys") return "must be a JSON object";
     const name = issue.keys[0]!;

@@ -188,7 +188,7 @@ export const pageFields = {
 };
 
 /** What a request asks for in its query or its body. */
-interface Page {
+interface PageRequest {
   readonly limit?: number | undefined;
   readonly page_token?: string | undefined;
 }
@@ -196,7 +196,7 @@ interface Page {
 /** The page behind the token, which is the key of the last item before it, and the token of the next page. */
 export function pageOf<Item>(
   items: readonly Item[],
-  { limit, page_token: token = "" }: Page,
+  { limit, page_token: token = "" }: PageRequest,
   keyOf: (item: Item) => string,
   isAfter: (item: Item, token: string) => boolean = (item) => keyOf(item) > token,
 ): { readonly shown: readonly Item[]; readonly next: { readonly page_token?: string } } {

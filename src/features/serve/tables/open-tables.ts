@@ -11,15 +11,15 @@ import { tableExists, tableLeft, tableNotFound } from "./error-answer.ts";
 
 export type CreateMode = "create" | "overwrite" | "existOk";
 
-type Work<Result> = (table: EngineTable) => Promise<Result>;
+type TableWork<Result> = (table: EngineTable) => Promise<Result>;
 
 export interface ServedTables {
   readonly folder: string;
   /** All names, in byte order. */
   names(): Promise<readonly string[]>;
-  read<Result>(name: string, work: Work<Result>): Promise<Result>;
+  read<Result>(name: string, work: TableWork<Result>): Promise<Result>;
   /** Work that commits; it is repeated when others' commits come first. */
-  write<Result>(name: string, work: Work<Result>): Promise<Result>;
+  write<Result>(name: string, work: TableWork<Result>): Promise<Result>;
   /**
    * Creates a table from an Arrow IPC file and gives its version. Throws a refusal if the table exists and `mode` is
    * create.
@@ -44,7 +44,7 @@ export async function openTables(folder: string, cacheBytes?: number): Promise<S
     return table;
   };
 
-  const read = async <Result>(name: string, work: Work<Result>): Promise<Result> => {
+  const read = async <Result>(name: string, work: TableWork<Result>): Promise<Result> => {
     const table = await open(name);
     try {
       return await work(table);

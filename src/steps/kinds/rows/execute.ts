@@ -28,7 +28,7 @@ const fields = {
 
 type StepFields = FieldsOf<typeof fields>;
 
-interface Execute extends StepDefinition<"execute", StepFields> {
+interface ExecuteBuilder extends StepDefinition<"execute", StepFields> {
   <Database, Table extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     change: RowChangeArgument<NoInfer<Database>, Table>,
@@ -43,7 +43,7 @@ interface Execute extends StepDefinition<"execute", StepFields> {
  * execute("documents", { update: { status: "'draft'" }, where: "status is null" })
  * execute("documents", { delete: "expires < now()" })
  */
-export const execute: Execute = defineStep({
+export const execute: ExecuteBuilder = defineStep({
   kind: "execute",
   fields,
   compile: ({ table, change }) =>

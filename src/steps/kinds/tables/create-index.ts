@@ -31,7 +31,7 @@ const fields = {
 
 type StepFields = FieldsOf<typeof fields>;
 
-interface RecallOptions {
+interface RecallRequirement {
   /** The least share of the k nearest neighbours that the index must find, up to 1. Otherwise the step fails. */
   readonly minRecall: number;
   /** 10 by default. */
@@ -50,7 +50,7 @@ interface CreateIndex extends StepDefinition<"createIndex", StepFields> {
     table: TableArgument<NoInfer<Database>, Table>,
     path: PathArgument<NoInfer<Database>, Table, Path>,
     type: IndexType,
-    options?: Options | (Options & RecallOptions),
+    options?: Options | (Options & RecallRequirement),
   ): CheckedStep<"createIndex", StepFields, Database, Database>;
 }
 

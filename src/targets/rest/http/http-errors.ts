@@ -1,7 +1,7 @@
 /** Describes as text what went wrong with a request, and classifies it. Messages contain no secrets. */
 import { firstLine, innermost, isMigrateError, MigrateError, textBefore } from "../../../errors/migrate-error.ts";
 import type { HttpResponse, HttpRequest } from "./message.ts";
-import type { Settings } from "../options/options.ts";
+import type { RestSettings } from "../options/options.ts";
 import { withoutSecrets } from "../../../secrets/encoded-forms.ts";
 
 const shownOfAnswer = 500;
@@ -48,7 +48,7 @@ const connectionProblems: readonly (readonly [RegExp, (broken: Broken) => string
 /** The problem of a request that got no answer, or an incomplete one. */
 export function connectionProblem(
   thrown: unknown,
-  settings: Settings,
+  settings: RestSettings,
   limit: number,
   { proxied, answered } = { proxied: false, answered: false },
 ): string {
@@ -69,7 +69,7 @@ export function connectionProblem(
 }
 
 /** The error for an answer that is not a success. */
-export function answerProblem(answer: HttpResponse, request: HttpRequest, settings: Settings): MigrateError {
+export function answerProblem(answer: HttpResponse, request: HttpRequest, settings: RestSettings): MigrateError {
   const { status } = answer;
   const { target } = settings;
   const problem = describeAnswer(answer, settings);
@@ -88,7 +88,7 @@ export function answerProblem(answer: HttpResponse, request: HttpRequest, settin
 export function strangeAnswer(
   answer: HttpResponse,
   request: HttpRequest,
-  settings: Settings,
+  settings: RestSettings,
   wanted: string,
   hint?: string,
 ): MigrateError {
@@ -108,7 +108,7 @@ export function strangeAnswer(
 /** The error for an answer with which nothing is done, because it `problem`: "is larger than 32 MiB". */
 export function excessiveAnswer(
   request: HttpRequest,
-  { target }: Settings,
+  { target }: RestSettings,
   status: number,
   problem: string,
 ): MigrateError {
@@ -119,7 +119,7 @@ function nameOf({ endpoint }: HttpRequest): string {
   return endpoint.replace(/\?.*/, "");
 }
 
-function describeAnswer({ status, headers, body }: HttpResponse, { secrets }: Settings): string {
+function describeAnswer({ status, headers, body }: HttpResponse, { secrets }: RestSettings): string {
   const { location } = headers;
   if (status >= 300 && status < 400) {
     const to = typeof location === "string" ? ` to ${withoutSecrets(location.replace(/[?#].*/, ""), secrets)}` : "";

@@ -9,7 +9,7 @@ import { systemClock } from "../../../time/clock.ts";
 import { patience, retry } from "../../contract/retry.ts";
 import type { CallOutcome } from "../../contract/target.ts";
 import { makeDispatcher, type Dispatcher } from "./undici.ts";
-import type { Settings } from "../options/options.ts";
+import type { RestSettings } from "../options/options.ts";
 import { answerProblem, connectionProblem, isWorthAnotherRead, pauseAskedFor, excessiveAnswer } from "./http-errors.ts";
 import { proxiesOf, proxyVariables, type Proxies } from "./proxies.ts";
 import { withoutData } from "../../../secrets/redact.ts";
@@ -19,7 +19,7 @@ import type { HttpRequest, HttpResponse } from "./message.ts";
 const longestRead = 60_000;
 
 /** `read` and `write` throw a MigrateError for anything but a 2xx. */
-export function openHttp(settings: Settings) {
+export function openHttp(settings: RestSettings) {
   const { connections, environment, release } = connectionsFor(settings);
   let answered = false;
 
@@ -87,16 +87,16 @@ export function openHttp(settings: Settings) {
   };
 }
 
-interface Connections {
+interface SharedDispatcher {
   opened: { readonly dispatcher: Promise<Dispatcher>; readonly proxied: boolean } | undefined;
   users: number;
 }
 
 /** The open connections, by all that they depend on. The databases of a service share them. */
-const allConnections = new Map<string, Connections>();
+const allConnections = new Map<string, SharedDispatcher>();
 
 /** `release`: closes them if nobody else uses them. */
-function connectionsFor({ ca, connectTimeout, answerTimeout }: Settings) {
+function connectionsFor({ ca, connectTimeout, answerTimeout }: RestSettings) {
   const environment = Object.fromEntries(proxyVariables.map((name) => [name, process.env[name]]));
   const key = JSON.stringify([ca, connectTimeout, answerTimeout, environment]);
   const connections = allConnections.get(key) ?? { opened: undefined, users: 0 };
@@ -134,13 +134,16 @@ function failure(signal: AbortSignal): Promise<never> {
   });
 }
 
-function openConnections(settings: Settings, environment: NodeJS.ProcessEnv): NonNullable<Connections["opened"]> {
+function openConnections(
+  settings: RestSettings,
+  environment: NodeJS.ProcessEnv,
+): NonNullable<SharedDispatcher["opened"]> {
   const proxies = proxiesOf(environment, settings.target);
   return { dispatcher: dispatcherOf(settings, proxies), proxied: proxies !== undefined };
 }
 
 async function dispatcherOf(
-  { ca, connectTimeout, answerTimeout }: Settings,
+  { ca, connectTimeout, answerTimeout }: RestSettings,
   proxies: Proxies | undefined,
 ): Promise<Dispatcher> {
   const tls = { timeout: connectTimeout, ...(ca === undefined ? {} : { ca: [...getCACertificates("default"), ca] }) };

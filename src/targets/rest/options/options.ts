@@ -132,7 +132,7 @@ export function inDatabase(
 }
 
 /** Everything that requests need. */
-export interface Settings {
+export interface RestSettings {
   readonly target: string;
   /** The service and its database, without secrets. */
   readonly place: string;
@@ -150,7 +150,7 @@ export interface Settings {
   readonly answerTimeout: number;
 }
 
-export function settingsOf(given: RestConfig, { name, folder }: OpenContext): Settings {
+export function settingsOf(given: RestConfig, { name, folder }: OpenContext): RestSettings {
   const refuse = (problem: string) => new MigrateError("ERR_CONFIG_INVALID", { file: `target ${name}`, problem });
   const address = given.endpoint ?? process.env["MIGRATE_ENDPOINT"] ?? "";
   const key = fromEnvironment(given.apiKey, "MIGRATE_API_KEY", apiKey, refuse) ?? "";

@@ -15,7 +15,7 @@ import {
   planNow,
   planIfCurrent,
   planPending,
-  type Planned,
+  type PlannedRun,
   type PlanningInput,
 } from "../../../../src/run/prepare/plan-run.ts";
 
@@ -23,14 +23,14 @@ const who = { by: "ann", tool: "t", at: 1, applied: "", previous: "" };
 const taken: LedgerRecord = { ...who, run: "ours", epoch: 1, number: 0, event: "taken" };
 
 /** A plan that rows block, during which this record was written. */
-function planned(newest: LedgerRecord, run: string, plan: () => Promise<Planned>, records = [taken]) {
+function planned(newest: LedgerRecord, run: string, plan: () => Promise<PlannedRun>, records = [taken]) {
   const journal = { read: async () => [taken, newest] } as unknown as Journal;
   const context = { journal, runner: { by: "ann", run, tool: "t" } };
   const input = { context, state: foldLedger(records), records } as unknown as PlanningInput;
   return planIfCurrent(input, plan);
 }
 
-const blocked = { plan: { blocked: { problems: [] } } } as unknown as Planned;
+const blocked = { plan: { blocked: { problems: [] } } } as unknown as PlannedRun;
 const isBlocked = async () => blocked;
 const hasDrift = async () => {
   throw new MigrateError("ERR_DRIFT", { table: "t", differences: [], hint: "" });
