@@ -299,8 +299,8 @@ export const reviewMutants: readonly NamedMutant[] = [
     id: "S1",
     does: "finds an action done before which the ledger had to be written",
     file: "plan/reconcile/reconcile.ts",
-    find: "(done === 0 || !next.recordFirst)",
-    replace: "(done >= 0 || !next.recordFirst)",
+    find: "index > 0 && recordFirst",
+    replace: "index < 0 && recordFirst",
     killedBy: ["unit/plan/reconcile/reconcile.test.ts"],
   },
   {

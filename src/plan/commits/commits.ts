@@ -69,6 +69,14 @@ function bare(tables: Tables, indexes: NonNullable<Table["indexes"]>): Tables {
   return new Map([...tables].map(([name, table]) => [name, table && without(table)]));
 }
 
+/** The states of an action's tables that show how far it has got. */
+export interface ActionStates {
+  /** Those between its commits. */
+  readonly between: readonly Tables[];
+  /** When it is done, with what must be put back; undefined if the tables can't be past it. */
+  readonly after: Tables | undefined;
+}
+
 /** The possible states of the tables between the commits and after the last one, whatever others have done. */
 export function statesBetween(commits: readonly PlannedCommit[]): readonly Tables[] {
   const between = commits.flatMap(({ before, detour }, index) => [

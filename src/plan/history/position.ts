@@ -4,16 +4,22 @@ import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { andNoMore, sameTable, sameTables, type Table, type Tables } from "../../schema/table.ts";
+import type { ActionStates } from "../commits/commits.ts";
 import type { Able } from "../compile/compile.ts";
 import { historyRow, possiblyBegun, restoredRow, tablesOf, type HistoryRow, type RowAction } from "./timeline.ts";
 
-export interface HistoryPosition {
-  /** How many actions of the sequence are done. */
+/** How far a sequence of actions has got, as the tables show it. */
+export interface Position {
+  /** How many of the actions are done. */
   readonly done: number;
-  /** As text: after which migration, or in the middle of which. */
-  readonly words: string;
   /** Whether the tables are between two commits of the next action. */
   readonly isMidway: boolean;
+}
+
+/** A position in the sequence of all migrations, as users read and select it. */
+export interface HistoryPosition extends Position {
+  /** As text: after which migration, or in the middle of which. */
+  readonly words: string;
   /** How a user selects it: `3`, `3.2` for two actions of migration 3, or `start`. */
   readonly choice: string;
 }
@@ -56,20 +62,33 @@ export function fittingPlaces(
   snapshots: Tables,
   asOf = (_: string, state: Table | undefined): Table | undefined => state,
 ): readonly HistoryPosition[] {
-  const wrong = new Set(tablesOf(row).filter((table) => snapshots.get(table) !== undefined));
-  const fits = wrong.size === 0 ? [placeAt(row, 0)] : [];
-  for (const [index, { after, begun }] of row.actions.entries()) {
-    const isFit = fits.at(-1)?.done === index;
-    const done = begun?.after ?? after;
-    const others = [...wrong].filter((table) => !done.has(table));
-    const isBetween = begun?.between.some((tables) => others.length === 0 && sameTables(tables, snapshots)) === true;
-    for (const [table, state] of done)
-      if (sameTable(asOf(table, state), snapshots.get(table))) wrong.delete(table);
-      else wrong.add(table);
-    if (wrong.size === 0) fits.push(placeAt(row, index + 1));
-    else if (isBetween && !isFit) fits.push(placeAt(row, index, true));
+  const start = new Map(tablesOf(row).map((table) => [table, undefined]));
+  const states = row.actions.map(({ after, begun }) => begun ?? { between: [], after });
+  const found = [...positionsIn(start, states, snapshots, asOf)];
+  return found.map(({ done, isMidway }) => placeAt(row, done, isMidway));
+}
+
+/** The positions at which every table matches `snapshots`, in order. `start`: the tables before the first action. */
+export function* positionsIn(
+  start: Tables,
+  actions: readonly ActionStates[],
+  snapshots: Tables,
+  asOf = (_: string, state: Table | undefined): Table | undefined => state,
+): Generator<Position> {
+  const isWrong = (table: string, state: Table | undefined) => !sameTable(state, snapshots.get(table));
+  const wrong = new Set([...start].flatMap(([table, state]) => (isWrong(table, state) ? [table] : [])));
+  if (wrong.size === 0) yield { done: 0, isMidway: false };
+  for (const [done, { between, after }] of actions.entries()) {
+    const isBefore = wrong.size === 0;
+    const isBetween = between.some(
+      (tables) => [...wrong].every((table) => tables.has(table)) && sameTables(tables, snapshots),
+    );
+    for (const [table, state] of after ?? [])
+      if (isWrong(table, asOf(table, state))) wrong.add(table);
+      else wrong.delete(table);
+    if (after !== undefined && wrong.size === 0) yield { done: done + 1, isMidway: false };
+    else if (isBetween && !isBefore) yield { done, isMidway: true };
   }
-  return fits;
 }
 
 /** Before the first migration. It is not a number, because a migration may have any number, including 0. */

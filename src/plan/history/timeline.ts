@@ -7,7 +7,7 @@ import type { Action } from "../../actions/model/action.ts";
 import { isReserved } from "../../actions/rewrite/append-guard.ts";
 import { tablesOfAction } from "../../actions/apply-action.ts";
 import type { Table, Tables } from "../../schema/table.ts";
-import { statesBetween } from "../commits/commits.ts";
+import { statesBetween, type ActionStates } from "../commits/commits.ts";
 import { compileMigration, type Able, type PlacedAction } from "../compile/compile.ts";
 import { replay } from "../compile/replay.ts";
 import { historyOrder, inRunOrder } from "./replay.ts";
@@ -24,15 +24,7 @@ export interface RowAction extends PlacedAction {
   /** The tables that it changes, after it. */
   readonly after: Tables;
   /** Set if the ledger records that the action has begun and takes several commits. */
-  readonly begun?: InterruptedAction | undefined;
-}
-
-/** An action that was interrupted between two of its commits. */
-interface InterruptedAction {
-  /** The possible states of its tables between its commits. */
-  readonly between: readonly Tables[];
-  /** Its tables when it is done, with what must be put back. */
-  readonly after: Tables;
+  readonly begun?: ActionStates | undefined;
 }
 
 export interface HistoryRow {
@@ -108,7 +100,7 @@ export function midwayOf(
   return known?.step === number - 1 ? known.midway : undefined;
 }
 
-function begunAs(action: Action, before: Tables, midway: Preserved, { actions }: Able): InterruptedAction {
+function begunAs(action: Action, before: Tables, midway: Preserved, { actions }: Able): ActionStates {
   const { commits, after } = commitsOfBegun(action, before, midway, { actions, describes: true });
   return { between: statesBetween(commits), after };
 }

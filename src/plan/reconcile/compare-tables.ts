@@ -4,7 +4,7 @@ import type { Table, Tables } from "../../schema/table.ts";
 import { compileMigration, type Describing } from "../compile/compile.ts";
 import type { Plan } from "../make-plan.ts";
 import { differencesOf, type TableDifference } from "../history/table-drift.ts";
-import { changedByGroup, progressIn, touchedTables } from "./reconcile.ts";
+import { changedByGroup, firstPosition, touchedTables } from "./reconcile.ts";
 
 /**
  * The tables to describe: those that exist according to the ledger, those of migrations in doubt, and those that
@@ -38,9 +38,9 @@ export function compareTables(
   const either = new Set<string>();
   for (const { actions, migration } of migrations) {
     if (group.has(migration.version)) continue;
-    const { done, midway } = (describes ? progressIn(actions, snapshots) : undefined) ?? { done: 0, midway: false };
+    const { done = 0, isMidway = false } = (describes ? firstPosition(actions, snapshots) : undefined) ?? {};
     for (const { after } of actions.slice(0, done)) for (const [table, state] of after) expected.set(table, state);
-    if (midway) for (const table of actions[done]!.before.keys()) expected.set(table, snapshots.get(table));
+    if (isMidway) for (const table of actions[done]!.before.keys()) expected.set(table, snapshots.get(table));
     const [next] = actions;
     if (!describes && next?.action.kind === "createTable") either.add(next.action.table);
   }

@@ -6,6 +6,7 @@ import { change, sameTable, sameTables, type Table, type Tables } from "../../sc
 import { statesBetween } from "../commits/commits.ts";
 import { guardHint } from "../../actions/rewrite/append-guard.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "../make-plan.ts";
+import { positionsIn, type Position } from "../history/position.ts";
 import { differencesOf, howToFix } from "../history/table-drift.ts";
 import { unseenOf } from "../compile/unseen-effects.ts";
 
@@ -51,12 +52,12 @@ export function reconcile(plan: Plan, snapshots: Tables, group: ReadonlySet<numb
       const left = planned.actions.filter(({ action }) => !changed.has(action.table));
       return { ...planned, actions: left, whole: planned.actions };
     }
-    const place = planned.inDoubt ? progressIn(planned.actions, snapshots) : undefined;
-    if (place === undefined) return planned;
+    const found = planned.inDoubt ? firstPosition(planned.actions, snapshots) : undefined;
+    if (found === undefined) return planned;
     // If the migration has progressed, its tables match; the others must be unchanged.
-    if (place.done > 0 || place.midway)
+    if (found.done > 0 || found.isMidway)
       for (const table of touchedTables({ ...plan, migrations: [planned] })) accounted.add(table);
-    return place.done === 0 ? planned : withoutDone(planned, place.done);
+    return found.done === 0 ? planned : withoutDone(planned, found.done);
   });
   for (const table of touchedTables(plan)) if (!accounted.has(table)) checkDrift(plan, table, snapshots);
   const now = withFound(plan, migrations);
@@ -83,28 +84,17 @@ function withFound({ now, migrations }: Plan, settled: readonly PlannedMigration
   return database;
 }
 
-interface PlanProgress {
-  /** How many of the actions ran. */
-  readonly done: number;
-  /** Whether the next one is between two of its commits. */
-  readonly midway: boolean;
-}
-
-/** The first point in a sequence of actions at which every table is as it is now; undefined if there is none. */
-export function progressIn(actions: readonly PlannedAction[], snapshots: Tables): PlanProgress | undefined {
-  const expected = new Map(actions.toReversed().flatMap(({ before }) => [...before]));
-  for (let done = 0; ; done++) {
-    if (sameTables(expected, snapshots)) return { done, midway: false };
-    const next = actions[done];
-    // Past an action with `recordFirst`, the ledger would have a record.
-    const mayBePast = next !== undefined && (done === 0 || !next.recordFirst);
-    const isPast = mayBePast && sameTables(new Map([...expected, ...next.after]), snapshots);
-    const between = isPast ? [] : statesBetween(next?.commits ?? []);
-    if (between.some((tables) => sameTables(new Map([...expected, ...tables]), snapshots)))
-      return { done, midway: true };
-    if (!mayBePast) return undefined;
-    for (const [table, state] of next.after) expected.set(table, state);
-  }
+/** The first position in a sequence of actions at which every table is as it is now; undefined if there is none. */
+export function firstPosition(actions: readonly PlannedAction[], snapshots: Tables): Position | undefined {
+  const start = new Map(actions.toReversed().flatMap(({ before }) => [...before]));
+  // Past an action with `recordFirst`, the ledger would have a record.
+  const last = actions.findIndex(({ recordFirst }, index) => index > 0 && recordFirst);
+  const states = actions.slice(0, last === -1 ? undefined : last + 1).map(({ commits, after }, index) => ({
+    between: statesBetween(commits),
+    after: index === last ? undefined : after,
+  }));
+  const [first] = positionsIn(start, states, snapshots);
+  return first;
 }
 
 function withoutDone(planned: PlannedMigration, found: number): PlannedMigration {
