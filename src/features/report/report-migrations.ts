@@ -82,12 +82,14 @@ function plannedPart(
     return { actions, rollback, risks };
   }
   const { survey } = plan;
-  const isGrouped = plan.plan.groups?.some(({ migrations }) => migrations.includes(left)) === true;
+  const isGrouped = plan.plan.groups?.some(({ migrations }) =>
+    migrations.some(({ migration }) => migration.version === version),
+  );
   return {
     actions,
     rollback,
-    risks: left.actions.flatMap((one) => risksNow(one.risks, survey.get(one), isGrouped)),
-    ...(!isGrouped && { cost: totalOf(left.actions.map((one) => survey.get(one)!.cost)) }),
+    risks: left.actions.flatMap((one) => risksNow(one.risks, survey.get(one), isGrouped === true)),
+    ...(isGrouped !== true && { cost: totalOf(left.actions.map((one) => survey.get(one)!.cost)) }),
     refusals: left.actions.flatMap(({ refusal = [] }) => refusal),
   };
 }

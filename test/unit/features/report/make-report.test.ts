@@ -232,6 +232,18 @@ test("what `up` would refuse is a refusal of the migration", async () => {
   expect(migrations[2]!.refusals).toMatchObject([{ reason: "consent", consent: "lossy" }]);
 });
 
+test("pending migrations of a group have its number, and no cost of their own", async () => {
+  const renames = [[renameColumn("documents", "title", "headline")], [renameColumn("documents", "headline", "head")]];
+  const { optionsFor, report } = await aDatabase([steps[0]!, ...renames]);
+  await up(optionsFor(1));
+  const { migrations } = await report();
+  expect(migrations.map(({ status, group, cost }) => ({ status, group, cost }))).toEqual([
+    { status: "applied", group: undefined, cost: undefined },
+    { status: "pending", group: 1, cost: undefined },
+    { status: "pending", group: 1, cost: undefined },
+  ]);
+});
+
 test("a migration that can't be planned is a problem, and is still pending", async () => {
   const { optionsFor, report } = await aDatabase([steps[0]!, [dropColumn("documents", "body")]]);
   await up(optionsFor(1));
