@@ -3,7 +3,7 @@ import { acceptsLoss } from "../migrations/acceptance.ts";
 import type { Choice } from "../plan/history/pending.ts";
 import type { GroupedPlan } from "../plan/group/group-migrations.ts";
 import type { Plan } from "../plan/make-plan.ts";
-import type { SavedPlan } from "../plan/assess/saved-plan.ts";
+import type { SavedPlan } from "../plan/document/saved-plan.ts";
 import { bind, boundTables } from "../run/prepare/bind-saved-plan.ts";
 import { checkRecorded } from "../run/prepare/record-renumbered.ts";
 import { runContext, type MigratorOptions } from "../run/run-context.ts";

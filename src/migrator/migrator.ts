@@ -4,7 +4,7 @@ import { MigrateError } from "../errors/migrate-error.ts";
 import type { Choice, RunChoice } from "../plan/history/pending.ts";
 import type { GroupedPlan } from "../plan/group/group-migrations.ts";
 import type { Plan } from "../plan/make-plan.ts";
-import { parseSavedPlan, type SavedPlan } from "../plan/assess/saved-plan.ts";
+import { parseSavedPlan, type SavedPlan } from "../plan/document/saved-plan.ts";
 import { down, type DownChoice, type DownResult } from "../commands/down.ts";
 import { plan as planUp, planDown, savePlan, savePlanDown } from "../commands/plan.ts";
 import { up, type UpChoice, type UpResult } from "../commands/up.ts";

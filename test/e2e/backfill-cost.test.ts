@@ -2,7 +2,7 @@
 import { cpSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { planDocumentShape } from "../../src/plan/assess/plan-document.ts";
+import { planDocumentShape } from "../../src/plan/document/plan-document.ts";
 import type { Rehearsal } from "../../src/index.ts";
 import { filesOf } from "../support/files.ts";
 import { aProject, temporaryFolderOfFile, type Project } from "../support/project.ts";

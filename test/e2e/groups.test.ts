@@ -1,6 +1,6 @@
 /** What people see of migrations that run as a group, with the built command. */
 import { expect, test } from "vitest";
-import { planDocumentShape } from "../../src/plan/assess/plan-document.ts";
+import { planDocumentShape } from "../../src/plan/document/plan-document.ts";
 import { aProjectWithGroup, killAfter } from "./support/killed-group.ts";
 import { onStdout } from "../support/project.ts";
 

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { planDocumentShape, type PlanDocument } from "../../src/plan/assess/plan-document.ts";
+import { planDocumentShape, type PlanDocument } from "../../src/plan/document/plan-document.ts";
 import { aProject, onStderr } from "../support/project.ts";
 import { aProxy } from "../support/proxy.ts";
 import { aService } from "../support/service.ts";

@@ -6,7 +6,7 @@ import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { down } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
-import { parseSavedPlan } from "../../src/plan/assess/saved-plan.ts";
+import { parseSavedPlan } from "../../src/plan/document/saved-plan.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { loadTarget, type TargetConfig } from "../../src/targets/index.ts";
 import { atBoundaries, type Place } from "./boundaries.ts";

@@ -13,7 +13,7 @@ const run = [
 
 const group = ["unit/plan/group/group-migrations.test.ts"];
 const groupCrash = ["unit/run/execute/group-crash.test.ts"];
-const savedPlan = ["unit/plan/assess/saved-plan.test.ts"];
+const savedPlan = ["unit/plan/document/saved-plan.test.ts"];
 
 const lateWrites = ["fault/late-writes.test.ts"];
 const writeGuard = ["unit/run/execute/write-guard.test.ts"];
@@ -890,7 +890,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "SP1",
     does: "takes a saved plan for current after a late record of an older epoch",
-    file: "plan/assess/saved-plan.ts",
+    file: "plan/document/saved-plan.ts",
     find: "records: records.length }",
     replace: "records: 0 }",
     killedBy: savedPlan,
@@ -898,7 +898,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "SP2",
     does: "takes a saved plan for current if another record is the newest",
-    file: "plan/assess/saved-plan.ts",
+    file: "plan/document/saved-plan.ts",
     find: "hash: hashOf(newest), ",
     replace: 'hash: "", ',
     killedBy: savedPlan,
@@ -906,7 +906,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "SP3",
     does: "makes again what a saved plan has made",
-    file: "plan/assess/saved-plan.ts",
+    file: "plan/document/saved-plan.ts",
     find: "const isEnded = isEndedIn(saved, state);",
     replace: "const isEnded = (_: unknown) => false;",
     killedBy: ["fault/kill-plan.test.ts"],
@@ -914,7 +914,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "SP4",
     does: "runs a saved plan although its actions have other commits now",
-    file: "plan/assess/saved-plan.ts",
+    file: "plan/document/saved-plan.ts",
     find: "planned?.commits?.map(({ action }) => withoutStart(action))",
     replace: "planned?.commits?.length",
     killedBy: savedPlan,
@@ -922,7 +922,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "SP5",
     does: "runs a saved plan although it has more actions now",
-    file: "plan/assess/saved-plan.ts",
+    file: "plan/document/saved-plan.ts",
     find: " || left.length !== is.actions.length",
     replace: "",
     killedBy: savedPlan,
@@ -930,7 +930,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "SP6",
     does: "runs a saved plan on a table of which the version is no longer listed",
-    file: "plan/assess/saved-tables.ts",
+    file: "plan/document/saved-tables.ts",
     find: 'identity === "unknown" && now.listsVersions',
     replace: 'identity === ("other" as never) && now.listsVersions',
     killedBy: savedPlan,
@@ -938,7 +938,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "SP7",
     does: "runs a saved plan that loses rows on a table that was written to",
-    file: "plan/assess/saved-tables.ts",
+    file: "plan/document/saved-tables.ts",
     find: "if (loses && now.newest !== version",
     replace: "if (!loses && now.newest !== version",
     killedBy: savedPlan,

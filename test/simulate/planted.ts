@@ -353,7 +353,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "a saved plan that accepts a loss is carried out after rows were written",
     4923,
-    "plan/assess/saved-tables.ts",
+    "plan/document/saved-tables.ts",
     "if (loses && now.newest !== version && !changed.has(table))",
     "if (loses && now.newest < version && !changed.has(table))",
   ),
@@ -411,7 +411,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "a saved plan is carried out on another table than the one that it was made for",
     3054,
-    "plan/assess/saved-tables.ts",
+    "plan/document/saved-tables.ts",
     'if (identity === "another")',
     'if (identity === "another" && now.newest < version)',
   ),

@@ -4,7 +4,7 @@ import "../../src/commands/settle.ts";
 import { down, type DownChoice } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
 import { savePlan, savePlanDown } from "../../src/commands/plan.ts";
-import type { SavedPlan } from "../../src/plan/assess/saved-plan.ts";
+import type { SavedPlan } from "../../src/plan/document/saved-plan.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { chanceFor, type Chance } from "./seeded-random.ts";
 

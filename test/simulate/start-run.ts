@@ -19,7 +19,7 @@ import { carryFor } from "./network.ts";
 import { isAsking, wordsOf, type Scene, type SimulatedRun } from "./schedule-state.ts";
 import { isLedger, ledger } from "./scenario.ts";
 import type { Row } from "../../src/wire/rows/ipc-rows.ts";
-import type { SavedPlan } from "../../src/plan/assess/saved-plan.ts";
+import type { SavedPlan } from "../../src/plan/document/saved-plan.ts";
 import { carryOut } from "./run-variants.ts";
 import type { Watcher } from "./observer.ts";
 

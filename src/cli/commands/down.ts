@@ -3,7 +3,7 @@ import { planDown } from "../../commands/plan.ts";
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { checkRefusals } from "../../plan/assess/guards.ts";
-import { planDocument } from "../../plan/assess/plan-document.ts";
+import { planDocument } from "../../plan/document/plan-document.ts";
 import type { Plan } from "../../plan/make-plan.ts";
 import { survey } from "../../run/prepare/estimate.ts";
 import type { RunEvent } from "../../run/events.ts";

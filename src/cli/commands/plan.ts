@@ -4,7 +4,7 @@ import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { refusalIn } from "../../plan/assess/guards.ts";
 import type { Choice } from "../../plan/history/pending.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
-import { migrationsOf, planDocument, type PlanDocument } from "../../plan/assess/plan-document.ts";
+import { migrationsOf, planDocument, type PlanDocument } from "../../plan/document/plan-document.ts";
 import { survey } from "../../run/prepare/estimate.ts";
 import { computingOf, type MigratorOptions } from "../../run/run-context.ts";
 import type { Session } from "../../session/session.ts";

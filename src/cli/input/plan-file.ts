@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { firstLine, MigrateError } from "../../errors/migrate-error.ts";
 import { writeIntoFolder } from "../../migrations/generated-file.ts";
-import { parseSavedPlan, type SavedPlan } from "../../plan/assess/saved-plan.ts";
+import { parseSavedPlan, type SavedPlan } from "../../plan/document/saved-plan.ts";
 
 /** Throws ERR_PLAN_INVALID. */
 export function readPlan(file: string): SavedPlan {

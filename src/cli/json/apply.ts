@@ -1,5 +1,5 @@
 /** The documents of commands that work on tables or on the ledger. */
-import { planDocumentShape } from "../../plan/assess/plan-document.ts";
+import { planDocumentShape } from "../../plan/document/plan-document.ts";
 import { runEvent } from "./events.ts";
 
 export const plan = planDocumentShape;

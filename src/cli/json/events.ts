@@ -1,6 +1,6 @@
 /** The events of runs, as `migrate up --json` and others print them. */
 import { z } from "zod";
-import { contractName, newDatabase } from "../../plan/assess/plan-document.ts";
+import { contractName, newDatabase } from "../../plan/document/plan-document.ts";
 import {
   deferral,
   measuredRecall,

@@ -1,6 +1,6 @@
 /** The documents of commands that only read. */
 import { z } from "zod";
-import { newDatabase } from "../../plan/assess/plan-document.ts";
+import { newDatabase } from "../../plan/document/plan-document.ts";
 import {
   deferral,
   difference,

@@ -2,7 +2,7 @@
 import { byteCount, count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { totalOf, type costShape } from "../../plan/assess/cost.ts";
-import { migrationsOf, type DocumentGroup, type PlanDocument } from "../../plan/assess/plan-document.ts";
+import { migrationsOf, type DocumentGroup, type PlanDocument } from "../../plan/document/plan-document.ts";
 import type { Refusal } from "../../plan/refusal.ts";
 import type { Output } from "../command/output.ts";
 import type { Printed } from "../json/shared.ts";

@@ -1,7 +1,7 @@
 /** What the commands that write migrations print with --json. */
 import { z } from "zod";
 import { difference, target, text, texts, whole, writtenLock as lock, yes } from "../../cli/json/shared.ts";
-import { planDocumentShape } from "../../plan/assess/plan-document.ts";
+import { planDocumentShape } from "../../plan/document/plan-document.ts";
 
 const file = text.describe("The migration that was written.");
 const steps = texts.describe("Its steps, as text.");

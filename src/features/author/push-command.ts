@@ -5,7 +5,7 @@ import { push } from "./push/push.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { loadSchema } from "../../migrations/load-schema.ts";
 import { checkRefusals } from "../../plan/assess/guards.ts";
-import { planDocument } from "../../plan/assess/plan-document.ts";
+import { planDocument } from "../../plan/document/plan-document.ts";
 import { survey } from "../../run/prepare/estimate.ts";
 import { schemaFile } from "../../session/file-kind.ts";
 import type { Session } from "../../session/session.ts";

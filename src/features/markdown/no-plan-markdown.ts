@@ -1,5 +1,5 @@
 /** What a comment on a pull request has with a plan and without one, and the one without. */
-import type { PlanDocument } from "../../plan/assess/plan-document.ts";
+import type { PlanDocument } from "../../plan/document/plan-document.ts";
 import { code, prose } from "./markdown.ts";
 import { renderTime } from "../../cli/render/times.ts";
 

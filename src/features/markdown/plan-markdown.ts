@@ -2,7 +2,7 @@
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { totalOf } from "../../plan/assess/cost.ts";
-import { migrationsOf, type DocumentGroup, type PlanDocument } from "../../plan/assess/plan-document.ts";
+import { migrationsOf, type DocumentGroup, type PlanDocument } from "../../plan/document/plan-document.ts";
 import { code, fenced, prose, tableRow } from "./markdown.ts";
 import { markerOf, targetLabel, type PlanAbout } from "./no-plan-markdown.ts";
 import {

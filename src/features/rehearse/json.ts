@@ -1,6 +1,6 @@
 /** What `migrate rehearse` prints with --json. */
 import { z } from "zod";
-import { refusal } from "../../plan/assess/plan-document.ts";
+import { refusal } from "../../plan/document/plan-document.ts";
 import {
   migration,
   migrations,

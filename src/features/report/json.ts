@@ -1,7 +1,7 @@
 /** The documents of `migrate report`, which are also in its pages, and of `migrate blame`. */
 import { z } from "zod";
 import { costShape } from "../../plan/assess/cost.ts";
-import { contractName, refusal } from "../../plan/assess/plan-document.ts";
+import { contractName, refusal } from "../../plan/document/plan-document.ts";
 import { eventNames, indexRecall } from "../../cli/json/inspect.ts";
 import {
   deferral,

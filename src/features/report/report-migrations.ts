@@ -3,7 +3,7 @@ import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import type { MigrationName } from "../../migrations/file-name.ts";
 import { totalOf, type Survey } from "../../plan/assess/cost.ts";
-import { risksNow } from "../../plan/assess/plan-document.ts";
+import { risksNow } from "../../plan/document/plan-document.ts";
 import type { GroupedPlan } from "../../plan/group/group-migrations.ts";
 import type { PlannedMigration } from "../../plan/make-plan.ts";
 import type { RollbackClass } from "../../plan/rollback/rollback-class.ts";

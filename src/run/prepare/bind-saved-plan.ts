@@ -4,7 +4,7 @@ import type { LedgerState } from "../../ledger/state/ledger-state.ts";
 import type { LedgerEntry, LedgerRecord } from "../../ledger/state/record.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import type { Direction } from "../../plan/compile/compile.ts";
-import { migrationsOf, planDocument } from "../../plan/assess/plan-document.ts";
+import { migrationsOf, planDocument } from "../../plan/document/plan-document.ts";
 import { checkRefusals } from "../../plan/assess/guards.ts";
 import { groupsIn, type GroupedPlan } from "../../plan/group/group-migrations.ts";
 import type { Plan } from "../../plan/make-plan.ts";
@@ -18,8 +18,14 @@ import {
   sealed,
   useOf,
   type SavedPlan,
-} from "../../plan/assess/saved-plan.ts";
-import { blockedSince, checkAccepted, checkTables, replacedBy, type TableNow } from "../../plan/assess/saved-tables.ts";
+} from "../../plan/document/saved-plan.ts";
+import {
+  blockedSince,
+  checkAccepted,
+  checkTables,
+  replacedBy,
+  type TableNow,
+} from "../../plan/document/saved-tables.ts";
 import { touchedTables } from "../../plan/reconcile/reconcile.ts";
 import { cleaned } from "../../secrets/redact.ts";
 import type { Target } from "../../targets/contract/target.ts";

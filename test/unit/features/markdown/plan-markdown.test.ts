@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { planMarkdown } from "../../../../src/features/markdown/plan-markdown.ts";
-import { planDocumentShape, type PlanDocument } from "../../../../src/plan/assess/plan-document.ts";
+import { planDocumentShape, type PlanDocument } from "../../../../src/plan/document/plan-document.ts";
 import { renderedMarkdown } from "../../../support/rendered-markdown.ts";
 
 type Migration = NonNullable<PlanDocument["pending"]>[number];

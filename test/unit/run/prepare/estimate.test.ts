@@ -2,7 +2,7 @@ import { backfillColumn, createTable, int64, utf8 } from "lance-migrate";
 import { expect, test } from "vitest";
 import { embed } from "../../../../src/features/embed/feature.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
-import { risksNow } from "../../../../src/plan/assess/plan-document.ts";
+import { risksNow } from "../../../../src/plan/document/plan-document.ts";
 import { putBackKey } from "../../../../src/plan/assess/blocking-rows.ts";
 import type { Plan, PlannedAction } from "../../../../src/plan/make-plan.ts";
 import { plan } from "../../../../src/commands/plan.ts";

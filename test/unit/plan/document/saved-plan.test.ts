@@ -5,7 +5,7 @@ import { MigrateError } from "../../../../src/errors/migrate-error.ts";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import { recordHash, type LedgerRecord } from "../../../../src/ledger/state/record.ts";
 import { stepHash } from "../../../../src/migrations/checksum.ts";
-import type { PlanDocument } from "../../../../src/plan/assess/plan-document.ts";
+import type { PlanDocument } from "../../../../src/plan/document/plan-document.ts";
 import {
   asStale,
   checkFiles,
@@ -17,8 +17,8 @@ import {
   sealed,
   useOf,
   type SavedPlan,
-} from "../../../../src/plan/assess/saved-plan.ts";
-import { checkAccepted, checkTables } from "../../../../src/plan/assess/saved-tables.ts";
+} from "../../../../src/plan/document/saved-plan.ts";
+import { checkAccepted, checkTables } from "../../../../src/plan/document/saved-tables.ts";
 import { aMigration } from "../../../simulate/history.ts";
 
 const [a, b, c, d] = ["a", "b", "c", "d"].map((table) => createTable(table, { id: int32() })) as [

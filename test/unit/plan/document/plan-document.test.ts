@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { planDocument } from "../../../../src/plan/assess/plan-document.ts";
+import { planDocument } from "../../../../src/plan/document/plan-document.ts";
 
 test("what was accepted to be lost is in the document of a plan, and nothing where there is none", () => {
   const documentOf = (accepted: readonly string[] | undefined) =>

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { stepHash } from "../../migrations/checksum.ts";
 import type { CheckedContracts } from "../checked-contracts.ts";
-import { costShape, totalOf, type ActionEstimate, type Survey } from "./cost.ts";
+import { costShape, totalOf, type ActionEstimate, type Survey } from "../assess/cost.ts";
 import type { Direction } from "../compile/compile.ts";
 import { callsLeft, type GroupedPlan, type MigrationGroup } from "../group/group-migrations.ts";
 import type { Risk } from "../../actions/model/risk.ts";
