@@ -19,7 +19,7 @@ import { underWay } from "../run/lease/describe-holder.ts";
 import { lookAtRestores } from "../run/check/changes-by-others.ts";
 import { deferredAfterwards } from "../run/deferred/emit-deferred.ts";
 import type { Deferral } from "../run/deferral-text.ts";
-import { recreatedTables } from "../run/check/table-identity.ts";
+import { recreatedTables } from "../run/check/recreated-tables.ts";
 import { writeGuard } from "../run/execute/write-guard.ts";
 import type { Emit } from "../run/events.ts";
 import { computingOf, runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";

@@ -5,21 +5,16 @@
  */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { PlannedAction } from "../../plan/make-plan.ts";
-import { sameColumns } from "../../schema/data-type.ts";
-import { withoutMetadata } from "../../schema/metadata.ts";
 import type { Table } from "../../schema/table.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import type { Versions } from "../../targets/contract/versions.ts";
+import { commitThatLeft } from "./foreign-changes.ts";
 
 /** A target, and the lease under which what was lost is put back. */
 export interface LeasedTarget {
   readonly target: Target;
   readonly lease: Pick<Lease, "check" | "isSure">;
 }
-
-/** At most this many versions are searched for the one that dropped the columns. */
-const mostVersions = 1_000;
 
 /** Throws ERR_UNREADABLE. The version before the drop is restored if nothing came after the drop. */
 export async function requireReadable(planned: PlannedAction, { target, lease }: LeasedTarget): Promise<void> {
@@ -31,7 +26,7 @@ export async function requireReadable(planned: PlannedAction, { target, lease }:
   if (problem === undefined) return;
   const { versions } = target;
   if (versions === undefined) throw problem.error;
-  const { dropped, before, newest } = await versionsAround(table, left, versions);
+  const { made: dropped, before, newest } = await commitThatLeft(table, left, undefined, versions);
   // The drop is not the cause if the version before it can't be read either, or if the newest version can be read now.
   if (before !== undefined && (await readProblem(table, before, target)) !== undefined) throw problem.error;
   if ((await readProblem(table, undefined, target)) === undefined) return;
@@ -63,24 +58,4 @@ async function readProblem(
     if (verdict(error).kind !== "refused") throw error;
     return { error };
   }
-}
-
-interface ReadableVersions {
-  readonly newest: number;
-  /** The version that dropped the columns; undefined if it is not listed. */
-  readonly dropped: number | undefined;
-  /** The newest version that has them. */
-  readonly before: number | undefined;
-}
-
-async function versionsAround(table: string, left: Table, versions: Versions): Promise<ReadableVersions> {
-  const listed = (await versions.list(table)).map(({ version }) => version).toReversed();
-  const columns = left.columns.map(withoutMetadata);
-  let dropped: number | undefined;
-  for (const version of listed.slice(0, mostVersions)) {
-    const isLeft = sameColumns(columns, (await versions.at(table, version)).columns.map(withoutMetadata));
-    if (!isLeft) return { newest: listed[0]!, dropped, before: version };
-    dropped = version;
-  }
-  return { newest: listed[0]!, dropped, before: undefined };
 }

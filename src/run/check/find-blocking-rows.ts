@@ -10,6 +10,7 @@ import { blob as blobStorage, specialStorage } from "../../schema/reserved-metad
 import { columnsWithin, differences } from "../../schema/table.ts";
 import { isNoAnswer } from "../../targets/contract/no-answer.ts";
 import type { Target } from "../../targets/contract/target.ts";
+import { rowsWrittenIn, rowsWrittenSince } from "./foreign-changes.ts";
 import type { OldVersion, Since, SinceScope } from "../../targets/contract/versions.ts";
 
 export interface Consent {
@@ -225,38 +226,8 @@ async function writtenIn(
   scope: SinceScope,
   target: Target,
 ): Promise<Since | undefined> {
-  const all = await sumOf(spans, ({ from, until }) => rowsWrittenSince(target, table, from, { until }));
+  const all = spans && (await rowsWrittenIn(target, table, spans));
   return all ?? (await rowsWrittenSince(target, table, version, scope));
-}
-
-/** What was written in all of these spans; undefined if that is unknown of one. */
-export async function sumOf<Versions>(
-  spans: readonly Versions[] | undefined,
-  ask: (span: Versions) => Promise<Since | undefined>,
-): Promise<Since | undefined> {
-  let sum: Since | undefined = spans && { added: 0, changed: 0, removed: 0 };
-  for (const span of spans ?? []) {
-    const one = await ask(span);
-    if (one === undefined) return undefined;
-    const { added, changed, removed } = sum!;
-    sum = { added: added + one.added, changed: changed + one.changed, removed: removed + one.removed };
-  }
-  return sum;
-}
-
-/** Undefined if unknown, also because the version was cleaned up, or belongs to a table that was recreated since. */
-export async function rowsWrittenSince(
-  { versions }: Target,
-  table: string,
-  version: number,
-  scope: SinceScope,
-): Promise<Since | undefined> {
-  try {
-    return await versions!.since(table, version, scope);
-  } catch (cause) {
-    if (isMigrateError(cause)) throw cause;
-    return undefined;
-  }
 }
 
 interface RowsThere {

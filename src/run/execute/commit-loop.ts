@@ -23,7 +23,7 @@ import { mostRepeats } from "../../targets/contract/retry.ts";
 import { describeTables, isAfter, leftSince, tablesOf, type Snapshots } from "../check/snapshots.ts";
 import { executeDescribed, changed } from "./execute-described.ts";
 import type { ActionContext, Done, ActionResult, FailedCall } from "./send-action.ts";
-import { versionIn } from "../check/table-identity.ts";
+import { versionIn } from "../check/foreign-changes.ts";
 import { lookAlike } from "../check/look-alike.ts";
 
 /** What the ledger knows of the action, and how to record more. */

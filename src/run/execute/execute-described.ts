@@ -22,7 +22,7 @@ import {
 } from "./send-action.ts";
 import { mayBeHedged, sendHedged } from "./hedged-send.ts";
 import { describeTables, tablesOf, type Snapshots } from "../check/snapshots.ts";
-import { isAnother, versionIn } from "../check/table-identity.ts";
+import { isAnother, versionIn } from "../check/foreign-changes.ts";
 import { requireReadable } from "../check/check-readable.ts";
 import { lookAlike } from "../check/look-alike.ts";
 import { reapplyChangesByOthers, type RestoredTable } from "./reapply-changes-by-others.ts";

@@ -10,7 +10,7 @@ import { vectorsHint } from "../../plan/compile/vector-index-check.ts";
 import { recordFacts } from "../../plan/history/record-facts.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import type { SeenTable } from "../check/table-identity.ts";
+import type { SeenTable } from "../check/foreign-changes.ts";
 import type { RunHooks } from "../hooks.ts";
 import type { RunContext } from "../run-context.ts";
 import type { WriteGuard } from "./write-guard.ts";

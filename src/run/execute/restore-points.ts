@@ -10,7 +10,7 @@ import { mostRepeats } from "../../targets/contract/retry.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { Done } from "./send-action.ts";
 import type { Emit } from "../events.ts";
-import { identify, timeOf } from "../check/table-identity.ts";
+import { identify, timeOf } from "../check/foreign-changes.ts";
 import { isBefore, keptFor, keptName } from "./version-names.ts";
 
 /** What keeping a version needs. */

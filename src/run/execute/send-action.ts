@@ -12,7 +12,7 @@ import type { CallOutcome, Executed, TableSnapshot, Target } from "../../targets
 import { sideEffects, type SideEffect } from "./side-effects.ts";
 import type { ActionRef, Emit } from "../events.ts";
 import type { Snapshots } from "../check/snapshots.ts";
-import type { SeenTable } from "../check/table-identity.ts";
+import type { SeenTable } from "../check/foreign-changes.ts";
 
 /** What executing an action needs. */
 export interface ActionContext {

@@ -7,14 +7,12 @@ import { isMigrateError } from "../../errors/migrate-error.ts";
 import { metadataToReset } from "../../plan/reconcile/lost-metadata.ts";
 import { replacesTable } from "../../actions/apply-action.ts";
 import type { Action, ActionKind, MetadataUpdate } from "../../actions/model/action.ts";
-import { sameColumns } from "../../schema/data-type.ts";
-import { withoutMetadata } from "../../schema/metadata.ts";
 import type { Table } from "../../schema/table.ts";
 import { mostRepeats } from "../../targets/contract/retry.ts";
 import type { TableSnapshot, Target, UndoResult } from "../../targets/contract/target.ts";
 import type { Versions } from "../../targets/contract/versions.ts";
 import type { LeasedTarget } from "../check/check-readable.ts";
-import { isOtherInstance } from "../check/table-identity.ts";
+import { commitThatLeft, identityNow } from "../check/foreign-changes.ts";
 
 /**
  * A side effect to report, as text: metadata that could not be set again, or a commit on another table, even if it was
@@ -60,44 +58,16 @@ export async function lostUnanswered(
   if (versions === undefined || now?.version === undefined || after === undefined) return undefined;
   if (!replacesMetadata.has(action.kind) || now.version <= (first?.version ?? 0) + 1) return undefined;
   try {
-    const made = await versionMade(action.table, first?.version, after, versions);
-    if (made === undefined) return unknownLoss(action.table, "the version that the call made is not listed");
+    const { made, before } = await commitThatLeft(action.table, after, first?.version, versions);
+    // If no version before it is listed, an older one may have made the commit.
+    if (made === undefined || (first?.version === undefined && before === undefined))
+      return unknownLoss(action.table, "the version that the call made is not listed");
     if (made === (first?.version ?? 0) + 1) return undefined;
     return await putMetadataBack(action, made, { target, lease }, versions);
   } catch (cause) {
     if (isMigrateError(cause)) throw cause;
     return unknownLoss(action.table, target.explain(cause));
   }
-}
-
-/** At most this many versions are searched for the one that a stopped run has made. */
-const mostVersions = 1_000;
-
-/**
- * The version that the call made. If this run has described the table (`seen`), it is the first later version with the
- * columns that the action leaves. Otherwise it is the oldest of the newest consecutive versions with these columns:
- * newer ones may lack them, because a later call of a run that was taken for stopped may have changed the table since.
- */
-async function versionMade(
-  table: string,
-  seen: number | undefined,
-  after: Table,
-  versions: Versions,
-): Promise<number | undefined> {
-  const columns = after.columns.map(withoutMetadata);
-  const isAfter = async (version: number) => sameColumns(columns, (await versions.at(table, version)).columns);
-  const listed = (await versions.list(table)).map(({ version }) => version);
-  if (seen !== undefined) {
-    for (const version of listed) if (version > seen && (await isAfter(version))) return version;
-    return undefined;
-  }
-  let made: number | undefined;
-  for (const version of listed.toReversed().slice(0, mostVersions)) {
-    const isMade = await isAfter(version);
-    if (!isMade && made !== undefined) return made;
-    if (isMade) made = version;
-  }
-  return undefined;
 }
 
 /**
@@ -109,16 +79,15 @@ async function mayBeAnother(
   table: string,
   seen: TableSnapshot,
   made: number | undefined,
-  { versions, undo, instance }: Target,
+  target: Target,
 ): Promise<boolean> {
+  const { versions, undo, instance } = target;
   const version = seen.version!;
-  const at = seen.at === undefined ? undefined : await versions!.time(table, version);
-  if (at !== undefined) return at !== seen.at;
   // A target without handles finds tables by their names.
   if (seen.at === undefined && undo === undefined) return false;
-  if (made !== undefined && made < version) return true;
-  const isOther = isOtherInstance(seen, await instance?.(table));
-  if (isOther !== undefined || seen.at !== undefined) return isOther ?? true;
+  const identity = await identityNow(table, seen, made ?? version, async () => await instance?.(table), target);
+  if (identity !== "unknown") return identity === "another";
+  if (seen.at !== undefined) return true;
   const isThere = await versions!.at(table, version).then(
     () => true,
     () => false,

@@ -6,12 +6,13 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { questionsAt, type Question, type SinceQuestion } from "../../plan/assess/blocking-rows.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
-import { sameColumns } from "../../schema/data-type.ts";
+import type { VersionSpan } from "../../plan/assess/version-spans.ts";
 import type { Tables } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { mostRepeats } from "../../targets/contract/retry.ts";
 import type { ActionContext, Done, ActionResult } from "./send-action.ts";
-import { isTooMany, countBlockingRows, misfitOf, rowsWrittenSince, sumOf } from "../check/find-blocking-rows.ts";
+import { isTooMany, countBlockingRows, misfitOf } from "../check/find-blocking-rows.ts";
+import { commitThatLeft, rowsWrittenIn } from "../check/foreign-changes.ts";
 
 /** A table's version before an action, after the check that the action may destroy it. */
 export interface Watch {
@@ -19,15 +20,11 @@ export interface Watch {
   readonly rows: readonly Question[];
 }
 
-/** Versions between which others wrote to a table. `from`: undefined if the plan has not seen the table. */
-interface OthersSpan {
-  readonly from: number | undefined;
-  /** Undefined if the target reports no versions. */
-  readonly until: number | undefined;
-}
-
 /** `lost`: what others had written that the action has destroyed. */
 export type Guarded = ActionResult & { readonly lost?: unknown };
+
+/** A span in which others wrote. `from`: undefined if the plan has not seen the table. */
+type OpenSpan = Pick<VersionSpan, "until"> & { readonly from: number | undefined };
 
 export interface WriteGuard {
   /** Undefined if the action destroys nothing. Throws ERR_ROLLBACK_STOPPED. */
@@ -84,7 +81,7 @@ export function writeGuard(target: Target, seen: Readonly<Record<string, number 
   // Every write up to this version of a table was asked for, is in `others`, or was made by this run.
   const known = new Map(Object.entries(seen));
   // When others wrote to a table since the plan asked: each later action must ask about all of it.
-  const others = new Map<string, readonly OthersSpan[]>();
+  const others = new Map<string, readonly OpenSpan[]>();
   // The plan asked whether rows can be put back for this migration only: the columns were others for the next ones.
   let first: number | undefined;
   return {
@@ -166,14 +163,13 @@ async function misfits(questions: readonly SinceQuestion[], target: Target): Pro
 /** Rows that were only added are put back after the restore. Everything else that was written would be lost. */
 async function lostSince(
   questions: readonly SinceQuestion[],
-  spans: readonly OthersSpan[],
+  spans: readonly OpenSpan[],
   target: Target,
 ): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const { table, version, restores, putting, isWhole } of questions) {
-    const written = await sumOf(spans, async ({ from = version, until }) =>
-      from === undefined ? undefined : await rowsWrittenSince(target, table, from, { until }),
-    );
+    const known = spans.flatMap(({ from = version, until }) => (from === undefined ? [] : [{ from, until }]));
+    const written = known.length < spans.length ? undefined : await rowsWrittenIn(target, table, known);
     const isKept =
       written !== undefined &&
       written.changed + written.removed === 0 &&
@@ -196,18 +192,12 @@ async function replacedBy(
   { versions, explain }: Target,
 ): Promise<number | string> {
   // A rename leaves no table of that name.
-  const columns = after.get(table)?.columns;
-  if (versions === undefined || columns === undefined) return "old versions of it can't be compared";
+  const left = after.get(table);
+  if (versions === undefined || left === undefined) return "old versions of it can't be compared";
   try {
-    const listed = await versions.list(table);
-    const newer = listed.filter((one) => one.version > version);
-    for (const one of newer) {
-      if (!sameColumns(columns, (await versions.at(table, one.version)).columns)) continue;
-      const replaced = one.version - 1;
-      const isThere = listed.some((other) => other.version === replaced);
-      return isThere ? replaced : `version ${replaced} was cleaned up`;
-    }
-    return `no version after it has the columns that step leaves`;
+    const { made, before } = await commitThatLeft(table, left, version, versions);
+    if (made === undefined) return `no version after it has the columns that step leaves`;
+    return before === made - 1 ? before : `version ${made - 1} was cleaned up`;
   } catch (cause) {
     return explain(cause);
   }

@@ -33,7 +33,7 @@ import type { Ledger } from "../lease/with-lease.ts";
 import type { RunContext } from "../run-context.ts";
 import type { PlannedRun } from "./plan-run.ts";
 import { survey } from "./estimate.ts";
-import { timeOf, type SeenTable } from "../check/table-identity.ts";
+import { timeOf, type SeenTable } from "../check/foreign-changes.ts";
 
 /** What binds a run to the saved plan that it was given. A run without one is bound to nothing. */
 export interface Binding {

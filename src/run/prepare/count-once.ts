@@ -3,7 +3,7 @@
  * and it tries nothing twice.
  */
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
-import { isAnother } from "../check/table-identity.ts";
+import { isAnother } from "../check/foreign-changes.ts";
 
 /** The target, which remembers what it has counted and tried. */
 export function countingOnce(target: Target): Target {

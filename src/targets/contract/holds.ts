@@ -13,6 +13,7 @@ import { isChanging, sqlPath } from "../../schema/sql.ts";
 import { castSql } from "../../wire/arrow/arrow-cast.ts";
 import { isRestored } from "./restore-versions.ts";
 import type { VersionedTable } from "./versioned-table.ts";
+import { newestCommit } from "./versions.ts";
 import { common, writtenSince } from "./written-since.ts";
 
 /** Undefined if it is unknown. */
@@ -72,15 +73,15 @@ async function holdsValues(table: VersionedTable, { columns }: ActionFor<"addCol
   if (filled.length === 0) return true;
   const others = filled.map(({ name, type, as }) => differing(name, castSql(`(${as!})`, type), as!));
   const hasValues = async (version: number) => (await table.count(version, others.join(" or "))) === 0;
-  const versions = (await newestFirst(table)).slice(0, mostVersions);
+  const versions = await newestFirst(table);
   const has = async (version: number) => haveAll(await table.columns(version), filled);
   const newest = versions[0]!;
   if ((await has(newest)) && (await hasValues(newest))) return true;
-  const added = await addedIn(versions, has);
+  const { made: added, before } = await newestCommit(versions, has);
   if (added === undefined) return undefined;
   if (added !== newest && (await hasValues(added))) return true;
   // If older versions were cleaned up, the values may have been changed before the oldest that is left.
-  return added === 1 || versions.includes(added - 1) ? false : undefined;
+  return added === 1 || before === added - 1 ? false : undefined;
 }
 
 /** A predicate for rows in which a column differs from an expression; only nulls count if its value varies. */
@@ -104,27 +105,13 @@ async function wasMade(
   table: VersionedTable,
   { path, type }: ActionFor<"convertColumn">,
 ): Promise<boolean | undefined> {
-  const versions = (await newestFirst(table)).slice(0, mostVersions);
+  const versions = await newestFirst(table);
   const has = (name: string) => async (version: number) => haveAll(await table.columns(version), [{ name, type }]);
-  if ((await addedIn(versions, has(madeName))) !== undefined) return true;
-  const added = await addedIn(versions, has(parsePath(path)[0]!));
+  if ((await newestCommit(versions, has(madeName))).made !== undefined) return true;
+  const { made: added, before } = await newestCommit(versions, has(parsePath(path)[0]!));
+  if (added === undefined || (added !== 1 && before !== added - 1)) return undefined;
   // If versions in between were cleaned up, one of them may have had the temporary name.
-  return added !== undefined && areAllSince(Math.max(added - 1, 1), versions) ? false : undefined;
-}
-
-/** At most this many versions are examined. */
-const mostVersions = 1_000;
-
-/** The newest version that has it and follows one that lacks it; if there is none, the oldest that has it. */
-async function addedIn(
-  versions: readonly number[],
-  has: (version: number) => Promise<boolean>,
-): Promise<number | undefined> {
-  let found: number | undefined;
-  for (const version of versions)
-    if (await has(version)) found = version;
-    else if (found !== undefined) return found;
-  return found;
+  return areAllSince(added, versions) ? false : undefined;
 }
 
 /** Whether none of the versions since that one was cleaned up. `versions`: the newest first. */

@@ -63,3 +63,21 @@ export interface SinceScope {
   /** Whether the newer version may have columns that the older one lacks; these are not compared. */
   readonly mayHaveMore?: boolean | undefined;
 }
+
+/** At most this many versions are examined one by one. */
+export const mostVersions = 1_000;
+
+/**
+ * The newest commit since which a table has something: the version that it made, and the newest version before it that
+ * lacks it. `before`: undefined if no such version is examined; then an older one may have made the commit.
+ */
+export async function newestCommit(
+  newestFirst: readonly number[],
+  has: (version: number) => Promise<boolean>,
+): Promise<{ readonly made: number | undefined; readonly before: number | undefined }> {
+  let made: number | undefined;
+  for (const version of newestFirst.slice(0, mostVersions))
+    if (await has(version)) made = version;
+    else if (made !== undefined) return { made, before: version };
+  return { made, before: undefined };
+}

@@ -4,7 +4,7 @@ import { isMigrateError } from "../../errors/migrate-error.ts";
 import { sameColumns, sameType, type Column } from "../../schema/data-type.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
 import type { VersionContents, VersionedTable } from "./versioned-table.ts";
-import type { Since, SinceScope } from "./versions.ts";
+import { mostVersions, type Since, type SinceScope } from "./versions.ts";
 
 export interface WrittenRows extends Since {
   /** A filter on the newer version that selects the added rows; undefined if they can't be selected. */
@@ -95,9 +95,6 @@ function mixInto(sums: Uint32Array, ...words: readonly number[]): void {
     sums[sum]! += hash;
   }
 }
-
-/** At most this many versions are examined one by one. */
-const mostVersions = 1_000;
 
 /**
  * Whether each column that both versions have is the same one throughout. A column that was dropped and added again as

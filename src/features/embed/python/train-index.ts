@@ -11,7 +11,7 @@ import { findColumn } from "../../../schema/table.ts";
 import { parsePath } from "../../../schema/path.ts";
 import { isVectorIndex } from "../../../schema/table-index.ts";
 import type { TableSnapshot } from "../../../targets/contract/target.ts";
-import { isAnother } from "../../../run/check/table-identity.ts";
+import { isAnother } from "../../../run/check/foreign-changes.ts";
 import { ActionFailed } from "../../../run/calls/action-failed.ts";
 import type { Executor, ExecutorContext } from "../../../run/run-context.ts";
 import { buildIndex } from "./build-index.ts";

@@ -1,7 +1,8 @@
 import { isMigrateError, MigrateError } from "../../../../src/errors/migrate-error.ts";
 import type { Acceptance } from "../../../../src/migrations/acceptance.ts";
 import { expect, test } from "vitest";
-import { countBlockingRows, rowsWrittenSince, withBlockers } from "../../../../src/run/check/find-blocking-rows.ts";
+import { countBlockingRows, withBlockers } from "../../../../src/run/check/find-blocking-rows.ts";
+import { rowsWrittenSince } from "../../../../src/run/check/foreign-changes.ts";
 import type { Plan } from "../../../../src/plan/make-plan.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import type { Target } from "../../../../src/targets/contract/target.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isAnother, timeOf } from "../../../../src/run/check/table-identity.ts";
+import { isAnother, timeOf } from "../../../../src/run/check/foreign-changes.ts";
 import { int32, columnsOf } from "../../../../src/schema/declare/type-builders.ts";
 import type { Target } from "../../../../src/targets/contract/target.ts";
 import { loadTarget } from "../../../../src/targets/index.ts";
