@@ -93,6 +93,14 @@ describe("with nothing pending", () => {
     },
   );
 
+  test.each(["-q", "--json", "-t local", "--accept=lossy", "-v --no-color --by Ada"])(
+    "up %s loads the same files as up",
+    async (flags) => {
+      const urlsOf = (loads: readonly Load[]) => [...new Set(loads.map(({ url }) => url))].toSorted();
+      expect(urlsOf(await loadsOf(applied, ["up", ...flags.split(" ")]))).toEqual(urlsOf(await loadsOnce("up")));
+    },
+  );
+
   test("up loads nothing that only other commands need", async () => {
     const loads = await loadsOnce("up");
     const heavy =

@@ -1,4 +1,5 @@
-/** Parses plain words: the name of a command, and flags in full. */
+/** Parses what can mean only one thing: the name of a command, and flags that are each given once. */
+import { parseArgs, type ParseArgsConfig } from "node:util";
 import { loadCommand } from "../commands/registry.ts";
 import type { Command } from "../../cli/command/command.ts";
 import { commonFlags, type FlagTable } from "../../cli/command/flags.ts";
@@ -9,28 +10,38 @@ export interface GivenCommand {
   readonly typed: Readonly<Record<string, unknown>>;
 }
 
-/** The command; undefined unless all words are plain and can mean only one thing. Then yargs has to parse them. */
+/** The command; undefined if yargs has to parse the words, or to explain what is wrong with them. */
 export async function parsePlainly([name = "", ...words]: readonly string[]): Promise<GivenCommand | undefined> {
   const command = await loadCommand(name);
   if (command === undefined) return undefined;
-  const flags: FlagTable = { ...commonFlags, ...command.flags };
-  const typed: Record<string, unknown> = {};
-  for (let position = 0; position < words.length; position++) {
-    const [, flag = "", value] = plainFlag.exec(words[position]!) ?? [];
-    const kind = Object.hasOwn(flags, flag) && !Object.hasOwn(typed, flag) ? flags[flag]!.kind : undefined;
-    if (kind === undefined || kind === "positional") return undefined;
-    if (kind === "switch") {
-      if (value !== undefined) return undefined;
-      typed[flag] = true;
-      continue;
-    }
-    const text = value ?? words[++position];
-    if (text === undefined || !plainValue.test(text)) return undefined;
-    typed[flag] = text;
-  }
-  return { command, typed };
+  const typed = valuesOf(words, { ...commonFlags, ...command.flags });
+  if (typed === undefined || words.some(isJoined) || !typed.every(isPlain)) return undefined;
+  return { command, typed: Object.fromEntries(typed.map(([flag, [value]]) => [flag, value])) };
 }
 
-const plainFlag = /^--([a-z-]+)(?:=(.*))?$/s;
-/** Not a flag, not empty, and without quotes, which yargs removes. */
-const plainValue = /^[\w./:@,+][\w./:@,+-]*$/;
+type Values = readonly [flag: string, values: readonly (string | boolean)[]];
+
+/** What was typed for each flag; undefined if something is not one of these flags with its value. */
+function valuesOf(args: readonly string[], flags: FlagTable): readonly Values[] | undefined {
+  const options: ParseArgsConfig["options"] = {};
+  for (const [name, { kind, alias = "" }] of Object.entries(flags)) {
+    const short = alias.length === 1 ? { short: alias } : {};
+    if (kind !== "positional")
+      options[name] = { type: kind === "switch" ? "boolean" : "string", multiple: true, ...short };
+  }
+  try {
+    return Object.entries(parseArgs({ args, options, allowNegative: true }).values) as unknown as readonly Values[];
+  } catch {
+    return undefined;
+  }
+}
+
+/** For yargs, -tlocal is several flags. */
+function isJoined(word: string): boolean {
+  return /^-\w./.test(word);
+}
+
+/** Given once, and without quotes, which yargs removes. */
+function isPlain([, [value, ...more]]: Values): boolean {
+  return more.length === 0 && !/^["']/.test(String(value));
+}

@@ -20,9 +20,14 @@ const odd = [
   "-v",
   "-t",
   "-qv",
+  "-qvt",
+  "-tq",
+  "-c=a",
+  "--q",
   "--help",
   "-h",
   "--no-json",
+  "--no-color",
   "--nothing",
   "--jsn",
 ];
@@ -81,6 +86,8 @@ describe("plain words", () => {
     [["up"], {}],
     [["up", "--json", "--to", "3"], { json: true, to: "3" }],
     [["up", "--target=local", "--dry-run"], { target: "local", "dry-run": true }],
+    [["up", "-q", "-t", "local"], { quiet: true, target: "local" }],
+    [["up", "--no-color", "--by", "Ada L."], { color: false, by: "Ada L." }],
   ])("%j", async (words, typed) => {
     expect(await parsePlainly(words)).toEqual({ command: await loadCommand("up"), typed });
   });
@@ -89,9 +96,12 @@ describe("plain words", () => {
     [[]],
     [["--json", "up"]],
     [["up", "extra"]],
-    [["up", "-q"]],
-    [["up", "--no-json"]],
+    [["up", "-qv"]],
+    [["up", "-q", "-q"]],
+    [["up", "-tlocal"]],
+    [["up", "-t=local"]],
     [["up", "--json=true"]],
+    [["up", "--json", "true"]],
     [["up", "--json", "--json"]],
     [["up", "--target"]],
     [["up", "--target", "--json"]],
