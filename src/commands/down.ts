@@ -30,7 +30,7 @@ import { planChosen, type PlannedRun, type PlanningInput } from "../run/prepare/
 import { touchedTables } from "../plan/reconcile/reconcile.ts";
 import { stoppedMigrations } from "../run/check/stopped-migrations.ts";
 import { unstartedEntries } from "../run/prepare/unstarted-migrations.ts";
-import { migrate, type RunDirection, type Rules, type RunOptions } from "./run.ts";
+import { migrate, type RunKind, type Rules, type RunOptions } from "./run.ts";
 
 type RollbackChoice = RunBackChoice & Consent;
 
@@ -66,19 +66,19 @@ async function run(
   const { clock, emit } = context;
   const see: Emit = (event) => emit(event.event === "waiting" ? { ...event, direction: "down" } : event);
   const started = clock.steady();
-  const toward = agreed === undefined ? downward : downwardAs(agreed);
-  const { changed, total, defers } = await migrate({ ...context, emit: see }, toward, choice);
+  const kind = agreed === undefined ? downRun : downRunOf(agreed);
+  const { changed, total, defers } = await migrate({ ...context, emit: see }, kind, choice);
   const deferred = defers === true ? await deferredAfterwards(context) : [];
   emit({ event: "finished", reverted: changed, duration: Math.round(clock.steady() - started) });
   return { reverted: changed, total, ...(deferred.length > 0 && { deferred }) };
 }
 
-export const downward: RunDirection<RollbackChoice> = { direction: "down", rules: downRules };
+export const downRun: RunKind<RollbackChoice> = { direction: "down", rules: downRules };
 
-function downwardAs(agreed: readonly MigrationName[]): typeof downward {
+function downRunOf(agreed: readonly MigrationName[]): typeof downRun {
   const wordsOf = (names: readonly MigrationName[]) => names.map(formatMigration).join(", ");
   return {
-    ...downward,
+    ...downRun,
     rules(...given) {
       const rules = downRules(...given);
       const plan = async (input: PlanningInput) => {
@@ -139,7 +139,7 @@ async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<P
   const stopped = await stoppedMigrations(context, files, state);
   const begun = { inDoubt: migrationsInDoubt(state, runner.run), group: groupInDoubt(state, runner.run), stopped };
   checkNothingHalfDone(state, begun, target.capabilities);
-  const opening = await unstartedEntries(input);
+  const firstEntries = await unstartedEntries(input);
   const { plan, migrations } = await planChosen(
     orderBack(state, files, choice),
     "down",
@@ -166,7 +166,7 @@ async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<P
   return {
     plan: explainAdopted(await withBlockers(looked, target, choice, [...recreated, ...blocking]), state),
     migrations,
-    opening,
+    firstEntries,
     writeGuard: acceptsLoss(choice) ? undefined : writeGuard(target, seen),
   };
 }

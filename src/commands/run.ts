@@ -24,13 +24,13 @@ import { computingOf, type RunContext } from "../run/run-context.ts";
 import { recordPhases } from "../run/phase.ts";
 import { checkLateCalls } from "../run/execute/late-calls.ts";
 import { withLease, type Ledger, type LeasedWork } from "../run/lease/with-lease.ts";
-import { bindingOf, type Binding } from "../run/prepare/bind-saved-plan.ts";
+import { savedPlanCheck, type SavedPlanCheck } from "../run/prepare/bind-saved-plan.ts";
 import { ifCurrent } from "../run/prepare/consistent-read.ts";
 import { planNow, planIfCurrent, type PlannedRun, type PlanningInput } from "../run/prepare/plan-run.ts";
 import { areFormer, recordRecognised } from "../run/prepare/record-renumbered.ts";
 
 /** What differs between `up` and `down`. */
-export interface RunDirection<Chosen> {
+export interface RunKind<Chosen> {
   readonly direction: Direction;
   /** Throws if the choice contradicts itself or the files. */
   rules(choice: Chosen, context: RunContext, files: readonly MigrationFile[]): Rules;
@@ -65,25 +65,25 @@ export interface RunResult {
 /** When it throws a MigrateError, the ledger records what was done until then. */
 export async function migrate<Chosen>(
   context: RunContext,
-  toward: RunDirection<Chosen>,
+  kind: RunKind<Chosen>,
   wanted: RunOptions<Chosen>,
 ): Promise<RunResult> {
   const { plan: saved } = wanted;
-  const binding = bindingOf(saved, toward.direction, context);
+  const savedCheck = savedPlanCheck(saved, kind.direction, context);
   // A planned migration whose file is missing would look like nothing to do.
-  if (saved !== undefined) await binding.checkFiles();
+  if (saved !== undefined) await savedCheck.checkFiles();
   const files = context.migrations.list();
-  const rules = toward.rules(choiceOf(wanted), context, files);
+  const rules = kind.rules(choiceOf(wanted), context, files);
   if (saved === undefined && areFormer(files)) await recordRecognised(context, files);
   return await withLease(context, {
     async resultIfDone({ records, state }) {
-      const isNothing = binding.isCarriedOut({ records, state }) || (await rules.isNothing({ records, state }));
+      const isNothing = savedCheck.isCarriedOut({ records, state }) || (await rules.isNothing({ records, state }));
       return isNothing ? { changed: 0, total: appliedIn(state).length } : undefined;
     },
     until: rules.until,
     async prepare({ records, state }) {
       const input: PlanningInput = { context, files, records, state, besideAnother: false };
-      const planned = await binding.keep(state, () => planIfCurrent(input, rules.plan));
+      const planned = await savedCheck.planUnchanged(state, () => planIfCurrent(input, rules.plan));
       if (planned === undefined) return undefined;
       const { units = planned.plan.migrations } = planned;
       // A saved plan is used up by the first call.
@@ -96,14 +96,14 @@ export async function migrate<Chosen>(
       });
       if (plan === undefined) return undefined;
       // Of a rollback, no migration is in doubt until a record states that it has begun.
-      const first = toward.direction === "up" ? plan.migrations[0]?.migration.version : undefined;
+      const first = kind.direction === "up" ? plan.migrations[0]?.migration.version : undefined;
       const checkAfterRefusal = isFirstTried
         ? async (cause: unknown) => await rules.checkAfterRefusal?.(plan, cause)
         : undefined;
       const run = {
-        ...toward,
+        ...kind,
         ...rules,
-        binding,
+        savedCheck,
         state,
         planned: { ...planned, plan },
         first,
@@ -116,10 +116,10 @@ export async function migrate<Chosen>(
 
 interface PreparedRun
   extends
-    Pick<RunDirection<unknown>, "direction">,
+    Pick<RunKind<unknown>, "direction">,
     Pick<Execution, "mayLoseVersion" | "checkAfterRefusal">,
     Pick<Ledger, "state"> {
-  readonly binding: Binding;
+  readonly savedCheck: SavedPlanCheck;
   readonly planned: PlannedRun;
   /** The migration that is in doubt if the run dies. */
   readonly first: number | undefined;
@@ -141,23 +141,23 @@ async function executePlanned(
   lease: Lease,
 ): Promise<RunResult> {
   const { target, clock, emit } = context;
-  const { direction, binding, state, first, mayLoseVersion, checkAfterRefusal } = run;
+  const { direction, savedCheck, state, first, mayLoseVersion, checkAfterRefusal } = run;
   const { plan, units = plan.migrations, migrations, writeGuard } = run.planned;
   for (const words of plan.accepted ?? []) emit({ event: "accepted", words });
   const computing = await computingOf(context);
   const executors = await computing.executors();
   const tidy = async (action: Action) => await computing.dropLate(action, target, context.ledger);
-  const opening = [
+  const firstEntries = [
     ...(await checkLateCalls(state.late, { emit, target, clock, lease, plan, state, migrations, tidy })),
-    ...run.planned.opening,
-    ...binding.opening(first),
+    ...run.planned.firstEntries,
+    ...savedCheck.firstEntries(first),
   ];
   const planned = new Set(plan.migrations.map(({ migration }) => migration.version));
   const others = appliedIn(state).filter(({ version }) => !planned.has(version)).length;
-  if (opening.length > 0) {
+  if (firstEntries.length > 0) {
     // What runs around the migrations may have taken long.
     await lease.check();
-    await lease.record(opening);
+    await lease.record(firstEntries);
   }
   const mayWrite = async () => {
     if (!lease.isSure()) await lease.check();
@@ -170,7 +170,7 @@ async function executePlanned(
     checkAfterRefusal,
     writeGuard,
     lastRan: orderBack(state, [], {})[0],
-    bound: binding.tables,
+    bound: savedCheck.tables,
   });
   return { changed, total: direction === "up" ? others + changed : others, defers: lease.defers() };
 }
@@ -183,7 +183,11 @@ function choiceOf<Chosen>({ plan: saved, ...given }: RunOptions<Chosen>): Chosen
   return { ...saved.choice, only, stepByStep: true } as Chosen;
 }
 
-export const nothingPlanned: PlannedRun = { plan: { migrations: [], now: new Map() }, migrations: [], opening: [] };
+export const nothingPlanned: PlannedRun = {
+  plan: { migrations: [], now: new Map() },
+  migrations: [],
+  firstEntries: [],
+};
 
 /** A plan with the ledger and the files that it was made from. */
 export interface PlannedOn extends PlannedRun, Ledger {
@@ -194,18 +198,18 @@ export interface PlannedOn extends PlannedRun, Ledger {
 /** Plans the run against the current tables. Changes nothing. Throws ERR_PLAN_STALE if a saved plan no longer holds. */
 export async function planOn<Chosen>(
   context: RunContext,
-  toward: RunDirection<Chosen>,
+  kind: RunKind<Chosen>,
   wanted: RunOptions<Chosen>,
 ): Promise<PlannedOn> {
-  const binding = bindingOf(wanted.plan, toward.direction, context);
-  await binding.checkFiles();
+  const savedCheck = savedPlanCheck(wanted.plan, kind.direction, context);
+  await savedCheck.checkFiles();
   const files = context.migrations.list();
-  const rules = toward.rules(choiceOf(wanted), context, files);
+  const rules = kind.rules(choiceOf(wanted), context, files);
   const made = await planNow(context, files, async (ledger, besideAnother) => {
     const input: PlanningInput = { context, files, ...ledger, besideAnother };
-    const planned = binding.isCarriedOut(ledger)
+    const planned = savedCheck.isCarriedOut(ledger)
       ? nothingPlanned
-      : await binding.keep(ledger.state, () => planIfCurrent(input, rules.plan));
+      : await savedCheck.planUnchanged(ledger.state, () => planIfCurrent(input, rules.plan));
     if (planned === undefined) return undefined;
     const refused = async () => ({
       ...planned,

@@ -47,8 +47,8 @@ async function run(options: MigratorOptions, choice: UpChoice, ifNothing?: IfNot
     await finish(0);
     return upToDate;
   }
-  const [{ migrate }, { upward }] = await Promise.all([import("./run.ts"), import("./upward.ts")]);
-  const { changed, total } = await migrate(context, upward, choice);
+  const [{ migrate }, { upRun }] = await Promise.all([import("./run.ts"), import("./up-rules.ts")]);
+  const { changed, total } = await migrate(context, upRun, choice);
   const { limit, ...settled } = await settleRest(context, choice, changed > 0);
   await finish(changed);
   // All migrations are applied, but a pipeline runs `up` until all rows are computed.

@@ -110,7 +110,7 @@ async function checkBytes(
   await prepare?.(data);
   const before = (await target.describeTable("t"))!.table;
   const commits = planCommits(action, new Map([["t", before]]), target.capabilities);
-  const size = await target.size!("t");
+  const size = await target.tableSize!("t");
   if (prepare === undefined) expect(size.rows).toBe(rows);
   const sizes = new Map([["t", size]]);
   const widths = await sampling(new Map([["t", before]]), sizes, target)(commits, []);

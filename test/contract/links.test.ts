@@ -105,7 +105,7 @@ test.each(leading)(
     const before = [treeOf(outside), treeOf(folder)];
     await expect(target.describeTable("x")).rejects.toThrow(refusal);
     await expect(target.discard!("x")).rejects.toThrow(refusal);
-    await expect(target.count!("x", "id > 0")).rejects.toThrow(refusal);
+    await expect(target.countRows!("x", "id > 0")).rejects.toThrow(refusal);
     await expect(createTable(place, "x", file)).rejects.toThrow(refusal);
     await expect(dropTable(db, folder, "x")).rejects.toThrow(refusal);
     expect(() => renameTable(folder, "b", "x")).toThrow(refusal);

@@ -68,7 +68,7 @@ test.each(pairs)("%s to %s: %s is counted just where the engine refuses it", asy
   if (!made) return;
   const now = new Map([["t", { columns: [...columns, column] }]]);
   const ask = askAfter({ kind: "misfit", table: "t", path: "c", to: to.type }, [], now);
-  const counted = ask === undefined ? undefined : await target.count!("t", ask.predicate);
+  const counted = ask === undefined ? undefined : await target.countRows!("t", ask.predicate);
   const refused = await target
     .execute(
       { kind: "alterColumns", table: "t", alterations: [{ path: "c", type: to.type }] },

@@ -91,7 +91,7 @@ async function aTable(given: readonly Row[]) {
   return { run, rows: () => rowsOf(folder, "t") };
 }
 
-const withoutTrials = (target: Target): Target => ({ ...target, tryCall: undefined, count: undefined });
+const withoutTrials = (target: Target): Target => ({ ...target, tryCall: undefined, countRows: undefined });
 
 const inTurn = casesInTurn();
 const tables: readonly (readonly Row[])[] = [rows, []];

@@ -70,7 +70,7 @@ test("a new executor replaces calls of the target", () => {
     import * as executors from "./src/features/embed/executors.ts";
     import { withExecutors } from "./src/run/executors.ts";
     const sent = [];
-    const target = { size: async (table) => ({ rows: table.length }), execute: async ({ table }) => void sent.push(table) };
+    const target = { tableSize: async (table) => ({ rows: table.length }), execute: async ({ table }) => void sent.push(table) };
     const { execute } = withExecutors(target, executors, {});
     for (const table of ["", "full"]) await execute({ kind: "optimizeTable", table });
     console.log(JSON.stringify(sent));`;

@@ -82,7 +82,7 @@ function dyingIn({ target, append, table }: Scene): Target {
   return {
     ...target,
     describeTable: mortal(target.describeTable),
-    count: mortal(target.count!),
+    countRows: mortal(target.countRows!),
     ledger: {
       ...ledger,
       records: (shape) => {

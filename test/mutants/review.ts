@@ -282,7 +282,7 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "G1",
     does: "passes over a late call when nothing is pending",
-    file: "commands/upward.ts",
+    file: "commands/up-rules.ts",
     find: "if (pendingFiles(chosen, state).length > 0 || state.late.length > 0) return false;",
     replace: "if (pendingFiles(chosen, state).length > 0) return false;",
     killedBy: undescribed,

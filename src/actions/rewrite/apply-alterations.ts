@@ -33,7 +33,7 @@ interface Located {
 }
 
 /** The table after the call. Throws if the engine would refuse the call, or would accept it and break the table. */
-export function alterColumns(name: string, table: Table, alterations: readonly Alteration[]): Table {
+export function applyAlterations(name: string, table: Table, alterations: readonly Alteration[]): Table {
   const located = alterations.map((alteration) => locate(name, table, alteration));
   checkTogether(name, located);
   for (const one of located) checkAlone(name, table, one);

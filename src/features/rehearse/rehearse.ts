@@ -22,7 +22,7 @@ import type { Scratch } from "../../targets/contract/target.ts";
 import { down } from "../../commands/down.ts";
 import type { RunEvent } from "../../run/events.ts";
 import { up } from "../../commands/up.ts";
-import { upward } from "../../commands/upward.ts";
+import { upRun } from "../../commands/up-rules.ts";
 import { planOn, type PlannedOn } from "../../commands/run.ts";
 import { computingOf, runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { alone, describeScratch } from "../../commands/scratch-snapshots.ts";
@@ -80,7 +80,7 @@ export async function rehearse(
   { rows = 1_000, sample, ...choice }: RehearsalChoice,
   openScratch: (newTables?: NewTables) => Promise<Scratch>,
 ): Promise<Rehearsal> {
-  const planned = await planOn(runContext(options), upward, choice);
+  const planned = await planOn(runContext(options), upRun, choice);
   if (planned.plan.migrations.length === 0) return { tables: [], migrations: [], unreached: [], problem: undefined };
   checkNotBegun(planned.plan);
   const scratch = await openScratch(options.target.newTables);

@@ -44,7 +44,7 @@ export async function fillCopy(
     // The rehearsal prepares columns itself, with other values, as it runs no code.
     if (cloned) await (await computingOf(options)).dropPrepared(scratch.target, table);
     const has = cloned
-      ? await scratch.target.count!(table)
+      ? await scratch.target.countRows!(table)
       : await createSample(scratch, table, plan.now.get(table)!, rowsFor(table, plan, rows), keysIn(table, plan));
     copied.push({ table, rows: has, cloned });
   }

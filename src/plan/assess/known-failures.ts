@@ -17,7 +17,7 @@ import { askAfter, type Ask } from "./row-questions.ts";
 import type { Plan, PlannedAction } from "../make-plan.ts";
 import { isGroup, type MigrationBatch } from "../group/group-migrations.ts";
 import { brokenBy } from "./broken.ts";
-import { trialsOf, type Trials } from "./trials.ts";
+import { trialChecks, type TrialChecks } from "./trials.ts";
 import { bareBefore } from "../compile/vector-index-check.ts";
 
 /** A question about the current tables. Its answer may be that an action will fail. */
@@ -33,7 +33,7 @@ export type FailureQuestion = {
 };
 
 /** The questions about one action. */
-export interface PreflightChecks extends Trials {
+export interface PreflightChecks extends TrialChecks {
   /** Why the engine fails later, whatever the rows are. */
   readonly broken?: string | undefined;
   readonly questions: readonly FailureQuestion[];
@@ -67,7 +67,7 @@ export function preflightChecks({ now, migrations }: Plan): ReadonlyMap<PlannedA
       nullable: madeNullable(true, own.action, asking),
       strict: madeNullable(false, own.action, asking),
       retyped: retypedNow(own.action, asking),
-      ...trialsOf(own, asking),
+      ...trialChecks(own, asking),
     });
   }
   return found;

@@ -18,9 +18,9 @@ import { markColumn } from "../../actions/rewrite/source-marks.ts";
 import type { PlannedAction } from "../make-plan.ts";
 import { computedColumn, computedIn } from "./rows-to-compute.ts";
 
-export interface Trials {
+export interface TrialChecks {
   /** Calls that evaluate the SQL of the action, and the columns of its table at that point. */
-  readonly evaluates?: (Pick<Table, "columns"> & { readonly tried: readonly TriedCall[] }) | undefined;
+  readonly evaluates?: (Pick<Table, "columns"> & { readonly tried: readonly TrialCall[] }) | undefined;
   /**
    * A field that the action adds to a struct, or a column with a blob, which old formats lack. `table`: its current name;
    * undefined if the plan itself creates it.
@@ -35,18 +35,18 @@ export interface Trials {
 }
 
 /** A call that shows whether the engine accepts SQL. `words`: what can't be done if it doesn't. */
-export interface TriedCall {
+export interface TrialCall {
   readonly call: SqlCall;
   readonly words: string;
   /** Calls with one part of the SQL each. The first one that is refused too is the one to name. */
-  readonly parts?: readonly TriedCall[];
+  readonly parts?: readonly TrialCall[];
 }
 
 /** `earlier`: the actions between the current tables and this one. */
-export function trialsOf(
+export function trialChecks(
   planned: PlannedAction,
   { earlier, now }: { readonly earlier: readonly Action[]; readonly now: Database },
-): Trials {
+): TrialChecks {
   return {
     evaluates: evaluatesOf(planned, earlier, now),
     adds: addedBy(planned, earlier, now),
@@ -55,7 +55,7 @@ export function trialsOf(
   };
 }
 
-function addedBy({ action, before }: PlannedAction, earlier: readonly Action[], now: Database): Trials["adds"] {
+function addedBy({ action, before }: PlannedAction, earlier: readonly Action[], now: Database): TrialChecks["adds"] {
   const table = tableBefore(action.table, earlier, now);
   if (action.kind === "addField") return { table, path: action.path, isBlob: false };
   const added = action.kind === "addColumns" ? action.columns.find(holdsBlob) : undefined;
@@ -72,7 +72,7 @@ function refreshesOf(
   { action, before }: PlannedAction,
   earlier: readonly Action[],
   now: Database,
-): Trials["refreshes"] {
+): TrialChecks["refreshes"] {
   if (action.kind !== "refreshColumn") return undefined;
   const { columns } = before.get(action.table)!;
   const names = namesIn(findColumn(columns, parsePath(action.path))?.computed ?? "");
@@ -81,7 +81,7 @@ function refreshesOf(
   return table === undefined || strict.length === 0 ? undefined : { table, path: action.path, strict };
 }
 
-function evaluatesOf(planned: PlannedAction, earlier: readonly Action[], now: Database): Trials["evaluates"] {
+function evaluatesOf(planned: PlannedAction, earlier: readonly Action[], now: Database): TrialChecks["evaluates"] {
   const { action, before } = planned;
   const columns = before.get(action.table)?.columns;
   if (columns === undefined) return undefined;
@@ -98,13 +98,13 @@ function evaluatesOf(planned: PlannedAction, earlier: readonly Action[], now: Da
   }
 }
 
-function trying(columns: Table["columns"], given: readonly TriedCall[]): Trials["evaluates"] {
+function trying(columns: Table["columns"], given: readonly TrialCall[]): TrialChecks["evaluates"] {
   const tried = given.filter((one) => ![one, ...(one.parts ?? [])].some(namesUnseen));
   return tried.length === 0 ? undefined : { columns, tried };
 }
 
 /** Whether the SQL may read a column of this tool. The table can have one, but migrations don't see it. */
-function namesUnseen({ words }: TriedCall): boolean {
+function namesUnseen({ words }: TrialCall): boolean {
   return namesIn(words).some(isReserved);
 }
 
@@ -112,9 +112,9 @@ function newValues(
   action: ActionFor<"addColumns" | "convertColumn">,
   earlier: readonly Action[],
   now: Database,
-): readonly TriedCall[] {
+): readonly TrialCall[] {
   const { table } = action;
-  const adding = (column: AddedColumn, words: string): TriedCall => ({
+  const adding = (column: AddedColumn, words: string): TrialCall => ({
     call: { kind: "addColumns", table, columns: [column] },
     words,
   });
@@ -140,9 +140,9 @@ function columnOf(sql: string): AddedColumn {
   return { name: "_migrations_tried", type: { kind: "bool" }, nullable: true, as: `(${sql}) IS NULL` };
 }
 
-function updating(action: ActionFor<"updateRows">): TriedCall {
+function updating(action: ActionFor<"updateRows">): TrialCall {
   const { table, set, where } = action;
-  const parts = Object.entries(set).map(([path, sql]): TriedCall => ({
+  const parts = Object.entries(set).map(([path, sql]): TrialCall => ({
     call: { kind: "updateRows", table, set: { [path]: sql } },
     words: computing(`${table}.${path}`, sql),
   }));
@@ -150,7 +150,7 @@ function updating(action: ActionFor<"updateRows">): TriedCall {
 }
 
 /** The search by which a run finds the rows to compute, and gets the values that SQL gives them. */
-function filling({ action: { table }, commits }: PlannedAction, columns: Table["columns"]): Trials["evaluates"] {
+function filling({ action: { table }, commits }: PlannedAction, columns: Table["columns"]): TrialChecks["evaluates"] {
   const values = computedIn(commits);
   const column = computedColumn(commits);
   if (values === undefined || column === undefined) return undefined;
@@ -179,7 +179,7 @@ function meeting(where: string): string {
  * The columns of a table that are dropped at that point; undefined if an earlier action may have written new files for
  * existing rows.
  */
-function dropsOf(action: Action, earlier: readonly Action[], now: Database): Trials["drops"] {
+function dropsOf(action: Action, earlier: readonly Action[], now: Database): TrialChecks["drops"] {
   if (action.kind !== "dropColumns") return undefined;
   const table = tableBefore(action.table, earlier, now);
   if (table === undefined) return undefined;

@@ -49,10 +49,10 @@ export async function requireReadable(planned: PlannedAction, { target, lease }:
 async function readProblem(
   table: string,
   version: number | undefined,
-  { count, verdict }: Target,
+  { countRows, verdict }: Target,
 ): Promise<{ readonly error: unknown } | undefined> {
   try {
-    await count?.(table, undefined, version);
+    await countRows?.(table, undefined, version);
     return undefined;
   } catch (error) {
     if (verdict(error).kind !== "refused") throw error;

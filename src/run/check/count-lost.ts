@@ -15,11 +15,11 @@ export async function countLost({ now, migrations }: Plan, target: Target): Prom
   return lost;
 }
 
-async function rowsOf({ queries, isEmpty }: LossQueries, { count, verdict }: Target): Promise<number | undefined> {
+async function rowsOf({ queries, isEmpty }: LossQueries, { countRows, verdict }: Target): Promise<number | undefined> {
   if (isEmpty) return 0;
   for (const { table, where } of queries)
     try {
-      return await count?.(table, where);
+      return await countRows?.(table, where);
     } catch (error) {
       // A query that is refused leaves the next one, and the number unknown after the last one.
       if (verdict(error).kind !== "refused") throw error;

@@ -245,7 +245,7 @@ export async function countBlockingRows(
   { place, asks, allowed, since, spans, wasAsked }: Question,
   target: Target,
 ): Promise<RowsThere | undefined> {
-  const { count: rowsOf, explain } = target;
+  const { countRows: rowsOf, explain } = target;
   if (rowsOf === undefined) return undefined;
   let failure: unknown;
   for (const ask of asks)

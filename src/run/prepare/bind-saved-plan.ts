@@ -36,34 +36,34 @@ import { survey } from "./estimate.ts";
 import { timeOf, type SeenTable } from "../check/foreign-changes.ts";
 
 /** What binds a run to the saved plan that it was given. A run without one is bound to nothing. */
-export interface Binding {
+export interface SavedPlanCheck {
   /** Whether the whole plan is carried out. Throws ERR_PLAN_STALE if another run has written to the ledger since. */
   isCarriedOut(ledger: Ledger): boolean;
   /** Throws ERR_PLAN_STALE if the planned migrations have changed. */
   checkFiles(): Promise<void>;
   /** Returns what `plan` makes. Throws ERR_PLAN_STALE if that is not what is left of what was saved. */
-  keep(state: LedgerState, plan: () => Promise<PlannedRun | undefined>): Promise<PlannedRun | undefined>;
+  planUnchanged(state: LedgerState, plan: () => Promise<PlannedRun | undefined>): Promise<PlannedRun | undefined>;
   /** The entries to record before the first action. `next`: the first migration, which is in doubt if the run dies. */
-  opening(next: number | undefined): readonly LedgerEntry[];
+  firstEntries(next: number | undefined): readonly LedgerEntry[];
   /** The tables for which the plan was made, by their names at that time. */
   readonly tables: ReadonlyMap<string, SeenTable>;
 }
 
-const free: Binding = {
+const noSavedPlan: SavedPlanCheck = {
   isCarriedOut: () => false,
-  keep: (_, plan) => plan(),
-  opening: () => [],
+  planUnchanged: (_, plan) => plan(),
+  firstEntries: () => [],
   checkFiles: async () => {},
   tables: new Map(),
 };
 
 /** Throws ERR_PLAN_STALE if the plan is for another target, ERR_USAGE if it is for the other direction. */
-export function bindingOf(
+export function savedPlanCheck(
   saved: SavedPlan | undefined,
   direction: Direction,
   { target, ledger, journal, migrations: source, runner }: RunContext,
-): Binding {
-  if (saved === undefined) return free;
+): SavedPlanCheck {
+  if (saved === undefined) return noSavedPlan;
   const { direction: planned } = saved.plan;
   if (planned !== direction)
     throw new MigrateError("ERR_USAGE", {
@@ -81,7 +81,7 @@ export function bindingOf(
       const files = source.list().filter(({ version }) => versions.has(version));
       checkFiles(saved, await loadMigrations(source, files));
     },
-    async keep(state, plan) {
+    async planUnchanged(state, plan) {
       const made = await plan().catch((error: unknown) => {
         throw asStale(saved, error);
       });
@@ -100,14 +100,14 @@ export function bindingOf(
       tables = new Map(left.map(([table, one]) => [table, { ...one, instance: seen.get(table)?.instance }]));
       return made;
     },
-    opening: (next) => [useOf(saved, next)],
+    firstEntries: (next) => [useOf(saved, next)],
     get tables() {
       return tables;
     },
   };
 }
 
-function tablesOf({ tables, times }: SavedPlan): Binding["tables"] {
+function tablesOf({ tables, times }: SavedPlan): SavedPlanCheck["tables"] {
   const seen = Object.entries(tables).filter((entry): entry is [string, number] => entry[1] !== null);
   return new Map(seen.map(([table, version]) => [table, { version, at: times?.[table] ?? undefined }]));
 }

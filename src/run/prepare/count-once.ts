@@ -28,19 +28,19 @@ function triedOnce({ tryCall }: Target): Pick<Target, "tryCall"> {
  * Remembers what was counted in the newest version of a table. Without instances, a table that was dropped and recreated
  * can have the same version, so nothing is remembered.
  */
-function countedOnce(target: Target): Pick<Target, "count"> {
-  const { count, instance } = target;
-  if (count === undefined || instance === undefined) return {};
+function countedOnce(target: Target): Pick<Target, "countRows"> {
+  const { countRows, instance } = target;
+  if (countRows === undefined || instance === undefined) return {};
   const known = new Map<string, { readonly seen: TableSnapshot; readonly rows: number }>();
   return {
-    async count(table, predicate, version, most) {
+    async countRows(table, predicate, version, most) {
       // Without a predicate, a target knows the number without reading rows.
-      if (predicate === undefined || version !== undefined) return await count(table, predicate, version, most);
+      if (predicate === undefined || version !== undefined) return await countRows(table, predicate, version, most);
       const seen = await target.describeTable(table);
       const question = JSON.stringify([table, predicate, most]);
       const before = known.get(question);
       if (before !== undefined && (await isUnchanged(table, before.seen, seen, target))) return before.rows;
-      const rows = await count(table, predicate, version, most);
+      const rows = await countRows(table, predicate, version, most);
       // The table was described before. So if it still has that version later, that is the version that was counted.
       if (seen !== undefined) known.set(question, { seen, rows });
       return rows;

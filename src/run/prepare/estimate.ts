@@ -166,7 +166,7 @@ function commitsOf(actions: readonly Action[], tables: Tables, { capabilities }:
 async function sizesNow(
   planned: readonly PlannedAction[],
   known: readonly string[],
-  { size }: Target,
+  { tableSize }: Target,
 ): Promise<Map<string, Size>> {
   const sizes = new Map<string, Size>();
   const unknown: Size = { rows: undefined };
@@ -177,12 +177,13 @@ async function sizesNow(
       rollback?.class === "checked",
   );
   for (const table of known)
-    if (touched.has(table)) sizes.set(table, size === undefined || !isWritten ? unknown : await sizeOf(table, size));
+    if (touched.has(table))
+      sizes.set(table, tableSize === undefined || !isWritten ? unknown : await sizeOf(table, tableSize));
   return sizes;
 }
 
 /** An unknown size does not prevent planning. */
-async function sizeOf(table: string, size: NonNullable<Target["size"]>): Promise<Size> {
+async function sizeOf(table: string, size: NonNullable<Target["tableSize"]>): Promise<Size> {
   try {
     return await size(table);
   } catch {
@@ -203,13 +204,13 @@ async function countCondition(
 }
 
 async function countOf(
-  { count }: Target,
+  { countRows }: Target,
   ask: { readonly table: string; readonly predicate: string | undefined } | undefined,
   most?: number,
 ): Promise<number | undefined> {
-  if (count === undefined || ask === undefined) return undefined;
+  if (countRows === undefined || ask === undefined) return undefined;
   try {
-    return await count(ask.table, ask.predicate, undefined, most);
+    return await countRows(ask.table, ask.predicate, undefined, most);
   } catch {
     // What can't be queried is unknown: a column may have another name now, or a service may lack the query.
     return undefined;

@@ -138,7 +138,7 @@ async function refreshProblem(
   { table, path, strict }: NonNullable<PreflightChecks["refreshes"]>,
   target: Target,
 ): Promise<string | undefined> {
-  const { rows, stored } = (await target.size?.(table).catch(() => undefined)) ?? { rows: 0 };
+  const { rows, stored } = (await target.tableSize?.(table).catch(() => undefined)) ?? { rows: 0 };
   if (stored === undefined || stored <= rows) return undefined;
   return `the table has deleted rows, so the engine can't compute ${path} from a column that is not null (${strict.join(", ")}); make ${strict.join(", ")} nullable in an earlier step (setNullable)`;
 }
@@ -155,14 +155,14 @@ async function refusedSql(
 }
 
 async function answerOf({ ask, isSame, most, problem }: FailureQuestion, target: Target): Promise<string | undefined> {
-  const { count, explain } = target;
-  if (count === undefined) return undefined;
+  const { countRows, explain } = target;
+  if (countRows === undefined) return undefined;
   try {
-    return problem(await count(ask.table, ask.predicate, undefined, most));
+    return problem(await countRows(ask.table, ask.predicate, undefined, most));
   } catch (error) {
     if (isNoAnswer(error)) throw error;
     if (isSame !== true) return undefined;
-    const isThere = await count(ask.table).then(
+    const isThere = await countRows(ask.table).then(
       () => true,
       () => false,
     );

@@ -55,7 +55,7 @@ export interface PlannedRun {
   /** All migrations that were loaded for the plan. */
   readonly migrations: readonly Migration[];
   /** The entries to record before the first action. */
-  readonly opening: readonly LedgerEntry[];
+  readonly firstEntries: readonly LedgerEntry[];
   /** Set if writes that others make while it is carried out must not be lost. */
   readonly writeGuard?: WriteGuard | undefined;
 }
@@ -112,8 +112,8 @@ export async function planPending(input: PlanningInput, choice: RunChoice): Prom
     begun: group,
     stepByStep: choice.stepByStep === true || needsEachMigration(context.hooks),
   });
-  const opening = openingEntries(migrations, state, units, context.target.capabilities);
-  return { plan: newDatabase === undefined ? plan : { ...plan, newDatabase }, units, migrations, opening };
+  const firstEntries = openingEntries(migrations, state, units, context.target.capabilities);
+  return { plan: newDatabase === undefined ? plan : { ...plan, newDatabase }, units, migrations, firstEntries };
 }
 
 /** Plans the chosen migrations, in that order. Also loads all that the ledger knows or that have a late call. */

@@ -11,7 +11,7 @@ export async function countVectors(
   table: string,
   index: TableIndex,
   columns: readonly Column[],
-  { rows, count }: Pick<Target, "count" | "rows">,
+  { rows, countRows }: Pick<Target, "countRows" | "rows">,
 ): Promise<{ readonly vectors: number; readonly needed: number } | undefined> {
   const needed = vectorsNeeded(index);
   const path = parsePath(index.path);
@@ -22,6 +22,6 @@ export async function countVectors(
     const found = await rows.read(table, { select: lengths, where, limit: needed });
     return { vectors: found.reduce((sum, { length }) => sum + Number(length), 0), needed };
   }
-  if (count === undefined) return undefined;
-  return { vectors: await count(table, where, undefined, needed), needed };
+  if (countRows === undefined) return undefined;
+  return { vectors: await countRows(table, where, undefined, needed), needed };
 }

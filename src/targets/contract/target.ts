@@ -117,7 +117,7 @@ export interface Target {
    * Counts the rows of a table, or of one of its versions, that match an SQL predicate, or all of them. It may stop at
    * `most`. Absent if the target can't count.
    */
-  readonly count?:
+  readonly countRows?:
     | ((table: string, predicate?: string, version?: number, most?: number) => Promise<number>)
     | undefined;
   /**
@@ -126,7 +126,7 @@ export interface Target {
    */
   readonly holds?: ((action: Action) => Promise<boolean | undefined>) | undefined;
   /** How many rows a table has. Absent if the target can't answer quickly. */
-  readonly size?: ((table: string) => Promise<TableSize>) | undefined;
+  readonly tableSize?: ((table: string) => Promise<TableSize>) | undefined;
   /**
    * The mean size in bytes of the values of SQL expressions, from a sample of a table with `rows` rows. Undefined if
    * there are no rows; absent if the target can't be queried.

@@ -195,7 +195,7 @@ export const supported: Capabilities["actions"] = Object.fromEntries(
   Object.entries(calls).map(([kind, call]) => [kind, typeof call === "string" ? call : true]),
 );
 
-export async function execute(action: Action, on: On, store: Store): Promise<Executed> {
+export async function callEngine(action: Action, on: On, store: Store): Promise<Executed> {
   const call = callFor(action);
   if (call.execute === undefined) throw new TypeError(`a run itself executes ${action.kind}`);
   const done = await call.execute(action, on, store);

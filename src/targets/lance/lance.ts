@@ -7,7 +7,7 @@ import { packageTable, readSchema, type AnyTable, type NativeTable } from "../..
 import { engineProblem, isUnreadable } from "../../engine/problem/engine-problem.ts";
 import { instanceIn } from "../../engine/table-instance.ts";
 import { cloneTables } from "../../engine/clone-tables.ts";
-import { describeCall, execute, supported } from "./calls.ts";
+import { describeCall, callEngine, supported } from "./calls.ts";
 import { lanceRecords } from "./ledger-table.ts";
 import { displayName, type LanceConfig } from "./options.ts";
 import { lanceRows } from "./rows.ts";
@@ -52,16 +52,16 @@ export async function open(
     ...inFolder,
     async execute(action, seen) {
       if (seen === undefined && action.kind !== "createTable") throw new Error(`there is no table ${action.table}`);
-      return await calling(() => execute(action, seen as LanceSnapshot, store));
+      return await calling(() => callEngine(action, seen as LanceSnapshot, store));
     },
     undo: ({ table }, seen, made) =>
       calling(() => undoCommit(packageTable((seen as LanceSnapshot).handle), made, opening(table))),
     call: describeCall,
-    size: (table) => reaching(() => sizeOf(store, table)),
+    tableSize: (table) => reaching(() => sizeOf(store, table)),
     widths: (table, expressions, rows) =>
       reaching(async () => await sampledWidths(rowsOf(await existing(table)), expressions, rows)),
     newTables,
-    count: (table, predicate, version, most) => asking(() => oldVersions(table).count(version, predicate, most)),
+    countRows: (table, predicate, version, most) => asking(() => oldVersions(table).count(version, predicate, most)),
     holds: (action) => asking(() => holds(oldVersions(action.table), action)),
     versions: {
       keep: (table, version, name) => calling(() => keepVersion(opening(table), version, name)),

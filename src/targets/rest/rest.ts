@@ -61,8 +61,8 @@ export async function open(given: RestConfig, context: OpenContext): Promise<Tar
       return { version: answered?.version };
     },
     versions: keepsVersions(endpoints) ? restVersions(client) : undefined,
-    size: endpoints.count === undefined ? undefined : async (table) => ({ rows: await client.count(table) }),
-    count: endpoints.count === undefined ? undefined : client.count,
+    tableSize: endpoints.count === undefined ? undefined : async (table) => ({ rows: await client.count(table) }),
+    countRows: endpoints.count === undefined ? undefined : client.count,
     holds: keepsVersions(endpoints) ? (action) => holds(versionedTable(client, action.table), action) : undefined,
     widths:
       endpoints.query === undefined

@@ -209,7 +209,7 @@ export function memoryTarget({
     ...(describes && {
       versions: versionsIn(tables, read, watch),
       holds: (action: Action) => read(`compare ${action.table}`, () => attempted(() => holdsIn(tables, action))),
-      ...(counts && { count: countIn(tables, read) }),
+      ...(counts && { countRows: countIn(tables, read) }),
     }),
     discard: async (table) => tables.drop(table),
     close: async () => {},
@@ -219,7 +219,7 @@ export function memoryTarget({
 type Read = <Result>(what: string, result: () => Result, more?: RequestKind) => Promise<Result>;
 
 /** Rows that applications write have no values in the columns of migrations. */
-function countIn({ get, versions }: MemoryTables, read: Read): NonNullable<Target["count"]> {
+function countIn({ get, versions }: MemoryTables, read: Read): NonNullable<Target["countRows"]> {
   return async (table, predicate, version) => {
     const found = await read(`count rows of ${table}`, () => {
       try {

@@ -38,7 +38,7 @@ test("rows that wait for their value are computed by the next whole release", as
   const columns = table.columns.filter(({ name }) => name === "id" || name === "text");
   await target.rows!.append("t", { columns, rows: [{ id: 2, text: "bb" }] });
   await up(without(), {});
-  const missing = async () => await target.count!("t", "v is null", undefined);
+  const missing = async () => await target.countRows!("t", "v is null", undefined);
   expect(await missing()).toBe(1);
   await up(whole(), {});
   expect(await missing()).toBe(0);

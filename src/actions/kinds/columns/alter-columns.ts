@@ -1,5 +1,5 @@
 import type { Action, ActionKind, AlterColumnsAction } from "../../model/action.ts";
-import { alterColumns as alteredTable, describeAlteration } from "../../rewrite/apply-alterations.ts";
+import { applyAlterations, describeAlteration } from "../../rewrite/apply-alterations.ts";
 import { currentPath, newNames, type Alteration } from "../../model/alteration.ts";
 import { castVerdict, readsLocalTime } from "../../../schema/cast-rules.ts";
 import { childColumns, formatType, type Column, type DataType } from "../../../schema/data-type.ts";
@@ -24,7 +24,7 @@ export const alterColumns: ActionModel<AlterColumnsAction> = {
   kind: "alterColumns",
   after: (before, action) => {
     const { table, alterations } = action;
-    const after = alteredTable(table, before, alterations);
+    const after = applyAlterations(table, before, alterations);
     checkIndexes(table, after, indexesOn(before, rewrittenBy(action)));
     return after;
   },
@@ -45,14 +45,14 @@ export const alterColumns: ActionModel<AlterColumnsAction> = {
   writes: (action, before) => {
     const rewritten = rewrittenBy(action);
     if (rewritten.size === 0) return undefined;
-    const { columns } = alteredTable(action.table, before, action.alterations);
+    const { columns } = applyAlterations(action.table, before, action.alterations);
     return { columns: columns.filter((_, index) => rewritten.has(before.columns[index]!.name)) };
   },
   commits: (action, before, able) => {
     const { table } = action;
     const rewritten = rewrittenBy(action);
     if (rewritten.size === 0 || !mayGuard(able)) return [{ action }];
-    const after = alteredTable(table, before, action.alterations);
+    const after = applyAlterations(table, before, action.alterations);
     const columns = before.columns.filter(({ name }) => rewritten.has(name));
     const renamed = new Set(
       before.columns.flatMap(({ name }, at) => (rewritten.has(name) ? [after.columns[at]!.name] : [])),

@@ -25,7 +25,7 @@ import { isLedgers } from "../adopt/pull.ts";
 import { tablesAfterSteps } from "../adopt/adopt-tables.ts";
 import { diff, diffCapabilities, type Diff } from "../generate/diff-tables.ts";
 import type { DiffAnswer } from "../generate/diff-columns.ts";
-import { withAllRefusals } from "../../../commands/upward.ts";
+import { withAllRefusals } from "../../../commands/up-rules.ts";
 
 export interface PushChoice {
   readonly declared: Database;

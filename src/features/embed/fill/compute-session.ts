@@ -31,7 +31,7 @@ export interface FillProject extends ExecutorContext {
   readonly onlyReports?: boolean | undefined;
 }
 
-type FillTarget = Pick<Target, "count" | "listTables"> & { readonly rows: RowAccess };
+type FillTarget = Pick<Target, "countRows" | "listTables"> & { readonly rows: RowAccess };
 
 export interface Loads {
   /** How many versions of the table were made by loading what was computed before. */
@@ -85,7 +85,7 @@ export function openSession(
     loaders,
     budget,
   } = project;
-  const { rows, listTables, count } = target;
+  const { rows, listTables, countRows } = target;
   /** By what the step names: an evaluation needs that of the old model too. */
   const codes = new Map<string, Code>();
   let computed: readonly [rows: number, total: number | undefined] = [0, undefined];
@@ -117,7 +117,7 @@ export function openSession(
         staging,
         mayWrite,
         // Only those who watch need it.
-        count: count && (async (where) => await count(table, where).catch(() => undefined)),
+        count: countRows && (async (where) => await countRows(table, where).catch(() => undefined)),
         progress: (...now) => {
           computed = now;
           progress.see(...now);
@@ -155,8 +155,8 @@ export function openSession(
   };
   /** How many rows these tables have, if they can be counted. */
   const countedIn = async (names: readonly string[]): Promise<number | undefined> => {
-    if (count === undefined) return undefined;
-    const counts = await Promise.all(names.map(async (name) => await count(name))).catch(() => undefined);
+    if (countRows === undefined) return undefined;
+    const counts = await Promise.all(names.map(async (name) => await countRows(name))).catch(() => undefined);
     return counts?.reduce((sum, one) => sum + one, 0);
   };
   /** Undefined if the results must be merged. What could not be loaded, a merge still can. */

@@ -21,20 +21,20 @@ export async function countSources(
   action: PopulateTableAction,
   before: readonly Action[],
   now: Database,
-  { rows, count }: Pick<Target, "rows" | "count">,
+  { rows, countRows }: Pick<Target, "rows" | "countRows">,
 ): Promise<number | null> {
   const wanted = sourcesNow(action, before, now);
-  if (wanted === undefined || rows === undefined || count === undefined) return null;
+  if (wanted === undefined || rows === undefined || countRows === undefined) return null;
   const { table, from, key, source } = action;
   try {
-    const sources = await count(wanted.table, wanted.where);
+    const sources = await countRows(wanted.table, wanted.where);
     const earlier = before.filter((one) =>
       tablesOfAction(one).some((name) => [table, from, wanted.table].includes(name)),
     );
     if (earlier.some(({ kind }) => kind === "populateTable")) return null;
     // Its columns may be new.
     if (earlier.length > 0 || !now.has(table)) return sources;
-    if ((await count(table, `${sqlPath([source])} is not null`, undefined, 1)) === 0) return sources;
+    if ((await countRows(table, `${sqlPath([source])} is not null`, undefined, 1)) === 0) return sources;
     let lacking = 0;
     const columns = [
       requireColumn(from, now.get(from)!.columns, [key]),

@@ -40,7 +40,7 @@ async function computeRows(
       start: async () => (code ??= await openCode(how, { folder, budget, clock, signal, printed })).compute,
       codeHash: codeHash(how.with, folder),
       mayWrite,
-      count: async () => await target.count?.(from, where).catch(() => undefined),
+      count: async () => await target.countRows?.(from, where).catch(() => undefined),
       progress: (...now) => {
         computed = now;
         progress.see(...now);

@@ -47,7 +47,7 @@ async function keyProblem(
   now: Plan["now"],
   target: Target,
 ): Promise<{ readonly problem: string | undefined } | undefined> {
-  const { rows, count: countRows } = target;
+  const { rows, countRows } = target;
   if (rows === undefined || countRows === undefined) return undefined;
   const wanted =
     action.kind === "populateTable"

@@ -58,7 +58,7 @@ export async function findRowsToCompute(
   return rowsToCompute(commits, before, now, isMarked && isKept);
 }
 
-async function countIn({ count }: Target, table: string, predicate: string): Promise<number | undefined> {
+async function countIn({ countRows }: Target, table: string, predicate: string): Promise<number | undefined> {
   // What can't be queried is unknown: a column may have another name now, or a service may lack the query.
-  return await count?.(table, predicate).catch(() => undefined);
+  return await countRows?.(table, predicate).catch(() => undefined);
 }

@@ -76,7 +76,7 @@ async function discard(context: RunContext, rows: RowAccess, isNeeded: IsNeeded)
     .filter((table) => isStaging(table, ledger))
     .toSorted(byPart)
     .toReversed()) {
-    if (!isPreparing(name, ledger)) values += (await target.count?.(name).catch(() => 0)) ?? 0;
+    if (!isPreparing(name, ledger)) values += (await target.countRows?.(name).catch(() => 0)) ?? 0;
     await rows.drop(name);
   }
   return { tables: discarded, values };

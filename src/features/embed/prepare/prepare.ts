@@ -24,7 +24,7 @@ import { observed } from "../../../run/observed.ts";
 import { underLease } from "./under-lease.ts";
 import type { Target } from "../../../targets/contract/target.ts";
 import { planOn } from "../../../commands/run.ts";
-import { upward } from "../../../commands/upward.ts";
+import { upRun } from "../../../commands/up-rules.ts";
 
 export interface PrepareChoice extends Pick<FillProject, "loaders"> {
   /** Computes only these rows, and creates no index. */
@@ -50,9 +50,9 @@ interface Preparable extends Pick<PreparedColumn, "waitsFor">, Pick<PlannedActio
 }
 
 /** Plans without the checks that read the tables: an earlier plan has made them. */
-const unchecked: typeof upward = {
-  ...upward,
-  rules: (...given) => ({ ...upward.rules(...given), withRefusals: async (plan) => plan }),
+const unchecked: typeof upRun = {
+  ...upRun,
+  rules: (...given) => ({ ...upRun.rules(...given), withRefusals: async (plan) => plan }),
 };
 
 /** Throws ERR_STEP_WOULD_FAIL, and ERR_PREPARE_FAILED; what was computed before is kept. */
@@ -67,7 +67,7 @@ async function prepareAll(options: MigratorOptions, choice: PrepareChoice): Prom
   const { shard } = choice;
   // What it changes breaks no release.
   const context = runContext({ ...options, planChecks: undefined });
-  const { plan } = await planOn(context, upward, {});
+  const { plan } = await planOn(context, upRun, {});
   const columns = columnsIn(plan);
   checkRefused(columns);
   const prepared: PreparedColumn[] = [];

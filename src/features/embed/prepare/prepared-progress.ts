@@ -27,19 +27,19 @@ export async function preparedProgress(
   ledger: string,
   { shard, since = 0 }: ProgressOptions = {},
 ): Promise<PreparedProgress | undefined> {
-  const { count, rows } = target;
+  const { countRows, rows } = target;
   const { table, where } = action;
   const columns = await rows?.columns(table);
-  if (count === undefined || columns === undefined) return undefined;
+  if (countRows === undefined || columns === undefined) return undefined;
   const column = parsePath(action.path)[0]!;
   const [next, mark] = [preparedName(column), preparedMark(column)];
-  const all = await count(table, where);
+  const all = await countRows(table, where);
   const found = columns.find(({ name }) => name === next);
   const isKept = found !== undefined && sameType(found.type, action.type) && columns.some(({ name }) => name === mark);
   // Only runs that prepare it write to the column, so that its values need not be read.
   const filling = { ...action, mark, overwrite: true };
   const both = (predicate: string) => (where === undefined ? predicate : `(${predicate}) and (${where})`);
-  const pending = isKept ? await count(table, both(isPending(filling, next))) : all;
+  const pending = isKept ? await countRows(table, both(isPending(filling, next))) : all;
   const hidden = { table, path: formatPath([next]) };
   const tables = await target.listTables();
   const own = partsOf(tables, resultsName(ledger, hidden, shard)).parts;
@@ -65,7 +65,7 @@ export async function preparedProgress(
   return {
     rows: all,
     computed: all - Math.max(0, pending - sum(waiting.map((one) => one.rows))),
-    failed: (isKept ? await count(table, both(hasFailed(filling))) : 0) + sum(results.map((one) => one.failed)),
+    failed: (isKept ? await countRows(table, both(hasFailed(filling))) : 0) + sum(results.map((one) => one.failed)),
     perSecond: rates && sum(rates),
   };
 }
@@ -79,12 +79,12 @@ interface WaitingRowCounts {
 /** What a table of computed values holds. Each of its versions is one append. A table that has just been merged has nothing. */
 async function waitingIn(
   name: string,
-  { count, versions }: Target,
+  { countRows, versions }: Target,
   since: number,
   failed: string | undefined,
 ): Promise<WaitingRowCounts> {
   try {
-    const rows = await count!(name);
+    const rows = await countRows!(name);
     const all = (await versions?.list(name))?.flatMap(({ at = [] }) => at) ?? [];
     const times = all.filter((at) => at >= since);
     const seconds = (Math.max(...times) - Math.min(...times)) / 1_000;
@@ -94,7 +94,7 @@ async function waitingIn(
     const isActive = Date.now() - Math.max(...times) < stillActive;
     return {
       rows,
-      failed: failed === undefined ? 0 : await count!(name, failed),
+      failed: failed === undefined ? 0 : await countRows!(name, failed),
       ...(seconds >= 1 && isActive && { perSecond: appended / seconds }),
     };
   } catch {

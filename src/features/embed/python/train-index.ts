@@ -51,7 +51,9 @@ export const createIndex: Executor<"createIndex", TrainingContext> = (target, { 
     throw error;
   };
   const isLargeAndInUse = async ({ table, index }: CreateIndexAction) =>
-    python !== undefined && isPrepared(parsePath(index.path)[0]!) && ((await target.count?.(table)) ?? 0) >= manyRows;
+    python !== undefined &&
+    isPrepared(parsePath(index.path)[0]!) &&
+    ((await target.countRows?.(table)) ?? 0) >= manyRows;
   return async (action, seen) => {
     if (!isVectorIndex(action.index)) return await target.execute(action, seen);
     const withPython = async (refusal?: unknown) => {

@@ -21,7 +21,7 @@ export const checkRecallOnce: Executor<"checkRecall"> = (target, context) => asy
 export async function checkRecall(
   action: CheckRecallAction,
   path: string,
-  { rows, count }: Pick<Target, "count"> & { readonly rows: RowAccess },
+  { rows, countRows }: Pick<Target, "countRows"> & { readonly rows: RowAccess },
   { clock, emit, runsCode = true, signal }: RecallContext,
 ): Promise<void> {
   // The rows of a rehearsal may be generated.
@@ -30,7 +30,7 @@ export async function checkRecall(
   // `migrate verify --recall` measures it once it is built.
   if (Object.hasOwn(deferralMarks((await rows.columns(table)) ?? []), name)) return;
   const column = { table, path, distance: distanceOf(index) };
-  const measured = await measureRecall({ rows, count }, column, { k, sample, clock, signal }).catch(
+  const measured = await measureRecall({ rows, countRows }, column, { k, sample, clock, signal }).catch(
     (cause: unknown) => {
       if (signal?.aborted !== true) throw cause;
       throw new MigrateError("ERR_INTERRUPTED", {

@@ -24,9 +24,9 @@ const mostRows = 10_000;
 /** Undefined if one of the columns has no vectors, or if there are too many. */
 export async function compareNeighbours(
   { table, path, type, key }: PrepareColumnAction,
-  { rows, count }: Pick<Target, "count"> & { readonly rows: RowAccess },
+  { rows, countRows }: Pick<Target, "countRows"> & { readonly rows: RowAccess },
 ): Promise<SharedNeighbours | undefined> {
-  if (((await count?.(table)) ?? 0) > mostRows) return undefined;
+  if (((await countRows?.(table)) ?? 0) > mostRows) return undefined;
   const old = parsePath(path)[0]!;
   const column = (await rows.columns(table))?.find(({ name }) => name === old);
   if (type.kind !== "fixedSizeList" || column?.type.kind !== "fixedSizeList") return undefined;

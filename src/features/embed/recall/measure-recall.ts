@@ -25,7 +25,7 @@ export interface RecallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface SearchAccess extends Pick<Target, "count"> {
+interface SearchAccess extends Pick<Target, "countRows"> {
   readonly rows: RowAccess;
 }
 
@@ -79,13 +79,13 @@ async function nearest(
 
 /** Vectors from all parts of the table; the same ones as long as nothing changes it. */
 async function sampleOf(
-  { rows, count }: SearchAccess,
+  { rows, countRows }: SearchAccess,
   { table, path, distance }: SearchedColumn,
   sample: number,
 ): Promise<readonly Vectors[]> {
   const isPresent = `${sqlPath(parsePath(path))} IS NOT NULL`;
   const read = async (where: string, limit: number) => await rows.read(table, { select: selected(path), where, limit });
-  const vectors = (await count?.(table, isPresent)) ?? 0;
+  const vectors = (await countRows?.(table, isPresent)) ?? 0;
   // Odd, because the ids of the first rows of all files are multiples of a power of two.
   const stride = Math.floor(vectors / (2 * sample)) | 1;
   const spread = stride === 1 ? [] : await read(`_rowid % ${stride} = 0 AND ${isPresent}`, 4 * sample);

@@ -17,7 +17,7 @@ import type { RecallChoice, IndexRecall } from "../../../run/computed.ts";
 export async function verifyRecall(options: MigratorOptions, choice: RecallChoice): Promise<readonly IndexRecall[]> {
   const context = runContext(options);
   const { target, migrations: source, clock, signal } = context;
-  const { rows, count, capabilities } = target;
+  const { rows, countRows, capabilities } = target;
   if (rows === undefined)
     throw new MigrateError("ERR_USAGE", {
       problem: `recall can't be measured on ${target.name}, because lance-migrate can't search its tables`,
@@ -34,7 +34,7 @@ export async function verifyRecall(options: MigratorOptions, choice: RecallChoic
       const own = conditions.find((one) => one.table === table && one.name === name)?.condition;
       const { k = own?.k ?? 10, sample = own?.sample ?? 200 } = choice;
       const column = { table, path: index.path, distance: distanceOf(index) };
-      const measured = await measureRecall({ rows, count }, column, { k, sample, clock, signal });
+      const measured = await measureRecall({ rows, countRows }, column, { k, sample, clock, signal });
       const minRecall = own?.k === k ? own.minRecall : undefined;
       recalls.push({ table, index: name, column: index.path, k, ...measured, minRecall });
     }

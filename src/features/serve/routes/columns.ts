@@ -5,7 +5,7 @@ import { alterColumns, readColumns, type EngineTable } from "../../../engine/eng
 import { addNullColumns } from "../../../engine/write-rows.ts";
 import { isMigrateError } from "../../../errors/migrate-error.ts";
 import { checkAdded } from "../../../actions/kinds/columns/add-columns.ts";
-import { alterColumns as alteredTable } from "../../../actions/rewrite/apply-alterations.ts";
+import { applyAlterations } from "../../../actions/rewrite/apply-alterations.ts";
 import type { Alteration } from "../../../actions/model/alteration.ts";
 import { formatType, ownValue, sameType, type Column } from "../../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../../schema/path.ts";
@@ -170,7 +170,7 @@ async function alter(name: string, table: EngineTable, wanted: readonly Alterati
  */
 function checkAltered(name: string, columns: readonly Column[], changes: readonly Alteration[]): void {
   try {
-    refusingTwins(() => alteredTable(name, { columns }, changes));
+    refusingTwins(() => applyAlterations(name, { columns }, changes));
   } catch (error) {
     if (!isMigrateError(error, "ERR_CAST_REFUSED")) throw error;
   }

@@ -1,6 +1,6 @@
 import * as fc from "../../../support/fast-check.ts";
 import { expect, test } from "vitest";
-import { alterColumns, describeAlteration } from "../../../../src/actions/rewrite/apply-alterations.ts";
+import { applyAlterations, describeAlteration } from "../../../../src/actions/rewrite/apply-alterations.ts";
 import type { Alteration } from "../../../../src/actions/model/alteration.ts";
 import {
   columnsOf,
@@ -27,7 +27,7 @@ type Columns = Readonly<Record<string, ColumnType>>;
 
 /** The columns after one call on a table t. */
 function altered(columns: Columns, ...alterations: readonly Alteration[]): readonly Column[] {
-  return alterColumns("t", { columns: columnsOf(columns) }, alterations).columns;
+  return applyAlterations("t", { columns: columnsOf(columns) }, alterations).columns;
 }
 
 const columns: Columns = {
@@ -146,7 +146,7 @@ test("the item of a list gets another name", () => {
 test("the table before stays as it was", () => {
   const before = { columns: columnsOf(columns) };
   const copy = structuredClone(before);
-  alterColumns("t", before, renames("s.x → w"));
+  applyAlterations("t", before, renames("s.x → w"));
   expect(before).toEqual(copy);
 });
 
@@ -299,9 +299,9 @@ test("renames keep the order, types and nullability of columns, and renaming bac
       const chosen = drawnRenames(columns, [], [], () => choices.next().value as boolean);
       const there = chosen.map(({ path, back }) => ({ path: formatPath(path), rename: back.at(-1)! }));
       const back = chosen.map(({ path, back }) => ({ path: formatPath(back), rename: path.at(-1)! }));
-      const renamed = alterColumns("t", { columns }, there);
+      const renamed = applyAlterations("t", { columns }, there);
       expect(shape(renamed.columns)).toEqual(shape(columns));
-      expect(alterColumns("t", renamed, back).columns).toEqual(columns);
+      expect(applyAlterations("t", renamed, back).columns).toEqual(columns);
     }),
   );
 });

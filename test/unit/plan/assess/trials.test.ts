@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { trialsOf } from "../../../../src/plan/assess/trials.ts";
+import { trialChecks } from "../../../../src/plan/assess/trials.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import type { PlannedAction } from "../../../../src/plan/make-plan.ts";
 import type { Table } from "../../../../src/schema/table.ts";
@@ -20,13 +20,13 @@ const retype = (name: string): Action => ({
 const drop = (...paths: readonly string[]): Action => ({ kind: "dropColumns", table: "u", paths });
 
 function dropsOf(action: Action, ...earlier: readonly Action[]) {
-  return trialsOf({ action, before: new Map() } as Partial<PlannedAction> as PlannedAction, { earlier, now }).drops;
+  return trialChecks({ action, before: new Map() } as Partial<PlannedAction> as PlannedAction, { earlier, now }).drops;
 }
 
 test("expressions are tried on an empty table where the rows of now are not those that they will see", () => {
   const add: Action = { kind: "addColumns", table: "u", columns: [{ ...column("b"), as: "a + x" }] };
   const tried = (...earlier: readonly Action[]) =>
-    trialsOf({ action: add, before: now } as Partial<PlannedAction> as PlannedAction, { earlier, now }).evaluates
+    trialChecks({ action: add, before: now } as Partial<PlannedAction> as PlannedAction, { earlier, now }).evaluates
       ?.tried;
   expect(tried(retype("t"))).toBeUndefined();
   expect(tried(retype("u"))).toMatchObject([{ words: expect.stringContaining("a + x") }]);

@@ -25,7 +25,7 @@ test("a target that can't be reached does not count as an unknown number of rows
 
 /** The answer to a question with two queries, of which the first one fails. */
 async function countedAfter(error: Error): Promise<unknown> {
-  const count = async (_: string, predicate: string) => (predicate === "new" ? await Promise.reject(error) : 3);
+  const countRows = async (_: string, predicate: string) => (predicate === "new" ? await Promise.reject(error) : 3);
   const question = {
     place: { file: "0002_more.ts", step: 1 },
     newer: 0,
@@ -36,7 +36,7 @@ async function countedAfter(error: Error): Promise<unknown> {
     mayLose: false,
     isRefused: true,
   };
-  return await countBlockingRows(question, { count, explain: () => "" } as unknown as Target);
+  return await countBlockingRows(question, { countRows, explain: () => "" } as unknown as Target);
 }
 
 test("where a column has its old name, the query with that name counts the rows", async () => {

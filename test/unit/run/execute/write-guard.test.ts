@@ -57,9 +57,9 @@ async function aTable() {
   const table = async () => await (await lancedb.connect(folder)).openTable("t");
   await (await table()).add([{ id: 1 }]);
   let counted = 0;
-  const count: Target["count"] = async (...asked) => {
+  const countRows: Target["countRows"] = async (...asked) => {
     counted++;
-    return await target.count!(...asked);
+    return await target.countRows!(...asked);
   };
   /** Adds a row; gives the version that this makes. */
   const write = async (row: Record<string, unknown>) => {
@@ -67,7 +67,7 @@ async function aTable() {
     await handle.add([row]);
     return await handle.version();
   };
-  return { target: { ...target, count }, write, counts: () => counted };
+  return { target: { ...target, countRows }, write, counts: () => counted };
 }
 
 const askIn = async (guard: WriteGuard, planned = dropping) => await guard.before(planned, planned.actions[0]!, 0);
@@ -118,8 +118,8 @@ test("rows are counted each time where the target reports no versions", async ()
 
 test("an action is stopped if the rows that it would destroy can't be counted, unless the target refuses it for them", async () => {
   const { target } = await aTable();
-  const count = async () => await Promise.reject(new Error("no count"));
-  const guard = writeGuard({ ...target, count }, {});
+  const countRows = async () => await Promise.reject(new Error("no count"));
+  const guard = writeGuard({ ...target, countRows }, {});
   await expect(askIn(guard)).rejects.toThrow("values of t.n can't be looked for here");
   const refused = planBack([drop], [{ kind: "null", table: "t", path: "n" }]);
   expect(await askIn(guard, refused)).toMatchObject({ version: 2 });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { up } from "../../../../src/commands/up.ts";
 import { planNow, planPending } from "../../../../src/run/prepare/plan-run.ts";
 import { runContext } from "../../../../src/run/run-context.ts";
-import { bind, bindingOf, boundTables } from "../../../../src/run/prepare/bind-saved-plan.ts";
+import { bind, savedPlanCheck, boundTables } from "../../../../src/run/prepare/bind-saved-plan.ts";
 import { columnsOf } from "../../../../src/schema/declare/type-builders.ts";
 import { aMigration } from "../../../simulate/history.ts";
 import { sourceOf } from "../../../simulate/start-run.ts";
@@ -55,14 +55,16 @@ test("a plan is bound to the tables that were described for it, also if they hav
 test("a run with a saved plan plans again where its plan is void", async () => {
   const { context, planned } = await aPlan();
   const saved = await bind(planned, "up", {}, context);
-  expect(await bindingOf(saved, "up", context).keep(planned.state, async () => undefined)).toBeUndefined();
+  expect(
+    await savedPlanCheck(saved, "up", context).planUnchanged(planned.state, async () => undefined),
+  ).toBeUndefined();
 });
 
 test("a run with a saved plan knows its tables by their instance too, in case their versions are cleaned up", async () => {
   const all = [aMigration(1, [createTable("t", { id: int32() })]), aMigration(2, [addColumn("t", "n", int32())])];
   const { target, context, planned } = await aPlan(all);
-  const binding = bindingOf(await bind(planned, "up", {}, context), "up", context);
-  await binding.keep(planned.state, async () => planned);
+  const binding = savedPlanCheck(await bind(planned, "up", {}, context), "up", context);
+  await binding.planUnchanged(planned.state, async () => planned);
   const { version, at, instance } = (await target.describeTable("t"))!;
   expect(instance).toBeDefined();
   expect(binding.tables).toEqual(new Map([["t", { version, at, instance }]]));

@@ -60,7 +60,7 @@ test("that keys may be the same in several rows is a risk unless all of the rows
     );
   };
   expect(await risksIn(target)).toEqual([]);
-  expect(await risksIn({ ...target, count: undefined })).toEqual([
+  expect(await risksIn({ ...target, countRows: undefined })).toEqual([
     "several rows with the same t.id would stop this; not all rows of t can be checked in advance",
   ]);
   await target.close();

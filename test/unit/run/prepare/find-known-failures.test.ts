@@ -47,9 +47,9 @@ async function asked(
   const folder = temporaryFolder();
   const engine = await open({ kind: "lance", uri: folder }, { name: "local", folder });
   const questions: string[] = [];
-  const count: Target["count"] = async (table, predicate, version, most) => {
+  const countRows: Target["countRows"] = async (table, predicate, version, most) => {
     questions.push(most === undefined ? predicate! : `${predicate}, up to ${most}`);
-    return await engine.count!(table, predicate, version, most);
+    return await engine.countRows!(table, predicate, version, most);
   };
   const first = aMigration(1, [
     createTable("t", columns, { rows }),
@@ -57,7 +57,7 @@ async function asked(
   ]);
   const options = { ledger: "_migrations", lease: { duration: 600_000, patience: 0 } };
   await up({ ...options, target: engine, migrations: sourceOf([first]) });
-  const target: Target = { ...engine, count, capabilities: { ...engine.capabilities, fences: isFenced } };
+  const target: Target = { ...engine, countRows, capabilities: { ...engine.capabilities, fences: isFenced } };
   await command({ ...options, target, migrations: sourceOf([first, aMigration(2, steps)]) });
   await engine.close();
   return questions;

@@ -65,7 +65,7 @@ async function aScene(texts: readonly (string | null)[], gap = 1) {
         },
         codeHash: "c0de",
         mayWrite: async () => {},
-        count: async () => await target.count!("documents"),
+        count: async () => await target.countRows!("documents"),
         progress: () => {},
         ...more,
       };

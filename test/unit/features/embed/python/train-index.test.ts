@@ -39,7 +39,7 @@ async function aScene(does: string, { refused = preempted, type = ivfFlat(), may
   const execute = async () => (calls++, await Promise.reject(new Error(refused)));
   const count = async () => prepared ?? 0;
   const project = { python: shellProgram(does), emit, signal, mayWrite: mayWrite ?? (async () => {}) };
-  const target = withExecutors({ ...real, execute, count }, { createIndex }, project);
+  const target = withExecutors({ ...real, execute, countRows: count }, { createIndex }, project);
   const action: CreateIndexAction = { kind: "createIndex", table: "docs", name: "by_v", index: { path, ...type } };
   const recreate = async () => {
     await real.execute({ kind: "dropTable", table: "docs" }, await real.describeTable("docs"));

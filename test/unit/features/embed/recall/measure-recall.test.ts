@@ -56,7 +56,7 @@ test("the vectors come from all parts of the table", async () => {
       return await target.rows.nearest(...asked);
     },
   };
-  await measureRecall({ rows, count: target.count }, column, { k: 1, sample: 30, clock });
+  await measureRecall({ rows, countRows: target.countRows }, column, { k: 1, sample: 30, clock });
   const ids = [...new Set(seen)];
   expect(ids).toHaveLength(30);
   expect(ids.every((id) => id % 10 !== 0)).toBe(true);

@@ -22,9 +22,9 @@ import { firstFailure, withKnownFailures } from "../run/prepare/find-known-failu
 import { loadChanged } from "../run/prepare/load-changed.ts";
 import { planPending } from "../run/prepare/plan-run.ts";
 import { computingOf, type RunContext } from "../run/run-context.ts";
-import type { RunDirection, Rules } from "./run.ts";
+import type { RunKind, Rules } from "./run.ts";
 
-export const upward: RunDirection<RunChoice> = { direction: "up", rules: upRules };
+export const upRun: RunKind<RunChoice> = { direction: "up", rules: upRules };
 
 function upRules(choice: RunChoice, context: RunContext, files: readonly MigrationFile[]): Rules {
   const { target, migrations: source, emit, guards } = context;
