@@ -12,7 +12,6 @@ export const longest: readonly string[] = [
   "stores/s3",
   "docs/docs",
   "e2e/reembed",
-  "stores/azure",
   "fault/beside",
   "service/hostile",
   "e2e/secrets",

@@ -63,4 +63,4 @@ test.skipIf(lacks("stores", typeof store === "string" ? store : undefined))(
   },
 );
 
-storeSuite("S3", store, "answers");
+storeSuite("S3", store);

@@ -24,25 +24,20 @@ import { answerOf, conflict, tryWithFaults } from "./trials.ts";
 
 const [races, kills, stops, trials] = [rounds(1, 10), rounds(1, 15), rounds(1, 10), rounds(1, 50)];
 
-type Usual = "runs" | "answers";
-
-/**
- * `given` is the reason as text if there is no store here. `usual` is what is tried on this store for each commit too: runs
- * and answers meet the same code of ours on every store, and what each does with a conditional write is seen in all tests.
- */
-export function storeSuite(name: string, given: Store | string, usual: Usual): void {
-  describe.skipIf(lacks("stores", typeof given === "string" ? given : undefined))(name, () => {
+/** `given` is the reason as text if there is no store here, and undefined if it is not tried now. */
+export function storeSuite(name: string, given: Store | string | undefined): void {
+  describe.skipIf(lacks("stores", typeof given === "string" ? given : undefined) || given === undefined)(name, () => {
     const store = given as Store;
     afterAll(async () => await store.stop());
-    commands(store, usual);
-    if (isLong || usual === "runs") severalRuns(store);
-    if (isLong || usual === "answers") answers(store);
+    commands(store);
+    severalRuns(store);
+    answers(store);
     faults(store);
     problems(store);
   });
 }
 
-function commands(store: Store, usual: Usual): void {
+function commands(store: Store): void {
   test("migrations are planned, applied and rolled back, and every value is right", async () => {
     const project = aProjectIn(store);
     writeAll(project);
@@ -58,40 +53,38 @@ function commands(store: Store, usual: Usual): void {
     expect(await contentOf(store, project.uri)).toEqual(afterFew);
   });
 
-  if (isLong || usual === "answers")
-    test("a table is created by up and dropped by down, and a dropped one is gone", async () => {
-      const project = aProjectIn(store);
-      project.migration("0001_create.ts", `m.createTable("t", { id: m.int32() }, { rows: [{ id: 1 }] }),`);
-      await project.run("up");
-      await project.run("down");
-      expect(await contentOf(store, project.uri)).toEqual({});
-      await project.run("up");
-      project.migration("0002_drop.ts", `m.dropTable("t"),`);
-      await project.run("up", "--accept", "irreversible");
-      expect(await contentOf(store, project.uri)).toEqual({});
-    });
+  test("a table is created by up and dropped by down, and a dropped one is gone", async () => {
+    const project = aProjectIn(store);
+    project.migration("0001_create.ts", `m.createTable("t", { id: m.int32() }, { rows: [{ id: 1 }] }),`);
+    await project.run("up");
+    await project.run("down");
+    expect(await contentOf(store, project.uri)).toEqual({});
+    await project.run("up");
+    project.migration("0002_drop.ts", `m.dropTable("t"),`);
+    await project.run("up", "--accept", "irreversible");
+    expect(await contentOf(store, project.uri)).toEqual({});
+  });
 
-  if (isLong || usual === "runs")
-    test("an existing database is adopted, and its migration makes the same in another place", async () => {
-      const uri = store.place();
-      const db = await lancedb.connect(uri, { storageOptions: { ...store.storageOptions } });
-      await db.createTable("things", [{ id: 1, name: "a", vector: [1, 2, 3] }]);
-      const before = await contentOf(store, uri);
-      const project = aProjectIn(store, { uri });
-      await project.run("pull");
-      await project.run("baseline");
-      project.migration("0002_more.ts", `m.renameColumn("things", "name", "label"),`);
-      await project.run("up");
-      const after = JSON.parse(JSON.stringify(before).replace('"name"', '"label"').replace("name:", "label:"));
-      expect(await contentOf(store, uri)).toEqual(after);
-      await project.run("verify");
+  test("an existing database is adopted, and its migration makes the same in another place", async () => {
+    const uri = store.place();
+    const db = await lancedb.connect(uri, { storageOptions: { ...store.storageOptions } });
+    await db.createTable("things", [{ id: 1, name: "a", vector: [1, 2, 3] }]);
+    const before = await contentOf(store, uri);
+    const project = aProjectIn(store, { uri });
+    await project.run("pull");
+    await project.run("baseline");
+    project.migration("0002_more.ts", `m.renameColumn("things", "name", "label"),`);
+    await project.run("up");
+    const after = JSON.parse(JSON.stringify(before).replace('"name"', '"label"').replace("name:", "label:"));
+    expect(await contentOf(store, uri)).toEqual(after);
+    await project.run("verify");
 
-      const elsewhere = store.place();
-      project.write("other.config.mjs", configOf(store, elsewhere));
-      await project.run("up", "--config", "other.config.mjs");
-      const { columns, indexes } = after.things;
-      expect(await contentOf(store, elsewhere)).toEqual({ things: { columns, rows: [], indexes } });
-    });
+    const elsewhere = store.place();
+    project.write("other.config.mjs", configOf(store, elsewhere));
+    await project.run("up", "--config", "other.config.mjs");
+    const { columns, indexes } = after.things;
+    expect(await contentOf(store, elsewhere)).toEqual({ things: { columns, rows: [], indexes } });
+  });
 }
 
 function configOf({ storageOptions }: Store, uri: string): string {
