@@ -18,7 +18,7 @@ const descriptions = {
   ray: { what: "Ray, which the tests install (300 MB)", onRequest: true },
   model: { what: "an embedding model, which the test downloads (110 MB)", onRequest: true },
   stores: { what: "servers for S3 and Azure, which the tests install" },
-  managers: { what: "pnpm, Bun and Yarn, which the tests install" },
+  managers: { what: "pnpm, Bun and Yarn, which the tests install", onRequest: true },
   containers: { what: "a container engine" },
   chromium: { what: "Chromium or Chrome" },
   terminal: { what: "`script` of util-linux", command: "script" },
