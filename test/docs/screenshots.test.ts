@@ -7,19 +7,23 @@ import { screenAfter, type Run } from "../../site/screenshots/screen.ts";
 import { windowSvg } from "../../site/screenshots/svg.ts";
 import { film, take } from "../../site/screenshots/take.ts";
 import { root } from "../support/project.ts";
+import { ofThisCommit } from "../support/rounds.ts";
 import { masked } from "./console.ts";
 
 const texts = (svg: string) => [...svg.matchAll(/<text x[^>]*>([^<]*)/g)].map(([, text]) => masked(text!));
 const saved = (name: string) => readFileSync(join(root, "docs/images", `${name}.svg`), "utf8");
 
-test.each(screenshots)("the screenshot $name shows what the command prints now", async (screenshot) => {
-  const svg = windowSvg({ title: "", columns: screenshot.columns, lines: await take(screenshot) });
-  // How fast rows are computed differs.
-  const words = (text: string) => text.replaceAll(/compute.* …|[\d,]+ of|[\d,]+\/s/g, "…");
-  expect(texts(svg).map(words), "npm run screenshots").toEqual(texts(saved(screenshot.name)).map(words));
-});
+test.each(ofThisCommit(screenshots, 2))(
+  "the screenshot $name shows what the command prints now",
+  async (screenshot) => {
+    const svg = windowSvg({ title: "", columns: screenshot.columns, lines: await take(screenshot) });
+    // How fast rows are computed differs.
+    const words = (text: string) => text.replaceAll(/compute.* …|[\d,]+ of|[\d,]+\/s/g, "…");
+    expect(texts(svg).map(words), "npm run screenshots").toEqual(texts(saved(screenshot.name)).map(words));
+  },
+);
 
-test("the recording shows what the commands print now", async () => {
+test.each(ofThisCommit([recording], 2))("the $name shows what the commands print now", async (recording) => {
   const svg = filmSvg("", recording.columns, await film(recording));
   // How often progress is printed, and how much of an action's line it leaves, differs.
   const isLasting = (text: string) => !/^(add|compute) .*[^)]$|rows computed|^TIME$/.test(text);

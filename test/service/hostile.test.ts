@@ -182,7 +182,18 @@ test("the arguments of workers, which everybody on the machine can read, do not 
   expect(read.join("\n")).not.toContain(apiKey);
 });
 
-test("work that takes longer than it may is given up once its process has ended, so that it changes nothing later", async () => {
+/** Each keeps a processor at work for seconds, and ends in the same code: for each commit one of them. */
+const cutOff = [
+  [
+    "work that takes longer than it may is given up once its process has ended, so that it changes nothing later",
+    givesUp,
+  ],
+  ["on SIGTERM, work that takes longer than eight seconds is cut off, and does not go on without the service", stops],
+] as const;
+
+test.each(ofThisCommit(cutOff, 2))("%s", async (_, holds) => holds());
+
+async function givesUp(): Promise<void> {
   const impatient = await startCommand(folder, ["--work-timeout", "6"]);
   const ask = (path: string, body: object) =>
     send(impatient.url, { path: `/v1/table/books/${path}`, headers: asJson, body: JSON.stringify(body) });
@@ -201,9 +212,9 @@ test("work that takes longer than it may is given up once its process has ended,
   ]);
   expect((await ask("count_rows", {})).body.toString()).toBe("3");
   expect(await impatient.close()).toBe(0);
-});
+}
 
-test("on SIGTERM, work that takes longer than eight seconds is cut off, and does not go on without the service", async () => {
+async function stops(): Promise<void> {
   const stopped = await startCommand(folder, []);
   // It takes minutes, and no row is that far from anything.
   const predicate = "levenshtein(repeat('a', 150000), repeat('b', 150000)) < 0";
@@ -219,7 +230,7 @@ test("on SIGTERM, work that takes longer than eight seconds is cut off, and does
   expect(stopped.log.join("")).toMatch(
     /^stopping: waiting up to 8 seconds for requests in progress, then cutting them off; interrupt again to stop at once$/m,
   );
-});
+}
 
 test("what the engine prints when it panics is not taken for the process that works", async () => {
   const impatient = await startCommand(folder, ["--work-timeout", "4"]);

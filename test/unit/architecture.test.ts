@@ -160,7 +160,7 @@ test("without its features, and with one more step kind, the rest compiles and r
   expect(migrate("up")).toMatchObject({ status: 0, stdout: expect.stringContaining("7 migrations applied") });
   expect(migrate("down", "--to", "0", "--accept", "lossy")).toMatchObject({ status: 0 });
   expect(migrate("verify")).toMatchObject({ status: 0 });
-  for (const typed of ["serve", "new", "prepare", "lint", "types", "verify --write"])
+  for (const typed of ["serve", "verify --write"])
     expect([typed, migrate(...typed.split(" ")).status]).toEqual([typed, 2]);
 });
 
