@@ -155,7 +155,7 @@ export const command = defineConfig({
         // One file for a feature, without what needs packages that a project may lack.
         {
           name: featureOf,
-          test: /\/src\/features\/(author\/(?!scaffold\/(ts-morph|type-problem|fill-template|renumber))|(bundle|contracts|embed|fleet|lint|markdown|rehearse|repair|telemetry|types)\/)/,
+          test: /\/src\/features\/(author\/(?!scaffold\/(ts-morph|type-problem|fill-template|renumber))|(bundle|completion|contracts|embed|fleet|lint|markdown|rehearse|repair|telemetry|types)\/)/,
           priority: 1,
         },
       ],

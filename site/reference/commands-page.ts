@@ -1,6 +1,6 @@
 /** The generated part of docs/reference/commands.md, from the definitions that make the help. */
-import { exitEntries, flagEntries, nameOf, type HelpEntry } from "../../src/main/arguments/help.ts";
-import type { Command } from "../../src/cli/command/command.ts";
+import { exitEntries, flagEntries, type HelpEntry } from "../../src/main/arguments/help.ts";
+import { nameOf, type Command } from "../../src/cli/command/command.ts";
 import { commonFlags } from "../../src/cli/command/flags.ts";
 import { loadGroups } from "../../src/main/commands/registry.ts";
 import { sentence, table } from "./markdown.ts";

@@ -7,7 +7,7 @@ export async function start(args: readonly string[], entry: string): Promise<voi
   keepCompiledCode(entry);
   const [first, ...words] = args;
   const text =
-    first === "__complete" ? await (await import("./arguments/complete.ts")).complete(words) : await helpFor(args);
+    first === "__complete" ? await (await import("./commands/registry.ts")).complete(words) : await helpFor(args);
   if (text === undefined) return await (await import("./main.ts")).main(args);
   process.exitCode = 0;
   // The reader may have closed its pipe (migrate --help | head -1).

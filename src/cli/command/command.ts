@@ -57,6 +57,11 @@ export function defineCommand<Table extends FlagTable>(command: Command<Table>):
   return command as unknown as Command;
 }
 
+/** The word with which it is called. */
+export function nameOf({ usage }: Command): string {
+  return usage.split(" ", 1)[0]!;
+}
+
 /** The flags of the configuration that a command refuses because it reads none. It may have flags of the same names. */
 export function refusedFlags({ readsConfig, flags }: Command): readonly string[] {
   return readsConfig === false ? Object.keys(configFlags).filter((name) => !Object.hasOwn(flags, name)) : [];

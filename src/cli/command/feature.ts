@@ -27,8 +27,18 @@ export interface Feature extends Additions {
   readonly flags?: Readonly<Record<string, FlagTable>>;
   /** What it adds to commands of the core, by their names. */
   readonly extensions?: Readonly<Record<string, () => Promise<Extension>>>;
+  /** What `migrate __complete` prints for the words that are typed. */
+  readonly complete?: (words: readonly string[], known: KnownCommands) => Promise<string>;
   /** What it adds to the migrator for programs. */
   readonly members?: () => Promise<Readonly<Record<string, MigratorMember<never, unknown>>>>;
+}
+
+/** All commands, and the features that add to them. */
+export interface KnownCommands {
+  readonly features: readonly Feature[];
+  /** The command of this name; undefined if there is none. */
+  readonly loadCommand: (name: string) => Promise<Command | undefined>;
+  readonly loadCommands: () => Promise<readonly Command[]>;
 }
 
 /** A function of the migrator: the options that it takes, and what it does. */

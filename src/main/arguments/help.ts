@@ -1,6 +1,6 @@
 /** The text of help. */
 import { loadGroups } from "../commands/registry.ts";
-import { refusedFlags, type Command } from "../../cli/command/command.ts";
+import { nameOf, refusedFlags, type Command } from "../../cli/command/command.ts";
 import { endingCode, type EndingName } from "../../cli/command/exit-code.ts";
 import { commonFlags, type Flag, type FlagTable } from "../../cli/command/flags.ts";
 
@@ -16,10 +16,6 @@ export async function helpAbout(words: readonly string[], columns: number): Prom
     .find((found) => found !== undefined);
   const blocks = command === undefined ? allHelp(groups, columns) : commandHelp(command, columns);
   return `${blocks.join("\n\n")}\n`;
-}
-
-export function nameOf({ usage }: Command): string {
-  return usage.split(" ", 1)[0]!;
 }
 
 function allHelp(groups: Awaited<ReturnType<typeof loadGroups>>, columns: number): readonly string[] {

@@ -3,9 +3,8 @@ import yargs, { type Argv } from "yargs";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { similarName } from "../../schema/names.ts";
 import { loadCommands } from "../commands/registry.ts";
-import type { Command } from "../../cli/command/command.ts";
+import { nameOf, type Command } from "../../cli/command/command.ts";
 import { commonFlags, withFlags, type FlagTable } from "../../cli/command/flags.ts";
-import { nameOf } from "./help.ts";
 import type { GivenCommand } from "./parse-plainly.ts";
 
 /** The command that was given, and its flags. Throws ERR_USAGE. */

@@ -48,6 +48,14 @@ export async function loadCommands(): Promise<readonly Command[]> {
   return (await loadGroups()).flatMap(([, commands]) => commands);
 }
 
+/** What can be typed next, for shells; undefined without a feature that finds it. */
+export async function complete(words: readonly string[]): Promise<string | undefined> {
+  // What a configuration prints must not become a candidate.
+  console.log = console.info = console.debug = console.error;
+  const known = { features: all, loadCommand, loadCommands };
+  return await all.find((one) => one.complete !== undefined)?.complete?.(words, known);
+}
+
 /** The commands under the title of their group. */
 export async function loadGroups(): Promise<readonly (readonly [title: string, commands: readonly Command[]])[]> {
   return await Promise.all(

@@ -4,12 +4,10 @@ import { join } from "node:path";
 import { formatVersion } from "../../migrations/file-name.ts";
 import { lockName } from "../../migrations/schema-lock.ts";
 import { openProject } from "../../session/session.ts";
-import { refusedFlags, type Command } from "../../cli/command/command.ts";
+import { nameOf, refusedFlags, type Command } from "../../cli/command/command.ts";
+import type { KnownCommands } from "../../cli/command/feature.ts";
 import { commonFlags, type Flag, type FlagTable } from "../../cli/command/flags.ts";
 import { printable } from "../../cli/command/printable.ts";
-import * as features from "../../features/index.ts";
-import { loadCommand, loadCommands } from "../commands/registry.ts";
-import { nameOf } from "./help.ts";
 
 /** A word, and what it means. */
 type Candidate = readonly [word: string, meaning?: string];
@@ -19,21 +17,20 @@ interface Typed {
   readonly before: readonly string[];
   readonly current: string;
   readonly flags: FlagTable;
+  readonly known: KnownCommands;
 }
 
 /** One line for each candidate for the last of these words: the word, a tab and its meaning. */
-export async function complete(words: readonly string[]): Promise<string> {
-  // What a configuration prints must not become a candidate.
-  console.log = console.info = console.debug = console.error;
+export async function complete(words: readonly string[], known: KnownCommands): Promise<string> {
   const before = words.slice(0, -1);
-  const command = await commandIn(before);
+  const command = await commandIn(before, known);
   const flags = command === undefined ? commonFlags : { ...commonFlags, ...command.flags };
-  const typed = { before, current: words.at(-1) ?? "", flags };
+  const typed = { before, current: words.at(-1) ?? "", flags, known };
   const candidates = (await valuesFor(typed)) ?? (await wordsFor(typed, command));
   return candidates.map((words) => `${words.map((text = "") => printable(text)).join("\t")}\n`).join("");
 }
 
-async function commandIn(words: readonly string[]): Promise<Command | undefined> {
+async function commandIn(words: readonly string[], { loadCommand }: KnownCommands): Promise<Command | undefined> {
   for (const [index, word] of words.entries()) {
     const isValue = takesValue(commonFlags, words[index - 1]) !== undefined;
     const command = isValue ? undefined : await loadCommand(word);
@@ -51,27 +48,28 @@ function takesValue(flags: FlagTable, word = ""): Flag<unknown> | undefined {
 }
 
 /** The values of the flag to which the current word belongs; undefined if it belongs to none. */
-async function valuesFor({ before, current, flags }: Typed): Promise<readonly Candidate[] | undefined> {
+async function valuesFor(typed: Typed): Promise<readonly Candidate[] | undefined> {
+  const { before, current, flags } = typed;
   // bash takes --to=3 for three words.
   const [last, word] = current === "=" ? ["=", ""] : [before.at(-1), current];
   const name = last !== "=" ? last : current === "=" ? before.at(-1) : before.at(-2);
   const separate = takesValue(flags, name);
-  if (separate !== undefined) return startingWith(word, await valuesOf(separate, before));
+  if (separate !== undefined) return startingWith(word, await valuesOf(separate, typed));
   const [, joined = "", value = ""] = /^(--[a-z-]+)=(.*)$/s.exec(current) ?? [];
   const flag = takesValue(flags, joined);
   if (flag === undefined) return undefined;
-  return startingWith(value, await valuesOf(flag, before)).map(([one, ...meaning]) => [`${joined}=${one}`, ...meaning]);
+  return startingWith(value, await valuesOf(flag, typed)).map(([one, ...meaning]) => [`${joined}=${one}`, ...meaning]);
 }
 
 /** Commands, values of an argument without a flag, or flags. */
 async function wordsFor(
-  { before, current, flags }: Typed,
+  { before, current, flags, known }: Typed,
   command: Command | undefined,
 ): Promise<readonly Candidate[]> {
   if (command === undefined && !current.startsWith("-"))
     return startingWith(
       current,
-      (await loadCommands()).map((one) => [nameOf(one), one.describe]),
+      (await known.loadCommands()).map((one) => [nameOf(one), one.describe]),
     );
   const positionals = Object.values(flags).filter(({ kind }) => kind === "positional");
   const values = positionals.flatMap(({ value = "" }) => wordsIn(value));
@@ -100,12 +98,12 @@ function isAboutTables(value: string): boolean {
   return /^"?TABLE/.test(value);
 }
 
-async function valuesOf({ value = "" }: Flag<unknown>, before: readonly string[]): Promise<readonly Candidate[]> {
+async function valuesOf({ value = "" }: Flag<unknown>, typed: Typed): Promise<readonly Candidate[]> {
   try {
-    if (value === "TARGET") return Object.keys((await projectOf(before)).config.targets).map((name) => [name]);
+    if (value === "TARGET") return Object.keys((await projectOf(typed)).config.targets).map((name) => [name]);
     if (value === "NUMBER")
-      return (await projectOf(before)).migrations.list().map(({ version, name }) => [formatVersion(version), name]);
-    if (isAboutTables(value)) return await tablesFor(value, before);
+      return (await projectOf(typed)).migrations.list().map(({ version, name }) => [formatVersion(version), name]);
+    if (isAboutTables(value)) return await tablesFor(value, typed);
     return wordsIn(value);
   } catch {
     // The command itself will report what is wrong with the configuration or the migrations.
@@ -114,14 +112,14 @@ async function valuesOf({ value = "" }: Flag<unknown>, before: readonly string[]
 }
 
 /** The configuration, or the one that is typed. */
-async function projectOf(before: readonly string[]): ReturnType<typeof openProject> {
+async function projectOf({ before, known }: Typed): ReturnType<typeof openProject> {
   const at = before.findLastIndex((word) => takesValue({ config: commonFlags.config }, word) !== undefined);
-  return await openProject({ config: at === -1 ? undefined : before[at + 1], loadSeconds: 5 }, Object.values(features));
+  return await openProject({ config: at === -1 ? undefined : before[at + 1], loadSeconds: 5 }, known.features);
 }
 
 /** The tables after the last migration, or also their columns. */
-async function tablesFor(value: string, before: readonly string[]): Promise<readonly Candidate[]> {
-  const text = readFileSync(join((await projectOf(before)).folder, lockName), "utf8");
+async function tablesFor(value: string, typed: Typed): Promise<readonly Candidate[]> {
+  const text = readFileSync(join((await projectOf(typed)).folder, lockName), "utf8");
   const { tables } = JSON.parse(text) as { tables: Record<string, { columns: Record<string, string> }> };
   if (!value.startsWith('"TABLE.COLUMN')) return Object.keys(tables).map((table) => [table]);
   return Object.entries(tables).flatMap(([table, { columns }]) =>
