@@ -14,7 +14,7 @@ const tables: Readonly<Record<string, readonly (readonly [file: string, name: st
   "the settings of a target of kind lance": [["src/targets/lance/options.ts", "LanceConfig"]],
   "the settings of a target of any kind": [["src/session/config.ts", "TargetSettings"]],
   guards: [["src/plan/assess/guards.ts", "Guards"]],
-  "the settings of a target of kind rest": [["src/targets/rest/options/rest-config.ts", "RestConfig"]],
+  "the settings of a target of kind rest": [["src/features/rest/options/rest-config.ts", "RestConfig"]],
 };
 
 /** What to read about a setting. */

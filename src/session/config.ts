@@ -1,10 +1,14 @@
 import type { Guards } from "../plan/assess/guards.ts";
-import type { TargetConfig } from "../targets/index.ts";
 import type { Hooks } from "../run/hooks.ts";
 import type { Databases } from "./databases.ts";
 
+/** A target with settings of its own, which are checked when it is opened. */
+export interface AnyTarget {
+  readonly kind: string;
+}
+
 /** Features add to it: src/migrator/config.ts. */
-export interface CoreConfig {
+export interface CoreConfig<Target = AnyTarget> {
   /**
    * The folder of the migration files.
    *
@@ -34,7 +38,7 @@ export interface CoreConfig {
    *
    * @default `local`: the folder `.lancedb`
    */
-  readonly targets?: Readonly<Record<string, TargetConfig & TargetSettings>>;
+  readonly targets?: Readonly<Record<string, Target & TargetSettings<Target>>>;
   /**
    * If a run writes no record for this time, another run takes over. Use the same for all runs of a database.
    *
@@ -62,7 +66,7 @@ export interface CoreConfig {
 }
 
 /** What any target can have. */
-export interface TargetSettings {
+export interface TargetSettings<Target = object> {
   /** What migrations may do there. */
   readonly guards?: Guards;
   /**
@@ -80,7 +84,7 @@ export interface TargetSettings {
    * The names of many databases with the same migrations: a list, the path of a file with one name per line, or a
    * function that returns a list. `migrate up` and `migrate status` run on all of them.
    */
-  readonly databases?: Databases;
+  readonly databases?: Databases<Target>;
 }
 
 export const defaultSeconds = { lease: 30, wait: 600 };

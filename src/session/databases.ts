@@ -5,18 +5,20 @@ import { isObject, isText, must, type Check } from "../checks/check.ts";
 import { fileReason, firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { similarName } from "../schema/names.ts";
 import { settled } from "../migrations/evaluate.ts";
-import type { TargetConfig } from "../targets/index.ts";
 import type { Target } from "../targets/contract/target.ts";
 
 type DatabaseSettings<Config> = Config extends unknown ? Partial<Omit<Config, "kind">> : never;
 
 /** A database: its name, or its name with the settings in which it differs from the target. */
-export type ListedDatabase = string | ({ readonly name: string } & DatabaseSettings<TargetConfig>);
+export type ListedDatabase<Target = object> = string | ({ readonly name: string } & DatabaseSettings<Target>);
 
 /** A list, the path of a file with one name per line, or a function that returns a list. */
-export type Databases = string | readonly ListedDatabase[] | (() => Listed | Promise<Listed>);
+export type Databases<Target = object> =
+  | string
+  | readonly ListedDatabase<Target>[]
+  | (() => Listed<Target> | Promise<Listed<Target>>);
 
-type Listed = Iterable<ListedDatabase> | AsyncIterable<ListedDatabase>;
+type Listed<Target> = Iterable<ListedDatabase<Target>> | AsyncIterable<ListedDatabase<Target>>;
 
 export const databasesCheck: Check = must(
   (value) => (isText(value) && value !== "") || Array.isArray(value) || typeof value === "function",
@@ -92,7 +94,7 @@ async function collected(list: () => unknown): Promise<readonly unknown[] | unde
   if (typeof listed !== "object" || listed === null || !(Symbol.iterator in listed || Symbol.asyncIterator in listed))
     return undefined;
   const items: unknown[] = [];
-  for await (const item of listed as Listed) items.push(item);
+  for await (const item of listed as Listed<object>) items.push(item);
   return items;
 }
 

@@ -31,7 +31,7 @@ import { defaultSeconds, type CoreConfig } from "./config.ts";
 import type { Hooks } from "../run/hooks.ts";
 import { usualLedger } from "../run/execute/version-names.ts";
 import { similarName, tableNameProblem } from "../schema/names.ts";
-import { targetKinds } from "../targets/index.ts";
+import { targetKinds, type TargetConfig, type TargetLoaders } from "../targets/index.ts";
 import { databasesCheck } from "./databases.ts";
 
 const classes = ["exact", "checked", "restore", "none"] as const satisfies readonly RollbackClass[];
@@ -56,7 +56,7 @@ const severalPaths = listOf(onePath, "must be the path of a folder or a file, or
 const hook = optional(must((value) => typeof value === "function", "must be a function"));
 const hooksShape: Shape<Hooks> = { beforeRun: hook, afterRun: hook, beforeMigration: hook, afterMigration: hook };
 
-const configShape: Shape<CoreConfig> = {
+const configShape = (kinds: TargetLoaders): Shape<CoreConfig> => ({
   migrations: optional(filledText("must be a folder's path")),
   schema: optional(filledText("must be a file's path")),
   ledger: optional(
@@ -74,7 +74,7 @@ const configShape: Shape<CoreConfig> = {
       recordOf(
         objectWith(
           {
-            kind: text(`must be one of ${targetKinds.join(", ")}`),
+            kind: text(`must be one of ${targetKinds(kinds).join(", ")}`),
             guards: optional(exactObject(guardsShape, "must be an object")),
             push: optional(yesOrNo),
             contracts: optional(contractsCheck),
@@ -91,7 +91,7 @@ const configShape: Shape<CoreConfig> = {
   waitSeconds: optional(seconds(0)),
   python: optional(filledText("must be a program")),
   hooks: optional(exactObject(hooksShape, "must be an object of functions")),
-};
+});
 
 type DefaultedKey = "migrations" | "ledger" | "targets" | "leaseSeconds" | "waitSeconds";
 
@@ -103,6 +103,8 @@ export interface LoadedConfig extends Omit<CoreConfig, DefaultedKey>, Required<P
   readonly isDefault?: true;
   /** The folder that relative paths start from. */
   readonly folder: string;
+  /** The kinds of targets that features add. */
+  readonly kinds: TargetLoaders;
 }
 
 /** In this order. */
@@ -111,12 +113,19 @@ export const configNames = ["migrate.config.ts", "migrate.config.mts", "migrate.
 /** The keys that features add, with their checks. */
 export type AddedSettings = Readonly<Record<string, Check>>;
 
+/** What features add. */
+export interface AddedToConfig extends Pick<LoadedConfig, "kinds"> {
+  readonly settings: AddedSettings;
+}
+
+const nothing: AddedToConfig = { settings: {}, kinds: {} };
+
 /** Loads the configuration at `path`, else the one in `folder`, else the defaults. */
 export async function loadConfig(
   folder: string,
   path?: string,
   loadSeconds?: number,
-  added: AddedSettings = {},
+  added: AddedToConfig = nothing,
 ): Promise<LoadedConfig> {
   const file =
     path === undefined
@@ -134,7 +143,7 @@ export async function loadConfig(
 }
 
 /** A configuration that is given as an object, with paths relative to `folder`. Throws ERR_CONFIG_INVALID. */
-export function givenConfig(config: unknown, folder: string, added: AddedSettings = {}): LoadedConfig {
+export function givenConfig(config: unknown, folder: string, added: AddedToConfig = nothing): LoadedConfig {
   const file = "the configuration";
   return { ...parseConfig(config, file, added), file, folder };
 }
@@ -159,24 +168,29 @@ async function importConfig(file: string, loadSeconds?: number): Promise<unknown
   return module.default;
 }
 
-function parseConfig(value: unknown, file: string, added: AddedSettings): ReturnType<typeof withDefaults> {
-  const problem = problemInSettings(exactObject({ ...configShape, ...added }, "must be an object")(value));
+function parseConfig(value: unknown, file: string, added: AddedToConfig): ReturnType<typeof withDefaults> {
+  const problem = problemInSettings(
+    exactObject({ ...configShape(added.kinds), ...added.settings }, "must be an object")(value),
+  );
   if (problem !== undefined) throw new MigrateError("ERR_CONFIG_INVALID", { file, problem });
   return withDefaults(value as CoreConfig, added);
 }
 
-function withDefaults(given: CoreConfig, added: AddedSettings): Omit<LoadedConfig, "file" | "folder"> {
+const usualTarget: TargetConfig = { kind: "lance", uri: usualDatabase };
+
+function withDefaults(given: CoreConfig, { settings, kinds }: AddedToConfig): Omit<LoadedConfig, "file" | "folder"> {
   return {
     ...given,
     // Members may be inherited.
-    ...Object.fromEntries(Object.keys(added).map((key) => [key, given[key as keyof CoreConfig]])),
+    ...Object.fromEntries(Object.keys(settings).map((key) => [key, given[key as keyof CoreConfig]])),
+    kinds,
     target: given.target,
     hooks: given.hooks,
     schema: given.schema,
     python: given.python,
     migrations: given.migrations ?? "migrations",
     ledger: given.ledger ?? usualLedger,
-    targets: given.targets ?? { local: { kind: "lance", uri: usualDatabase } },
+    targets: given.targets ?? { local: usualTarget },
     leaseSeconds: given.leaseSeconds ?? defaultSeconds.lease,
     waitSeconds: given.waitSeconds ?? defaultSeconds.wait,
   };

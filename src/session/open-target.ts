@@ -74,14 +74,14 @@ export async function databasesOf(
   });
 }
 
-async function targetIn({ targets, file }: LoadedConfig, name: string) {
+async function targetIn({ targets, kinds, file }: LoadedConfig, name: string) {
   const { guards: _, push: __, contracts: ___, databases, ...given } = targets[name]!;
   const refuse = (problem: string): never => {
     throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: `targets.${name}${problem}` });
   };
-  const module = await loadTarget(given.kind);
+  const module = await loadTarget(given.kind, kinds);
   if (module === undefined)
-    return refuse(`.kind is ${JSON.stringify(given.kind)}; it must be one of ${targetKinds.join(", ")}`);
+    return refuse(`.kind is ${JSON.stringify(given.kind)}; it must be one of ${targetKinds(kinds).join(", ")}`);
   const check = (settings: object, of: string) => {
     const problem = problemInSettings(module.options(settings));
     if (problem !== undefined) refuse(`${of}: ${problem}`);

@@ -2,13 +2,16 @@
 import type { MigrationSource } from "../migrations/source.ts";
 import type { Listen } from "../run/observed.ts";
 import type { PlanCheck } from "../run/plan-check.ts";
-import type { AddedSettings, LoadedConfig } from "./load-config.ts";
+import type { TargetLoaders } from "../targets/index.ts";
+import type { AddedSettings, AddedToConfig, LoadedConfig } from "./load-config.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
 
 export interface SessionFeature {
   /** Keys of the configuration, with their checks. */
   readonly settings?: AddedSettings;
+  /** Kinds of targets. */
+  readonly targets?: TargetLoaders;
   /** The migrations of a file that a session is given in place of the folder. */
   readonly migrationsInBundle?: (path: string) => Promise<MigrationSource>;
   /** Listens to the runs of the session. */
@@ -29,9 +32,12 @@ export interface SessionSettings {
   readonly isSeveral: boolean;
 }
 
-/** The keys of the configuration that all of them add. */
-export function settingsOf(all: readonly SessionFeature[]): AddedSettings {
-  return Object.assign({}, ...all.map(({ settings }) => settings)) as AddedSettings;
+/** What all of them add to the configuration. */
+export function addedToConfig(all: readonly SessionFeature[]): AddedToConfig {
+  return {
+    settings: Object.assign({}, ...all.map(({ settings }) => settings)) as AddedSettings,
+    kinds: Object.assign({}, ...all.map(({ targets }) => targets)) as TargetLoaders,
+  };
 }
 
 /** What the feature brings that computes columns. */

@@ -9,7 +9,7 @@ import { databaseNamed } from "./databases.ts";
 import type { CoreConfig } from "./config.ts";
 import { configNames, givenConfig, loadConfig, problemInSettings, type LoadedConfig } from "./load-config.ts";
 import { sessionShape, type SessionOptions } from "./session-options.ts";
-import { computingIn, settingsOf, type SessionFeature } from "./session-feature.ts";
+import { addedToConfig, computingIn, type SessionFeature } from "./session-feature.ts";
 import { usualDatabase } from "./usual-database.ts";
 import { databasesOf, openTarget, targetNamed, type CheckedDatabase } from "./open-target.ts";
 import type { MigratorOptions } from "../run/run-context.ts";
@@ -72,7 +72,7 @@ export async function openProject(
   given?: CoreConfig,
 ): Promise<Project> {
   const here = wanted.folder ?? process.cwd();
-  const added = settingsOf(features);
+  const added = addedToConfig(features);
   const config =
     given === undefined
       ? await loadConfig(here, wanted.config, wanted.loadSeconds, added)

@@ -13,7 +13,7 @@ import { journalOf } from "../../src/ledger/journal/open-journal.ts";
 import { takeLease, type Lease } from "../../src/ledger/lease/lease.ts";
 import { thisRunner } from "../../src/run/run-context.ts";
 import { open as openFolder } from "../../src/targets/lance/lance.ts";
-import { open as openService } from "../../src/targets/rest/rest.ts";
+import { open as openService } from "../../src/features/rest/rest.ts";
 import { systemClock } from "../../src/time/clock.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));

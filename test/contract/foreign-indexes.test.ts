@@ -12,7 +12,7 @@ import { fixedSizeList, float16, int64, largeUtf8 } from "../../src/schema/decla
 import { createTable, dropColumn, dropIndex, renameColumn, retypeColumn } from "../../src/steps/index.ts";
 import type { IndexKind } from "../../src/schema/table-index.ts";
 import type { Step } from "../../src/steps/registry.ts";
-import { loadTarget } from "../../src/targets/index.ts";
+import { loadAnyTarget } from "../support/any-target.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { arrow, field } from "../support/foreign.ts";
 import { columns, putForeignIndexes } from "../support/foreign-indexes.ts";
@@ -30,7 +30,7 @@ async function aProject(steps: readonly Step[], scheme = "") {
       join(migrations, file),
       `export const accepts = ["lossy", "irreversible"];\nexport const up = ${JSON.stringify(up)};\n`,
     );
-  const module = (await loadTarget("lance"))!;
+  const module = await loadAnyTarget("lance");
   const target = await module.open({ kind: "lance", uri: `${scheme}${folder}` }, { name: "test", folder });
   onTestFinished(() => target.close());
   const options = {
@@ -183,7 +183,7 @@ test("a rollback that would lose such an index is refused before the first write
 test("a service tells of indexes that the engine's client does not list", async () => {
   const { url, data } = await aService();
   putForeignIndexes(data);
-  const module = (await loadTarget("rest"))!;
+  const module = await loadAnyTarget("rest");
   const given = { kind: "rest", endpoint: url, apiKey, dialect: "namespace" };
   const target = await module.open(given, { name: "served", folder: data });
   onTestFinished(() => target.close());

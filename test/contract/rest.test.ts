@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Action } from "../../src/actions/model/action.ts";
 import { startService } from "../../src/features/serve/start-service.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
-import { open as openRest } from "../../src/targets/rest/rest.ts";
+import { open as openRest } from "../../src/features/rest/rest.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { aProxy, type Fate } from "../support/proxy.ts";
 import { rounds } from "../support/rounds.ts";

@@ -10,7 +10,7 @@ import { btree } from "../../src/schema/declare/index-builders.ts";
 import * as m from "../../src/steps/index.ts";
 import { stepNames, type Step, type StepName } from "../../src/steps/registry.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
-import { open as openRest } from "../../src/targets/rest/rest.ts";
+import { open as openRest } from "../../src/features/rest/rest.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { aMigration } from "../simulate/history.ts";
 import { aProject, temporaryFolder } from "../support/project.ts";

@@ -38,14 +38,14 @@ const pausesOf = (allowed: Patience) =>
   );
 
 const lance = "src/targets/lance/lance.ts";
-const http = "src/targets/rest/http/http.ts";
+const http = "src/features/rest/http/http.ts";
 const pages = "src/features/embed/compute/found-rows.ts";
 const app = "src/features/serve/app.ts";
 const route = "src/features/serve/routes/route.ts";
 const connections = "src/features/serve/connections.ts";
 const lease = `${defaultSeconds.lease}`;
 const reading = numberIn(lance, /answerSeconds = (\d+)/);
-const asked = numberIn("src/targets/rest/http/http-errors.ts", /, 0\), ([\d_]+)\)/);
+const asked = numberIn("src/features/rest/http/http-errors.ts", /, 0\), ([\d_]+)\)/);
 const body = numberIn("src/features/serve/start-service.ts", /bodyLimit: (.+),/);
 const perAddress = numberIn(connections, /Math\.min\(([\d_]+), Math\.max/) / 2;
 const markerName = numberIn("src/ledger/journal/marker-name.ts", "longestMarker");
@@ -131,11 +131,11 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
     `loaded and wait for something | ${numberIn("src/migrations/source.ts", /`loadSeconds`: .*; (\d+) when absent/)} s |`,
     `| another run that is working | ${defaultSeconds.wait} s |`,
     `the longer of the two runs' leases, ${lease} s by default`,
-    `including name lookup and TLS | ${numberIn("src/targets/rest/options/options.ts", /connectSeconds \?\? (\d+)/)} s |`,
-    `which is sent only once | ${numberIn("src/targets/rest/options/options.ts", /answerSeconds \?\? (\d+)/)} s |`,
+    `including name lookup and TLS | ${numberIn("src/features/rest/options/options.ts", /connectSeconds \?\? (\d+)/)} s |`,
+    `which is sent only once | ${numberIn("src/features/rest/options/options.ts", /answerSeconds \?\? (\d+)/)} s |`,
     `that reads | ${seconds(numberIn(http, "longestRead"))} s or \`answerSeconds\`, whichever is less; ${patience.request.tries} tries, ` +
       `with pauses of ${(0.75 * patience.request.first) / 1000} s and more, or what \`Retry-After\` asks for, up to ${seconds(asked)} s |`,
-    `| a list in pages | ${number(numberIn("src/targets/rest/client.ts", "mostPages"))} pages, each with the limit of a read; ${numberIn("src/targets/rest/client.ts", "mostIdlePages")} pages in a row`,
+    `| a list in pages | ${number(numberIn("src/features/rest/client.ts", "mostPages"))} pages, each with the limit of a read; ${numberIn("src/features/rest/client.ts", "mostIdlePages")} pages in a row`,
     `| a read from an object store | ${reading} s per read |`,
     `| ${patience.conflict.tries} tries, pauses up to ${seconds(patience.conflict.longest)} s. For a retype`,
     `${patience.detour.tries} tries, and ${patience.hurried.tries} with pauses up to ${seconds(patience.hurried.longest)} s while`,
@@ -145,8 +145,8 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
     `a request that arrives | ${seconds(numberIn("src/features/serve/start-service.ts", /requestTimeout: ([\d_]+),/))} s |`,
     `first come, first served; ${patience.served.tries} tries, or ${seconds(numberIn("src/features/serve/tables/open-tables.ts", "longestTime"))} s of them, with pauses up to ${longest(patience.served).toFixed(2)} s,`,
     `requests in flight when it ends | ${seconds(numberIn("src/features/serve/start-service.ts", "longestClose"))} s |`,
-    `| ${mebibytes(numberIn(http, "largestAnswer"))} of rows, ${mebibytes(numberIn("src/targets/rest/rows.ts", "largestRead"))} for a page of \`backfillColumn\`; otherwise ${mebibytes(numberIn(http, "largestText"))}, ` +
-      `for JSON with at most ${numberIn(http, /levels: (\d+)/)} levels and ${number(numberIn(http, /values: ([\d_]+)/))} values. Messages show at most ${numberIn("src/targets/rest/http/http-errors.ts", "shownOfAnswer")} characters`,
+    `| ${mebibytes(numberIn(http, "largestAnswer"))} of rows, ${mebibytes(numberIn("src/features/rest/rows.ts", "largestRead"))} for a page of \`backfillColumn\`; otherwise ${mebibytes(numberIn(http, "largestText"))}, ` +
+      `for JSON with at most ${numberIn(http, /levels: (\d+)/)} levels and ${number(numberIn(http, /values: ([\d_]+)/))} values. Messages show at most ${numberIn("src/features/rest/http/http-errors.ts", "shownOfAnswer")} characters`,
     `| the name of a ledger | ${ledgerName} characters |`,
   ],
   "docs/object-stores.md": [
@@ -161,7 +161,7 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
   ],
   "docs/rest.md": [`up to ${patience.staleList.tries} times within ${seconds(pausesOf(patience.staleList))} seconds`],
   "docs/rollback.md": [
-    `It compares up to ${number(numberIn("src/engine/versions.ts", /mostCompared: ([\d_]+)/))} rows, or ${number(numberIn("src/targets/rest/versions.ts", /mostCompared: ([\d_]+)/))} through a service`,
+    `It compares up to ${number(numberIn("src/engine/versions.ts", /mostCompared: ([\d_]+)/))} rows, or ${number(numberIn("src/features/rest/versions.ts", /mostCompared: ([\d_]+)/))} through a service`,
     `Each table gets ${number(numberIn("src/features/rehearse/rehearse.ts", /rows = ([\d_]+)/))} rows`,
     `as the index needs, up to ${number(numberIn("src/features/rehearse/scratch-copy.ts", "mostForIndexes"))}.`,
   ],

@@ -5,7 +5,7 @@ import { journalOf } from "../../src/ledger/journal/open-journal.ts";
 import { recordChain } from "../../src/ledger/lease/record-chain.ts";
 import { foldLedger } from "../../src/ledger/state/fold.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
-import { open as openRest } from "../../src/targets/rest/rest.ts";
+import { open as openRest } from "../../src/features/rest/rest.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { systemClock } from "../../src/time/clock.ts";
 import { temporaryFolder } from "../support/project.ts";

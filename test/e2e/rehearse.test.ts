@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { embed } from "../../src/features/embed/feature.ts";
+import { rest } from "../../src/features/rest/feature.ts";
 import { openSession } from "../../src/session/session.ts";
 import { openScratch } from "../../src/targets/index.ts";
 import type { Scratch } from "../../src/targets/contract/target.ts";
@@ -345,7 +346,7 @@ test("a copy is asked for nothing that its target can't do", async () => {
   );
   const target = { kind: "rest", endpoint: endpointOf(project), apiKey: key.MIGRATE_API_KEY };
   project.write("migrate.config.ts", `export default { targets: { here: ${JSON.stringify(target)} } };\n`);
-  const { options, close } = await openSession({ folder: project.folder }, [embed]);
+  const { options, close } = await openSession({ folder: project.folder }, [embed, rest]);
   const asked = new Set<string>();
   const { problem } = await rehearse(options, {}, async () => {
     const scratch = await openScratch();

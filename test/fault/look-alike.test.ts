@@ -13,7 +13,7 @@ import type { Action } from "../../src/actions/model/action.ts";
 import { float32, int32, int8, struct, utf8, vector } from "../../src/schema/declare/type-builders.ts";
 import { addColumn, createTable, dropColumn, renameTable, retypeColumn } from "../../src/steps/index.ts";
 import type { Step } from "../../src/steps/registry.ts";
-import { loadTarget } from "../../src/targets/index.ts";
+import { loadAnyTarget } from "../support/any-target.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { leapingOverLeases } from "../support/clocks.ts";
 import { temporaryFolder } from "../support/project.ts";
@@ -46,7 +46,7 @@ async function aDatabase(kind: Kind, ...migrations: readonly (readonly Step[])[]
   const files = join(folder, "migrations");
   mkdirSync(files);
   const open = async (): Promise<Target> => {
-    const module = (await loadTarget(kind))!;
+    const module = await loadAnyTarget(kind);
     const given = kind === "rest" ? { kind, endpoint: url, apiKey, dialect: "namespace" } : { kind, uri: data };
     const target = await module.open(given, { name: "test", folder });
     onTestFinished(() => target.close());

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { up } from "../../src/commands/up.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
-import { open } from "../../src/targets/rest/rest.ts";
+import { open } from "../../src/features/rest/rest.ts";
 import { leapingOverLeases } from "../support/clocks.ts";
 import { root, temporaryFolder } from "../support/project.ts";
 import { aProxy, type Proxy } from "../support/proxy.ts";

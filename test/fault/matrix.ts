@@ -9,7 +9,7 @@ import { embed } from "../../src/features/embed/feature.ts";
 import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { up } from "../../src/commands/up.ts";
-import { loadTarget, type TargetConfig } from "../../src/targets/index.ts";
+import { loadAnyTarget, type AnyTargetConfig } from "../support/any-target.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { startService } from "../../src/features/serve/start-service.ts";
 import type { Action } from "../../src/actions/model/action.ts";
@@ -205,7 +205,7 @@ async function versionsOneByOne(
 }
 
 async function countedRun(
-  given: TargetConfig,
+  given: AnyTargetConfig,
   migrations: string,
   counted: { calls: number; requests: number },
 ): Promise<void> {
@@ -306,7 +306,7 @@ async function killOnce(scene: Scene, place: Place, call: number): Promise<Outco
 async function die(
   { target, migrations, crowded }: Scene,
   tables: string,
-  given: TargetConfig,
+  given: AnyTargetConfig,
   place: Place,
   call: number,
 ): Promise<string | undefined> {
@@ -351,11 +351,11 @@ interface RunOptions {
 
 /** In this process, since it is nobody's victim. */
 async function run(
-  given: TargetConfig,
+  given: AnyTargetConfig,
   migrations: string,
   { around = (target) => target, stepByStep }: RunOptions = {},
 ): Promise<{ readonly applied: number }> {
-  const module = (await loadTarget(given.kind))!;
+  const module = await loadAnyTarget(given.kind);
   const target = await module.open(given, { name: "matrix", folder: tmpdir() });
   try {
     return await up(
@@ -378,7 +378,7 @@ async function run(
 async function openOn(
   target: MatrixTarget,
   folder: string,
-): Promise<AsyncDisposable & { readonly given: TargetConfig }> {
+): Promise<AsyncDisposable & { readonly given: AnyTargetConfig }> {
   if (target === "embedded")
     return { given: { kind: "lance", uri: folder }, [Symbol.asyncDispose]: () => Promise.resolve() };
   const service = await startService({ data: folder, host: "127.0.0.1", port: 0, workers: 0, apiKey, log: () => {} });

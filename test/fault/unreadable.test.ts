@@ -6,7 +6,7 @@ import type { Hooks } from "../../src/run/hooks.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { columnsOf, int32 } from "../../src/schema/declare/type-builders.ts";
 import { sourceOf } from "../simulate/start-run.ts";
-import { loadTarget } from "../../src/targets/index.ts";
+import { loadAnyTarget } from "../support/any-target.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import type { Step } from "../../src/steps/registry.ts";
 import { aMigration } from "../simulate/history.ts";
@@ -29,7 +29,7 @@ interface Given {
 
 async function targetOn(folder: string, way: Way): Promise<Target> {
   const service = way === "a service" ? await aService(folder) : undefined;
-  const module = (await loadTarget(service === undefined ? "lance" : "rest"))!;
+  const module = await loadAnyTarget(service === undefined ? "lance" : "rest");
   const given =
     service === undefined
       ? { kind: "lance", uri: folder }

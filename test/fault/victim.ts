@@ -8,13 +8,13 @@ import { down } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
 import { parseSavedPlan } from "../../src/plan/document/saved-plan.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";
-import { loadTarget, type TargetConfig } from "../../src/targets/index.ts";
+import { loadAnyTarget, type AnyTargetConfig } from "../support/any-target.ts";
 import { atBoundaries, type Place } from "./boundaries.ts";
 import { crowded } from "./crowded.ts";
 
 export interface Order {
   readonly migrations: string;
-  readonly target: TargetConfig;
+  readonly target: AnyTargetConfig;
   /** The table to which somebody appends before each call that this could get in the way of, and its folder. */
   readonly crowd?: { readonly folder: string; readonly table: string } | undefined;
   /** It rolls back all above this version instead. */
@@ -36,7 +36,7 @@ const {
   plan: planFile,
   death,
 } = JSON.parse(process.argv[2] ?? "") as Order;
-const module = (await loadTarget(given.kind))!;
+const module = await loadAnyTarget(given.kind);
 const target = await module.open(given, { name: "matrix", folder: process.cwd() });
 // Who is killed writes no cache, and most of what these processes cost is their start.
 flushCompileCache();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { isMigrateError, type MigrateError } from "../../src/errors/migrate-error.ts";
 import { startService, type Service } from "../../src/features/serve/start-service.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
-import { open as openRest } from "../../src/targets/rest/rest.ts";
+import { open as openRest } from "../../src/features/rest/rest.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import type { Calls } from "./thread.ts";
 import { wordsOfWrite, type Write } from "./write.ts";

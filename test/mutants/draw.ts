@@ -7,7 +7,16 @@ import { planted, type Mutant, type NamedMutant } from "./mutant.ts";
 /** Of how many possible mutants of a room that writes, or that decides what is written, one is drawn. */
 export const usualShare = 40;
 /** Of the other rooms it is one in twice as many. */
-export const writing: readonly string[] = ["actions", "features/embed", "ledger", "plan", "run", "targets", "wire"];
+export const writing: readonly string[] = [
+  "actions",
+  "features/embed",
+  "features/rest",
+  "ledger",
+  "plan",
+  "run",
+  "targets",
+  "wire",
+];
 
 /** A mutant with the place of the change, so that it can stand beside the original. */
 export interface DrawnMutant extends Mutant {

@@ -330,18 +330,18 @@ export const reviewMutants: readonly NamedMutant[] = [
   {
     id: "V1",
     does: "takes 408 for a refusal",
-    file: "targets/contract/service-verdict.ts",
+    file: "features/rest/service-verdict.ts",
     find: "status < 500 && status !== 408;",
     replace: "status < 500;",
-    killedBy: ["unit/targets/contract/service-verdict.test.ts"],
+    killedBy: ["unit/features/rest/service-verdict.test.ts"],
   },
   {
     id: "V2",
     does: "takes 5xx for a refusal",
-    file: "targets/contract/service-verdict.ts",
+    file: "features/rest/service-verdict.ts",
     find: "status < 500 && status !== 408;",
     replace: "status < 600 && status !== 408;",
-    killedBy: ["unit/targets/contract/service-verdict.test.ts"],
+    killedBy: ["unit/features/rest/service-verdict.test.ts"],
   },
   {
     id: "GR1",

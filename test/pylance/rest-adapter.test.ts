@@ -10,7 +10,7 @@ import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { doctor } from "../../src/features/repair/doctor.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
-import { open as openRest } from "../../src/targets/rest/rest.ts";
+import { open as openRest } from "../../src/features/rest/rest.ts";
 import { officialPackages, pythonWith } from "../clients/client.ts";
 import { freePort } from "../support/ports.ts";
 import { root, temporaryFolder } from "../support/project.ts";

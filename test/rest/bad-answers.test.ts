@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vit
 import { isMigrateError, type ErrorCode } from "../../src/errors/migrate-error.ts";
 import type { Action } from "../../src/actions/model/action.ts";
 import type { Column } from "../../src/schema/data-type.ts";
-import { open } from "../../src/targets/rest/rest.ts";
+import { open } from "../../src/features/rest/rest.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { rowsToIpc } from "../../src/wire/rows/write-rows.ts";
 import { answered, answers, bytes, html, json, quick, text, unreachable, type Bad } from "./bad-answers.ts";

@@ -1,7 +1,7 @@
 /** The databases of a service share its connections: the last that is closed closes them. */
 import { expect, test } from "vitest";
-import { openHttp } from "../../src/targets/rest/http/http.ts";
-import { settingsOf } from "../../src/targets/rest/options/options.ts";
+import { openHttp } from "../../src/features/rest/http/http.ts";
+import { settingsOf } from "../../src/features/rest/options/options.ts";
 import { serve } from "./servers.ts";
 
 test("a request is under way until the last target that shares its connection is closed", async () => {

@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { openHttp } from "../../src/targets/rest/http/http.ts";
-import { settingsOf } from "../../src/targets/rest/options/options.ts";
+import { openHttp } from "../../src/features/rest/http/http.ts";
+import { settingsOf } from "../../src/features/rest/options/options.ts";
 import { serve } from "./servers.ts";
 
 setFlagsFromString("--expose-gc");

@@ -1,7 +1,7 @@
 /** Rows that are written through a service whose answers get lost, or are not what was asked for. */
 import { afterAll, describe, expect, test } from "vitest";
 import { columnsOf, int64, utf8 } from "../../src/schema/declare/type-builders.ts";
-import { open } from "../../src/targets/rest/rest.ts";
+import { open } from "../../src/features/rest/rest.ts";
 import type { RowAccess } from "../../src/targets/contract/row-access.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { rowsToIpc } from "../../src/wire/rows/write-rows.ts";

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { tableFromIPC } from "apache-arrow";
 import type { Column } from "../../src/schema/data-type.ts";
 import type { Executed } from "../../src/targets/contract/target.ts";
-import { open } from "../../src/targets/rest/rest.ts";
+import { open } from "../../src/features/rest/rest.ts";
 import { fromIpc } from "../../src/wire/arrow/arrow-schema.ts";
 import { fileType, jsonType } from "../../src/wire/content-types.ts";
 import { rowsToIpc } from "../../src/wire/rows/write-rows.ts";

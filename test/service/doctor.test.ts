@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { MigrateError } from "../../src/errors/migrate-error.ts";
 import { doctor, type TargetCheck } from "../../src/features/repair/doctor.ts";
-import { open } from "../../src/targets/rest/rest.ts";
+import { open } from "../../src/features/rest/rest.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { casesInTurn } from "../support/rounds.ts";
 import { aService, apiKey } from "../support/service.ts";

@@ -8,7 +8,7 @@ import type { NextCommand } from "./init/next-commands.ts";
 import type { ProjectSurvey } from "./init/survey.ts";
 import { loadConfig } from "../../session/load-config.ts";
 import { createTable } from "../../steps/index.ts";
-import { settingsOf } from "../../session/session-feature.ts";
+import { addedToConfig } from "../../session/session-feature.ts";
 import { defineCommand, withAnySession, withSession, type Context } from "../../cli/command/command.ts";
 import { nameArgument, switchFlag } from "../../cli/command/flags.ts";
 import type { Output } from "../../cli/command/output.ts";
@@ -45,7 +45,7 @@ export const initCommand = defineCommand({
     const { askChoice, choiceFound } = await import("./init/prompt-init.ts");
     const config =
       isConfigured(here) || path !== undefined
-        ? await loadConfig(here, path, loadSeconds, settingsOf(context.features))
+        ? await loadConfig(here, path, loadSeconds, addedToConfig(context.features))
         : undefined;
     if (folder !== undefined && config !== undefined)
       throw new MigrateError("ERR_USAGE", { problem: "the configuration states where the tables are already" });

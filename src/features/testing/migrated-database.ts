@@ -8,7 +8,7 @@ import { text, wholeNumber, yesOrNo, type Shape } from "../../checks/check.ts";
 import { up } from "../../commands/up.ts";
 import { engineVersion } from "../../engine/package/find-engine.ts";
 import { thisRunner, type MigratorOptions } from "../../run/run-context.ts";
-import type { TargetConfig } from "../../targets/index.ts";
+import type { LanceTarget } from "../../targets/index.ts";
 import { openTarget, targetNamed } from "../../session/open-target.ts";
 import { checkOptions, openProject, type Project } from "../../session/session.ts";
 import { computingIn, type SessionFeature } from "../../session/session-feature.ts";
@@ -55,9 +55,9 @@ async function fill(uri: string, wanted: MigratedDatabaseOptions, features: read
 }
 
 /** The settings of the chosen target that a folder can have. */
-function settingsOf({ config }: Project, wanted: MigratedDatabaseOptions): Partial<TargetConfig> {
+function settingsOf({ config }: Project, wanted: MigratedDatabaseOptions): Partial<LanceTarget> {
   const target = config.targets[targetNamed(config, wanted.target)]!;
-  return target.kind === "lance" ? { newTables: target.newTables } : {};
+  return target.kind === "lance" ? { newTables: (target as LanceTarget).newTables } : {};
 }
 
 interface Filling extends Pick<MigratorOptions, "computing"> {
@@ -67,12 +67,13 @@ interface Filling extends Pick<MigratorOptions, "computing"> {
 
 async function migrate(
   project: Project,
-  settings: Partial<TargetConfig>,
+  settings: Partial<LanceTarget>,
   { uri, to, computing }: Filling,
 ): Promise<void> {
   const { config, migrations } = project;
   const name = "test";
-  const target = await openTarget({ ...config, targets: { [name]: { kind: "lance", ...settings, uri } } }, name);
+  const given: LanceTarget = { kind: "lance", ...settings, uri };
+  const target = await openTarget({ ...config, targets: { [name]: given } }, name);
   const { ledger, folder, leaseSeconds, waitSeconds } = config;
   const lease = { duration: leaseSeconds * 1000, patience: waitSeconds * 1000 };
   try {

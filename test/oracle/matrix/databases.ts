@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { startService } from "../../../src/features/serve/start-service.ts";
 import type { Target } from "../../../src/targets/contract/target.ts";
 import { open as openLance } from "../../../src/targets/lance/lance.ts";
-import { open as openRest } from "../../../src/targets/rest/rest.ts";
+import { open as openRest } from "../../../src/features/rest/rest.ts";
 
 export interface Database {
   readonly folder: string;

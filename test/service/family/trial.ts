@@ -11,7 +11,7 @@ import { verifyLedger, verifyTables } from "../../../src/commands/verify/verify.
 import { isMigrateError } from "../../../src/errors/migrate-error.ts";
 import { migrationsIn, type MigrationSource } from "../../../src/migrations/source.ts";
 import type { MigratorOptions } from "../../../src/run/run-context.ts";
-import { open } from "../../../src/targets/rest/rest.ts";
+import { open } from "../../../src/features/rest/rest.ts";
 import type { RowValues } from "../../../src/schema/row-values.ts";
 import { systemClock, type Clock } from "../../../src/time/clock.ts";
 import { sleepingClock } from "../../support/clocks.ts";

@@ -3,7 +3,7 @@ import type { Clock } from "../../../src/time/clock.ts";
 import { lastRow, type Cell, type Row } from "../../../src/wire/rows/ipc-rows.ts";
 import { retry } from "../../../src/targets/contract/retry.ts";
 import type { RecordShape, RecordTable } from "../../../src/targets/contract/ledger-store.ts";
-import { verdictOf } from "../../../src/targets/contract/service-verdict.ts";
+import { verdictOf } from "../../../src/features/rest/service-verdict.ts";
 import type { Carry } from "./carry.ts";
 import type { TargetWatch } from "./memory-target.ts";
 import type { MemoryTables } from "./memory-table.ts";

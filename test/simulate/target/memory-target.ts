@@ -9,7 +9,7 @@ import { actionKinds, describeAction } from "../../../src/actions/apply-action.t
 import { retry } from "../../../src/targets/contract/retry.ts";
 import type { Capabilities, TableSnapshot, Target, CallOutcome } from "../../../src/targets/contract/target.ts";
 import type { Versions } from "../../../src/targets/contract/versions.ts";
-import { verdictOf } from "../../../src/targets/contract/service-verdict.ts";
+import { verdictOf } from "../../../src/features/rest/service-verdict.ts";
 import { holdsIn } from "./holds.ts";
 import { markerPlace } from "../../../src/ledger/journal/marker-name.ts";
 import type { Row } from "../../../src/wire/rows/ipc-rows.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { settingsOf } from "../../../src/session/session-feature.ts";
+import { addedToConfig } from "../../../src/session/session-feature.ts";
 import * as features from "../../../src/features/index.ts";
 import { defineConfig } from "../../../src/migrator/config.ts";
 import { loadConfig } from "../../../src/session/load-config.ts";
@@ -16,7 +16,10 @@ const defaults = {
   targets: { local: { kind: "lance", uri: ".lancedb" } },
   leaseSeconds: 30,
   waitSeconds: 600,
+  kinds: {},
 };
+
+const added = addedToConfig(Object.values(features));
 
 /** A folder that holds one file. */
 function aFolder(file: string, text: string): string {
@@ -39,7 +42,7 @@ async function thrownBy(work: () => Promise<unknown>): Promise<{ code: string; m
 }
 
 async function opened(folder: string, chosen?: string) {
-  const config = await loadConfig(folder);
+  const config = await loadConfig(folder, undefined, undefined, added);
   return await openTarget(config, targetNamed(config, chosen));
 }
 
@@ -55,7 +58,6 @@ test.each(["ts", "mts", "js", "mjs"])("migrate.config.%s is found and evaluated"
   expect(await loadConfig(folder)).toEqual(expected);
 });
 
-const added = settingsOf(Object.values(features));
 const withFeatures = async (config: string) => await loadConfig(withConfig(config), undefined, undefined, added);
 
 test("what a feature adds is taken as it is, and refused without the feature", async () => {

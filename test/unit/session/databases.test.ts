@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { listDatabases, type Databases } from "../../../src/session/databases.ts";
 import { inDatabase as inFolder } from "../../../src/targets/lance/options.ts";
-import { inDatabase as ofService } from "../../../src/targets/rest/options/options.ts";
+import { inDatabase as ofService } from "../../../src/features/rest/options/options.ts";
 import { temporaryFolder } from "../../support/project.ts";
 
 const list = (databases: unknown, folder = "/nowhere") =>

@@ -9,6 +9,7 @@ import {
   packageManagerOf,
   type PackageManager,
 } from "../../../engine/package/package-manager.ts";
+import type { LanceTarget } from "../../../targets/index.ts";
 import { isFolder, placeAt, type TablePlace } from "./files.ts";
 
 export interface ProjectSurvey {
@@ -41,7 +42,7 @@ function placeFound(config: LoadedConfig | undefined): TablePlace {
   if (config === undefined) return process.env["MIGRATE_ENDPOINT"] ? service : { kind: "lance", uri: ".lancedb" };
   const { target, targets } = config;
   const used = (target === undefined ? undefined : targets[target]) ?? Object.values(targets)[0];
-  return used?.kind === "lance" ? { kind: "lance", uri: used.uri } : service;
+  return used?.kind === "lance" ? { kind: "lance", uri: (used as LanceTarget).uri } : service;
 }
 
 /** Whether there is a configuration file, for which no other one is written. */

@@ -5,7 +5,7 @@ import { up } from "../../../../src/commands/up.ts";
 import { status } from "../../../../src/commands/status.ts";
 import { verifyLedger, verifyTables } from "../../../../src/commands/verify/verify.ts";
 import { open as openLance } from "../../../../src/targets/lance/lance.ts";
-import { open as openRest } from "../../../../src/targets/rest/rest.ts";
+import { open as openRest } from "../../../../src/features/rest/rest.ts";
 import type { Target } from "../../../../src/targets/contract/target.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 import { aService, apiKey } from "../../../support/service.ts";

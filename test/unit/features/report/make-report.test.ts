@@ -24,7 +24,7 @@ import type { Migration } from "../../../../src/migrations/load.ts";
 import type { MigratorOptions } from "../../../../src/run/run-context.ts";
 import { parseStep, type Step } from "../../../../src/steps/registry.ts";
 import { open } from "../../../../src/targets/lance/lance.ts";
-import { open as openRest } from "../../../../src/targets/rest/rest.ts";
+import { open as openRest } from "../../../../src/features/rest/rest.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 import { aService, apiKey } from "../../../support/service.ts";
 import { addRows, lancedb } from "../../../support/tables.ts";

@@ -14,7 +14,7 @@ import type { MigratorOptions } from "../../../../../src/run/run-context.ts";
 import { repair } from "../../../../../src/features/repair/repair/repair.ts";
 import { verifyLedger, verifyTables } from "../../../../../src/commands/verify/verify.ts";
 import { open as openLance } from "../../../../../src/targets/lance/lance.ts";
-import { open as openRest } from "../../../../../src/targets/rest/rest.ts";
+import { open as openRest } from "../../../../../src/features/rest/rest.ts";
 import type { Target } from "../../../../../src/targets/contract/target.ts";
 import { temporaryFolder } from "../../../../support/project.ts";
 import { commits, isLong, ofThisCommit, rounds } from "../../../../support/rounds.ts";

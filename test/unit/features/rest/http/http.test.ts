@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { openHttp } from "../../../../../src/targets/rest/http/http.ts";
-import { settingsOf } from "../../../../../src/targets/rest/options/options.ts";
+import { openHttp } from "../../../../../src/features/rest/http/http.ts";
+import { settingsOf } from "../../../../../src/features/rest/options/options.ts";
 import { anAuthority, serve, serveProxy } from "../../../../rest/servers.ts";
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseIndexes } from "../../../../src/targets/rest/parse-indexes.ts";
+import { parseIndexes } from "../../../../src/features/rest/parse-indexes.ts";
 
 const listed = (details: unknown) => ({
   status: 200,

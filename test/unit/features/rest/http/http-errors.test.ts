@@ -7,9 +7,9 @@ import {
   isWorthAnotherRead,
   pauseAskedFor,
   strangeAnswer,
-} from "../../../../../src/targets/rest/http/http-errors.ts";
-import { verdictOf } from "../../../../../src/targets/contract/service-verdict.ts";
-import { settingsOf } from "../../../../../src/targets/rest/options/options.ts";
+} from "../../../../../src/features/rest/http/http-errors.ts";
+import { verdictOf } from "../../../../../src/features/rest/service-verdict.ts";
+import { settingsOf } from "../../../../../src/features/rest/options/options.ts";
 
 const apiKey = 'sk-5e"cr+et/7==\\q&<x>';
 const settings = settingsOf(

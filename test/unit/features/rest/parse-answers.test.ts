@@ -5,7 +5,7 @@ import {
   parseInserted,
   parseList,
   parseVersion,
-} from "../../../../src/targets/rest/parse-answers.ts";
+} from "../../../../src/features/rest/parse-answers.ts";
 
 const answer = (body: unknown) => ({
   status: 200,

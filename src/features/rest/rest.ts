@@ -1,7 +1,7 @@
 /** The target for a table service over HTTP. */
 import type { Column } from "../../schema/data-type.ts";
 import type { Row } from "../../wire/rows/ipc-rows.ts";
-import type { OpenContext, TableSnapshot, Target } from "../contract/target.ts";
+import type { OpenContext, TableSnapshot, Target } from "../../targets/contract/target.ts";
 import { callFor, refusal, supportedBy } from "./actions.ts";
 import { describe } from "./describe.ts";
 import { parseVersion } from "./parse-answers.ts";
@@ -10,10 +10,10 @@ import { jsonBody } from "./http/message.ts";
 import { openClient, type Client } from "./client.ts";
 import { settingsOf } from "./options/options.ts";
 import type { RestConfig } from "./options/rest-config.ts";
-import { withHiddenColumns } from "../contract/hidden-columns.ts";
-import { holds } from "../contract/holds.ts";
-import { sampledWidths, type ReadRows } from "../contract/sampled-widths.ts";
-import { verdictOf } from "../contract/service-verdict.ts";
+import { withHiddenColumns } from "../../targets/contract/hidden-columns.ts";
+import { holds } from "../../targets/contract/holds.ts";
+import { sampledWidths, type ReadRows } from "../../targets/contract/sampled-widths.ts";
+import { verdictOf } from "./service-verdict.ts";
 import { explain } from "./http/http-errors.ts";
 import { restRecords } from "./ledger-table.ts";
 import { restRows } from "./rows.ts";

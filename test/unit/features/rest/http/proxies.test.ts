@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { proxiesOf } from "../../../../../src/targets/rest/http/proxies.ts";
+import { proxiesOf } from "../../../../../src/features/rest/http/proxies.ts";
 
 test.each<[object, object | undefined]>([
   [{}, undefined],

@@ -2,14 +2,14 @@
 import { sqlText } from "../../schema/sql.ts";
 import { systemClock } from "../../time/clock.ts";
 import { lastRow, type Cell, type Row } from "../../wire/rows/ipc-rows.ts";
-import { retry } from "../contract/retry.ts";
-import type { RecordShape, RecordTable } from "../contract/ledger-store.ts";
+import { retry } from "../../targets/contract/retry.ts";
+import type { RecordShape, RecordTable } from "../../targets/contract/ledger-store.ts";
 import { streamType } from "../../wire/content-types.ts";
 import type { Client } from "./client.ts";
 import type { HttpResponse } from "./http/message.ts";
 import { parseInserted } from "./parse-answers.ts";
 import { isMigrateError } from "../../errors/migrate-error.ts";
-import { verdictOf } from "../contract/service-verdict.ts";
+import { verdictOf } from "./service-verdict.ts";
 
 /** Requests all rows: a number that every service accepts. */
 export const allRows = 2 ** 31 - 1;

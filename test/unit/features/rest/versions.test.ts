@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { openClient } from "../../../../src/targets/rest/client.ts";
-import { settingsOf } from "../../../../src/targets/rest/options/options.ts";
-import { open } from "../../../../src/targets/rest/rest.ts";
-import { versionedTable } from "../../../../src/targets/rest/versions.ts";
+import { openClient } from "../../../../src/features/rest/client.ts";
+import { settingsOf } from "../../../../src/features/rest/options/options.ts";
+import { open } from "../../../../src/features/rest/rest.ts";
+import { versionedTable } from "../../../../src/features/rest/versions.ts";
 import { serve } from "../../../rest/servers.ts";
 
 /** A service whose list of versions is answered like this, and which has these tables. */

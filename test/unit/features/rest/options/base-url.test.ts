@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { baseUrl } from "../../../../../src/targets/rest/options/base-url.ts";
+import { baseUrl } from "../../../../../src/features/rest/options/base-url.ts";
 
 describe("an address", () => {
   test.each([

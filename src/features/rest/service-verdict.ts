@@ -1,6 +1,6 @@
 /** Classifies the errors of a service. */
 import { isMigrateError } from "../../errors/migrate-error.ts";
-import type { CallOutcome } from "./target.ts";
+import type { CallOutcome } from "../../targets/contract/target.ts";
 
 export function verdictOf(error: unknown): CallOutcome {
   if (isMigrateError(error, "ERR_TARGET_UNREACHABLE")) return { kind: "unanswered" };

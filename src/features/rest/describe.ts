@@ -3,7 +3,7 @@ import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { extensionIn } from "../../schema/reserved-metadata.ts";
 import type { FoundIndex } from "../../schema/table-index.ts";
-import type { TableSnapshot } from "../contract/target.ts";
+import type { TableSnapshot } from "../../targets/contract/target.ts";
 import type { Client } from "./client.ts";
 import { parseDescription } from "./parse-answers.ts";
 

@@ -1,10 +1,10 @@
 /** Old versions of tables on a service of the namespace dialect. */
 import { isNumber, isObject, isText } from "../../checks/check.ts";
 import { streamType } from "../../wire/content-types.ts";
-import { describeVersion, misfitsSince } from "../contract/restore-versions.ts";
-import type { VersionedTable } from "../contract/versioned-table.ts";
-import type { Versions } from "../contract/versions.ts";
-import { writtenSince } from "../contract/written-since.ts";
+import { describeVersion, misfitsSince } from "../../targets/contract/restore-versions.ts";
+import type { VersionedTable } from "../../targets/contract/versioned-table.ts";
+import type { Versions } from "../../targets/contract/versions.ts";
+import { writtenSince } from "../../targets/contract/written-since.ts";
 import { isTexts, jsonOf, parseDescription } from "./parse-answers.ts";
 import type { Client } from "./client.ts";
 import { indexesOf } from "./describe.ts";

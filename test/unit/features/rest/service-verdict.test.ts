@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MigrateError } from "../../../../src/errors/migrate-error.ts";
-import { verdictOf } from "../../../../src/targets/contract/service-verdict.ts";
+import { verdictOf } from "../../../../src/features/rest/service-verdict.ts";
 
 const answered = (status: number) =>
   verdictOf(new MigrateError("ERR_ANSWER", { target: "test", request: "POST /v1/table/t", status, problem: "no" }));

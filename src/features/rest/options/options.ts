@@ -22,7 +22,7 @@ import { keepSecret } from "../../../secrets/redact.ts";
 import { withoutSecrets } from "../../../secrets/encoded-forms.ts";
 import { secretsOfAddress, secretsOfSettings } from "../../../secrets/find-in-settings.ts";
 import { headerValue } from "../../../wire/content-types.ts";
-import { databaseSlot, type OpenContext } from "../../contract/target.ts";
+import { databaseSlot, type OpenContext } from "../../../targets/contract/target.ts";
 import { dialects, endpoint, operations, type Dialect, type Operation } from "./dialects.ts";
 import type { RestConfig } from "./rest-config.ts";
 import { baseUrl } from "./base-url.ts";

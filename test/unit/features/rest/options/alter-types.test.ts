@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { bool } from "../../../../../src/index.ts";
 import type { Column, DataType } from "../../../../../src/schema/data-type.ts";
 import { withWholeStructs } from "../../../../../src/actions/rewrite/retype-whole-structs.ts";
-import { toWire, unwritable, type Vocabulary } from "../../../../../src/targets/rest/options/alter-types.ts";
+import { toWire, unwritable, type Vocabulary } from "../../../../../src/features/rest/options/alter-types.ts";
 
 const field = (name: string, type: DataType, nullable = true): Column => ({ name, type, nullable });
 const item = (type: DataType, nullable = true) => field("item", type, nullable);

@@ -4,10 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { loadConfig } from "../../../../../src/session/load-config.ts";
+import { addedToConfig } from "../../../../../src/session/session-feature.ts";
 import { openTarget } from "../../../../../src/session/open-target.ts";
 import { isMigrateError } from "../../../../../src/errors/migrate-error.ts";
-import { dialects, operations } from "../../../../../src/targets/rest/options/dialects.ts";
-import { options, settingsOf } from "../../../../../src/targets/rest/options/options.ts";
+import { dialects, operations } from "../../../../../src/features/rest/options/dialects.ts";
+import { rest } from "../../../../../src/features/rest/feature.ts";
+import { options, settingsOf } from "../../../../../src/features/rest/options/options.ts";
 
 const home = mkdtempSync(join(tmpdir(), "lance-migrate-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -28,7 +30,7 @@ function settings(given: object) {
 
 /** The sentence of what `openTarget` throws for a target with these settings, as the command would print it. */
 async function sentenceFor(given: object): Promise<string> {
-  const config = await loadConfig(home);
+  const config = await loadConfig(home, undefined, undefined, addedToConfig([rest]));
   try {
     await openTarget({ ...config, file: "migrate.config.ts", targets: { cloud: { kind: "rest", ...given } } }, "cloud");
     // What is missing is said at the first request: migrations can be checked without.
