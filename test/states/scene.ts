@@ -1,5 +1,5 @@
 /** The project that failures befall, and what its tables are after each migration. */
-import { cpSync, readFileSync, rmSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { formatType } from "../../src/schema/data-type.ts";
 import { readColumns } from "../../src/engine/engine.ts";
@@ -106,16 +106,7 @@ export async function must({ migrate }: Pick<Scene, "migrate">, ...args: readonl
   return ended;
 }
 
-/** Puts aside what the database is now. */
-export function backUp({ project, aside }: Scene): void {
-  rmSync(join(aside, "database"), { recursive: true, force: true });
-  cpSync(project.database, join(aside, "database"), { recursive: true });
-}
-
 /** As from a version control. */
 export function restoreFiles({ project, aside }: Scene): void {
   cpSync(join(aside, "migrations"), join(project.folder, "migrations"), { recursive: true });
 }
-
-export const textOf = (scene: Scene, file: string) =>
-  readFileSync(join(scene.project.folder, "migrations", file), "utf8");
