@@ -18,6 +18,7 @@ import { classify, type ActionRollback } from "./rollback/rollback-class.ts";
 import { missingCall, type PlacedAction, type Direction } from "./compile/compile.ts";
 import { downRun, upRun, type MigrationRun } from "./history/migration-run.ts";
 import { replay, withPlace } from "./compile/replay.ts";
+import type { PlannedProgress } from "./history/progress.ts";
 import { replayEach } from "./history/replay.ts";
 import { lineagesOf, type Lineage } from "../actions/follow.ts";
 import { explainIrreversible, rollbackOf } from "./rollback/rollback.ts";
@@ -57,8 +58,7 @@ export interface PlannedAction {
   readonly proof: Proof | undefined;
 }
 
-/** `done` also counts actions that were found done without a record. */
-export interface PlannedMigration extends Omit<MigrationRun, "actions"> {
+export interface PlannedMigration extends Omit<MigrationRun, "actions">, PlannedProgress {
   readonly total: number;
   /** The actions that are done. */
   readonly ran: readonly Action[];
@@ -66,8 +66,6 @@ export interface PlannedMigration extends Omit<MigrationRun, "actions"> {
   readonly actions: readonly PlannedAction[];
   /** All of its actions, if it is part of a group in doubt. `actions` then lacks those on tables that the group has done. */
   readonly whole?: readonly PlannedAction[] | undefined;
-  /** Whether its first action is in doubt: it may have run without a record. */
-  readonly inDoubt: boolean;
   /** The last action that was found done without a record. Its run may not have checked its effects. */
   readonly found?: PlannedAction | undefined;
   /** The actions of the `down` that the file exports, as text. The actions of the migration then have no `rollback`. */

@@ -1,5 +1,5 @@
 /** What has to hold, whatever happened. Each check gives what is wrong, in words, or undefined. */
-import type { Reversal } from "../../src/ledger/state/fold-migration.ts";
+import type { Progress } from "../../src/ledger/state/fold-migration.ts";
 import { isMigrateError, type ErrorCode } from "../../src/errors/migrate-error.ts";
 import { ledgerRows, ledgerState } from "./ledger-view.ts";
 import type { Weather } from "./network.ts";
@@ -220,7 +220,7 @@ export async function checkAfterTrouble(scene: Scene): Promise<string | undefine
 function isUndone(
   { actions }: Scene["reference"],
   { version, number }: { readonly version: number; readonly number: number },
-  reversal: Reversal | undefined,
+  reversal: Progress | undefined,
 ): boolean {
   if (reversal === undefined) return false;
   const expected = actions.filter((action) => action.version === version).length;

@@ -4,6 +4,7 @@ import { appliedIn } from "../../ledger/state/ledger-state.ts";
 import { formatMigration, type MigrationName } from "../../migrations/file-name.ts";
 import type { Choice } from "../../plan/history/pending.ts";
 import type { MigrationSource } from "../../migrations/source.ts";
+import { mayHaveBegun } from "../../plan/history/progress.ts";
 import type { Plan, PlannedMigration } from "../../plan/make-plan.ts";
 import {
   isToTry,
@@ -108,7 +109,7 @@ export async function rehearse(
 
 /** Throws ERR_REHEARSAL_BEGUN if a migration has or may have begun: the tables before it can't be seen any more. */
 function checkNotBegun({ migrations }: Plan): void {
-  const begun = migrations.find(({ done, midway, inDoubt }) => done > 0 || midway !== undefined || inDoubt);
+  const begun = migrations.find(mayHaveBegun);
   if (begun !== undefined) throw new MigrateError("ERR_REHEARSAL_BEGUN", { version: formatMigration(begun.migration) });
 }
 

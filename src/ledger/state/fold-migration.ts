@@ -7,23 +7,19 @@ import {
   type PartialAction,
 } from "./record.ts";
 
-/** An action that has begun and is not done. */
-interface Midway {
+/** How far a migration, or its rollback, has got according to the ledger. `Position`: what the tables show of it. */
+export interface Progress extends Pick<MigrationFacts, "step" | "total" | "checksum" | "steps" | "attempt" | "tables"> {
+  /** Set if the action after those that are done has begun and takes several commits. */
   readonly midway?: PartialAction | undefined;
-  /** The run that was in the action last. */
+  /** The run that was in that action last. */
   readonly midwayBy?: string | undefined;
   /** That run has recorded that it stopped there. One that was killed or suspended has not, and may still be at work. */
   readonly isStopped?: boolean | undefined;
-}
-
-/** How far the rollback of a migration has got. */
-export interface Reversal
-  extends Midway, Pick<MigrationFacts, "step" | "total" | "checksum" | "steps" | "attempt" | "tables"> {
   readonly detail?: string | undefined;
 }
 
 /** What the ledger records about a migration. */
-export interface LedgerMigration extends MigrationFacts, Midway {
+export interface LedgerMigration extends MigrationFacts, Progress {
   /** `partial`: it has begun and is not applied; `step` of its actions are done. */
   readonly status: "applied" | "partial";
   /** The index of its record in the ledger. Migrations count in the order in which they ran, not by their numbers. */
@@ -34,9 +30,8 @@ export interface LedgerMigration extends MigrationFacts, Midway {
   readonly isBaselined?: true;
   readonly at: number;
   readonly by: string;
-  readonly detail?: string | undefined;
   /** Set while it is being rolled back; `step` is then how many of its actions had been done before. */
-  readonly reversal?: Reversal | undefined;
+  readonly reversal?: Progress | undefined;
 }
 
 /** Undefined if the migration was rolled back: it counts as never run. `isReverting`: its epoch rolls it back. */
@@ -64,7 +59,7 @@ export function foldMigration(
 }
 
 /** Undefined if the rollback stopped before anything was done: the migration is as it was. */
-function reversalOf(known: Reversal | undefined, record: LedgerRecord, facts: MigrationFacts): Reversal | undefined {
+function reversalOf(known: Progress | undefined, record: LedgerRecord, facts: MigrationFacts): Progress | undefined {
   const { step, total, checksum, steps, attempt, tables } = facts;
   const begun = midwayOf(known, record, facts);
   return isNothingReverted({ ...record, midway: begun.midway })
@@ -73,10 +68,10 @@ function reversalOf(known: Reversal | undefined, record: LedgerRecord, facts: Mi
 }
 
 function midwayOf(
-  known: (Pick<LedgerMigration, "step"> & Midway) | undefined,
+  known: Progress | undefined,
   record: LedgerRecord,
   { step, version }: MigrationFacts,
-): Midway {
+): Pick<Progress, "midway" | "midwayBy" | "isStopped"> {
   if (record.midway !== undefined) return { midway: record.midway, midwayBy: record.run, isStopped: endsThere(record) };
   // An action that failed and left nothing in doubt was undone.
   const goesOn = known?.step === step && (record.event !== "failed" || record.next === version);

@@ -14,6 +14,7 @@ import { followValues, originOf } from "../../actions/follow.ts";
 import type { ColumnRef } from "../../actions/model/action-model.ts";
 import { kindOf } from "../rollback/blocker-kinds.ts";
 import { askAfter, type Ask } from "./row-questions.ts";
+import { mayHaveBegun } from "../history/progress.ts";
 import type { Plan, PlannedAction } from "../make-plan.ts";
 import { isGroup, type MigrationBatch } from "../group/group-migrations.ts";
 import { brokenBy } from "./broken.ts";
@@ -80,8 +81,8 @@ export function preflightChecks({ now, migrations }: Plan): ReadonlyMap<PlannedA
 export function showsItself([first]: readonly MigrationBatch[], { fences }: Pick<Capabilities, "fences">): boolean {
   // A service may be of another make, and accept a null in a column that must hold none.
   if (!fences || first === undefined || isGroup(first)) return false;
-  const { direction, done, midway, inDoubt, restores, actions } = first;
-  const isFresh = direction === "up" && done === 0 && midway === undefined && !inDoubt && restores.length === 0;
+  const { direction, restores, actions } = first;
+  const isFresh = direction === "up" && !mayHaveBegun(first) && restores.length === 0;
   const [action] = actions;
   return isFresh && action?.commits.length === 1 && changesColumns.has(action.action.kind);
 }

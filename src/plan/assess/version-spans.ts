@@ -4,6 +4,7 @@
  */
 import { tablesOfAction } from "../../actions/apply-action.ts";
 import { ownValue } from "../../schema/data-type.ts";
+import { isPartlyDone } from "../history/progress.ts";
 import type { PlannedMigration } from "../make-plan.ts";
 
 export interface VersionSpan {
@@ -37,11 +38,11 @@ export function spansSince(
 }
 
 /** Whether the migration is known to have been the only writer of the table while it ran. */
-function wasAlone({ tables, actions, done, midway }: PlannedMigration, table: string): boolean {
+function wasAlone(planned: PlannedMigration, table: string): boolean {
+  const { tables, actions } = planned;
   const [before, after, others] = ownValue(tables, table)!;
   const own = actions.filter(({ action }) => tablesOfAction(action).includes(table));
-  if (done > 0 || midway !== undefined || others === true || own.some(({ action }) => action.kind === "renameTable"))
-    return false;
+  if (isPartlyDone(planned) || others === true || own.some(({ action }) => action.kind === "renameTable")) return false;
   if (others === "none") return true;
   // For a table that is not restored, older releases did not record other writers, so the versions are counted.
   return own.some(({ action }) => action.kind === "restoreTable") || after! - before! <= own.length;

@@ -6,6 +6,7 @@ import { costShape, totalOf, type ActionEstimate, type Survey } from "../assess/
 import type { Direction } from "../compile/compile.ts";
 import { callsLeft, type GroupedPlan, type MigrationGroup } from "../group/group-migrations.ts";
 import type { Risk } from "../../actions/model/risk.ts";
+import { isPartlyDone } from "../history/progress.ts";
 import type { PlannedAction, PlannedMigration } from "../make-plan.ts";
 
 const text = z.string();
@@ -180,7 +181,7 @@ export function planDocument(
     direction,
     [direction === "up" ? "pending" : "reverting"]: migrations.map((one) => ({
       ...ofMigration(one, isGrouped(one), survey),
-      ...((one.done > 0 || one.midway !== undefined || begun.has(one.migration.version)) && { unfinished: true }),
+      ...((isPartlyDone(one) || begun.has(one.migration.version)) && { unfinished: true }),
     })),
     ...(groups.length > 0 && { groups: groups.map((group) => ofGroup(group, survey)) }),
     ...(accepted.length > 0 && { accepted: [...accepted] }),

@@ -6,6 +6,7 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
+import { mayHaveBegun } from "../history/progress.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "../make-plan.ts";
 import { foldActions, withAction, type TableActions } from "./fold-actions.ts";
 
@@ -122,8 +123,8 @@ interface OwnTable extends Pick<GroupCall, "first" | "last" | "number"> {
 const emptyGroup = (): OpenGroup => ({ migrations: [], tables: new Map() });
 
 /** Whether nothing of the migration has run. */
-function mayBegin({ direction, done, midway, inDoubt }: PlannedMigration): boolean {
-  return direction === "up" && done === 0 && midway === undefined && !inDoubt;
+function mayBegin(planned: PlannedMigration): boolean {
+  return planned.direction === "up" && !mayHaveBegun(planned);
 }
 
 /** Adds the migration to the group. False, and nothing is added, if that can't be part of it. */

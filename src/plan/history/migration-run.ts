@@ -1,17 +1,18 @@
 /** The actions of a migration in either direction, and their progress according to the ledger. Pure. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/ledger-state.ts";
-import type { LedgerMigration, Reversal } from "../../ledger/state/fold-migration.ts";
-import type { PartialAction, TableVersions } from "../../ledger/state/record.ts";
+import type { LedgerMigration, Progress } from "../../ledger/state/fold-migration.ts";
+import type { TableVersions } from "../../ledger/state/record.ts";
 import { commitsOf } from "../../actions/apply-action.ts";
 import { begunHash, checksumOf, matchesHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Database } from "../../schema/table.ts";
 import { compileMigration, type Able, type Describing, type PlacedAction, type Direction } from "../compile/compile.ts";
 import { isUndoneAsWhole, leftTable, type LeftTable } from "../rollback/stopped-action.ts";
+import type { PlannedProgress } from "./progress.ts";
 import { rollbackOf, type PlacedObstacle, type Rollback } from "../rollback/rollback.ts";
 
-export interface MigrationRun {
+export interface MigrationRun extends Omit<PlannedProgress, "inDoubt"> {
   readonly migration: Migration;
   readonly direction: Direction;
   readonly actions: readonly PlacedAction[];
@@ -21,15 +22,19 @@ export interface MigrationRun {
   readonly begun: readonly number[];
   /** Rows that may block the rollback. */
   readonly obstacles: readonly PlacedObstacle[];
-  /** How many actions the ledger records as done. */
-  readonly done: number;
-  /** The recorded progress of the next action, if it takes several commits and has begun. */
-  readonly midway: PartialAction | undefined;
   readonly attempt: number;
   /** Of a rollback that has begun: the version that each table to be restored had when it began. */
   readonly startedAt?: TableVersions | undefined;
   /** Of a rollback: what is left of the table of an action that stopped between its commits. */
   readonly left?: LeftTable | undefined;
+}
+
+/** The units that have begun once this number of actions is done. */
+export function unitsBegun(
+  { units, begun }: Pick<MigrationRun, "units" | "begun">,
+  actions: number,
+): readonly unknown[] {
+  return units.slice(0, begun[actions - 1] ?? 0);
 }
 
 export function upRun(
@@ -61,12 +66,12 @@ export function downRun(
   };
 }
 
-/** `known`: the progress in this direction; undefined if it has not begun. */
+/** `known`: undefined if it has not begun in this direction. */
 function runOf(
   migration: Migration,
   direction: Direction,
   { actions, obstacles }: Rollback,
-  known: Pick<LedgerMigration, "step" | "midway" | "attempt"> | undefined,
+  known: Progress | undefined,
 ): MigrationRun {
   return {
     migration,
@@ -110,7 +115,7 @@ export function reversalOf(
  * The positions of the actions that are done; undefined where another release has begun with other actions, which this one
  * can't resume. A run that accepted the loss of rows has put none back.
  */
-function doneOf(actions: readonly PlacedAction[], reversal: Reversal): readonly number[] | undefined {
+function doneOf(actions: readonly PlacedAction[], reversal: Progress): readonly number[] | undefined {
   const search = (done: readonly number[], next: number): readonly number[] | undefined => {
     if (done.length === reversal.step) return isSame(actions, done, reversal) ? done : undefined;
     const action = actions[next]?.action;
@@ -121,7 +126,7 @@ function doneOf(actions: readonly PlacedAction[], reversal: Reversal): readonly 
   return search([], 0);
 }
 
-function isSame(actions: readonly PlacedAction[], done: readonly number[], { checksum, midway }: Reversal): boolean {
+function isSame(actions: readonly PlacedAction[], done: readonly number[], { checksum, midway }: Progress): boolean {
   const isDone = matchesHash(checksumOf(done.map((index) => actions[index]!.action)), checksum);
   const begun = actions[begunAfter(actions, done)];
   return isDone && (midway === undefined || (begun !== undefined && begunHash(begun.action) === midway.step));
@@ -140,7 +145,7 @@ function begunAfter(actions: readonly PlacedAction[], done: readonly number[]): 
 function resumed(
   { actions, obstacles }: Rollback,
   done: readonly number[],
-  { midway, step, total }: Reversal,
+  { midway, step, total }: Progress,
   putsBack: boolean,
 ): Rollback {
   const end = (done.at(-1) ?? -1) + 1;

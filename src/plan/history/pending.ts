@@ -9,7 +9,7 @@ import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Acceptance } from "../../migrations/acceptance.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Step } from "../../steps/registry.ts";
-import { actionsOf, type Describing } from "../compile/compile.ts";
+import { compileMigration, type Describing } from "../compile/compile.ts";
 
 export interface Choice {
   /** Apply up to this version only. */
@@ -201,9 +201,9 @@ export function checkUnchanged(migrations: readonly Migration[], state: LedgerSt
   for (const migration of migrations) {
     const known = state.migrations.get(migration.version);
     if (known === undefined) continue;
-    const { file, steps, name, version } = migration;
+    const { file, name, version } = migration;
     const begun = known.status === "partial";
-    const between = begun ? changeOfBegun(steps, known, describing) : undefined;
+    const between = begun ? changeOfBegun(migration, known, describing) : undefined;
     const change = begun ? changeOfPartial(migration, known, describing) : changeOfApplied(migration, known);
     if (change === undefined && between === undefined) continue;
     if (!isNamed(known, name))
@@ -245,9 +245,10 @@ export function changeOfSteps(steps: readonly Step[], hashes: readonly string[],
   return `step ${at + 1} (${steps[at]!.kind}) is not the step that ${what}`;
 }
 
-function changeOfPartial({ steps }: Migration, known: LedgerMigration, describing: Describing): string | undefined {
+function changeOfPartial(migration: Migration, known: LedgerMigration, describing: Describing): string | undefined {
+  const { steps } = migration;
   // The steps that the actions done so far belong to.
-  const ran = stepsBegun(steps, known.step, describing);
+  const ran = stepsBegun(migration, known.step, describing);
   if (ran !== undefined && matchesHash(checksumOf(ran), known.checksum)) return undefined;
   const begun = ran?.length ?? steps.length;
   const at = (ran ?? steps).findIndex((step, index) => stepHash(step) !== known.steps[index]);
@@ -257,23 +258,22 @@ function changeOfPartial({ steps }: Migration, known: LedgerMigration, describin
 
 /** How a step has changed that was interrupted between two of its commits. */
 function changeOfBegun(
-  steps: readonly Step[],
+  migration: Migration,
   { step: done, midway }: LedgerMigration,
   describing: Describing,
 ): string | undefined {
   if (midway === undefined) return undefined;
-  const begun = stepsBegun(steps, done + 1, describing);
+  const begun = stepsBegun(migration, done + 1, describing);
   if (begun !== undefined && begunHash(begun.at(-1)!) === midway.step) return undefined;
-  const number = begun?.length ?? steps.length + 1;
+  const number = begun?.length ?? migration.steps.length + 1;
   return `step ${number} is between two of its commits, and another step cannot continue it`;
 }
 
 /** The steps that this many actions belong to; undefined if there are fewer actions. */
-function stepsBegun(steps: readonly Step[], actions: number, describing: Describing): readonly Step[] | undefined {
-  let left = actions;
-  let begun = 0;
-  while (left > 0 && begun < steps.length) left -= actionsOf(steps[begun++]!, describing).length;
-  return left > 0 ? undefined : steps.slice(0, begun);
+function stepsBegun(migration: Migration, actions: number, describing: Describing): readonly Step[] | undefined {
+  if (actions === 0) return [];
+  const last = compileMigration(migration, describing)[actions - 1];
+  return last && migration.steps.slice(0, last.place.step);
 }
 
 /** Numbers between those of the files that none of them has or replaces. Empty if they are not counted one by one. */

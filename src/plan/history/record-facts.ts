@@ -1,27 +1,25 @@
 /** What records state about migrations. Pure. */
 import type { LedgerState } from "../../ledger/state/ledger-state.ts";
-import type { LedgerMigration, Reversal } from "../../ledger/state/fold-migration.ts";
+import type { LedgerMigration, Progress } from "../../ledger/state/fold-migration.ts";
 import type { LedgerEntry, MigrationFacts } from "../../ledger/state/record.ts";
 import { checksumOf, stepHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { compileMigration, type Describing } from "../compile/compile.ts";
 
-type RecordedProgress = Pick<MigrationFacts, "step" | "total" | "attempt" | "duration" | "tables">;
-
 /** `ran`: all units of a migration that has ended, otherwise those that have begun: the others may still be fixed. */
 export function recordFacts(
   { version, name, textHash }: Migration,
   ran: readonly unknown[],
-  progress: RecordedProgress,
+  measured: Pick<MigrationFacts, "step" | "total" | "attempt" | "duration" | "tables">,
 ): MigrationFacts {
-  return { version, name, ...progress, checksum: checksumOf(ran), steps: ran.map(stepHash), textHash };
+  return { version, name, ...measured, checksum: checksumOf(ran), steps: ran.map(stepHash), textHash };
 }
 
 /** The facts of a migration whose run was not observed. Keeps what the ledger knows of that run. */
 export function firstFacts(
   migration: Migration,
   ran: readonly unknown[],
-  done: Pick<RecordedProgress, "step" | "total">,
+  done: Pick<MigrationFacts, "step" | "total">,
   known: LedgerMigration | undefined,
 ): MigrationFacts {
   const { attempt = 1, duration = 0, tables = {} } = known ?? {};
@@ -81,6 +79,6 @@ export function entriesFromLedger({ migrations }: LedgerState): readonly LedgerE
 }
 
 /** What the ledger stores of a rollback that has begun. */
-function progressOf({ step, total, checksum, steps, attempt, tables, detail, midway }: Reversal) {
+function progressOf({ step, total, checksum, steps, attempt, tables, detail, midway }: Progress) {
   return { step, total, checksum, steps, attempt, tables, detail, midway };
 }

@@ -3,6 +3,7 @@ import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.
 import { acceptsLoss, type Acceptance } from "../../migrations/acceptance.ts";
 import { putBackKey, questionsOf, type Question, type SinceQuestion } from "../../plan/assess/blocking-rows.ts";
 import type { PutBackRowsAction } from "../../actions/model/action.ts";
+import { isPartlyDone } from "../../plan/history/progress.ts";
 import type { Plan } from "../../plan/make-plan.ts";
 import type { VersionSpan } from "../../plan/assess/version-spans.ts";
 import { formatPath } from "../../schema/path.ts";
@@ -78,7 +79,7 @@ export async function withBlockers(
     } else if (isTooMany(there) || there.rows < least) found.push({ words: words(there.rows, there.written), mayLose });
   }
   if (found.length === 0) return { ...plan, accepted, putBack: byVersion };
-  const isBegun = plan.migrations.some(({ done, midway }) => done > 0 || midway !== undefined);
+  const isBegun = plan.migrations.some(isPartlyDone);
   const mayLose = found.every((one) => one.mayLose);
   const mayPutBack = found.every((one) => one.mayPutBack === true);
   const changeFirst = `${isBegun ? "" : "nothing was rolled back; "}change these rows first`;

@@ -6,6 +6,7 @@ import { replacesTable } from "../../actions/apply-action.ts";
 import type { LedgerEntry, Preserved } from "../../ledger/state/record.ts";
 import { begunHash } from "../../migrations/checksum.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
+import { unitsBegun } from "../../plan/history/migration-run.ts";
 import { recordFacts } from "../../plan/history/record-facts.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import { migrationsOf, isGroup, type MigrationBatch } from "../../plan/group/group-migrations.ts";
@@ -213,7 +214,7 @@ function notesOf(progress: Progress) {
     unwritten: undefined as unknown,
     async note({ indexes, metadata }: Preserved, commit: number): Promise<void> {
       notes.hasBegun = true;
-      const step = begunHash(planned.units[planned.begun[done]! - 1]!);
+      const step = begunHash(unitsBegun(planned, done + 1).at(-1)!);
       await recordProgress(progress, { step, commit, indexes, metadata }).catch((cause: unknown) => {
         notes.unwritten = cause;
         throw cause;

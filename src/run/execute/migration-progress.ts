@@ -7,6 +7,7 @@ import { restoringAfter } from "../../plan/assess/blocking-rows.ts";
 import { ActionFailed } from "../calls/action-failed.ts";
 import { castHint } from "../../plan/compile/cast-hint.ts";
 import { vectorsHint } from "../../plan/compile/vector-index-check.ts";
+import { unitsBegun } from "../../plan/history/migration-run.ts";
 import { recordFacts } from "../../plan/history/record-facts.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import type { Target } from "../../targets/contract/target.ts";
@@ -72,7 +73,7 @@ export async function beginMigration(
 /** `ran`: the units that have begun. */
 export function factsNow(
   { planned, execution, started, starts, versions, done }: Progress,
-  ran: readonly unknown[] = planned.units.slice(0, planned.begun[done - 1] ?? 0),
+  ran: readonly unknown[] = unitsBegun(planned, done),
 ) {
   const { migration, total, attempt } = planned;
   const duration = Math.round(execution.clock.steady() - started);

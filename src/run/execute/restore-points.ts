@@ -3,6 +3,7 @@ import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerMigration } from "../../ledger/state/fold-migration.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
 import type { OwnVersions, TableVersions } from "../../ledger/state/record.ts";
+import { isPartlyDone, mayHaveBegun, type PlannedProgress } from "../../plan/history/progress.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { ownValue } from "../../schema/data-type.ts";
@@ -30,8 +31,8 @@ interface Keeping {
  */
 export async function restorePoints(planned: PlannedMigration, keeping: Keeping): Promise<TableVersions | undefined> {
   const { target } = keeping;
-  const { restores, done, midway, inDoubt, tables } = planned;
-  if (target.versions === undefined || done > 0 || midway !== undefined) return undefined;
+  const { restores, inDoubt, tables } = planned;
+  if (target.versions === undefined || isPartlyDone(planned)) return undefined;
   const points = new Map<string, OwnVersions>();
   let isKnown = true;
   for (const table of restores) {
@@ -128,18 +129,12 @@ export interface VersionsTrack {
 
 /** `ran`: the migration's actions that are already done. */
 export function trackVersions(
-  {
-    restores,
-    tables: known,
-    done,
-    inDoubt,
-    midway,
-  }: Pick<PlannedMigration, "restores" | "tables" | "done" | "inDoubt" | "midway">,
+  { restores, tables: known, ...progress }: Pick<PlannedMigration, "restores" | "tables" | keyof PlannedProgress>,
   ran: readonly Action[] = [],
 ): VersionsTrack {
-  const goesOn = done > 0 || inDoubt || midway !== undefined;
-  let tables: TableVersions = goesOn ? known : {};
-  const watched = new Set([...restores, ...(goesOn ? Object.keys(known) : [])]);
+  const isBegun = mayHaveBegun(progress);
+  let tables: TableVersions = isBegun ? known : {};
+  const watched = new Set([...restores, ...(isBegun ? Object.keys(known) : [])]);
   // The name under which each table is recorded; undefined for a table that took another's name.
   const names = namesAfter(ran, known);
   return {
