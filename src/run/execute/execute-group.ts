@@ -6,8 +6,8 @@ import { recordFacts } from "../../plan/history/record-facts.ts";
 import type { GroupCall, MigrationGroup } from "../../plan/group/group-migrations.ts";
 import type { PlannedMigration } from "../../plan/make-plan.ts";
 import { executeAction, metadataError } from "./action-events.ts";
-import { isHeld, isStated, isTakenOver, lastRanIn, type Progress } from "./migration-progress.ts";
-import { trackVersions, type VersionsTrack } from "./restore-points.ts";
+import { elapsed, isHeld, isStated, isTakenOver, lastRanIn, type RunProgress } from "./migration-progress.ts";
+import { trackVersions } from "./restore-points.ts";
 import type { FailedCall } from "./send-action.ts";
 
 /** How many calls are made at a time. */
@@ -18,15 +18,8 @@ export function groupRecord({ migrations }: MigrationGroup): LedgerEntry {
   return groupEntry(migrations.map(({ migration }) => migration.version));
 }
 
-interface GroupProgress {
+interface GroupProgress extends RunProgress {
   readonly group: MigrationGroup;
-  readonly execution: Progress["execution"];
-  /** How many migrations this run has ended before. */
-  readonly applied: number;
-  readonly started: number;
-  readonly versions: VersionsTrack;
-  /** How many of the calls are made. */
-  done: number;
   /** The error if a call has lost something of others. The calls count, so it is reported once they are recorded. */
   lost: MigrateError | undefined;
 }
@@ -38,7 +31,7 @@ interface GroupProgress {
 export async function executeGroup(
   group: MigrationGroup,
   applied: number,
-  execution: Progress["execution"],
+  execution: RunProgress["execution"],
 ): Promise<{ readonly records: readonly LedgerEntry[]; readonly lost: MigrateError | undefined }> {
   const { clock, emit, target } = execution;
   const versions = trackVersions({ restores: [], tables: {}, done: 0, inDoubt: false, midway: undefined });
@@ -141,11 +134,6 @@ function versionsByMigration({ group, versions }: GroupProgress): ReadonlyMap<Pl
     if (own !== undefined) all.set(first, { ...all.get(first), [table]: own });
   }
   return all;
-}
-
-/** Milliseconds. */
-function elapsed({ execution, started }: GroupProgress): number {
-  return Math.round(execution.clock.steady() - started);
 }
 
 /**

@@ -22,7 +22,8 @@ import {
   stopIfInterrupted,
   stopped,
   type Execution,
-  type Progress,
+  type MigrationProgress,
+  type RunProgress,
 } from "./migration-progress.ts";
 import { executeGuarded, type Guarded, type GuardedRun } from "./write-guard.ts";
 import { compileMigration } from "../../plan/compile/compile.ts";
@@ -121,7 +122,7 @@ async function releaseUnneeded(
 async function executeMigration(
   given: PlannedMigration,
   applied: number,
-  execution: Progress["execution"],
+  execution: RunProgress["execution"],
 ): Promise<LedgerEntry> {
   const progress = await beginMigration(given, applied, execution);
   const { planned } = progress;
@@ -135,14 +136,14 @@ async function executeMigration(
   return { event: events[planned.direction].end, ...factsNow(progress, planned.units), ...(detail && { detail }) };
 }
 
-async function callBefore(progress: Progress): Promise<void> {
+async function callBefore(progress: MigrationProgress): Promise<void> {
   const { planned, execution } = progress;
   await execution.runHooks?.before(planned.migration).catch(async (error: unknown) => {
     throw await stopped(progress, planned.actions[0]!, { error, inDoubt: planned.inDoubt });
   });
 }
 
-async function keepRestorePoints(progress: Progress): Promise<void> {
+async function keepRestorePoints(progress: MigrationProgress): Promise<void> {
   const { planned, execution, versions } = progress;
   const points = await restorePoints(planned, execution).catch(async (error: unknown) => {
     throw await stopped(progress, planned.actions[0]!, { error, inDoubt: planned.inDoubt });
@@ -154,7 +155,7 @@ async function keepRestorePoints(progress: Progress): Promise<void> {
 }
 
 /** Checks what the last action of a run that was stopped has left. */
-async function checkFound(progress: Progress): Promise<void> {
+async function checkFound(progress: MigrationProgress): Promise<void> {
   const { planned, execution } = progress;
   const { found } = planned;
   if (found === undefined) return;
@@ -167,7 +168,7 @@ async function checkFound(progress: Progress): Promise<void> {
   if (lost !== undefined) throw await stopped(progress, found, { error: lost, inDoubt: false });
 }
 
-async function executeNextAction(progress: Progress, action: PlannedAction, isFirst: boolean): Promise<void> {
+async function executeNextAction(progress: MigrationProgress, action: PlannedAction, isFirst: boolean): Promise<void> {
   const { planned, execution, versions } = progress;
   const { bound, writeGuard } = execution;
   const { version, name } = planned.migration;
@@ -207,7 +208,7 @@ async function executeNextAction(progress: Progress, action: PlannedAction, isFi
 }
 
 /** Notes of the next action in the ledger. `unwritten`: why one of them failed. */
-function notesOf(progress: Progress) {
+function notesOf(progress: MigrationProgress) {
   const { planned, done } = progress;
   const notes = {
     hasBegun: false,

@@ -39,26 +39,29 @@ export const events = {
   down: { onTheWay: "reverting", end: "reverted" },
 } as const;
 
-/** A migration under way. */
-export interface Progress {
-  readonly planned: PlannedMigration;
+/** What this run executes, a migration or a group, and how far it has got in it. */
+export interface RunProgress {
   readonly execution: Execution & { readonly bound: Map<string, SeenTable> };
   /** How many migrations this run has ended before. */
   readonly applied: number;
   readonly started: number;
+  readonly versions: VersionsTrack;
+  /** How many of the migration's actions, or of the group's calls, are done. */
+  done: number;
+}
+
+export interface MigrationProgress extends RunProgress {
+  readonly planned: PlannedMigration;
   /** Of a rollback: the versions of its tables when it began. */
   readonly starts: TableVersions | undefined;
-  readonly versions: VersionsTrack;
-  /** How many of its actions are done. */
-  done: number;
 }
 
 /** Reports and records that the migration begins. */
 export async function beginMigration(
   given: PlannedMigration,
   applied: number,
-  execution: Progress["execution"],
-): Promise<Progress> {
+  execution: RunProgress["execution"],
+): Promise<MigrationProgress> {
   const { target, clock, emit } = execution;
   const { migration, direction, done, total } = given;
   const starts = direction === "down" ? (given.startedAt ?? (await startsOf(given, target))) : undefined;
@@ -72,15 +75,21 @@ export async function beginMigration(
 
 /** `ran`: the units that have begun. */
 export function factsNow(
-  { planned, execution, started, starts, versions, done }: Progress,
-  ran: readonly unknown[] = unitsBegun(planned, done),
+  progress: MigrationProgress,
+  ran: readonly unknown[] = unitsBegun(progress.planned, progress.done),
 ) {
+  const { planned, starts, versions, done } = progress;
   const { migration, total, attempt } = planned;
-  const duration = Math.round(execution.clock.steady() - started);
-  return recordFacts(migration, ran, { step: done, total, attempt, duration, tables: starts ?? versions.tables() });
+  const [duration, tables] = [elapsed(progress), starts ?? versions.tables()];
+  return recordFacts(migration, ran, { step: done, total, attempt, duration, tables });
 }
 
-export async function recordProgress(progress: Progress, midway?: PartialAction): Promise<void> {
+/** Milliseconds. */
+export function elapsed({ execution, started }: RunProgress): number {
+  return Math.round(execution.clock.steady() - started);
+}
+
+export async function recordProgress(progress: MigrationProgress, midway?: PartialAction): Promise<void> {
   const { planned, execution } = progress;
   const { onTheWay } = events[planned.direction];
   const facts = { ...factsNow(progress), next: planned.migration.version };
@@ -89,7 +98,7 @@ export async function recordProgress(progress: Progress, midway?: PartialAction)
   await execution.lease.record([{ event: onTheWay, ...facts, ...(midway !== undefined && { midway }) }]);
 }
 
-export async function stopIfInterrupted(progress: Progress, isFirst: boolean): Promise<void> {
+export async function stopIfInterrupted(progress: MigrationProgress, isFirst: boolean): Promise<void> {
   const { planned, execution, applied, done } = progress;
   if (execution.signal?.aborted !== true) return;
   const { version } = planned.migration;
@@ -100,7 +109,7 @@ export async function stopIfInterrupted(progress: Progress, isFirst: boolean): P
 
 /** The error that the run ends with. It is recorded here if the ledger may be written. `unwritten`: why a record failed. */
 export async function stopped(
-  progress: Progress,
+  progress: MigrationProgress,
   action: PlannedAction,
   { error: cause, inDoubt, left }: FailedCall,
   unwritten?: unknown,
@@ -131,7 +140,7 @@ export async function stopped(
  * been known before. Undefined if it is another call, or if the tables do not show it.
  */
 export async function refusedAtOnce(
-  { execution, applied, done }: Progress,
+  { execution, applied, done }: MigrationProgress,
   { error, inDoubt }: FailedCall,
 ): Promise<unknown> {
   if (applied + done > 0 || inDoubt || isStated(error)) return undefined;
@@ -146,7 +155,7 @@ export function isStated(cause: unknown): cause is MigrateError {
 
 /** `detail`: what is recorded of it. It leaves out what `down` would roll back, since that changes. */
 function stepFailed(
-  { planned, execution, applied, done }: Progress,
+  { planned, execution, applied, done }: MigrationProgress,
   action: PlannedAction,
   { error: cause, inDoubt, left = [] }: FailedCall,
 ): { readonly error: MigrateError; readonly detail: string } {
