@@ -333,8 +333,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     "a resumed migration keeps the version that it finds, not the one before it",
     3456,
     "run/execute/restore-points.ts",
-    "|| done > 0 || midway !== undefined) return undefined;",
-    "|| midway !== undefined) return undefined;",
+    "|| isPartlyDone(planned)) return undefined;",
+    "|| isPartlyDone({ ...planned, done: 0 })) return undefined;",
   ),
   bug(
     "a version is kept and not recorded before the migration begins",
