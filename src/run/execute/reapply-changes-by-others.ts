@@ -145,6 +145,8 @@ function callsFor(table: string, { metadata, indexes }: Others, restored: Table,
 
 /** Leaves out keys that others have set since the version was restored: theirs are newer. */
 function stillUnset({ path, metadata }: MetadataUpdate, restored: Table, now: Table): readonly MetadataUpdate[] {
+  // One update of a column that is gone would make the call fail for all columns.
+  if (findColumn(now.columns, parsePath(path)) === undefined) return [];
   const [old, current] = [restored, now].map(({ columns }) => findColumn(columns, parsePath(path))?.metadata ?? {});
   const left = Object.entries(metadata).filter(
     ([key]) => (ownValue(old, key) ?? null) === (ownValue(current, key) ?? null),

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { down } from "../../../../src/commands/down.ts";
 import { up } from "../../../../src/commands/up.ts";
+import type { Action } from "../../../../src/actions/model/action.ts";
 import { MigrateError } from "../../../../src/errors/migrate-error.ts";
+import type { PlannedAction } from "../../../../src/plan/make-plan.ts";
 import type { MigratorOptions } from "../../../../src/run/run-context.ts";
 import { reapplyChangesByOthers } from "../../../../src/run/execute/reapply-changes-by-others.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
@@ -113,4 +115,26 @@ test("a version that another run has released, because it has taken over, is not
   const context = { target: { versions: { at }, explain: String }, lease: { check } };
   const looking = reapplyChangesByOthers({ action } as never, {}, context as never);
   await expect(looking).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
+});
+
+test("metadata of the other columns is put back if one of them was dropped after the restore", async () => {
+  const tables = memoryTables();
+  const target = memoryTarget({ name: "memory", model: "embedded", tables });
+  const columns = columnsOf({ a: int32(), b: int32() });
+  tables.carryOut({ kind: "createTable", table: "t", columns });
+  const [version, table] = [tables.get("t")!.version, { columns }];
+  const updates = ["a", "b"].map((path) => ({ path, metadata: { owner: "them" } }));
+  tables.carryOut({ kind: "setMetadata", table: "t", updates });
+  const seen = await target.describeTable("t", true);
+  const action: Action = { kind: "restoreTable", table: "t", version, after: version, as: table, isSilent: false };
+  const { version: made } = await target.execute(action, seen);
+  tables.carryOut({ kind: "dropColumns", table: "t", paths: ["b"] });
+  const known = new Map([["t", table]]);
+  const lease = { check: async () => {}, isSure: () => true };
+  const place = { version: 1, name: "more", action: 1, total: 1 };
+  const planned = { action, before: known, after: known } as unknown as PlannedAction;
+  expect(await reapplyChangesByOthers(planned, { seen, made }, { target, lease, place } as never)).toEqual({
+    commits: 1,
+  });
+  expect(tables.get("t")!.columns.map(({ metadata }) => metadata)).toEqual([{ owner: "them" }]);
 });
