@@ -16,7 +16,7 @@ import { keepingValues, restoringAfter } from "../plan/assess/blocking-rows.ts";
 import { withBlockers, type Consent } from "../run/check/find-blocking-rows.ts";
 import { lostLedger } from "../run/check/lost-ledger.ts";
 import { underWay } from "../run/lease/describe-holder.ts";
-import { lookAtRestores } from "../run/check/changes-by-others.ts";
+import { checkRestores } from "../run/check/check-restores.ts";
 import { deferredAfterwards } from "../run/deferred/emit-deferred.ts";
 import type { Deferral } from "../run/deferral-text.ts";
 import { recreatedTables } from "../run/check/recreated-tables.ts";
@@ -162,7 +162,7 @@ async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<P
     migrations: plan.migrations.map((one) => restoringAfter(one, one.startedAt ?? starts)),
   };
   const kept = choice.reinsert === true ? restoring : keepingValues(restoring);
-  const { blocking, plan: looked } = await lookAtRestores(kept, target);
+  const { blocking, plan: looked } = await checkRestores(kept, target);
   return {
     plan: explainAdopted(await withBlockers(looked, target, choice, [...recreated, ...blocking]), state),
     migrations,

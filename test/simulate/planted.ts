@@ -281,7 +281,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "metadata that others set is lost with the version that an older one replaces",
     56,
     "run/execute/execute-described.ts",
-    "const { commits, harm = done.harm } = await reapplyChangesByOthers(this.#planned, call, this.#context);",
+    "const { commits, harm = done.harm } = await reapplyForeignSettings(this.#planned, call, this.#context);",
     "const { commits, harm } = { commits: 0, harm: done.harm };",
   ),
   bug(

@@ -25,7 +25,7 @@ import { describeTables, tablesOf, type Snapshots } from "../check/snapshots.ts"
 import { isAnother, versionIn } from "../check/foreign-changes.ts";
 import { requireReadable } from "../check/check-readable.ts";
 import { lookAlike } from "../check/look-alike.ts";
-import { reapplyChangesByOthers, type RestoredTable } from "./reapply-changes-by-others.ts";
+import { reapplyForeignSettings, type RestoredTable } from "./reapply-foreign-settings.ts";
 
 export async function executeDescribed(
   planned: PlannedAction,
@@ -218,7 +218,7 @@ class DescribedAction {
 
   /** Ends an action that is done, after putting back what others had given a table that it has restored. */
   async #ended(done: Done, call: RestoredTable): Promise<Done> {
-    const { commits, harm = done.harm } = await reapplyChangesByOthers(this.#planned, call, this.#context);
+    const { commits, harm = done.harm } = await reapplyForeignSettings(this.#planned, call, this.#context);
     if (commits === 0) return { ...done, harm };
     const found = await this.#describe();
     const all = done.commits === undefined ? undefined : done.commits + commits;

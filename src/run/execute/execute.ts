@@ -31,7 +31,7 @@ import { computingOf } from "../run-context.ts";
 import { newlyDeferred } from "../deferred/newly-deferred.ts";
 import { hookFailedEvent } from "../hooks.ts";
 import { requireReadable } from "../check/check-readable.ts";
-import { reapplyChangesByOthers } from "./reapply-changes-by-others.ts";
+import { reapplyForeignSettings } from "./reapply-foreign-settings.ts";
 import { isSince, releaseRestorePoints, restorePoints } from "./restore-points.ts";
 
 /** Executes the migrations, returns how many, and releases the lease with the last record. */
@@ -237,7 +237,7 @@ async function lostByFound(
     const now = await target.describeTable(action.table);
     const harm = await lostUnanswered(action, undefined, now, after.get(action.table), { target, lease });
     const mayLose = writeGuard === undefined;
-    const { harm: lost } = await reapplyChangesByOthers(found, {}, { target, lease, place, emit, mayLose });
+    const { harm: lost } = await reapplyForeignSettings(found, {}, { target, lease, place, emit, mayLose });
     return metadataError(place, harm?.problem ?? lost);
   } catch (error) {
     return error;

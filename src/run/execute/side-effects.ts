@@ -4,7 +4,7 @@
  * metadata that was set in between (docs/internals/engine.md). Side effects are repaired if that can be done exactly.
  */
 import { isMigrateError } from "../../errors/migrate-error.ts";
-import { metadataToReset } from "../../plan/reconcile/lost-metadata.ts";
+import { metadataToReset } from "../../plan/reconcile/foreign-settings.ts";
 import { replacesTable } from "../../actions/apply-action.ts";
 import type { Action, ActionKind, MetadataUpdate } from "../../actions/model/action.ts";
 import type { Table } from "../../schema/table.ts";

@@ -1,9 +1,13 @@
 import { btree, int32 } from "lance-migrate";
 import { expect, test } from "vitest";
-import { othersSince, withOthers } from "../../../../src/plan/reconcile/changes-by-others.ts";
+import {
+  foreignSettings,
+  metadataToReset,
+  withForeignSettings,
+} from "../../../../src/plan/reconcile/foreign-settings.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import type { Column } from "../../../../src/schema/data-type.ts";
-import { columnsOf } from "../../../../src/schema/declare/type-builders.ts";
+import { columnsOf, int64 } from "../../../../src/schema/declare/type-builders.ts";
 import type { Table } from "../../../../src/schema/table.ts";
 
 const column = (name: string, metadata?: Column["metadata"]): Column => ({
@@ -17,7 +21,7 @@ const column = (name: string, metadata?: Column["metadata"]): Column => ({
 function others(undoes: readonly Action[], { replaced, restored }: { replaced: Table; restored: Table }, own?: Table) {
   const action: Action = { kind: "restoreTable", table: "t", version: 1, after: 2, as: restored, isSilent: false };
   const before = new Map([["t", own ?? { columns: [] }]]);
-  return othersSince({ action, before, after: new Map([["t", { columns: [] }]]), undoes }, replaced, restored);
+  return foreignSettings({ action, before, after: new Map([["t", { columns: [] }]]), undoes }, replaced, restored);
 }
 
 test("a column of the name of one that was dropped is another one", () => {
@@ -71,6 +75,38 @@ test("a table that others' indexes are put back on keeps the indexes of the rest
   const own = { path: "id", ...btree() };
   const restored = { columns: columnsOf({ id: int32(), a: int32() }), indexes: { own } };
   const theirs = { path: "a", ...btree() };
-  const { indexes } = withOthers("t", restored, { metadata: [], indexes: [["theirs", theirs]], lost: [] });
+  const { indexes } = withForeignSettings("t", restored, { metadata: [], indexes: [["theirs", theirs]], lost: [] });
   expect(indexes).toEqual({ own, theirs });
+});
+
+const swap: Action = {
+  kind: "alterColumns",
+  table: "t",
+  alterations: [
+    { path: "a", rename: "b" },
+    { path: "b", rename: "a" },
+  ],
+};
+const [a, b] = columnsOf({ a: int64(), b: int32() }) as [Column, Column];
+const marked = (column: Column): Column => ({ ...column, metadata: { source: "form" } });
+const swapped = [
+  { ...a, name: "b" },
+  { ...b, name: "a" },
+];
+
+test("what the commit of the call lost is set again, by the new names", () => {
+  const [before, after] = [{ columns: [marked(a), b] }, { columns: swapped }];
+  expect(metadataToReset(swap, before, after, after)).toEqual([{ path: "b", metadata: { source: "form" } }]);
+});
+
+test("what others have set since the commit stays", () => {
+  const [before, after] = [{ columns: [marked(a), b] }, { columns: swapped }];
+  const now = { columns: [{ ...swapped[0]!, metadata: { source: "theirs" } }, swapped[1]!] };
+  expect(metadataToReset(swap, before, after, now)).toEqual([]);
+});
+
+test("a commit of another table is not the call's, and nothing is set on that table", () => {
+  // The table was recreated as the call had left it, and somebody appended to it.
+  const table = { columns: [marked(swapped[0]!), swapped[1]!] };
+  expect(metadataToReset(swap, table, table, table)).toEqual([]);
 });

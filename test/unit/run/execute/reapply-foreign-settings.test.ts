@@ -5,7 +5,7 @@ import type { Action } from "../../../../src/actions/model/action.ts";
 import { MigrateError } from "../../../../src/errors/migrate-error.ts";
 import type { PlannedAction } from "../../../../src/plan/make-plan.ts";
 import type { MigratorOptions } from "../../../../src/run/run-context.ts";
-import { reapplyChangesByOthers } from "../../../../src/run/execute/reapply-changes-by-others.ts";
+import { reapplyForeignSettings } from "../../../../src/run/execute/reapply-foreign-settings.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import type { Target } from "../../../../src/targets/contract/target.ts";
 import { aMigration } from "../../../simulate/history.ts";
@@ -113,7 +113,7 @@ test("a version that another run has released, because it has taken over, is not
     throw new MigrateError("ERR_LEASE_LOST", { by: "another" });
   };
   const context = { target: { versions: { at }, explain: String }, lease: { check } };
-  const looking = reapplyChangesByOthers({ action } as never, {}, context as never);
+  const looking = reapplyForeignSettings({ action } as never, {}, context as never);
   await expect(looking).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
 });
 
@@ -133,7 +133,7 @@ test("metadata of the other columns is put back if one of them was dropped after
   const lease = { check: async () => {}, isSure: () => true };
   const place = { version: 1, name: "more", action: 1, total: 1 };
   const planned = { action, before: known, after: known } as unknown as PlannedAction;
-  expect(await reapplyChangesByOthers(planned, { seen, made }, { target, lease, place } as never)).toEqual({
+  expect(await reapplyForeignSettings(planned, { seen, made }, { target, lease, place } as never)).toEqual({
     commits: 1,
   });
   expect(tables.get("t")!.columns.map(({ metadata }) => metadata)).toEqual([{ owner: "them" }]);

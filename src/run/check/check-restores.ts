@@ -2,7 +2,7 @@
  * Finds what old versions that a rollback restores lack: metadata and indexes that others have added to tables and that
  * can't be added again, and indexes that were still deferred in that version. Runs before anything is changed.
  */
-import { othersSince, withOthers } from "../../plan/reconcile/changes-by-others.ts";
+import { foreignSettings, withForeignSettings } from "../../plan/reconcile/foreign-settings.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import { carryOn } from "../../plan/reconcile/live-commits.ts";
 import { touchedTables } from "../../plan/reconcile/reconcile.ts";
@@ -16,7 +16,7 @@ import { describeTables, tablesOf } from "./snapshots.ts";
  * What can't be added again, as text, and the plan with the risks of its restores. A missing version is refused
  * elsewhere.
  */
-export async function lookAtRestores(
+export async function checkRestores(
   plan: Plan,
   target: Target,
 ): Promise<{ readonly blocking: readonly string[]; readonly plan: Plan }> {
@@ -79,8 +79,8 @@ function lostBy(
 ): readonly string[] {
   const replaced = live.get(table);
   if (replaced === undefined || restored === undefined) return [];
-  const others = othersSince(planned, replaced, restored);
-  live.set(table, withOthers(table, restored, others));
+  const others = foreignSettings(planned, replaced, restored);
+  live.set(table, withForeignSettings(table, restored, others));
   if (others.lost.length === 0) return [];
   return [`restoring version ${version} of ${table} would lose what others have set since: ${others.lost.join("; ")}`];
 }

@@ -1,11 +1,12 @@
 /**
- * The indexes and metadata that others have given a table since the version that is restored: which of them are put
- * back, and which are lost. Pure.
+ * The indexes and metadata that others have given a table: which of them a restore replaces, and which of their metadata
+ * a call has replaced. What can be put back, and what is lost. Pure.
  */
 import { canonicalJson } from "../../migrations/checksum.ts";
-import { rewrites, tableAfter } from "../../actions/apply-action.ts";
-import type { MetadataUpdate } from "../../actions/model/action.ts";
-import { formatType, ownValue } from "../../schema/data-type.ts";
+import { resultOf, rewrites, tableAfter } from "../../actions/apply-action.ts";
+import type { Action, MetadataUpdate } from "../../actions/model/action.ts";
+import { formatType, ownValue, sameColumns, type Column } from "../../schema/data-type.ts";
+import { withoutMetadata } from "../../schema/metadata.ts";
 import { formatPath, parsePath, type Path } from "../../schema/path.ts";
 import { reservedProblem, withoutExtension } from "../../schema/reserved-metadata.ts";
 import { columnPaths, findColumn, type Table } from "../../schema/table.ts";
@@ -13,7 +14,7 @@ import { indexProblem, isRecreatable, sameIndex, type FoundIndex, type TableInde
 import { follow } from "../../actions/follow.ts";
 import type { PlannedAction } from "../make-plan.ts";
 
-export interface Others {
+export interface ForeignSettings {
   readonly metadata: readonly MetadataUpdate[];
   /** By name, on columns as the restored version names them. */
   readonly indexes: readonly (readonly [name: string, index: TableIndex])[];
@@ -25,7 +26,7 @@ export interface Others {
 type RestoringAction = Pick<PlannedAction, "action" | "before" | "after" | "undoes">;
 
 /** `replaced`: the table right before it was restored; `restored`: right after. */
-export function othersSince(restoring: RestoringAction, replaced: Table, restored: Table): Others {
+export function foreignSettings(restoring: RestoringAction, replaced: Table, restored: Table): ForeignSettings {
   const places = placesOf(restoring, replaced, restored);
   const { indexes, lost } = indexesSince(restoring, places, replaced, restored);
   const metadata = metadataSince(restoring, places, replaced, restored);
@@ -33,7 +34,11 @@ export function othersSince(restoring: RestoringAction, replaced: Table, restore
 }
 
 /** The restored table with what is put back. */
-export function withOthers(table: string, restored: Table, { metadata: updates, indexes }: Others): Table {
+export function withForeignSettings(
+  table: string,
+  restored: Table,
+  { metadata: updates, indexes }: ForeignSettings,
+): Table {
   const set = tableAfter(new Map([[table, restored]]), { kind: "setMetadata", table, updates });
   return { ...set, indexes: { ...restored.indexes, ...Object.fromEntries(indexes) } };
 }
@@ -62,9 +67,8 @@ function metadataSince(
   replaced: Table,
   restored: Table,
 ): readonly MetadataUpdate[] {
-  const metadataOf = ({ columns }: Table, path: Path) => findColumn(columns, path)?.metadata ?? {};
   return places.flatMap(({ path, was }): readonly MetadataUpdate[] => {
-    const own = { ...metadataOf(before.get(table)!, was), ...metadataOf(after.get(table)!, path) };
+    const own = { ...metadataAt(was, before.get(table)!), ...metadataAt(path, after.get(table)!) };
     const [now, then] = [findColumn(replaced.columns, was)!, findColumn(restored.columns, path)!];
     // With the type, its extension has changed too.
     const isSame = formatType(now.type) === formatType(then.type);
@@ -72,12 +76,58 @@ function metadataSince(
     const changed = changedKeys(theirs!, old!, own).filter(
       ([key, value, wasOld]) => reservedProblem(key, value, wasOld) === undefined,
     );
-    const metadata = Object.fromEntries(changed.map(([key, value]) => [key, value]));
-    return changed.length === 0 ? [] : [{ path: formatPath(path), metadata }];
+    return updateOf(path, changed);
+  });
+}
+
+/**
+ * The metadata that a call replaced with older metadata of the same columns, except what others have set after the call,
+ * as `now` shows. `before`, `after`: the table around the commit. Empty if the commit is not the call's, because the
+ * table was recreated since.
+ */
+export function metadataToReset(action: Action, before: Table, after: Table, now: Table): readonly MetadataUpdate[] {
+  // Undefined if it was another table at that point.
+  const expected = resultOf(action, before);
+  if (expected === undefined || !sameColumns(bare(expected), bare(after))) return [];
+  const paths = columnPaths(after.columns).filter((path) => findColumn(expected.columns, path) !== undefined);
+  const lost = paths.flatMap((path) =>
+    updateOf(path, changedKeys(metadataAt(path, expected), metadataAt(path, after), {})),
+  );
+  return stillUnset(lost, after, now);
+}
+
+function bare({ columns }: Table): readonly Column[] {
+  return columns.map(withoutMetadata);
+}
+
+/** The updates without what others have set or dropped since `left`, the table that the restore or the call left. */
+export function stillUnset(updates: readonly MetadataUpdate[], left: Table, now: Table): readonly MetadataUpdate[] {
+  return updates.flatMap(({ path: name, metadata }): readonly MetadataUpdate[] => {
+    const path = parsePath(name);
+    // One update of a column that is gone would make the call fail for all columns.
+    if (findColumn(now.columns, path) === undefined) return [];
+    const [old, current] = [metadataAt(path, left), metadataAt(path, now)];
+    const unset = Object.entries(metadata).filter(
+      ([key]) => (ownValue(old, key) ?? null) === (ownValue(current, key) ?? null),
+    );
+    return updateOf(path, unset);
   });
 }
 
 type ColumnMetadata = Readonly<Record<string, string | null>>;
+
+function metadataAt(path: Path, { columns }: Table): ColumnMetadata {
+  return findColumn(columns, path)?.metadata ?? {};
+}
+
+/** Empty if there are no keys. */
+function updateOf(
+  path: Path,
+  keys: readonly (readonly [key: string, value: string | null, ...unknown[]])[],
+): readonly MetadataUpdate[] {
+  const metadata = Object.fromEntries(keys.map(([key, value]) => [key, value]));
+  return keys.length === 0 ? [] : [{ path: formatPath(path), metadata }];
+}
 
 /** `own`: the keys that migrations have set or removed. */
 function changedKeys(
@@ -96,7 +146,7 @@ function indexesSince(
   places: readonly RestoredPath[],
   replaced: Table,
   restored: Table,
-): Pick<Others, "indexes" | "lost"> {
+): Pick<ForeignSettings, "indexes" | "lost"> {
   // An index that was recreated after its column was rewritten may be reported with other parameters.
   const isRewritten = undoes.some((action) => rewrites(action).size > 0);
   const isSame = (one: FoundIndex, other: FoundIndex) =>

@@ -3,12 +3,11 @@
  * since. The version that was replaced shows what these are, also to a run that resumes after a kill.
  */
 import { isMigrateError } from "../../errors/migrate-error.ts";
-import { othersSince, type Others } from "../../plan/reconcile/changes-by-others.ts";
+import { foreignSettings, stillUnset, type ForeignSettings } from "../../plan/reconcile/foreign-settings.ts";
 import type { PlannedAction } from "../../plan/make-plan.ts";
-import type { Action, ActionFor, MetadataUpdate } from "../../actions/model/action.ts";
+import type { Action, ActionFor } from "../../actions/model/action.ts";
 import { ownValue } from "../../schema/data-type.ts";
-import { parsePath } from "../../schema/path.ts";
-import { findColumn, type Table } from "../../schema/table.ts";
+import type { Table } from "../../schema/table.ts";
 import { formatIndex } from "../../schema/table-index.ts";
 import { mostRepeats } from "../../targets/contract/retry.ts";
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
@@ -29,7 +28,7 @@ export interface RestoredTable {
 }
 
 /** Does nothing for other actions, or if the target keeps no versions. */
-export async function reapplyChangesByOthers(
+export async function reapplyForeignSettings(
   planned: PlannedAction,
   call: RestoredTable,
   context: CallContext & Pick<ActionContext, "emit">,
@@ -111,7 +110,7 @@ async function carryOut(planned: PlannedAction, around: ReplacedVersion, context
     const now = await target.describeTable(table, true);
     if (now === undefined) return { commits };
     const restored = { ...around.restored, indexes: now.table.indexes };
-    const others = othersSince(planned, around.replaced, restored);
+    const others = foreignSettings(planned, around.replaced, restored);
     const calls = callsFor(table, others, around.restored, now.table);
     const next = calls.find(({ words }) => !refused.has(words));
     if (next === undefined) return { commits, harm: harmOf(planned.action, around, others.lost, refused) };
@@ -130,8 +129,13 @@ interface ReapplyCall {
   readonly words: string;
 }
 
-function callsFor(table: string, { metadata, indexes }: Others, restored: Table, now: Table): readonly ReapplyCall[] {
-  const updates = metadata.flatMap((update) => stillUnset(update, restored, now));
+function callsFor(
+  table: string,
+  { metadata, indexes }: ForeignSettings,
+  restored: Table,
+  now: Table,
+): readonly ReapplyCall[] {
+  const updates = stillUnset(metadata, restored, now);
   const words = updates.map((update) => `metadata ${JSON.stringify(update.metadata)} of ${update.path}`).join(", ");
   const setting: ReapplyCall = { action: { kind: "setMetadata", table, updates }, words };
   const creating = indexes.map(([name, index]): ReapplyCall => {
@@ -141,17 +145,6 @@ function callsFor(table: string, { metadata, indexes }: Others, restored: Table,
     return { action, words: `index ${name} on ${index.path} (${formatIndex(index)})` };
   });
   return updates.length === 0 ? creating : [setting, ...creating];
-}
-
-/** Leaves out keys that others have set since the version was restored: theirs are newer. */
-function stillUnset({ path, metadata }: MetadataUpdate, restored: Table, now: Table): readonly MetadataUpdate[] {
-  // One update of a column that is gone would make the call fail for all columns.
-  if (findColumn(now.columns, parsePath(path)) === undefined) return [];
-  const [old, current] = [restored, now].map(({ columns }) => findColumn(columns, parsePath(path))?.metadata ?? {});
-  const left = Object.entries(metadata).filter(
-    ([key]) => (ownValue(old, key) ?? null) === (ownValue(current, key) ?? null),
-  );
-  return left.length === 0 ? [] : [{ path, metadata: Object.fromEntries(left) }];
 }
 
 function harmOf(
