@@ -16,7 +16,7 @@ import { deferralOf, type Deferral } from "../../run/deferral-text.ts";
 import { countDeferred } from "../../run/deferred/find-deferred.ts";
 import { type StaleColumn } from "../../run/stale-text.ts";
 import { doubtWords } from "../../run/lease/describe-holder.ts";
-import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
+import { compareWithLedger, type Compared } from "../../run/prepare/compare-with-ledger.ts";
 import { dateOf } from "./date-drift.ts";
 import { computingOf, runContext, type MigratorOptions } from "../../run/run-context.ts";
 
@@ -46,7 +46,7 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
     await checkConsistent(context, state);
     const migrations = withStepsThatRan(loaded, state);
     checkFilesOfRan(files, migrations, state, target.capabilities);
-    return { ...(await compare(context, state, migrations)), state, migrations };
+    return { ...(await compareWithLedger(context, state, migrations)), state, migrations };
   };
   const { described, differences, expected, state, migrations } = await readCurrent(
     context,

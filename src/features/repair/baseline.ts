@@ -14,7 +14,7 @@ import { areFormer, recordRecognised } from "../../run/prepare/record-renumbered
 import { readConsistently, readLedger, ifCurrent } from "../../run/prepare/consistent-read.ts";
 import { deferralEntries } from "../../run/deferred/find-deferred.ts";
 import { checkConsistent } from "../../run/lease/audited-ledger.ts";
-import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
+import { compareWithLedger, type Compared } from "../../run/prepare/compare-with-ledger.ts";
 import { runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { recording, withLease, type Ledger } from "../../run/lease/with-lease.ts";
 
@@ -58,7 +58,7 @@ export async function baseline(
     const pending = new Set(pendingFiles(chosen, state).map(({ version }) => version));
     const marked = migrations.filter(({ version }) => pending.has(version));
     const after = withMarked(state, marked.map(factsOf));
-    const compared = await compare(context, after, migrations);
+    const compared = await compareWithLedger(context, after, migrations);
     if (compared.differences.length === 0) return { marked, deferred: deferralEntries(compared.described) };
     throw differs(marked.at(-1)!, compared, hintFor(compared, migrations, state, target));
   };

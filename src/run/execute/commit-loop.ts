@@ -24,7 +24,7 @@ import { describeTables, isAfter, leftSince, tablesOf, type Snapshots } from "..
 import { executeDescribed, changed } from "./execute-described.ts";
 import type { ActionContext, Done, ActionResult, FailedCall } from "./send-action.ts";
 import { versionIn } from "../check/foreign-changes.ts";
-import { lookAlike } from "../check/look-alike.ts";
+import { madeByOthers } from "../check/made-by-others.ts";
 
 /** What the ledger knows of the action, and how to record more. */
 export interface PartialNotes {
@@ -145,7 +145,7 @@ async function foreignCommit(
   { commits, progress }: CommitProgress,
 ): Promise<string | undefined> {
   for (const { action } of commits.slice(0, progress.commits)) {
-    const problem = await lookAlike(action, midway === undefined ? "unknown" : "begun", target, place);
+    const problem = await madeByOthers(action, midway === undefined ? "unknown" : "begun", target, place);
     if (problem !== undefined) return problem;
   }
   return undefined;

@@ -24,7 +24,7 @@ import { mayBeHedged, sendHedged } from "./hedged-send.ts";
 import { describeTables, tablesOf, type Snapshots } from "../check/snapshots.ts";
 import { isAnother, versionIn } from "../check/foreign-changes.ts";
 import { requireReadable } from "../check/check-readable.ts";
-import { lookAlike } from "../check/look-alike.ts";
+import { madeByOthers } from "../check/made-by-others.ts";
 import { reapplyForeignSettings, type RestoredTable } from "./reapply-foreign-settings.ts";
 
 export async function executeDescribed(
@@ -98,7 +98,7 @@ class DescribedAction {
     if (inDoubt && this.#isDoneIn(tables)) {
       const done = { before: undefined, after: versionIn(seen), found: snapshots };
       return (
-        (await this.#foreign()) ??
+        (await this.#endingIfMadeByOthers()) ??
         (await this.#ended({ ...done, harm: await this.#harmIn(snapshots) }, { seen: this.#first }))
       );
     }
@@ -137,7 +137,7 @@ class DescribedAction {
     this.#found = found;
     const { failure } = this;
     if (failure === undefined ? sameTables(after, tablesOf(found)) : this.#isDoneIn(tablesOf(found)))
-      return (failure && (await this.#foreign())) ?? (await this.#endedAfter(called, snapshots.get(action.table)));
+      return (failure && (await this.#endingIfMadeByOthers())) ?? (await this.#endedAfter(called, snapshots.get(action.table)));
     // The tables are not as they should be. If this process was suspended, the next holder may have done that.
     await lease.check();
     this.failure ??= unexpected(this.#planned, found, target);
@@ -185,10 +185,10 @@ class DescribedAction {
   }
 
   /** The ending if a table looks as it should because of another program; undefined otherwise. */
-  async #foreign(): Promise<ActionResult | undefined> {
+  async #endingIfMadeByOthers(): Promise<ActionResult | undefined> {
     const { target, lease, place } = this.#context;
     const isRefused = !this.#inDoubt && this.failure?.kind !== "unanswered";
-    const problem = await lookAlike(this.#planned.action, isRefused ? "refused" : "unknown", target, place);
+    const problem = await madeByOthers(this.#planned.action, isRefused ? "refused" : "unknown", target, place);
     if (problem === undefined) return undefined;
     // If this process was suspended, the next holder may have done it.
     await lease.check();

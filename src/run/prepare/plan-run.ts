@@ -32,7 +32,7 @@ import type { Target } from "../../targets/contract/target.ts";
 import { checkConsistent } from "../lease/audited-ledger.ts";
 import type { WriteGuard } from "../execute/write-guard.ts";
 import { groupRecord } from "../execute/execute-group.ts";
-import { lookAlike } from "../check/look-alike.ts";
+import { madeByOthers } from "../check/made-by-others.ts";
 import { explainedByLoss } from "../check/lost-ledger.ts";
 import { readConsistently, readLedger, ifCurrent } from "./consistent-read.ts";
 import { describeForPlan } from "./describe-tables.ts";
@@ -194,7 +194,7 @@ async function requireOwn(plan: Plan, settled: Plan, target: Target): Promise<vo
     if (found === undefined) continue;
     const { actions, midway } = plan.migrations[index]!;
     const call = midway !== undefined && found === actions[0] ? "begun" : "unknown";
-    const problem = await lookAlike(found.action, call, target, { version: migration.version, action: done });
+    const problem = await madeByOthers(found.action, call, target, { version: migration.version, action: done });
     if (problem !== undefined)
       throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...found.place, problem: `${problem}; then run it again` });
   }

@@ -20,7 +20,7 @@ import { describeDifference } from "../../plan/history/table-drift.ts";
 import type { RunContext } from "../run-context.ts";
 import { keepRenumbered, type RenumberedMigration } from "../execute/restore-points.ts";
 import { withLease } from "../lease/with-lease.ts";
-import { compare } from "./compare-tables.ts";
+import { compareWithLedger } from "./compare-with-ledger.ts";
 
 /** Whether any file states former names, or migrations that it replaces. */
 export function areFormer(files: readonly MigrationFile[]): boolean {
@@ -126,7 +126,7 @@ async function checkOrder(
     replayHistory(migrations, after, target.capabilities);
     if (turned === undefined) return;
     if (!target.capabilities.describes) throw refused("this service does not show the order of columns");
-    const [difference] = (await compare(context, after, migrations)).differences;
+    const [difference] = (await compareWithLedger(context, after, migrations)).differences;
     if (difference !== undefined) throw refused(describeDifference(difference));
   } catch (cause) {
     if (!isMigrateError(cause) || cause.outcome !== "refused" || isMigrateError(cause, "ERR_REPLACES")) throw cause;

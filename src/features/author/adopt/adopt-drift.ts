@@ -13,7 +13,7 @@ import type { Step } from "../../../steps/registry.ts";
 import type { Ledger } from "../../../run/lease/with-lease.ts";
 import { readLedger, readCurrent } from "../../../run/prepare/consistent-read.ts";
 import { describeForPlan } from "../../../run/prepare/describe-tables.ts";
-import { compare } from "../../../run/prepare/compare-tables.ts";
+import { compareWithLedger } from "../../../run/prepare/compare-with-ledger.ts";
 import { requireApplied } from "./require-applied.ts";
 import { movedTables } from "./moved-tables.ts";
 import { runContext, type MigratorOptions } from "../../../run/run-context.ts";
@@ -46,7 +46,7 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
       loaded,
       (pending) => new MigrateError("ERR_ADOPT_PENDING", { migration: formatMigration(pending), target: target.name }),
     );
-    const { differences } = await compare(context, state, migrations);
+    const { differences } = await compareWithLedger(context, state, migrations);
     const known = replayHistory(migrations, state, capabilities);
     const names = differences.map(({ table }) => table);
     const found = await describeForPlan(target, names, new Set(names), true);

@@ -13,7 +13,7 @@ import type { TableDifference } from "../../../plan/history/table-drift.ts";
 import { historyRow, indexedIn, tablesOf } from "../../../plan/history/timeline.ts";
 import { withLost, type RestoredLedger } from "./lost-records.ts";
 import type { Tables } from "../../../schema/table.ts";
-import { compare, type Compared } from "../../../run/prepare/compare-tables.ts";
+import { compareWithLedger, type Compared } from "../../../run/prepare/compare-with-ledger.ts";
 import { describeForComparison } from "../../../run/prepare/describe-tables.ts";
 import { remedyFor, type Remedy, type RepairInput } from "./remedy.ts";
 import { doubtWords, holderWords } from "../../../run/lease/describe-holder.ts";
@@ -116,7 +116,7 @@ async function comparedWith(
     checkFilesOfRan(files, migrations, state, capabilities);
     replayHistory(migrations, state, capabilities);
     isPossible = true;
-    return await compare(input, state, migrations);
+    return await compareWithLedger(input, state, migrations);
   } catch (error) {
     if (!isMigrateError(error) || error.outcome !== "refused") throw error;
     const isOfLedger =

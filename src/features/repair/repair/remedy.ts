@@ -18,7 +18,7 @@ import { keptPlaces } from "./kept-places.ts";
 import { entriesFromTables } from "./rebuild-entries.ts";
 import { entriesFromLedger } from "../../../plan/history/record-facts.ts";
 import type { RestoredLedger } from "./lost-records.ts";
-import type { Compared } from "../../../run/prepare/compare-tables.ts";
+import type { Compared } from "../../../run/prepare/compare-with-ledger.ts";
 import type { RunContext } from "../../../run/run-context.ts";
 
 export type Remedy =

@@ -22,7 +22,7 @@ import type { Target } from "../../../targets/contract/target.ts";
 import { checkConsistent } from "../../../run/lease/audited-ledger.ts";
 import { readCurrent } from "../../../run/prepare/consistent-read.ts";
 import { deferralEntries } from "../../../run/deferred/find-deferred.ts";
-import { compare } from "../../../run/prepare/compare-tables.ts";
+import { compareWithLedger } from "../../../run/prepare/compare-with-ledger.ts";
 import { holderWords } from "../../../run/lease/describe-holder.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../../../run/run-context.ts";
 import { recording, withLease, type Ledger } from "../../../run/lease/with-lease.ts";
@@ -163,7 +163,7 @@ async function comparedAfter(
   const migrations = withStepsThatRan(loaded, after);
   try {
     checkFilesOfRan(context.migrations.list(), migrations, after, capabilities);
-    const { described, differences } = await compare(context, after, migrations);
+    const { described, differences } = await compareWithLedger(context, after, migrations);
     if (as === "reverted" || differences.length === 0) return { described, differences };
     const found = differences.map(describeDifference).join("; ");
     throw refused(

@@ -24,7 +24,7 @@ interface ComparedTo extends Compared {
 }
 
 /** `migrations`: all that have files. */
-export async function compare(
+export async function compareWithLedger(
   { target, ledger, runner: { run }, signal }: Pick<RunContext, "target" | "ledger" | "runner" | "signal">,
   state: LedgerState,
   migrations: readonly Migration[],

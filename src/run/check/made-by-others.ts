@@ -23,7 +23,7 @@ type CallOf = "refused" | "begun" | "unknown";
  * What is missing although the table looks as if the action were done, and what people can do about it, as text;
  * undefined if nothing is missing. `place`: that of the action.
  */
-export async function lookAlike(
+export async function madeByOthers(
   action: Action,
   call: CallOf,
   { holds }: Pick<Target, "holds">,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Action } from "../../../../src/actions/model/action.ts";
-import { lookAlike } from "../../../../src/run/check/look-alike.ts";
+import { madeByOthers } from "../../../../src/run/check/made-by-others.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 
 const columns = columnsOf({ a: int32() });
@@ -17,13 +17,13 @@ test.each<["refused" | "begun" | "unknown", boolean | undefined, string | undefi
   "a table with rows, after a call that is %s, and of which the target says that they are there: %s",
   async (call, isThere, words) => {
     const holds = async () => isThere;
-    const found = await lookAlike(filled, call, { holds }, place);
+    const found = await madeByOthers(filled, call, { holds }, place);
     expect(found).toEqual(words && expect.stringContaining(words));
-    expect(await lookAlike(empty, call, { holds }, place)).toBeUndefined();
+    expect(await madeByOthers(empty, call, { holds }, place)).toBeUndefined();
   },
 );
 
 test("where the target can't be asked, what was not refused counts as done", async () => {
-  expect(await lookAlike(filled, "unknown", { holds: undefined }, place)).toBeUndefined();
-  expect(await lookAlike(filled, "refused", { holds: undefined }, place)).toContain("it is unknown whether");
+  expect(await madeByOthers(filled, "unknown", { holds: undefined }, place)).toBeUndefined();
+  expect(await madeByOthers(filled, "refused", { holds: undefined }, place)).toContain("it is unknown whether");
 });
