@@ -28,7 +28,7 @@ export function checkTables(
   begun: readonly DocumentAction[],
 ): void {
   const loses = saved.plan.direction === "down" && acceptsLoss(saved.choice);
-  const replaced = replacedBy(begun);
+  const replaced = replacedTables(begun);
   const changed = new Set(begun.flatMap(({ action }) => tablesOfAction(action as Action)));
   for (const [table, now] of tables) {
     const version = saved.tables[table];
@@ -56,7 +56,7 @@ export function checkTables(
 }
 
 /** The tables whose names may belong to other tables by now. */
-export function replacedBy(begun: readonly DocumentAction[]): ReadonlySet<string> {
+export function replacedTables(begun: readonly DocumentAction[]): ReadonlySet<string> {
   const actions = begun.map(({ action }) => action as Action);
   return new Set(actions.filter(({ kind }) => replacesTable.has(kind)).flatMap(tablesOfAction));
 }

@@ -34,7 +34,7 @@ export function planSeen(plan: Plan, snapshots: Tables, capabilities: Capabiliti
     const known = new Map([...before].map(([name, table]) => [name, live.get(name) ?? table]));
     if (!mayBeDone) withPlace(place, () => checkThere(action, live.get(action.table)));
     withPlace(place, () => checkRebuilt(action, known.get(action.table)));
-    const replaced = isBegun ? undefined : replacedBy(action, before.get(action.table), live.get(action.table));
+    const replaced = isBegun ? undefined : foreignReplaced(action, before.get(action.table), live.get(action.table));
     carryOn(live, action);
     if (midway !== undefined) return planned;
     if (!dependsOnFound(action)) return replaced === undefined ? planned : { ...planned, replaced };
@@ -67,7 +67,7 @@ function checkThere(action: Action, table: Table | undefined): void {
  * rollback would remove it. Undefined if it replaces nothing, or the step states that it does. `known`: the table as
  * migrations know it.
  */
-function replacedBy(action: Action, known: Table | undefined, table: Table | undefined): string | undefined {
+function foreignReplaced(action: Action, known: Table | undefined, table: Table | undefined): string | undefined {
   if (known === undefined || table === undefined) return undefined;
   if (action.kind === "setMetadata") return replacedMetadata(action, known, table);
   const name = indexOf(action);

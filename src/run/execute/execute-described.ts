@@ -137,7 +137,10 @@ class DescribedAction {
     this.#found = found;
     const { failure } = this;
     if (failure === undefined ? sameTables(after, tablesOf(found)) : this.#isDoneIn(tablesOf(found)))
-      return (failure && (await this.#endingIfMadeByOthers())) ?? (await this.#endedAfter(called, snapshots.get(action.table)));
+      return (
+        (failure && (await this.#endingIfMadeByOthers())) ??
+        (await this.#endedAfter(called, snapshots.get(action.table)))
+      );
     // The tables are not as they should be. If this process was suspended, the next holder may have done that.
     await lease.check();
     this.failure ??= unexpected(this.#planned, found, target);

@@ -119,7 +119,7 @@ export function writeGuard(target: Target, seen: Readonly<Record<string, number 
         return;
       const { version } = watch;
       const more = ending.harm === undefined ? [] : [ending.harm];
-      const replaced = await replacedBy(table, ending.lossy ?? planned.after, version, target);
+      const replaced = await versionReplaced(table, ending.lossy ?? planned.after, version, target);
       if (typeof replaced === "string")
         throw new MigrateError("ERR_WRITES_UNKNOWN", {
           ...planned.place,
@@ -185,7 +185,7 @@ async function lostSince(
 }
 
 /** The version right before the first one with the columns that the commit leaves; or why it is unknown, as text. */
-async function replacedBy(
+async function versionReplaced(
   table: string,
   after: Tables,
   version: number,

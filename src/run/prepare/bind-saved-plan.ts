@@ -23,7 +23,7 @@ import {
   blockedSince,
   checkAccepted,
   checkTables,
-  replacedBy,
+  replacedTables,
   type TableNow,
 } from "../../plan/document/saved-tables.ts";
 import { touchedTables } from "../../plan/reconcile/reconcile.ts";
@@ -94,7 +94,7 @@ export function savedPlanCheck(
       checkTables(saved, seen, begun);
       // What the tables have become is the work of the plan, so that only the loss itself shows whether it grew.
       if (begun.length > 0 || saved.choice.reinsert === true) checkAccepted(saved, now.accepted ?? []);
-      const replaced = replacedBy(begun);
+      const replaced = replacedTables(begun);
       const left = [...tables].filter(([table]) => !replaced.has(table));
       // By its instance the table is known also after the version of the plan was cleaned up.
       tables = new Map(left.map(([table, one]) => [table, { ...one, instance: seen.get(table)?.instance }]));
