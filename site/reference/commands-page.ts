@@ -1,6 +1,6 @@
 /** The generated part of docs/reference/commands.md, from the definitions that make the help. */
 import { exitEntries, flagEntries, type HelpEntry } from "../../src/main/arguments/help.ts";
-import { nameOf, type Command } from "../../src/cli/command/command.ts";
+import { usageOf, type Command } from "../../src/cli/command/command.ts";
 import { commonFlags } from "../../src/cli/command/flags.ts";
 import { loadGroups } from "../../src/main/commands/registry.ts";
 import { sentence, table } from "./markdown.ts";
@@ -49,22 +49,23 @@ export function commonFlagTable(): string {
 }
 
 function overview(commands: readonly Command[]): string {
-  const rows = commands.map((one) => {
-    const name = nameOf(one);
-    return [`[\`migrate ${name}\`](#migrate-${name})`, one.describe, guides[name] ?? ""];
-  });
+  const rows = commands.map(({ name, describe }) => [
+    `[\`migrate ${name}\`](#migrate-${name})`,
+    describe,
+    guides[name] ?? "",
+  ]);
   return table(["command", "what it does", "more about it"], rows);
 }
 
 function partsOf(command: Command): readonly string[] {
-  const { usage, describe, examples, flags, readsConfig } = command;
+  const { name, describe, examples, flags, readsConfig } = command;
   const own = flagEntries(flags);
   const exits = exitEntries(command);
   const lines = examples.map(([line, meaning]) => `# ${meaning}\nnpx ${line}`);
   return [
-    `### migrate ${nameOf(command)}`,
+    `### migrate ${name}`,
     sentence(describe),
-    `\`migrate ${usage}${own.length === 0 ? "" : " [flags]"}\`${readsConfig === false ? " reads no configuration." : ""}`,
+    `\`migrate ${usageOf(command)}${own.length === 0 ? "" : " [flags]"}\`${readsConfig === false ? " reads no configuration." : ""}`,
     ...(own.length === 0 ? [] : [flagTable(own)]),
     ...conflictsOf(command),
     ...(exits.length === 0 ? [] : [table(["exit code", "meaning"], exits)]),

@@ -2,7 +2,7 @@
 import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { isCodeAwaited } from "../migrations/evaluate.ts";
 import { keepSecret } from "../secrets/redact.ts";
-import { refusedFlags, type Command } from "../cli/command/command.ts";
+import { flagsOf, usageOf, type Command } from "../cli/command/command.ts";
 import { endingCode, exitCodeOf } from "../cli/command/exit-code.ts";
 import { commonFlags, parseFlags } from "../cli/command/flags.ts";
 import type { errorDocumentShape } from "../cli/json/shared.ts";
@@ -47,7 +47,7 @@ export async function main(args: readonly string[]): Promise<void> {
     output = createOutput(typed as OutputOptions);
     // What a migration or a configuration prints itself goes to stderr, so that it does not mix with results.
     console.log = console.info = console.debug = console.error;
-    const flags = flagsOf(command, typed);
+    const flags = checkedFlags(command, typed);
     const ending = await interruptible({ flags, words: args, output, features: Object.values(features) }, command);
     if (isMigrateError(ending)) output.problem(errorLine(ending));
     process.exitCode = endingCode(ending);
@@ -63,14 +63,15 @@ export async function main(args: readonly string[]): Promise<void> {
   endProcess();
 }
 
-function flagsOf(command: Command, typed: GivenCommand["typed"]) {
+function checkedFlags(command: Command, typed: GivenCommand["typed"]) {
+  const table = flagsOf(command);
   // They are flags of every command, and this one would ignore them.
-  const refused = refusedFlags(command).find((name) => typed[name] !== undefined);
+  const refused = Object.keys(commonFlags).find((name) => typed[name] !== undefined && !Object.hasOwn(table, name));
   if (refused !== undefined)
     throw new MigrateError("ERR_USAGE", {
-      problem: `migrate ${command.usage} reads no configuration and takes no --${refused}`,
+      problem: `migrate ${usageOf(command)} reads no configuration and takes no --${refused}`,
     });
-  return parseFlags({ ...commonFlags, ...command.flags }, typed, command.conflicts);
+  return parseFlags(table, typed, command.conflicts);
 }
 
 /** Loaded only for what `parsePlainly` leaves to it: loading yargs takes longer than a run with nothing pending. */

@@ -5,20 +5,18 @@ import { openSession, requireDatabase, type Session } from "../../session/sessio
 import { allDatabases, type Additions, type AllDatabases, type CommandInput } from "./additions.ts";
 import type { CommandResult, EndingName } from "./exit-code.ts";
 import {
+  commonFlags,
   configFlags,
   type budgetFlags,
   type bundleFlags,
   type contractFlags,
-  type commonFlags,
   type FlagTable,
   type FlagValues,
   type leaseFlags,
   type pythonFlag,
 } from "./flags.ts";
 
-export interface Command<Table extends FlagTable = FlagTable> {
-  /** The command and its arguments in the notation of yargs: `new [name]`. */
-  readonly usage: string;
+export interface CommandDefinition<Table extends FlagTable = FlagTable> {
   readonly describe: string;
   /** What help shows: whole lines, and what they do. */
   readonly examples: readonly (readonly [line: string, meaning: string])[];
@@ -32,6 +30,10 @@ export interface Command<Table extends FlagTable = FlagTable> {
   /** What the command prints when it is asked to stop; "stopping" by default. */
   readonly stopping?: string;
   run(context: Context<FlagValues<Table>>): Promise<CommandResult>;
+}
+
+export interface Command extends CommandDefinition {
+  readonly name: string;
 }
 
 type CommonValues = FlagValues<
@@ -53,18 +55,23 @@ export interface Events {
 }
 
 /** Types flow from the flags into `run`, which is called only with values that they have accepted. */
-export function defineCommand<Table extends FlagTable>(command: Command<Table>): Command {
-  return command as unknown as Command;
+export function defineCommand<Table extends FlagTable>(command: CommandDefinition<Table>): CommandDefinition {
+  return command as unknown as CommandDefinition;
 }
 
-/** The word with which it is called. */
-export function nameOf({ usage }: Command): string {
-  return usage.split(" ", 1)[0]!;
+/** All flags that the command takes. One that reads no configuration may have flags of the same names. */
+export function flagsOf({ readsConfig, flags }: Command): FlagTable {
+  const refused = readsConfig === false ? Object.keys(configFlags).filter((name) => !Object.hasOwn(flags, name)) : [];
+  const all = Object.entries({ ...commonFlags, ...flags });
+  return Object.fromEntries(all.filter(([name]) => !refused.includes(name)));
 }
 
-/** The flags of the configuration that a command refuses because it reads none. It may have flags of the same names. */
-export function refusedFlags({ readsConfig, flags }: Command): readonly string[] {
-  return readsConfig === false ? Object.keys(configFlags).filter((name) => !Object.hasOwn(flags, name)) : [];
+/** The command and its arguments, as help shows them: `new [name]`. */
+export function usageOf({ name, flags }: Command): string {
+  const labels = Object.entries(flags).flatMap(([argument, { kind, isNeeded }]) =>
+    kind !== "positional" ? [] : isNeeded === true ? `<${argument}>` : `[${argument}]`,
+  );
+  return [name, ...labels].join(" ");
 }
 
 /** Opens the configured target, runs `work` and closes the target. Throws ERR_DATABASE_NEEDED. */

@@ -1,7 +1,7 @@
 import type { Shape } from "../../checks/check.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
 import type { Additions } from "./additions.ts";
-import type { Command, Context } from "./command.ts";
+import type { Command, CommandDefinition, Context } from "./command.ts";
 import type { CommandResult } from "./exit-code.ts";
 import type { FlagTable, FlagValues } from "./flags.ts";
 
@@ -16,7 +16,7 @@ export const groupTitles = [
 ] as const;
 
 /** Commands by name. Each is loaded when it is needed. */
-export type Loaders = Readonly<Record<string, () => Promise<Command>>>;
+export type Loaders = Readonly<Record<string, () => Promise<CommandDefinition>>>;
 
 export type CommandGroups = { readonly [Title in (typeof groupTitles)[number]]?: Loaders };
 
@@ -48,10 +48,10 @@ export interface MigratorMember<Choice extends object, Result> {
 }
 
 /** More flags of a command, and what it does with them. */
-export interface Extension<Table extends FlagTable = FlagTable> extends Pick<Command, "usage" | "examples"> {
+export interface Extension<Table extends FlagTable = FlagTable> extends Pick<CommandDefinition, "examples"> {
   readonly flags: Table;
   /** As those of a command, whose flags they may name too. */
-  readonly conflicts: NonNullable<Command["conflicts"]>;
+  readonly conflicts: NonNullable<CommandDefinition["conflicts"]>;
   /** Runs in place of the command, which is `rest`. */
   run(context: Context<FlagValues<Table>>, rest: () => Promise<CommandResult>): Promise<CommandResult>;
 }
@@ -62,11 +62,10 @@ export function defineExtension<Table extends FlagTable>(extension: Extension<Ta
 }
 
 /** The command with what a feature adds to it. */
-export function extended(command: Command, { usage, examples, flags, conflicts, run }: Extension): Command {
+export function extended(command: Command, { examples, flags, conflicts, run }: Extension): Command {
   const byFirst = Map.groupBy([...(command.conflicts ?? []), ...conflicts], ([first]) => first);
   return {
     ...command,
-    usage,
     examples: [...command.examples, ...examples],
     flags: { ...command.flags, ...flags },
     conflicts: [...byFirst.values()].map((lists) => lists.reduce((all, [, ...others]) => [...all, ...others])),

@@ -10,6 +10,8 @@ export interface Flag<Value> {
   /** A switch has no value; a positional has no name. */
   readonly kind: "switch" | "value" | "positional";
   readonly alias?: string;
+  /** For a positional without which the command does not work. */
+  readonly isNeeded?: true;
   /** What help shows in place of the value. Shells complete FILE, TARGET, NUMBER (of a migration), TABLE and a|b. */
   readonly value?: string;
   /** The value of what was typed: true for a switch, else a text, or a list if the flag is given several times. */
@@ -99,6 +101,8 @@ export const choiceFlag = <Word extends string>(describe: string, words: readonl
 /** The name that a command takes without a flag. */
 export const nameArgument = (describe: string) =>
   flag("positional", describe, (typed) => (typeof typed === "string" ? typed : wrongFlag("is given twice")));
+
+export const neededArgument = (describe: string) => ({ ...nameArgument(describe), isNeeded: true as const });
 
 export function flag<Value>(
   kind: Flag<Value>["kind"],

@@ -28,7 +28,6 @@ import { showPlan } from "./plan.ts";
 import type * as shapes from "../json/apply.ts";
 
 export const downCommand = defineCommand({
-  usage: "down",
   describe: "roll back the last migrations",
   examples: [
     ["migrate down", "roll back the migration that ran last"],

@@ -19,7 +19,6 @@ import { renderTable, type TableRow } from "../render/table.ts";
 import type * as shapes from "../json/inspect.ts";
 
 export const historyCommand = defineCommand({
-  usage: "history",
   describe: "print the records of the ledger",
   examples: [
     ["migrate history", "print when each migration ran, and who ran it"],

@@ -41,7 +41,6 @@ const flags = {
 export type PlanFlags = FlagValues<typeof flags>;
 
 export const planCommand = defineCommand({
-  usage: "plan",
   describe: "show what up or down would do, checked against the tables; changes nothing",
   examples: [
     ["migrate plan", "show what migrate up would do"],

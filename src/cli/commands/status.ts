@@ -34,7 +34,6 @@ const flags = {
 export type StatusFlags = FlagValues<typeof flags>;
 
 export const statusCommand = defineCommand({
-  usage: "status",
   describe: "list applied and pending migrations",
   examples: [
     ["migrate status", "list applied and pending migrations"],

@@ -18,7 +18,6 @@ import { renderDuration } from "../render/times.ts";
 import type * as shapes from "../json/apply.ts";
 
 export const upCommand = defineCommand({
-  usage: "up",
   describe: "apply pending migrations",
   examples: [
     ["migrate up", "apply all pending migrations"],

@@ -14,7 +14,6 @@ import { renderTime } from "../render/times.ts";
 import type * as shapes from "../json/inspect.ts";
 
 export const verifyCommand = defineCommand({
-  usage: "verify",
   describe: "compare the tables with the ledger, or check the ledger for tampering; changes no table",
   examples: [
     ["migrate verify", "compare the tables with the ledger"],

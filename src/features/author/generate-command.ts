@@ -15,7 +15,6 @@ import { describeSteps, renderUpdated, renderWritten } from "../../cli/render/st
 import type * as shapes from "./json.ts";
 
 export const generateCommand = defineCommand({
-  usage: "generate [name]",
   describe: "write the migration from the existing tables to those that schema.ts declares",
   examples: [
     ["migrate generate", "write the next migration, named after its steps"],

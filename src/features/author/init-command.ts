@@ -19,7 +19,6 @@ import { pullInto } from "./pull-command.ts";
 import type * as shapes from "./json.ts";
 
 export const initCommand = defineCommand({
-  usage: "init [folder]",
   describe: "set up a project: the configuration, the first migration, .gitignore and a CI workflow",
   examples: [
     ["migrate init", "ask what can't be found out, and write what is missing"],

@@ -12,7 +12,6 @@ import { renderUpdated, renderWritten, shownPath } from "../../cli/render/steps.
 import type * as shapes from "./json.ts";
 
 export const newCommand = defineCommand({
-  usage: "new [name]",
   describe: "write the next migration file, with the given steps",
   examples: [
     ["migrate new create_documents --create-table 'documents(id int64, title utf8)'", "create a table"],

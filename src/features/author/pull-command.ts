@@ -20,7 +20,6 @@ function tableNames(typed: unknown): readonly string[] {
 }
 
 export const pullCommand = defineCommand({
-  usage: "pull [name]",
   describe: "write the first migration and schema.ts for an existing database without migrations",
   examples: [
     ["migrate pull", "write migrations/0001_adopt.ts and schema.ts"],

@@ -19,7 +19,6 @@ import { renderDifference } from "../../cli/render/plan.ts";
 import type * as shapes from "./json.ts";
 
 export const pushCommand = defineCommand({
-  usage: "push",
   describe: "for prototyping: apply schema.ts to a target that allows it, without a migration",
   examples: [
     ["migrate push --dry-run", "show what leads from the tables to schema.ts"],

@@ -15,7 +15,6 @@ import { renderUpdated } from "../../cli/render/steps.ts";
 import type * as shapes from "./json.ts";
 
 export const rebaseCommand = defineCommand({
-  usage: "rebase",
   describe: "renumber this branch's migrations after those that were merged, and report whether the order matters",
   examples: [
     ["migrate rebase --dry-run", "show what would be renumbered, and whether the order matters"],

@@ -16,7 +16,6 @@ import { renderUpdated, shownPath } from "../../cli/render/steps.ts";
 import type * as shapes from "./json.ts";
 
 export const squashCommand = defineCommand({
-  usage: "squash [name]",
   describe: "replace migrations by one file; databases that have applied them do not run it",
   examples: [
     ["migrate squash --to 12 --dry-run", "check whether 0001 to 0012 can be replaced"],

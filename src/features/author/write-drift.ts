@@ -17,7 +17,6 @@ import { schemaFile } from "../../session/file-kind.ts";
 import type * as shapes from "./json.ts";
 
 export const writeDrift = defineExtension({
-  usage: "verify [name]",
   examples: [["migrate verify --write", "write the migration that leads to the current tables"]],
   flags: {
     name: nameArgument("with --write: the name of the migration; by default made from the steps"),

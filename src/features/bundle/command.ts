@@ -13,7 +13,6 @@ import { renderWritten, shownPath } from "../../cli/render/steps.ts";
 import type * as shapes from "./json.ts";
 
 export const buildCommand = defineCommand({
-  usage: "build",
   describe: "write all migrations to one file, for commands with --bundle: they need no migration files",
   examples: [
     ["migrate build", "write migrations.bundle.json"],

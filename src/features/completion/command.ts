@@ -48,7 +48,6 @@ const shells = Object.keys(scripts);
 const problem = `must be one of ${shells.join(", ")}`;
 
 export const completionCommand = defineCommand({
-  usage: "completion [shell]",
   describe: "print a script with which a shell completes commands, flags, targets, migrations and tables",
   examples: [
     ["migrate completion bash", 'for ~/.bashrc: eval "$(migrate completion bash)"'],

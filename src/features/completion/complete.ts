@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { formatVersion } from "../../migrations/file-name.ts";
 import { lockName } from "../../migrations/schema-lock.ts";
 import { openProject } from "../../session/session.ts";
-import { nameOf, refusedFlags, type Command } from "../../cli/command/command.ts";
+import { flagsOf, type Command } from "../../cli/command/command.ts";
 import type { KnownCommands } from "../../cli/command/feature.ts";
 import { commonFlags, type Flag, type FlagTable } from "../../cli/command/flags.ts";
 import { printable } from "../../cli/command/printable.ts";
@@ -24,7 +24,7 @@ interface Typed {
 export async function complete(words: readonly string[], known: KnownCommands): Promise<string> {
   const before = words.slice(0, -1);
   const command = await commandIn(before, known);
-  const flags = command === undefined ? commonFlags : { ...commonFlags, ...command.flags };
+  const flags = command === undefined ? commonFlags : flagsOf(command);
   const typed = { before, current: words.at(-1) ?? "", flags, known };
   const candidates = (await valuesFor(typed)) ?? (await wordsFor(typed, command));
   return candidates.map((words) => `${words.map((text = "") => printable(text)).join("\t")}\n`).join("");
@@ -69,16 +69,14 @@ async function wordsFor(
   if (command === undefined && !current.startsWith("-"))
     return startingWith(
       current,
-      (await known.loadCommands()).map((one) => [nameOf(one), one.describe]),
+      (await known.loadCommands()).map(({ name, describe }) => [name, describe]),
     );
   const positionals = Object.values(flags).filter(({ kind }) => kind === "positional");
   const values = positionals.flatMap(({ value = "" }) => wordsIn(value));
   const isGiven = values.some(([value]) => before.includes(value));
   if (values.length > 0 && !isGiven && !current.startsWith("-")) return startingWith(current, values);
-  const refused = command === undefined ? [] : refusedFlags(command);
   const left = Object.entries(flags).filter(
-    ([name, { kind, value = "" }]) =>
-      kind !== "positional" && !refused.includes(name) && (isAboutTables(value) || !before.includes(`--${name}`)),
+    ([name, { kind, value = "" }]) => kind !== "positional" && (isAboutTables(value) || !before.includes(`--${name}`)),
   );
   const candidates = left.map(([name, { describe }]): Candidate => [`--${name}`, describe]);
   return startingWith(current, [...candidates, ["--help", "show help"]]);

@@ -17,7 +17,6 @@ import type * as shapes from "./json.ts";
 const usualFile = "contract.json";
 
 export const contractCommand = defineCommand({
-  usage: "contract",
   describe: "write what a release of an application reads and writes, for plan and up to protect it",
   examples: [
     ["migrate contract --application search --release 1.4.0", `write ${usualFile} for the tables of the types file`],

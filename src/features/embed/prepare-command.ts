@@ -44,7 +44,6 @@ const rayFlags = {
 };
 
 export const prepareCommand = defineCommand({
-  usage: "prepare",
   describe: "compute ahead what pending migrations need and applications don't see",
   examples: [
     ["migrate prepare", "compute everything on this machine"],

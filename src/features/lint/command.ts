@@ -30,7 +30,6 @@ const flags = {
 };
 
 export const lintCommand = defineCommand({
-  usage: "lint",
   describe: "check every migration without reading or changing tables",
   examples: [
     ["migrate lint", "check all migrations"],

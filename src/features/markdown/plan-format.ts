@@ -12,7 +12,6 @@ const formats = ["text", "markdown"] as const;
 const tool = `${packageJson.name} ${packageJson.version}`;
 
 export const planFormat = defineExtension({
-  usage: "plan",
   examples: [["migrate plan --format markdown", "in CI: write a comment for the pull request"]],
   flags: { format: choiceFlag("what to print: text, or Markdown for a comment on a pull request", formats) },
   conflicts: [["format", "json"]],

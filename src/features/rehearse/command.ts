@@ -12,7 +12,6 @@ import type { rehearse as shape } from "./json.ts";
 import type { StepSample } from "../../run/computed.ts";
 
 export const rehearseCommand = defineCommand({
-  usage: "rehearse",
   describe: "run up and down on a copy of the tables; changes nothing",
   examples: [
     ["migrate rehearse", "run the pending migrations up, down and up again on a copy"],

@@ -7,7 +7,6 @@ import { onlyNamesCompared, runEvents } from "../../cli/render/events.ts";
 import type * as shapes from "./json.ts";
 
 export const baselineCommand = defineCommand({
-  usage: "baseline",
   describe: "mark migrations as applied without running them, if the tables already match",
   examples: [
     ["migrate baseline --dry-run", "print which migrations would be marked"],

@@ -7,7 +7,6 @@ import type { Line } from "../../cli/command/output.ts";
 import type * as shapes from "./json.ts";
 
 export const doctorCommand = defineCommand({
-  usage: "doctor",
   describe: "check with temporary tables whether the target supports what migrations need",
   examples: [
     ["migrate doctor", "check the only target, or the usual one"],

@@ -5,7 +5,6 @@ import { switchFlag, versionFlag } from "../../cli/command/flags.ts";
 import type * as shapes from "./json.ts";
 
 export const pruneCommand = defineCommand({
-  usage: "prune",
   describe: "list the old table versions that are kept for down; with --yes, release them",
   examples: [
     ["migrate prune", "list the old versions"],

@@ -5,7 +5,6 @@ import { runEvents } from "../../cli/render/events.ts";
 import type * as shapes from "./json.ts";
 
 export const repairCommand = defineCommand({
-  usage: "repair",
   describe: "report what is wrong with the ledger; with --yes, repair it; changes no table",
   examples: [
     ["migrate repair", "report what is wrong, and change nothing"],

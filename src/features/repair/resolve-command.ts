@@ -14,7 +14,6 @@ const migrationFlag = (alias: string, describe: string) =>
   });
 
 export const resolveCommand = defineCommand({
-  usage: "resolve",
   describe: "mark one migration as reverted or as adopted, if its file was lost or replaced; changes no table",
   examples: [
     ["migrate resolve --reverted 6", "count 0006 as never run"],

@@ -4,14 +4,13 @@ import { formatMigration } from "../../migrations/file-name.ts";
 import { parsePath, type Path } from "../../schema/path.ts";
 import { notationOf } from "../../schema/text/parse-notation.ts";
 import { defineCommand, withTarget } from "../../cli/command/command.ts";
-import { bundleFlags, nameArgument } from "../../cli/command/flags.ts";
+import { bundleFlags, neededArgument } from "../../cli/command/flags.ts";
 import { changeWords } from "./columns/change-words.ts";
 import { renderTable, type TableRow } from "../../cli/render/table.ts";
 import { renderTime } from "../../cli/render/times.ts";
 import type * as shapes from "./json.ts";
 
 export const blameCommand = defineCommand({
-  usage: "blame <column>",
   describe: "print which migrations changed a column, when, and who ran them",
   examples: [
     ["migrate blame documents.headline", "print the changes to a column, also under its earlier names"],
@@ -19,7 +18,7 @@ export const blameCommand = defineCommand({
     ["migrate blame documents", "the same for all columns that the table has or had"],
   ],
   flags: {
-    column: nameArgument("TABLE.COLUMN, TABLE.STRUCT.FIELD or TABLE, as now or as before a rename"),
+    column: neededArgument("TABLE.COLUMN, TABLE.STRUCT.FIELD or TABLE, as now or as before a rename"),
     ...bundleFlags,
   },
   async run(context) {

@@ -16,7 +16,6 @@ import type * as shapes from "./json.ts";
 const pageName = "report.html";
 
 export const reportCommand = defineCommand({
-  usage: "report",
   describe: "write one HTML page with the history, the life of every column, and what is pending",
   examples: [
     ["migrate report", "write report.html"],

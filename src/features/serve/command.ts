@@ -12,7 +12,6 @@ import type { serve } from "./json.ts";
 const fewestCharacters = 4;
 
 export const serveCommand = defineCommand({
-  usage: "serve",
   describe: "serve the tables of a folder over HTTP",
   examples: [
     ["migrate serve --data .lancedb", "serve a folder on port 2333 of this machine"],

@@ -17,7 +17,6 @@ import type * as shapes from "./json.ts";
 const outProblem = "must be a .ts or .py file for the application, outside the migrations folder";
 
 export const typesCommand = defineCommand({
-  usage: "types",
   describe: "write types of the tables after each migration, and of their rows for the application",
   examples: [
     ["migrate types", "update the types that migrations are checked with"],

@@ -1,6 +1,6 @@
 /** The text of help. */
 import { loadGroups } from "../commands/registry.ts";
-import { nameOf, refusedFlags, type Command } from "../../cli/command/command.ts";
+import { flagsOf, usageOf, type Command } from "../../cli/command/command.ts";
 import { endingCode, type EndingName } from "../../cli/command/exit-code.ts";
 import { commonFlags, type Flag, type FlagTable } from "../../cli/command/flags.ts";
 
@@ -11,16 +11,14 @@ export type HelpEntry = readonly [term: string, meaning: string];
 export async function helpAbout(words: readonly string[], columns: number): Promise<string> {
   const groups = await loadGroups();
   const commands = groups.flatMap(([, all]) => all);
-  const command = words
-    .map((word) => commands.find((one) => nameOf(one) === word))
-    .find((found) => found !== undefined);
+  const command = words.map((word) => commands.find(({ name }) => name === word)).find((found) => found !== undefined);
   const blocks = command === undefined ? allHelp(groups, columns) : commandHelp(command, columns);
   return `${blocks.join("\n\n")}\n`;
 }
 
 function allHelp(groups: Awaited<ReturnType<typeof loadGroups>>, columns: number): readonly string[] {
   const listed = groups.map(
-    ([title, commands]) => [title, commands.map(({ usage, describe }): HelpEntry => [usage, describe])] as const,
+    ([title, commands]) => [title, commands.map((one): HelpEntry => [usageOf(one), one.describe])] as const,
   );
   const indent = indentOf(listed.flatMap(([, entries]) => entries));
   return [
@@ -41,13 +39,12 @@ const beginning: readonly HelpEntry[] = [
 ];
 
 function commandHelp(command: Command, columns: number): readonly string[] {
-  const { usage, describe, examples, flags } = command;
-  const refused = refusedFlags(command);
-  const common = Object.entries(commonFlags).filter(([name]) => !refused.includes(name) && !Object.hasOwn(flags, name));
+  const { describe, examples, flags } = command;
+  const common = Object.entries(flagsOf(command)).filter(([name]) => !Object.hasOwn(flags, name));
   const own = flagEntries(flags);
   const exits = exitEntries(command);
   return [
-    `migrate ${usage}${own.length === 0 ? "" : " [flags]"}`,
+    `migrate ${usageOf(command)}${own.length === 0 ? "" : " [flags]"}`,
     wrapped(describe, columns).join("\n"),
     block("Examples", examples, columns),
     ...(own.length === 0 ? [] : [block("Flags", own, columns)]),

@@ -1,8 +1,8 @@
 /** Parses what can mean only one thing: the name of a command, and flags that are each given once. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { loadCommand } from "../commands/registry.ts";
-import type { Command } from "../../cli/command/command.ts";
-import { commonFlags, type FlagTable } from "../../cli/command/flags.ts";
+import { flagsOf, type Command } from "../../cli/command/command.ts";
+import type { FlagTable } from "../../cli/command/flags.ts";
 
 /** The command that was given, and its flags as they were typed. */
 export interface GivenCommand {
@@ -14,7 +14,7 @@ export interface GivenCommand {
 export async function parsePlainly([name = "", ...words]: readonly string[]): Promise<GivenCommand | undefined> {
   const command = await loadCommand(name);
   if (command === undefined) return undefined;
-  const typed = valuesOf(words, { ...commonFlags, ...command.flags });
+  const typed = valuesOf(words, flagsOf(command));
   if (typed === undefined || words.some(isJoined) || !typed.every(isPlain)) return undefined;
   return { command, typed: Object.fromEntries(typed.map(([flag, [value]]) => [flag, value])) };
 }

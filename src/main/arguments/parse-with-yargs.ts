@@ -3,7 +3,7 @@ import yargs, { type Argv } from "yargs";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { similarName } from "../../schema/names.ts";
 import { loadCommands } from "../commands/registry.ts";
-import { nameOf, type Command } from "../../cli/command/command.ts";
+import { usageOf, type Command } from "../../cli/command/command.ts";
 import { commonFlags, withFlags, type FlagTable } from "../../cli/command/flags.ts";
 import type { GivenCommand } from "./parse-plainly.ts";
 
@@ -42,7 +42,7 @@ function commandLine(
     (all, command) =>
       all.command(
         // A command that needs a name states itself which, if it is missing.
-        command.usage.replace("<", "[").replace(">", "]"),
+        usageOf(command).replace("<", "[").replace(">", "]"),
         command.describe,
         (builder) => withFlags(builder, command.flags),
         (typed) => choose({ command, typed }),
@@ -83,9 +83,9 @@ function optionsIn(flags: FlagTable): string[] {
 function inFull(word: string): readonly string[] {
   const [, no = "", letters, value = ""] = /^-(?:-(no-)?(?=\w(?:=|$)))?([a-z]+)(=.*)?$/is.exec(word) ?? [];
   if (letters === undefined) return [word];
-  const nameOf = (letter: string) =>
+  const flagOf = (letter: string) =>
     Object.entries(commonFlags).find(([, { kind, alias }]) => kind === "switch" && alias === letter)?.[0] ?? letter;
-  return [...letters].map((letter) => `--${no}${nameOf(letter)}${value}`);
+  return [...letters].map((letter) => `--${no}${flagOf(letter)}${value}`);
 }
 
 /** Steps are named after the builders in files, such as renameColumn, and their flags are shorter: --rename. */
@@ -97,7 +97,7 @@ function similarFlag(flag: string, known: readonly string[]): string | undefined
 /** The message of yargs, completed with what yargs knows and does not report. */
 function usageProblem(message: string, args: readonly string[], commands: readonly Command[]): string {
   const text = message.split("\n", 1)[0] ?? message;
-  const names = commands.map(nameOf);
+  const names = commands.map(({ name }) => name);
   const isCommand = (word: string) => names.includes(word);
   const unknown = (/^Unknown (?:argument|command)s?: (.*)/.exec(text)?.[1] ?? "").split(", ");
   // Values of flags are words too. The mistyped command is a word that yargs calls unknown and that was typed like
@@ -109,13 +109,11 @@ function usageProblem(message: string, args: readonly string[], commands: readon
   }
   if (word !== undefined && unknown.includes("bundle"))
     return `migrate ${word} takes no --bundle; only commands that compare migrations with a database do; see migrate ${word} --help`;
-  const command = commands.find((one) => nameOf(one) === word);
+  const command = commands.find(({ name }) => name === word);
   const flag = unknown.find((name) => args.some((arg) => arg.startsWith("-") && arg.includes(name)));
   const similar = flag && similarFlag(flag, optionsIn({ ...commonFlags, ...command?.flags }));
   if (similar !== undefined && similar !== "") return `there is no flag --${flag}; did you mean --${similar}?`;
   if (text.startsWith("Unknown argument"))
     return `${text.replace(/^Unknown arguments?/, "unknown flag or argument")}; see migrate ${word ?? ""} --help`;
-  if (text.startsWith("Not enough non-option arguments"))
-    return `migrate ${word} needs a name, such as migrate ${word} add_headlines`;
   return text === noCommand ? text : `${text}; see migrate --help`;
 }

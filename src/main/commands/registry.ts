@@ -41,7 +41,7 @@ async function loadExtended(name: string): Promise<Command> {
   const extensions = await Promise.all(all.flatMap((one) => one.extensions?.[name]?.() ?? []));
   const command = await loaders[name]!();
   const flags = Object.assign({}, command.flags, ...all.map((one) => one.flags?.[name])) as FlagTable;
-  return extensions.reduce(extended, { ...command, flags });
+  return extensions.reduce(extended, { ...command, name, flags });
 }
 
 export async function loadCommands(): Promise<readonly Command[]> {

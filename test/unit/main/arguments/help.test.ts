@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { helpAbout } from "../../../../src/main/arguments/help.ts";
 import { parseWithYargs } from "../../../../src/main/arguments/parse-with-yargs.ts";
-import { commonFlags, parseFlags } from "../../../../src/cli/command/flags.ts";
+import { flagsOf } from "../../../../src/cli/command/command.ts";
+import { parseFlags } from "../../../../src/cli/command/flags.ts";
 import { commandNames, loadCommands } from "../../../../src/main/commands/registry.ts";
 
 /** The words of a line, as a shell gives them to a program. */
@@ -18,7 +19,7 @@ describe("examples", () => {
     const [program, ...args] = wordsOf(line);
     const given = await parseWithYargs(args);
     expect([program, given.command]).toEqual(["migrate", command]);
-    expect(() => parseFlags({ ...commonFlags, ...command.flags }, given.typed, command.conflicts)).not.toThrow();
+    expect(() => parseFlags(flagsOf(command), given.typed, command.conflicts)).not.toThrow();
   });
 
   test("each fits in one line, so that it can be copied", () => {
@@ -50,7 +51,7 @@ test("help lists the exit codes that mean more for this command", async () => {
 });
 
 test("the commands that compare migrations with a database can read them from a bundle", () => {
-  const reading = commands.filter(({ flags }) => "bundle" in flags).map(({ usage }) => usage.split(" ")[0]);
+  const reading = commands.filter(({ flags }) => "bundle" in flags).map(({ name }) => name);
   expect(reading.toSorted()).toEqual([
     "baseline",
     "blame",

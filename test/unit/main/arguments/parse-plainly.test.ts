@@ -2,7 +2,7 @@ import * as fc from "../../../support/fast-check.ts";
 import { describe, expect, test } from "vitest";
 import { parsePlainly } from "../../../../src/main/arguments/parse-plainly.ts";
 import { parseWithYargs } from "../../../../src/main/arguments/parse-with-yargs.ts";
-import { commonFlags } from "../../../../src/cli/command/flags.ts";
+import { flagsOf } from "../../../../src/cli/command/command.ts";
 import { commandNames, loadCommand } from "../../../../src/main/commands/registry.ts";
 import { rounds } from "../../../support/rounds.ts";
 
@@ -72,7 +72,7 @@ test("what is parsed plainly is parsed by yargs in the same way", async () => {
       if (given === undefined) return;
       compared += words.length;
       const other = await parseWithYargs([name, ...words]);
-      const flags = Object.keys({ ...commonFlags, ...given.command.flags });
+      const flags = Object.keys(flagsOf(given.command));
       const typed = flags.map((flag) => [flag, other?.typed[flag]]).filter(([, value]) => value !== undefined);
       expect(given).toEqual({ command: other?.command, typed: Object.fromEntries(typed) });
     }),
