@@ -98,6 +98,15 @@ test.each(beyond)(
   },
 );
 
+test("a plan names what a service lacks as migrations do", async () => {
+  const { actions } = (await serviceTarget()).capabilities;
+  const lacking = Object.values(actions).flatMap(
+    (reason) => /^the dialect service has no request for (.+)$/.exec(String(reason))?.[1] ?? [],
+  );
+  expect(lacking).toContain("dropColumn");
+  expect(lacking.filter((name) => !([...stepNames, "old versions"] as readonly string[]).includes(name))).toEqual([]);
+});
+
 test.each(Object.entries(steps).filter(([kind]) => inDocument.has(kind)))(
   "the dialect service can do %s",
   async (_, [step]) => {

@@ -183,7 +183,7 @@ test("what the target can't do is said, and nothing is written", async () => {
   );
   expect(
     await project.migrate(["generate", "two", "--drop-column", "d.title"], { MIGRATE_API_KEY: "k" }),
-  ).toMatchObject(onStderr(4, "the dialect service has no request for dropColumns"));
+  ).toMatchObject(onStderr(4, "the dialect service has no request for dropColumn"));
   expect(filesIn(project)).toHaveLength(1);
 });
 

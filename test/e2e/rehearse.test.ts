@@ -333,7 +333,7 @@ describe("on a service", () => {
     ]);
     project.migration("0005_drop.ts", `m.dropColumn("documents", "body"),`);
     expect(await project.migrate(["rehearse"])).toMatchObject(
-      onStderr(4, "the dialect service has no request for dropColumns"),
+      onStderr(4, "the dialect service has no request for dropColumn"),
     );
   });
 });

@@ -189,12 +189,31 @@ function callOf(kind: ActionKind): ServiceCall<ActionKind> | undefined {
   return typeof call === "string" ? undefined : (call as ServiceCall<ActionKind>);
 }
 
+/** What a user reads of an action that is not called as the step that it comes from. */
+const inMigrations: { readonly [Kind in ActionKind]?: string } = {
+  addColumns: "addColumn",
+  addField: "addColumn",
+  catchUpColumn: "reembedColumn",
+  checkRecall: "createIndex",
+  deleteRows: "execute",
+  dropColumns: "dropColumn",
+  fillColumn: "backfillColumn",
+  prepareColumn: "reembedColumn",
+  putBackRows: "old versions",
+  restoreTable: "old versions",
+  switchColumn: "reembedColumn",
+  updateRows: "execute",
+};
+
 /** Which kinds of actions are supported through these endpoints; for the others, why not. */
 export function supportedBy(endpoints: Endpoints, dialect: string): Readonly<Record<string, true | string>> {
   const entries = Object.entries(calls).map(([kind, call]) => {
     if (typeof call === "string") return [kind, call] as const;
     const isSupported = (call.needs ?? [call.operation]).every((operation) => endpoints[operation] !== undefined);
-    return [kind, isSupported || `the dialect ${dialect} has no request for ${kind}`] as const;
+    return [
+      kind,
+      isSupported || `the dialect ${dialect} has no request for ${inMigrations[kind as ActionKind] ?? kind}`,
+    ] as const;
   });
   return Object.fromEntries(entries);
 }
