@@ -1,7 +1,14 @@
 /** Watched columns and their rows without a right value, as they are reported. Pure. */
 import { count } from "../errors/migrate-error.ts";
 import { deferralDetail, partsOfDeferral } from "../ledger/state/record.ts";
-import type { WatchedColumn } from "../actions/watched-columns.ts";
+import type { CatchUpColumnAction } from "../actions/model/action.ts";
+
+export interface WatchedColumn extends CatchUpColumnAction {
+  /** The key, or a column that values are computed from, that was renamed or dropped. Another column may have its name now. */
+  readonly lost?: string | undefined;
+  /** If a rollback has put it back: what `migrate up --to` takes to apply nothing. */
+  readonly upTo?: string | undefined;
+}
 
 /** `failed`: the code failed for its present sources. */
 export type StaleReason = "missing" | "outdated" | "failed";

@@ -1,7 +1,6 @@
-/** Rows that code of the project computes from rows of another table: their marks, and how they are computed. */
+/** Rows that code of the project computes from rows of another table. */
 import type { PopulateTableAction } from "../model/action.ts";
 import type { Computation } from "../model/computation.ts";
-import { codeMark, codePart, markIn, markSql, valueMark } from "./source-marks.ts";
 
 /** How the rows are computed: the code gets the key too. */
 export function populating(action: PopulateTableAction): Computation {
@@ -9,31 +8,4 @@ export function populating(action: PopulateTableAction): Computation {
   const { callsPerMinute, callSeconds, failedRows, pricePer1000Rows } = action;
   const limits = { batch, concurrency, callsPerMinute, callSeconds, failedRows, pricePer1000Rows };
   return { from: [key, ...columns], key, with: code, version, where, ...limits };
-}
-
-/** SQL for the mark of a row of the source table. The key is in it, so no two rows have the same. */
-export function sourceMarkSql(action: PopulateTableAction): string {
-  return `arrow_cast(${markSql(populating(action))}, 'Utf8')`;
-}
-
-/**
- * The mark of each of the rows that were computed from one row: how many there are, and the append that wrote them. So it
- * shows when an append was made twice, by a call whose answer was lost or that came late.
- */
-export function populatedMark(
-  source: string,
-  rows: number,
-  append: string,
-  code: { readonly codeHash?: string | undefined },
-): string {
-  return `${source}${valueMark}${rows}.${append}${codePart(code)}`;
-}
-
-/** Whether a mark is that of this number of rows, computed from what has the mark `source`. */
-export function isMarkOf(mark: string, source: string, rows: number): boolean {
-  return markIn(mark) === source && rowsInMark(mark) === rows;
-}
-
-function rowsInMark(mark: string): number {
-  return Number(mark.split(codeMark)[0]!.split(valueMark)[1]?.split(".")[0]);
 }

@@ -4,8 +4,6 @@
  * sources are still those that it was computed from.
  */
 import type { AddedColumn, FillColumnAction } from "../model/action.ts";
-import { isNumberType } from "../../schema/cast-rules.ts";
-import { isInteger, type DataType } from "../../schema/data-type.ts";
 import { sqlPath, sqlText } from "../../schema/sql.ts";
 
 /** The name of the second column, unless an action states another. */
@@ -15,7 +13,7 @@ export function markColumn(name = markName): AddedColumn {
   return { name, type: { kind: "utf8" }, nullable: true };
 }
 
-type Marked = Pick<FillColumnAction, "version" | "from" | "mark" | "overwrite">;
+export type Marked = Pick<FillColumnAction, "version" | "from" | "mark" | "overwrite">;
 
 /** Begins the mark of a row whose value could not be computed. */
 export const failedMark = "!";
@@ -46,29 +44,9 @@ export function codePart({ codeHash }: { readonly codeHash?: string | undefined 
 }
 
 /** SQL for the mark of the sources, without a beginning. */
-function sourceMark(mark: string, ...beginnings: readonly string[]): string {
+export function sourceMark(mark: string, ...beginnings: readonly string[]): string {
   const plain = beginnings.reduce((sql, beginning) => `replace(${sql}, '${beginning}', '')`, mark);
   return `split_part(split_part(${plain}, '${codeMark}', 1), '${valueMark}', 1)`;
-}
-
-/** An SQL predicate for the rows whose value could not be computed. */
-export function hasFailed(action: Pick<Marked, "mark">): string {
-  return `starts_with(${markPath(action)}, '${failedMark}')`;
-}
-
-/** An SQL predicate for the rows whose value was computed and is up to date. */
-export function isComputed(action: Pick<Marked, "mark" | "version" | "from">): string {
-  return `${sourceMark(markPath(action), nullMark, laterMark)} = ${markSql(action)}`;
-}
-
-/** An SQL predicate for the rows whose value is up to date, and that code with another hash computed. */
-export function isOfOtherCode(action: Pick<Marked, "mark" | "version" | "from">, code: string): string {
-  return `${isComputed(action)} and ${isByOtherCode(markPath(action), code)}`;
-}
-
-/** An SQL predicate for marks, of values or of failures, by code with another hash. */
-export function isByOtherCode(mark: string, code: string): string {
-  return `contains(${mark}, '${codeMark}') and not ends_with(${mark}, '${codeMark}${code}')`;
 }
 
 /** SQL for the mark of a row whose value is up to date. Each source has its length, so that no two lists of sources are alike. */
@@ -93,13 +71,7 @@ export function isPending(action: Marked, column: string): string {
   return `(${sqlPath([column])} is null and (${mark} is null or not (${known}))) or (${outdated})`;
 }
 
-/** An SQL predicate for the rows that were computed before `where` ceased to hold for them, and that changed since unless `overwrite`. */
-export function hasLeft(action: Marked & { readonly where: string }): string {
-  const changed = action.overwrite === true ? `${markPath(action)} is not null` : isOutdated(action);
-  return `(${changed}) and ((${action.where}) is not true)`;
-}
-
-function isOutdated(action: Marked): string {
+export function isOutdated(action: Marked): string {
   return `${sourceMark(markPath(action), failedMark, nullMark, laterMark)} <> ${markSql(action)}`;
 }
 
@@ -124,55 +96,9 @@ export function isIntact(
   return `${own} is not null and coalesce(${mark} = ${markSql({ version: marked, from })}, false)`;
 }
 
-/**
- * The condition under which a merge writes a value: its sources are the same, and no one else has given the row a value.
- * `addresses`: of the rows that are known to have lacked a value; every change of a row but one in place moves it to
- * another address. Without them, or if they are in more than `mostRanges`, the merge reads the column in every row of the
- * table. `target` and `source` are the engine's names for the table's row and the new one. Inside functions, it knows
- * neither, so the sources must not be among the columns that are merged (docs/internals/engine.md).
- */
-export function isCurrent(action: Marked, column: string, addresses?: readonly number[], mostRanges?: number): string {
-  const mark = markPath(action);
-  const isOfSources = `source.${mark} like concat('%', ${markSql(action)}, '%')`;
-  // A value with the same mark may be that of an application, if the merge is repeated.
-  const differs = `target.${mark} <> source.${mark}`;
-  const lacks = (addresses && isAmong(addresses, mostRanges)) ?? `target.${sqlPath([column])} is null`;
-  const mayWrite = action.overwrite === true ? `target.${mark} is null` : lacks;
-  return `${isOfSources} and (${mayWrite} or ${differs})`;
-}
-
 /** The engine's column for where a row is stored. */
 export const rowAddress = "_rowaddr";
 
-/** A list of more would nest too deeply for the engine's parser. */
-const mostNested = 100;
-
-/** An SQL predicate for the rows at these addresses; undefined if they are in more than `most` ranges. */
-function isAmong(addresses: readonly number[], most = Infinity): string | undefined {
-  const ranges: [first: number, last: number][] = [];
-  for (const address of addresses.toSorted((one, other) => one - other)) {
-    const range = ranges.at(-1);
-    if (range !== undefined && address <= range[1] + 1) range[1] = address;
-    else ranges.push([address, address]);
-  }
-  if (ranges.length > most) return undefined;
-  const row = `target.${rowAddress}`;
-  if (ranges.length > mostNested) return `${row} in (${addresses.join(", ")})`;
-  return `(${ranges.map(([first, last]) => `${row} >= ${first} and ${row} <= ${last}`).join(" or ")})`;
-}
-
-function markPath({ mark = markName }: Pick<Marked, "mark">): string {
+export function markPath({ mark = markName }: Pick<Marked, "mark">): string {
   return sqlPath([mark]);
-}
-
-/** How many numbers of a vector are hashed: all of them would take longer than all else. */
-const printed = 64;
-
-/** SQL for a hash of a value; undefined if the engine has none for its type. */
-export function printSql(column: string, type: DataType): string | undefined {
-  const value = sqlPath([column]);
-  if (isInteger(type) || type.kind === "utf8") return `md5(cast(${value} as string))`;
-  return type.kind === "fixedSizeList" && isNumberType(type.item.type)
-    ? `md5(array_to_string(${value}[1:${printed}], ','))`
-    : undefined;
 }

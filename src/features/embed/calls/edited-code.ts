@@ -1,7 +1,8 @@
 /** Whether code that was edited while its values were being computed still gives the same values. */
 import { count, firstLine } from "../../../errors/migrate-error.ts";
 import type { FillColumnAction } from "../../../actions/model/action.ts";
-import { isOfOtherCode, markName } from "../../../actions/rewrite/source-marks.ts";
+import { markName } from "../../../actions/rewrite/source-marks.ts";
+import { isOfOtherCode } from "./mark-conditions.ts";
 import type { Column } from "../../../schema/data-type.ts";
 import type { RowValue, RowValues } from "../../../schema/row-values.ts";
 import { parsePath } from "../../../schema/path.ts";

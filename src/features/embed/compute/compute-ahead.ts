@@ -4,7 +4,8 @@
  */
 import type { FillColumnAction } from "../../../actions/model/action.ts";
 import { firstPageRows } from "../../../actions/model/computation.ts";
-import { failedMark, isByOtherCode, markIn, rowAddress } from "../../../actions/rewrite/source-marks.ts";
+import { failedMark, markIn, rowAddress } from "../../../actions/rewrite/source-marks.ts";
+import { isByOtherCode } from "../calls/mark-conditions.ts";
 import type { Column } from "../../../schema/data-type.ts";
 import type { RowValues } from "../../../schema/row-values.ts";
 import { sqlPath } from "../../../schema/sql.ts";

@@ -1,6 +1,7 @@
 /** Rows that were read, and their keys and addresses; and those for which `where` does not hold any more. */
 import type { FillColumnAction } from "../../../actions/model/action.ts";
-import { hasLeft, markIn, markName, rowAddress } from "../../../actions/rewrite/source-marks.ts";
+import { markIn, markName, rowAddress } from "../../../actions/rewrite/source-marks.ts";
+import { hasLeft } from "../calls/mark-conditions.ts";
 import { isInteger, type Column, type DataType } from "../../../schema/data-type.ts";
 import { widthOf } from "../../../schema/type-width.ts";
 import type { RowValue, RowValues } from "../../../schema/row-values.ts";

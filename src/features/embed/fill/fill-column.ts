@@ -6,7 +6,8 @@
 import { count } from "../../../errors/migrate-error.ts";
 import type { FillColumnAction } from "../../../actions/model/action.ts";
 import { isPrepared } from "../../../actions/rewrite/prepared-columns.ts";
-import { hasFailed, isComputed, isCurrent, isPending } from "../../../actions/rewrite/source-marks.ts";
+import { isPending } from "../../../actions/rewrite/source-marks.ts";
+import { hasFailed, isComputed, isCurrent } from "../calls/mark-conditions.ts";
 import { sameColumns } from "../../../schema/data-type.ts";
 import type { RowValues } from "../../../schema/row-values.ts";
 import { sqlPath } from "../../../schema/sql.ts";

@@ -1,16 +1,8 @@
 /** Marks of the old values that a rollback brings back, so that only those of rows that have changed are computed. */
 import type { Action, PrepareColumnAction } from "../../../actions/model/action.ts";
 import { copyName, keptMark } from "../../../actions/rewrite/prepared-columns.ts";
-import {
-  isCurrent,
-  isIntact,
-  isNever,
-  markColumn,
-  markSql,
-  printMark,
-  printSql,
-  valueMark,
-} from "../../../actions/rewrite/source-marks.ts";
+import { isIntact, isNever, markColumn, markSql, printMark, valueMark } from "../../../actions/rewrite/source-marks.ts";
+import { isCurrent, printSql } from "../calls/mark-conditions.ts";
 import type { Column } from "../../../schema/data-type.ts";
 import { formatPath } from "../../../schema/path.ts";
 import { sqlPath } from "../../../schema/sql.ts";

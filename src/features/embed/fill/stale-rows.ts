@@ -1,14 +1,7 @@
 /** Finds the rows of a column in use whose value is missing, or that of former sources. */
 import type { FillColumnAction } from "../../../actions/model/action.ts";
-import {
-  failedMark,
-  isComputed,
-  markIn,
-  markName,
-  markSql,
-  nullMark,
-  printSql,
-} from "../../../actions/rewrite/source-marks.ts";
+import { failedMark, markIn, markName, markSql, nullMark } from "../../../actions/rewrite/source-marks.ts";
+import { isComputed, printSql } from "../calls/mark-conditions.ts";
 import type { Column } from "../../../schema/data-type.ts";
 import { parsePath } from "../../../schema/path.ts";
 import type { RowValue, RowValues } from "../../../schema/row-values.ts";

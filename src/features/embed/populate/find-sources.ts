@@ -3,7 +3,7 @@
  * alone, in order and each once; of a large table in parts, so that the marks of one are in memory at a time.
  */
 import type { PopulateTableAction } from "../../../actions/model/action.ts";
-import { isMarkOf, sourceMarkSql } from "../../../actions/rewrite/populating.ts";
+import { isMarkOf, sourceMarkSql } from "./populated-marks.ts";
 import { rowAddress } from "../../../actions/rewrite/source-marks.ts";
 import { isInteger, type Column } from "../../../schema/data-type.ts";
 import type { RowValue, RowValues } from "../../../schema/row-values.ts";

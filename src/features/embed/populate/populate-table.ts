@@ -5,7 +5,8 @@
  */
 import type { PopulateTableAction } from "../../../actions/model/action.ts";
 import { firstPageRows } from "../../../actions/model/computation.ts";
-import { populatedMark, populating, sourceMarkSql } from "../../../actions/rewrite/populating.ts";
+import { populating } from "../../../actions/rewrite/populating.ts";
+import { populatedMark, sourceMarkSql } from "./populated-marks.ts";
 import { rowAddress } from "../../../actions/rewrite/source-marks.ts";
 import type { Column } from "../../../schema/data-type.ts";
 import { canHold, type RowValue, type RowValues } from "../../../schema/row-values.ts";

@@ -1,6 +1,7 @@
 /** Checks in advance whether the keys of rows that a plan computes identify these rows. */
 import { count } from "../../../errors/migrate-error.ts";
-import { computedIn, keepsKeys, sourceNow } from "../../../plan/assess/rows-to-compute.ts";
+import { computedIn, sourceNow } from "../../../plan/assess/rows-to-compute.ts";
+import { keepsKeys } from "./rows-to-compute.ts";
 import type { Plan, PlannedAction } from "../../../plan/make-plan.ts";
 import type { Action } from "../../../actions/model/action.ts";
 import { sqlPath } from "../../../schema/sql.ts";

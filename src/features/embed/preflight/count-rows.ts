@@ -1,6 +1,7 @@
 /** How many rows code of the project will compute for a plan. */
 import type { Action } from "../../../actions/model/action.ts";
-import { computedColumn, computedIn, rowsToCompute, type RowsToCompute } from "../../../plan/assess/rows-to-compute.ts";
+import { computedColumn, computedIn, type RowsToCompute } from "../../../plan/assess/rows-to-compute.ts";
+import { rowsToCompute } from "./rows-to-compute.ts";
 import type { PlannedAction } from "../../../plan/make-plan.ts";
 import type { CountedTables } from "../../../run/run-context.ts";
 import { formatType } from "../../../schema/data-type.ts";

@@ -1,7 +1,8 @@
 /** How far the preparation of a column is, from the table alone, so that any machine can tell. */
 import type { PrepareColumnAction } from "../../../actions/model/action.ts";
 import { preparedMark, preparedName } from "../../../actions/rewrite/prepared-columns.ts";
-import { hasFailed, isPending } from "../../../actions/rewrite/source-marks.ts";
+import { isPending } from "../../../actions/rewrite/source-marks.ts";
+import { hasFailed } from "../calls/mark-conditions.ts";
 import { sameType } from "../../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../../schema/path.ts";
 import type { Target } from "../../../targets/contract/target.ts";

@@ -1,5 +1,5 @@
 /** Computes the rows of watched columns that applications have left without a right value. */
-import type { WatchedColumn } from "../../../actions/watched-columns.ts";
+import type { WatchedColumn } from "../../../run/stale-text.ts";
 import { isMigrateError, type MigrateError } from "../../../errors/migrate-error.ts";
 import type { Lease } from "../../../ledger/lease/lease.ts";
 import type { LedgerState } from "../../../ledger/state/ledger-state.ts";

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { commitsOf } from "../../../../src/actions/apply-action.ts";
 import type { Action, BackfillColumnAction, DeleteRowsAction } from "../../../../src/actions/model/action.ts";
 import { replay } from "../../../../src/plan/compile/replay.ts";
-import { rowsOfCondition, rowsToCompute } from "../../../../src/plan/assess/rows-to-compute.ts";
+import { rowsOfCondition } from "../../../../src/plan/assess/rows-to-compute.ts";
+import { rowsToCompute } from "../../../../src/features/embed/preflight/rows-to-compute.ts";
 import { columnsOf, int32, int64, utf8 } from "../../../../src/schema/declare/type-builders.ts";
 import { databaseOf, type Database, type Tables } from "../../../../src/schema/table.ts";
 

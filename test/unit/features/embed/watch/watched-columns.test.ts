@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Action } from "../../../src/actions/model/action.ts";
-import { columnsPutBack, watchedColumns } from "../../../src/actions/watched-columns.ts";
+import type { Action } from "../../../../../src/actions/model/action.ts";
+import { columnsPutBack, watchedColumns } from "../../../../../src/features/embed/watch/watched-columns.ts";
 
 const how = { table: "docs", path: "embedding", from: ["text"], key: "id", with: "./embed.ts", version: "2" };
 const switched: readonly Action[] = [

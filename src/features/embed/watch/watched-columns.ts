@@ -3,16 +3,10 @@
  * back. Applications may have written rows with the other model meanwhile, so rows without a right value are looked for
  * again and again. Pure.
  */
-import { refAfter } from "./apply-action.ts";
-import type { Action, CatchUpColumnAction } from "./model/action.ts";
-import { formatPath, parsePath } from "../schema/path.ts";
-
-export interface WatchedColumn extends CatchUpColumnAction {
-  /** The key, or a column that values are computed from, that was renamed or dropped. Another column may have its name now. */
-  readonly lost?: string | undefined;
-  /** If a rollback has put it back: what `migrate up --to` takes to apply nothing. */
-  readonly upTo?: string | undefined;
-}
+import { refAfter } from "../../../actions/apply-action.ts";
+import type { Action } from "../../../actions/model/action.ts";
+import { formatPath, parsePath } from "../../../schema/path.ts";
+import type { WatchedColumn } from "../../../run/stale-text.ts";
 
 /** The watched columns after these actions, by their present names. */
 export function watchedColumns(actions: readonly Action[]): readonly WatchedColumn[] {
