@@ -8,6 +8,7 @@ import { describeRecall, evaluationWords, sampleWords } from "./recall.ts";
 import type { Context, Events } from "../command/command.ts";
 import type { Output } from "../command/output.ts";
 import { releaseNames } from "./contracts.ts";
+import { groupWords } from "./plan-words.ts";
 import { newDatabaseNotes } from "./new-database.ts";
 import { showProgress } from "./progress.ts";
 import { renderDuration } from "./times.ts";
@@ -90,7 +91,7 @@ function progressLines(event: RunEvent): readonly string[] {
     }
     case "group": {
       const [first, last] = [event.migrations[0]!, event.migrations.at(-1)!].map(formatMigration);
-      return [`${first} to ${last}, as a group: ${count(event.calls, "call")}`];
+      return [`${first} to ${last}${groupWords(event.calls)}`];
     }
     case "notComputed":
       if (event.path === undefined)

@@ -1,27 +1,30 @@
 /** Renders a plan for a comment on a pull request: what a reviewer must decide comes first, details are folded. */
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { totalOf } from "../../plan/assess/cost.ts";
-import { migrationsOf, type DocumentGroup, type PlanDocument } from "../../plan/document/plan-document.ts";
+import type { DocumentAction, DocumentMigration, PlanDocument } from "../../plan/document/plan-document.ts";
+import {
+  groupEnds,
+  isRefused,
+  mayLoseData,
+  summariesOf,
+  verdictsOf,
+  type MigrationSummary,
+} from "../../plan/document/plan-summary.ts";
+import type { Refusal } from "../../plan/refusal.ts";
 import { code, fenced, prose, tableRow } from "./markdown.ts";
 import { markerOf, targetLabel, type PlanAbout } from "./no-plan-markdown.ts";
 import {
-  aboutBack,
+  costText,
+  groupWords,
   numbered,
-  refusalText,
+  refusalLines,
   refusedByContract,
-  renderComputed,
   renderCost,
-  rowsNow,
-  sequenceOf,
-  wayBackOf,
-} from "../../cli/render/plan.ts";
+  riskText,
+  rollbackText,
+} from "../../cli/render/plan-words.ts";
 import { releaseNames } from "../../cli/render/contracts.ts";
 import { renderTime } from "../../cli/render/times.ts";
-
-type Migration = ReturnType<typeof migrationsOf>[number];
-type Action = Migration["actions"][number];
-type Cost = NonNullable<Action["cost"]>;
 
 /** GitHub refuses a comment of more than 65,536 characters. */
 const budgets = { refusals: 8_000, table: 20_000, steps: 28_000 };
@@ -37,28 +40,28 @@ export function planMarkdown(plan: PlanDocument, about: PlanAbout): readonly str
   const { direction } = plan;
   const where = targetLabel(plan, about);
   const marker = markerOf(plan, about);
-  const migrations = migrationsOf(plan);
+  const summaries = summariesOf(plan);
   const sub = `<sub>${footer(plan, about)}</sub>`;
-  if (migrations.length === 0)
+  if (summaries.length === 0)
     return [
       marker,
       `Nothing to ${direction === "up" ? "apply to" : "roll back on"} ${code(where)}.`,
       "",
-      ...alertsOf(plan).flatMap((lines) => [...lines, ""]),
+      ...alertsOf(plan, summaries).flatMap((lines) => [...lines, ""]),
       ...contractLines(plan),
       sub,
     ];
   return [
     marker,
-    heading(plan, where),
-    ...alertsOf(plan).flatMap((lines) => ["", ...lines]),
+    heading(plan, summaries, where),
+    ...alertsOf(plan, summaries).flatMap((lines) => ["", ...lines]),
     "",
-    ...tableOf(plan),
+    ...tableOf(plan, summaries),
     "",
     totalLine(plan),
     "",
     ...contractLines(plan),
-    ...stepsOf(plan),
+    ...stepsOf(plan, summaries),
     "",
     sub,
   ];
@@ -70,40 +73,19 @@ function footer({ direction }: PlanDocument, { tool, at, saved }: PlanAbout): st
   return `Planned by ${tool} against the tables of ${renderTime(at)}.${runs}`;
 }
 
-function heading(plan: PlanDocument, where: string): string {
-  const migrations = migrationsOf(plan);
-  const of = (is: (migration: Migration) => boolean) => migrations.filter(is).length;
-  const verdicts = [
-    [of(isRefused), "refused"],
-    [of(({ unfinished }) => unfinished === true), "unfinished"],
-    [of(({ actions }) => actions.some(losesData)), "may lose data"],
-    [of(({ actions }) => wayBackOf(actions)?.class === "none"), "can't be rolled back"],
-  ] as const;
-  const shown = verdicts.filter(([number]) => number > 0).map(([number, words]) => `${number} ${words}`);
-  const what = `${count(migrations.length, "migration")} ${plan.direction === "up" ? "for" : "to roll back on"}`;
-  return `### ${what} ${code(where)}${shown.length === 0 ? "" : `: ${shown.join(", ")}`}`;
-}
-
-function isRefused({ actions }: Migration): boolean {
-  return actions.some(({ refusal }) => refusal !== undefined);
-}
-
-function losesData({ risks }: Action): boolean {
-  return risks.some(({ kind, rows }) => kind === "loss" && rows !== 0);
+function heading({ direction }: PlanDocument, summaries: readonly MigrationSummary[], where: string): string {
+  const what = `${count(summaries.length, "migration")} ${direction === "up" ? "for" : "to roll back on"}`;
+  const verdicts = verdictsOf(summaries);
+  return `### ${what} ${code(where)}${verdicts.length === 0 ? "" : `: ${verdicts.join(", ")}`}`;
 }
 
 /** What must be decided before this plan can run, and what is lost. */
-function alertsOf(plan: PlanDocument): readonly (readonly string[])[] {
-  const { blocked, accepted = [], contracts } = plan;
-  const refusals = migrationsOf(plan).flatMap((migration) =>
-    migration.actions.flatMap(({ refusal, text }) =>
-      refusal === undefined
-        ? []
-        : [
-            `- ${nameOf(migration)} is **refused**: ${short(text)}: ${short(refusalText(refusal))}`,
-            ...sequenceOf(refusal).map((step) => `  ${prose(step)}`),
-          ].join("\n"),
-    ),
+function alertsOf(
+  { blocked, accepted = [], contracts }: PlanDocument,
+  summaries: readonly MigrationSummary[],
+): readonly (readonly string[])[] {
+  const refusals = summaries.flatMap(({ migration }) =>
+    migration.actions.flatMap((action) => refusalItem(migration, action)),
   );
   const blocks = blocked === undefined ? [] : [...blocked.problems, blocked.hint].map((words) => `- ${short(words)}`);
   return [
@@ -119,6 +101,13 @@ function alertsOf(plan: PlanDocument): readonly (readonly string[])[] {
   ];
 }
 
+function refusalItem(migration: DocumentMigration, { text, refusal }: DocumentAction): readonly string[] {
+  if (refusal === undefined) return [];
+  const [why, ...sequence] = refusalLines(refusal);
+  const first = `- ${nameOf(migration)} is **refused**: ${short(text)}: ${short(why)}`;
+  return [[first, ...sequence.map((step) => `  ${prose(step)}`)].join("\n")];
+}
+
 /** `items`: each may have several lines. */
 function alert(kind: string, items: readonly string[]): readonly (readonly string[])[] {
   const shown = fitting([...new Set(items)], budgets.refusals, "- and $ more").flatMap((item) => item.split("\n"));
@@ -126,21 +115,18 @@ function alert(kind: string, items: readonly string[]): readonly (readonly strin
 }
 
 /** One row per migration, the most dangerous first. */
-function tableOf({ groups = [], pending, reverting }: PlanDocument): readonly string[] {
-  const grouped = new Set(groups.flatMap(({ versions }) => versions));
-  const migrations = pending ?? reverting ?? [];
-  const sorted = migrations
-    .map((migration) => ({ migration, ...dangerOf(migration) }))
-    .toSorted((a, b) => a.rank - b.rank);
-  const rows = sorted.map(({ migration, icon }) =>
+function tableOf({ direction }: PlanDocument, summaries: readonly MigrationSummary[]): readonly string[] {
+  const isBack = direction === "down";
+  const sorted = summaries.map((summary) => ({ summary, ...dangerOf(summary) })).toSorted((a, b) => a.rank - b.rank);
+  const rows = sorted.map(({ summary, icon }) =>
     tableRow([
-      `${icon}\u00a0${nameOf(migration)}${progressOf(migration)}`,
-      riskCell(migration),
-      ...(pending === undefined ? [] : [rollbackCell(migration)]),
-      grouped.has(migration.version) ? "in a group" : prose(costText(migration.actions)),
+      `${icon}\u00a0${nameOf(summary.migration)}${progressOf(summary)}`,
+      riskCell(summary),
+      ...(isBack ? [] : [rollbackCell(summary)]),
+      costCell(summary),
     ]),
   );
-  const columns = ["migration", "risk", ...(pending === undefined ? [] : ["rollback"]), "cost"];
+  const columns = ["migration", "risk", ...(isBack ? [] : ["rollback"]), "cost"];
   const kept = fitting(rows.slice(0, mostRows), budgets.table);
   const more = rows.length - kept.length;
   return [
@@ -148,71 +134,61 @@ function tableOf({ groups = [], pending, reverting }: PlanDocument): readonly st
     tableRow(columns.map(() => "---")),
     ...kept,
     ...(more === 0 ? [] : ["", `${count(more, "migration")} with less risk: see below.`]),
-    ...(sorted.every(({ migration }, index) => migration === migrations[index])
+    ...(sorted.every(({ summary }, index) => summary === summaries[index])
       ? []
       : ["", "Sorted by risk. They run in the order in which the steps below list them."]),
   ];
 }
 
-function progressOf({ unfinished, done, total }: Migration): string {
+function progressOf({ migration: { done, total }, unfinished }: MigrationSummary): string {
   if (done > 0) return ` (${done} of ${total} done)`;
-  return unfinished === true ? " (unfinished)" : "";
+  return unfinished ? " (unfinished)" : "";
 }
 
 /** By rank. They consist of one character each, because what is printed has no invisible ones. */
 const dangers = ["⛔", "⏳", "🔶", "🔶", "🔶", "✅", "✅"] as const;
 
 /** `rank`: 0 for the most dangerous migrations. */
-function dangerOf(migration: Migration): { readonly rank: number; readonly icon: string } {
-  const { actions, unfinished } = migration;
-  const back = wayBackOf(actions)?.class;
+function dangerOf(summary: MigrationSummary): { readonly rank: number; readonly icon: string } {
+  const { unfinished, risks, rollback } = summary;
   const is = [
-    isRefused(migration),
-    unfinished === true,
-    back === "none",
-    actions.some(losesData),
-    actions.some(({ risks }) => risks.length > 0),
-    back === "restore",
+    isRefused(summary),
+    unfinished,
+    rollback?.class === "none",
+    mayLoseData(summary),
+    risks.length > 0,
+    rollback?.class === "restore",
   ].indexOf(true);
   const rank = is === -1 ? dangers.length - 1 : is;
   return { rank, icon: dangers[rank]! };
 }
 
-function riskCell({ actions }: Migration): string {
-  const texts = actions.flatMap(({ risks, refusal }) => [...brokenBy(refusal), ...risks.map(riskText)]);
+function riskCell({ risks, refusals }: MigrationSummary): string {
+  const texts = [...refusals.flatMap(brokenBy), ...risks.map(riskText)];
   return texts.length === 0 ? "none" : fitting([...new Set(texts)].map(short), 2_000, "$ more").join("<br>");
 }
 
 /** "breaks search 1.4.0": the alert above states how. */
-function brokenBy(refusal: Action["refusal"]): readonly string[] {
-  return refusal?.reason === "contract" ? [`breaks ${releaseNames(refusal.broken)}`] : [];
+function brokenBy(refusal: Refusal): readonly string[] {
+  return refusal.reason === "contract" ? [`breaks ${releaseNames(refusal.broken)}`] : [];
 }
 
-function riskText({ text, rows }: Action["risks"][number]): string {
-  return rows === undefined ? text : `${text}: ${rowsNow(rows)}`;
-}
-
-function rollbackCell({ actions, down }: Migration): string {
-  if (down !== undefined) return "its file exports `down`";
-  const way = wayBackOf(actions);
-  if (way === undefined) return "–";
-  const { class: is, reason } = way;
-  if (is === "none") return `**none**: ${short(reason ?? "")}`;
+function rollbackCell({ rollback }: MigrationSummary): string {
+  if (rollback === undefined) return "–";
+  const { class: is, reason = "" } = rollback;
+  if (is === "written") return "its file exports `down`";
+  if (is === "none") return `**none**: ${short(reason)}`;
   return is === "restore" ? "**restore** of an old version" : is;
 }
 
-function costText(actions: readonly Action[]): string {
-  const cost = totalOf(actions.flatMap(({ cost: own = [] }) => own));
-  return [renderCost(cost), ...computedIn(cost)].join("; ");
-}
-
-function computedIn({ computed }: Cost): readonly string[] {
-  return computed === undefined ? [] : [renderComputed(computed)];
+function costCell({ group, cost }: MigrationSummary): string {
+  if (group !== undefined) return "in a group";
+  return cost === undefined ? "–" : prose(costText(cost));
 }
 
 function totalLine({ totals, contracts }: PlanDocument): string {
   if (totals === undefined) return "";
-  const parts = [renderCost(totals), ...computedIn(totals), ...refusedByContract(contracts)];
+  const parts = [costText(totals), ...refusedByContract(contracts)];
   return `In total: ${prose(parts.join("; "))}.`;
 }
 
@@ -220,50 +196,49 @@ function contractLines({ contracts }: PlanDocument): readonly string[] {
   return contracts === undefined ? [] : [`Contracts: ${short(releaseNames(contracts.releases))}.`, ""];
 }
 
-/** All steps with their calls, folded. */
-function stepsOf({ groups = [], ...plan }: PlanDocument): readonly string[] {
-  const parts = [...groups.map(groupSteps), ...migrationsOf(plan).map(migrationSteps)].map((lines) => lines.join("\n"));
+/** All steps with their calls, folded. The calls of a group are before the steps of its first migration. */
+function stepsOf(plan: PlanDocument, summaries: readonly MigrationSummary[]): readonly string[] {
+  const parts = summaries.flatMap(({ migration, group, rollback }) => [
+    ...(group?.versions[0] === migration.version ? [groupSteps(group, plan)] : []),
+    migrationSteps(migration, rollback),
+  ]);
   return [
     "<details>",
     "<summary>Steps and calls</summary>",
-    ...fitting(parts, budgets.steps, "\n`migrate plan --verbose` also shows the steps of $ more.").flatMap((part) =>
-      part.split("\n"),
-    ),
+    ...fitting(
+      parts.map((lines) => lines.join("\n")),
+      budgets.steps,
+      "\n`migrate plan --verbose` also shows the steps of $ more.",
+    ).flatMap((part) => part.split("\n")),
     "",
     "</details>",
   ];
 }
 
-function groupSteps({ versions, actions, total, done }: DocumentGroup): readonly string[] {
-  const left = done === 0 ? "" : `, ${done} done already`;
-  const title = `**${versions.map((version) => String(version).padStart(4, "0")).join(", ")}** run as a group (${count(total, "call")}${left}):`;
-  return ["", title, "", ...actions.flatMap(({ text, cost, calls }) => [stepLine(text, cost), ...callsOf(calls)])];
+function groupSteps(group: NonNullable<MigrationSummary["group"]>, plan: PlanDocument): readonly string[] {
+  const names = groupEnds(group, plan).map(nameOf).join(" to ");
+  return ["", `**${names}**${groupWords(group.total, group.done)}`, "", ...group.actions.flatMap(stepLines)];
 }
 
-function migrationSteps(migration: Migration): readonly string[] {
-  const { actions, down } = migration;
-  const back = wayBackOf(actions);
-  return [
-    "",
-    `**${nameOf(migration)}**`,
-    "",
-    ...actions.flatMap(({ text, cost, calls }) => [stepLine(text, cost), ...callsOf(calls)]),
-    ...(back === undefined || back.class === "none"
-      ? []
-      : [`- rollback: ${prose(`${back.text} (${aboutBack(back, renderCost)})`)}`]),
-    ...(down === undefined ? [] : [`- rollback, as its file exports: ${prose(down.join(", then "))}`]),
-  ];
+function migrationSteps(migration: DocumentMigration, rollback: MigrationSummary["rollback"]): readonly string[] {
+  return ["", `**${nameOf(migration)}**`, "", ...migration.actions.flatMap(stepLines), ...rollbackLines(rollback)];
 }
 
-function stepLine(text: string, cost: Cost | undefined): string {
-  return `- ${prose(cost === undefined ? text : `${text} (${[renderCost(cost), ...computedIn(cost)].join("; ")})`)}`;
+function rollbackLines(rollback: MigrationSummary["rollback"]): readonly string[] {
+  if (rollback === undefined || rollback.class === "none") return [];
+  if (rollback.class !== "written") return [`- rollback: ${prose(rollbackText(rollback, renderCost))}`];
+  return [`- rollback, as its file exports: ${prose(rollback.parts.map(({ text }) => text).join(", then "))}`];
+}
+
+function stepLines({ text, cost, calls }: Pick<DocumentAction, "text" | "cost" | "calls">): readonly string[] {
+  return [`- ${prose(cost === undefined ? text : `${text} (${costText(cost)})`)}`, ...callsOf(calls)];
 }
 
 function callsOf(calls: readonly string[] = []): readonly string[] {
   return calls.length === 0 ? [] : fenced(numbered(calls)).map((line) => `  ${line}`);
 }
 
-function nameOf(migration: Migration): string {
+function nameOf(migration: DocumentMigration): string {
   return code(cut(formatMigration(migration)));
 }
 

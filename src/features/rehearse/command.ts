@@ -7,7 +7,7 @@ import { acceptFlag, bundleFlags, switchFlag, versionFlag, wholeFlag } from "../
 import type { Line } from "../../cli/command/output.ts";
 import { showProgress } from "../../cli/render/progress.ts";
 import { renderDuration } from "../../cli/render/times.ts";
-import { refusalText } from "../../cli/render/plan.ts";
+import { refusalText } from "../../cli/render/plan-words.ts";
 import type { rehearse as shape } from "./json.ts";
 import type { StepSample } from "../../run/computed.ts";
 

@@ -12,6 +12,7 @@ import { tableLives } from "./columns/column-lives.ts";
 import { withStepsThatRan } from "../../plan/history/renumbered.ts";
 import { inRunOrder } from "../../plan/history/replay.ts";
 import { differenceDocument } from "../../plan/history/table-drift.ts";
+import { planDocument } from "../../plan/document/plan-document.ts";
 import { survey } from "../../run/prepare/estimate.ts";
 import { computingOf, runContext, type MigratorOptions, type RunContext } from "../../run/run-context.ts";
 import { planWhatWorks } from "../../commands/check-migrations/plan-what-works.ts";
@@ -131,17 +132,18 @@ async function migrationsIn({ context, found, records, state, migrations }: Gath
   );
   const plan = await attempt(async () => {
     const made = await planToShow(context);
-    return { plan: made, survey: await survey(made, context) };
+    return planDocument(made, target.name, "up", await survey(made, context));
   });
   const reported = reportedMigrations({
     state,
     missing: new Set(found.missing.map(({ version }) => version)),
     pending: found.pending,
     ranIn: ranIn(records),
-    planned: new Map(planned.map((one) => [one.migration.version, one])),
+    planned: planDocument({ migrations: planned, now: new Map() }, target.name, "up"),
     plan,
   });
-  return { migrations: reported, contracts: plan?.plan.contracts };
+  const { releases, notes } = plan?.contracts ?? {};
+  return { migrations: reported, contracts: releases && notes && { releases, notes } };
 }
 
 async function driftIn(context: RunContext): Promise<ReportedDrift> {

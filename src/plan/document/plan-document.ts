@@ -154,7 +154,7 @@ export const planDocumentShape = z
   .meta({ id: "plan" });
 
 export type PlanDocument = z.output<typeof planDocumentShape>;
-type DocumentMigration = z.output<typeof plannedMigration>;
+export type DocumentMigration = z.output<typeof plannedMigration>;
 export type DocumentGroup = z.output<typeof plannedGroup>;
 export type DocumentAction = z.output<typeof plannedAction>;
 

@@ -1,16 +1,9 @@
 /** The migrations: those that ran, in a list, and those that are pending, each with what speaks for and against it. */
 import { formatMigration } from "../../../migrations/file-name.ts";
 import type { ReportDocument, ReportedMigration, ReportedRisk } from "../report-document.ts";
-import type { Refusal } from "../../../plan/refusal.ts";
+import { isRefused, mayLoseData } from "../../../plan/document/plan-summary.ts";
 import { releaseNames } from "../../../cli/render/contracts.ts";
-import {
-  refusalText,
-  renderComputed,
-  renderCost,
-  rollbackText,
-  rowsNow,
-  sequenceOf,
-} from "../../../cli/render/plan.ts";
+import { costText, refusalLines, restoreText, riskText } from "../../../cli/render/plan-words.ts";
 import { renderDuration } from "../../../cli/render/times.ts";
 import { code, html, type Child } from "./dom.ts";
 import { badge, longList, notice, section, sign, type Tone } from "./parts.ts";
@@ -30,10 +23,6 @@ const rollbackTones = { exact: "good", checked: "good", written: "good", restore
 
 export function isUnfinished({ status }: ReportedMigration): boolean {
   return status === "pending" || status === "partial" || status === "reverting";
-}
-
-export function isRefused({ refusals = [] }: ReportedMigration): boolean {
-  return refusals.length > 0;
 }
 
 /** What `migrate up` has to do yet. Undefined if that is nothing. */
@@ -62,16 +51,16 @@ function whyUnplanned({ drift }: ReportDocument): string {
 
 function card(one: ReportedMigration, report: ReportDocument): HTMLElement {
   const { version, status, rollback, cost, risks, refusals = [], detail, actions } = one;
-  const unplanned = one.refusals === undefined ? whyUnplanned(report) : undefined;
   const badges = [
     status === "partial" ? badge("bad", "stopped midway") : undefined,
     status === "reverting" ? badge("bad", "rollback unfinished") : undefined,
-    refusals.length === 0 ? undefined : badge("bad", "refused"),
-    risks.some(({ kind }) => kind === "loss") ? badge("warn", "may lose data") : undefined,
+    isRefused(one) ? badge("bad", "refused") : undefined,
+    mayLoseData(one) ? badge("warn", "may lose data") : undefined,
   ];
   const facts = [
-    cost === undefined ? undefined : fact("Cost", costText(cost)),
-    unplanned === undefined ? undefined : fact("Cost, rows and consent", unplanned),
+    one.refusals === undefined
+      ? fact("Cost, rows and consent", whyUnplanned(report))
+      : fact("Cost", cost === undefined ? "in a group" : costText(cost)),
     rollback === undefined ? undefined : fact("Rollback", rollbackWords(rollback)),
   ];
   return html(
@@ -79,36 +68,26 @@ function card(one: ReportedMigration, report: ReportDocument): HTMLElement {
     { id: idOf(version), class: "card", tabindex: -1 },
     html("h3", {}, code(formatMigration(one)), ...badges),
     html("ul", { class: "steps" }, ...actions.map((text) => html("li", {}, text))),
-    ...refusals.map(refusalNotice),
+    ...refusals.map((refusal) => notice("bad", `Refused: ${refusalLines(refusal).join("\n")}`)),
     detail === undefined ? undefined : notice("bad", detail),
     ...risks.map(riskNotice),
     html("dl", { class: "facts" }, ...facts),
   );
 }
 
-function refusalNotice(refusal: Refusal): HTMLElement {
-  const sequence = sequenceOf(refusal);
-  const text = `Refused: ${refusalText(refusal)}`;
-  return notice("bad", sequence.length === 0 ? text : [`${text}; instead:`, ...sequence].join("\n"));
-}
-
-function costText(cost: NonNullable<ReportedMigration["cost"]>): string {
-  const written = renderCost(cost);
-  return cost.computed === undefined ? written : `${renderComputed(cost.computed)}, ${written}`;
-}
-
-function riskNotice({ kind, text, rows }: ReportedRisk): HTMLElement {
-  if (rows === 0) return notice("plain", `${text}: ${rowsNow(0)}`);
-  return notice(kind === "loss" ? "bad" : "warn", rows === undefined ? text : `${text}: ${rowsNow(rows)}`);
+function riskNotice(risk: ReportedRisk): HTMLElement {
+  if (risk.rows === 0) return notice("plain", riskText(risk));
+  return notice(risk.kind === "loss" ? "bad" : "warn", riskText(risk));
 }
 
 function fact(name: string, ...value: readonly Child[]): HTMLElement {
   return html("div", {}, html("dt", {}, name), html("dd", {}, ...value));
 }
 
-function rollbackWords(rollback: NonNullable<ReportedMigration["rollback"]>): readonly Child[] {
-  const words = rollbackText(rollback);
-  return [badge(rollbackTones[rollback.class], rollback.class), words === "" ? undefined : ` ${words}`];
+function rollbackWords({ class: is, text, reason }: NonNullable<ReportedMigration["rollback"]>): readonly Child[] {
+  const words =
+    is === "restore" ? restoreText(text, reason) : [text, reason ?? ""].filter((one) => one !== "").join("; ");
+  return [badge(rollbackTones[is], is), words === "" ? undefined : ` ${words}`];
 }
 
 /** Those that ran, the newest first, with the point from which there is no way back. */
@@ -176,7 +155,7 @@ function textsOf(one: ReportedMigration): readonly (string | undefined)[] {
     one.by,
     one.at,
     one.detail,
-    ...(one.refusals ?? []).flatMap((refusal) => [refusalText(refusal), ...sequenceOf(refusal)]),
+    ...(one.refusals ?? []).flatMap(refusalLines),
     ...one.actions,
     ...risks,
   ];

@@ -2,10 +2,11 @@
 import { count } from "../../../errors/entry.ts";
 import { formatMigration } from "../../../migrations/file-name.ts";
 import type { ReportDocument, ReportedDrift } from "../report-document.ts";
+import { isRefused, verdictsOf } from "../../../plan/document/plan-summary.ts";
 import { deferralText } from "../../../run/deferral-text.ts";
 import { code, html } from "./dom.ts";
 import { sinceWords } from "./details.ts";
-import { isRefused, isUnfinished, lastRan } from "./migrations.ts";
+import { isUnfinished, lastRan } from "./migrations.ts";
 import { notice, tile } from "./parts.ts";
 import { dayOf, linkTo } from "./words.ts";
 
@@ -33,14 +34,10 @@ function applied(report: ReportDocument): HTMLElement {
 function pending({ migrations }: ReportDocument): HTMLElement {
   const all = migrations.filter(isUnfinished);
   if (all.length === 0) return tile("good", "Pending", "nothing", "the database is up to date");
-  const parts = [
-    [all.filter(({ status }) => status !== "pending").length, "unfinished"],
-    [all.filter(isRefused).length, "refused"],
-    [all.filter(({ risks }) => risks.some(({ kind }) => kind === "loss")).length, "may lose data"],
-  ] as const;
-  const found = parts.filter(([number]) => number > 0);
-  const tone = found.length === 0 ? "plain" : found[0]![1] === "may lose data" ? "warn" : "bad";
-  const words = found.map(([number, text]) => `${number} ${text}`).join(", ") || "no known risk of losing data";
+  const verdicts = verdictsOf(all.map((one) => ({ ...one, unfinished: one.status !== "pending" })));
+  const isBad = all.some((one) => one.status !== "pending" || isRefused(one));
+  const tone = isBad ? "bad" : verdicts.length > 0 ? "warn" : "plain";
+  const words = verdicts.join(", ") || "no known risk of losing data";
   return tile(tone, "Pending", count(all.length, "migration"), words);
 }
 

@@ -110,7 +110,7 @@ test("what breaks a release is shown with the steps that would not, one in each 
   const refusal = { reason: "contract" as const, broken, sequence };
   const text = shown({ pending: [migration(1, [{ refusal }])] });
   expect(text).toContain(
-    "\n> - `0001_change_c1` is **refused**: change t.c1: breaks search 1.4.0, which reads t.c, which is dropped\n" +
+    "\n> - `0001_change_c1` is **refused**: change t.c1: breaks search 1.4.0, which reads t.c, which is dropped; instead:\n" +
       ">   1. Deploy one that does not.\n>   2. Run this migration.\n\n",
   );
   expect(renderedMarkdown(text).tags).toContain("ol");
@@ -132,7 +132,9 @@ test("the calls of a group are shown once, before its migrations", () => {
     pending: [migration(1, [grouped]), migration(2, [grouped])],
     groups: [{ versions: [1, 2], done: 0, total: 1, actions: [action] }],
   });
-  expect(text).toContain("\n**0001, 0002** run as a group (1 call):\n\n- change both (metadata only, 1 version)\n");
+  expect(text).toContain(
+    "\n**`0001_change_c1` to `0002_change_c2`**, as a group: 1 call\n\n- change both (metadata only, 1 version)\n",
+  );
   expect(renderedMarkdown(text).rows.map((row) => row[3])).toEqual(["cost", "in a group", "in a group"]);
 });
 
