@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { expect, test } from "vitest";
 import { aProject, root, temporaryFolderOfFile, type Project } from "../support/project.ts";
+import { ofThisCommit } from "../support/rounds.ts";
 import { strictConfig, typeProblems } from "../support/type-check.ts";
 import { allBlocks, at, type Block } from "./blocks.ts";
 import { commandProblems, proseProblems } from "./command-lines.ts";
@@ -20,7 +21,8 @@ const inLanguage = (...languages: readonly string[]) => run.filter(({ language }
 const checked = temporaryFolderOfFile();
 const bySection = Map.groupBy(inLanguage("ts", "js", "console", "json", "python"), ({ section }) => section);
 
-test.each([...bySection])("%s", async (section, own) => {
+/** For each commit half of the sections: all are read and run by the same code. */
+test.each(ofThisCommit([...bySection], 2))("%s", async (section, own) => {
   const project = aProject();
   symlinkSync(join(root, "node_modules/@lancedb"), join(project.folder, "node_modules/@lancedb"));
   const migrate = async (...args: readonly string[]) =>

@@ -44,8 +44,8 @@ function markerAbout(name: string): readonly string[] {
   return parseMarkerName("_migrations", name)?.version === undefined ? [] : [name];
 }
 
-/** Each takes the way from its error to the exit code that all take: for each commit half of them. */
-test.each(ofThisCommit(cases, 2))("$code", async ({ code, args, process = "shared" }) => {
+/** Each takes the way from its error to the exit code that all take: for each commit a quarter of them. */
+test.each(ofThisCommit(cases, 4))("$code", async ({ code, args, process = "shared" }) => {
   const bare = aProject(process);
   const project = { ...bare, ...(await errorScenes[code]?.(bare)) };
   // Undefined if there is no database, or none that can be read.

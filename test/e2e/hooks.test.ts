@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, type Project, onStderr, onStdout } from "../support/project.ts";
+import { ofThisCommit } from "../support/rounds.ts";
 import { addRows, rowsOf } from "../support/tables.ts";
 
 const first = { version: 1, name: "documents" };
@@ -128,7 +129,8 @@ const cases: Readonly<Record<string, Refused>> = {
   },
 };
 
-test.each(Object.entries(cases))("%s throws", async (hook, { code, name, error, applied, called }) => {
+/** For each commit half of them: all end by the same code. */
+test.each(ofThisCommit(Object.entries(cases), 2))("%s throws", async (hook, { code, name, error, applied, called }) => {
   const project = withHooks();
   project.write(hook, "");
   const ended = await project.migrate(["up", "--json"]);
