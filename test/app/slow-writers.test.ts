@@ -11,7 +11,7 @@ import { up } from "../../src/commands/up.ts";
 import { verifyTables } from "../../src/commands/verify/verify.ts";
 import { drawnChance } from "../support/kill-moments.ts";
 import { runCommand } from "../support/project.ts";
-import { isLong, rounds } from "../support/rounds.ts";
+import { isLong, ofThisCommit, rounds } from "../support/rounds.ts";
 import { lancedb } from "../support/tables.ts";
 import { aScene, documentsIn, newModel, oldModel, type Document } from "./scene.ts";
 
@@ -138,7 +138,7 @@ async function aStage(length: number) {
   return { ...scene, open, options, chance, think, during };
 }
 
-test(`${writers} slow writers save with lance-migrate/app while the model changes, is rolled back and every night changes again: no row is wrong`, async () => {
+async function saving(): Promise<void> {
   const { folder, options, open, chance, think, during } = await aStage(2);
   const vectorsBy: Readonly<Record<string, (title: string | null) => readonly number[]>> = {
     [oldModel]: (title) => numbersOf(title, 0, 2),
@@ -185,7 +185,7 @@ test(`${writers} slow writers save with lance-migrate/app while the model change
   await judge(oldModel);
   if (isLong) await upward(async () => await again(async () => await up(options)));
   console.log(`${last.size} documents`);
-});
+}
 
 type Way = (table: Table, row: Row, schema: Schema) => Promise<unknown>;
 
@@ -224,7 +224,7 @@ async function updating(table: Table, id: number, values: Partial<Row>) {
   await table.update({ where: `id = ${id}`, values: { ...values } as never });
 }
 
-test(`${writers} slow writers do not look again: verify names each row that is wrong, and up computes it`, async () => {
+async function notLooking(): Promise<void> {
   const { folder, options, open, chance, think, during } = await aStage(4);
   const [oldVector, newVector] = [
     (title: string | null) => numbersOf(title, 0, 2),
@@ -297,4 +297,15 @@ test(`${writers} slow writers do not look again: verify names each row that is w
   await again(async () => await up(options));
   await again(async () => await down(options));
   await judge("down twice", oldVector, "up", "--to", "1");
-});
+}
+
+/** For each commit one of them: test/app/writers.test.ts saves, and test/fault/reembed.test.ts does not look again. */
+const ways = [
+  [
+    `${writers} slow writers save with lance-migrate/app while the model changes, is rolled back and every night changes again: no row is wrong`,
+    saving,
+  ],
+  [`${writers} slow writers do not look again: verify names each row that is wrong, and up computes it`, notLooking],
+] as const;
+
+test.each(ofThisCommit(ways, 2))("%s", async (_, holds) => holds());

@@ -3,7 +3,7 @@ import { drawnNames } from "./draw.ts";
 import { rounds } from "../support/rounds.ts";
 import { checkSequences } from "./check.ts";
 
-const sequences = rounds(50, 2_000);
+const sequences = rounds(30, 2_000);
 /** How often each kind of step must be applied, and refused. */
 const least = sequences / 100;
 /** A new kind changes what is drawn, so some kind may be too rare in the first batch. */
