@@ -7,7 +7,8 @@ import { formatVersion } from "../../../migrations/file-name.ts";
 import { listMigrations } from "../../../migrations/list-files.ts";
 import type { FileKind } from "../../../session/file-kind.ts";
 import { checkWritten } from "./check-generated.ts";
-import { fillBuiltIn, type Filling } from "./fill-built-in.ts";
+import { fillBuiltIn } from "./fill-built-in.ts";
+import type { Filling } from "./fill-lists.ts";
 import { formatDraft, type Formatting } from "./format-draft.ts";
 import { packageFolder } from "../../../engine/package/package-folder.ts";
 

@@ -7,8 +7,8 @@ import type { RebasedMigration } from "../branch/plan-rebase.ts";
 import { formatDraft, type Formatting } from "./format-draft.ts";
 import { checkWritten } from "./check-generated.ts";
 import { putInPlace, writeDraft } from "./create-migration.ts";
-import { listOf } from "./fill-built-in.ts";
-import { rewriteMigration, type Lists } from "./fill-template.ts";
+import { stepList, type Lists } from "./fill-lists.ts";
+import { rewriteMigration } from "./fill-template.ts";
 
 /**
  * Renumbers all of the migrations or, if one can't be rewritten, none. Gives their paths. Throws ERR_TEMPLATE_INVALID,
@@ -47,9 +47,9 @@ function listsOf({ migration, before, steps, down, was, ran, isRewritten, isDown
   const after = migration.after === undefined ? undefined : formatVersion(before);
   // Of two additions at one place, the later one is inserted in front of the earlier one.
   return {
-    ...(ran.length > 0 ? { ran: { kind: "array", items: ran.map((one) => listOf(one)) } satisfies Source } : {}),
+    ...(ran.length > 0 ? { ran: { kind: "array", items: ran.map((one) => stepList(one)) } satisfies Source } : {}),
     ...(was.length > 0 || migration.was !== undefined ? { was: valueSource(was) } : {}),
-    ...(isRewritten ? { up: listOf(steps, after) } : {}),
-    ...(isDownRewritten && down !== undefined ? { down: listOf(down) } : {}),
+    ...(isRewritten ? { up: stepList(steps, after) } : {}),
+    ...(isDownRewritten && down !== undefined ? { down: stepList(down) } : {}),
   };
 }
