@@ -80,10 +80,10 @@ export interface Plan {
   readonly migrations: readonly PlannedMigration[];
   /** The database that the ledger implies now. */
   readonly now: Database;
-  /** What the rollback loses or puts back with the user's consent, as text. */
+  /** What the rollback loses or reinserts with the user's consent, as text. */
   readonly accepted?: readonly string[] | undefined;
-  /** How many rows of each table are put back after a version of it is restored, as far as known; see `putBackKey`. */
-  readonly putBack?: ReadonlyMap<string, number> | undefined;
+  /** How many rows of each table are reinserted after a version of it is restored, as far as known; see `reinsertKey`. */
+  readonly reinserted?: ReadonlyMap<string, number> | undefined;
   /** The rows that block the rollback, as text, and how to continue. A plan with this field is refused. */
   readonly blocked?: { readonly problems: readonly string[]; readonly hint: string } | undefined;
   /** Undefined if no contracts are configured or given. */
@@ -101,8 +101,8 @@ export interface PlanInput {
    */
   readonly pending: readonly Migration[];
   readonly direction?: Direction | undefined;
-  /** Whether rows written since are put back after an old version is restored; true by default. */
-  readonly putsBack?: boolean | undefined;
+  /** Whether rows written since are reinserted after an old version is restored; true by default. */
+  readonly reinserts?: boolean | undefined;
   readonly state: Pick<LedgerState, "migrations">;
   /** The versions of the migrations in doubt. */
   readonly inDoubt: ReadonlySet<number>;
@@ -114,7 +114,7 @@ export interface PlanInput {
 }
 
 export function makePlan(input: PlanInput): Plan {
-  const { migrations, pending, direction = "up", putsBack, state, found } = input;
+  const { migrations, pending, direction = "up", reinserts, state, found } = input;
   const { capabilities } = input.target;
   const back = new Map<Migration, () => MigrationRun>();
   const now = replayEach(
@@ -124,7 +124,7 @@ export function makePlan(input: PlanInput): Plan {
     (migration, before) => {
       const isBack = direction === "down" || state.migrations.get(migration.version)?.reversal !== undefined;
       if (isBack && pending.includes(migration))
-        back.set(migration, downRun(migration, before, state, capabilities, putsBack));
+        back.set(migration, downRun(migration, before, state, capabilities, reinserts));
     },
     direction,
     found,

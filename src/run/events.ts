@@ -30,7 +30,7 @@ export type RunEvent =
     }
   /** The contracts that the plan was checked against. Absent if none are configured or given. */
   | ({ readonly event: "contracts" } & CheckedContracts)
-  /** What the rollback loses or puts back, or has lost, with the user's consent; as text. */
+  /** What the rollback loses or reinserts, or has lost, with the user's consent; as text. */
   | { readonly event: "accepted"; readonly words: string }
   /** A migration that ran under other names is recorded under its own name from now on. */
   | ({ readonly event: "recognised"; readonly was: readonly string[] } & MigrationName)

@@ -1,4 +1,4 @@
-/** Old versions on the engine itself: what was written since one, restoring it, and rows that are put back. */
+/** Old versions on the engine itself: what was written since one, restoring it, and rows that are reinserted. */
 import { rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, relative } from "node:path";
@@ -7,7 +7,12 @@ import { connect, createEmptyTable, type EngineTable } from "../../src/engine/en
 import { columnsOf, fixedSizeList, float64, int32, struct, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { keptName } from "../../src/run/execute/version-names.ts";
 import { keepVersion, keptVersions, releaseVersion, versionsOf } from "../../src/engine/versions.ts";
-import { describeVersion, misfitsSince, putBack, restoreVersion } from "../../src/targets/contract/restore-versions.ts";
+import {
+  describeVersion,
+  misfitsSince,
+  reinsertRows,
+  restoreVersion,
+} from "../../src/targets/contract/restore-versions.ts";
 import { writtenSince } from "../../src/targets/contract/written-since.ts";
 import * as fc from "../support/fast-check.ts";
 import { temporaryFolder } from "../support/project.ts";
@@ -210,7 +215,7 @@ test("metadata of a field in a struct, which may come and go, changes no rows", 
   for (const place of places) expect(await writtenSince(place, version)).toMatchObject({ added: 0, removed: 0 });
 });
 
-test("whether rows can be put back is looked up part by part, not with all of them in memory", async () => {
+test("whether rows can be reinserted is looked up part by part, not with all of them in memory", async () => {
   const { open, places, version } = await aTable(0, columnsOf({ id: int32(), v: fixedSizeList(float64(), 1) }));
   const table = await open();
   await table.add([{ id: 2, v: [0] }]);
@@ -298,10 +303,10 @@ test("an index that is made after a restoring hides no rows that came before it"
   await (await open()).add([{ id: 10, b: "theirs" }]);
   await restoreVersion(versionsOf(open), { version, after });
   await (await open()).createIndex("id");
-  await putBack(versionsOf(open), { version, after, columns: { ...same, a: "arrow_cast(NULL, 'Float64')" } });
+  await reinsertRows(versionsOf(open), { version, after, columns: { ...same, a: "arrow_cast(NULL, 'Float64')" } });
   expect(await idsOf(await open())).toEqual([1, 2, 3, 10]);
   await add(11, 11);
-  await putBack(versionsOf(open), {
+  await reinsertRows(versionsOf(open), {
     version,
     after,
     mayBeDone: true,
@@ -311,7 +316,7 @@ test("an index that is made after a restoring hides no rows that came before it"
 });
 
 test.each(kinds)(
-  "where rows were changed nothing is put back, and the error names the version that has them, on %s",
+  "where rows were changed nothing is reinserted, and the error names the version that has them, on %s",
   async (_, options) => {
     const { open, add, version: first } = await aTable(3, shape, options);
     await add(4, 5);
@@ -320,13 +325,13 @@ test.each(kinds)(
     await (await open()).update({ where: "id = 2", values: { b: "new" } });
     await restoreVersion(versionsOf(open), { version, after });
     await expect(
-      putBack(versionsOf(open), { version, after, columns: { ...same, a: "arrow_cast(NULL, 'Float64')" } }),
+      reinsertRows(versionsOf(open), { version, after, columns: { ...same, a: "arrow_cast(NULL, 'Float64')" } }),
     ).rejects.toThrow(/1 row was changed or removed .*version 5 still holds them/);
     expect(await idsOf(await open())).toEqual([1, 2, 3, 4, 5]);
   },
 );
 
-test.each(kinds)("rows that came before or after a compaction are put back once, on %s", async (_, options) => {
+test.each(kinds)("rows that came before or after a compaction are reinserted once, on %s", async (_, options) => {
   const { open, version } = await aTable(3, shape, options);
   const { version: after } = await (await open()).dropColumns(["a"]);
   await (await open()).add([{ id: 10, b: "one" }]);
@@ -339,7 +344,7 @@ test.each(kinds)("rows that came before or after a compaction are put back once,
   ]);
   await restoreVersion(versionsOf(open), { version, after });
   for (let times = 0; times < 2; times++)
-    await putBack(versionsOf(open), {
+    await reinsertRows(versionsOf(open), {
       version,
       after,
       mayBeDone: times > 0,
@@ -348,7 +353,7 @@ test.each(kinds)("rows that came before or after a compaction are put back once,
   expect(await idsOf(await open())).toEqual([1, 2, 3, 10, 11, 11]);
 });
 
-test("rows that came since are put back once, also those that came last; and nobody else's are taken for them", async () => {
+test("rows that came since are reinserted once, also those that came last; and nobody else's are taken for them", async () => {
   const { open, add, version } = await aTable(3);
   const table = await open();
   await table.alterColumns([{ path: "a", dataType: "float" as never }]);
@@ -359,7 +364,7 @@ test("rows that came since are put back once, also those that came last; and nob
   // As many, by somebody else, before ours.
   await add(30, 31);
   for (let times = 0; times < 3; times++)
-    await putBack(versionsOf(open), {
+    await reinsertRows(versionsOf(open), {
       version,
       after,
       mayBeDone: times > 0,
@@ -371,7 +376,7 @@ test("rows that came since are put back once, also those that came last; and nob
   expect(row.toJSON()).toEqual({ id: 11, a: 11 / 8, b: "b11" });
 });
 
-test("types that apache-arrow can't read are put back, and odd names", async () => {
+test("types that apache-arrow can't read are reinserted, and odd names", async () => {
   const { open } = await aTable(0, columnsOf({ id: int32() }), stable);
   const table = await open();
   await table.add([{ id: 1 }]);
@@ -385,7 +390,7 @@ test("types that apache-arrow can't read are put back, and odd names", async () 
   await append(await rows(after, "id = 1", [...columns, ["list", lists("3")]]));
   await restoreVersion(versionsOf(open), { version, after });
   for (let times = 0; times < 2; times++)
-    await putBack(versionsOf(open), {
+    await reinsertRows(versionsOf(open), {
       version,
       after,
       mayBeDone: times > 0,
@@ -395,7 +400,7 @@ test("types that apache-arrow can't read are put back, and odd names", async () 
   expect(await (await open()).countRows('array_length(`Größe "x" (m)`) = 1')).toBe(1);
 });
 
-test("where as many rows came since that can't be read, none are put back, since they may be there", async () => {
+test("where as many rows came since that can't be read, none are reinserted, since they may be there", async () => {
   const folder = temporaryFolder();
   const entry = new arrow.Struct([
     new arrow.Field("key", new arrow.Utf8(), false),
@@ -415,8 +420,8 @@ test("where as many rows came since that can't be read, none are put back, since
   await restoreVersion(versionsOf(open), { version, after });
   await add({ id: 4 });
   const putting = { version, after, since: after, columns: { id: "id", map: "map" } };
-  await expect(putBack(versionsOf(open), { ...putting, mayBeDone: true })).rejects.toThrow(
-    `1 row was added before version ${version} was restored, and it is unknown whether they were put back`,
+  await expect(reinsertRows(versionsOf(open), { ...putting, mayBeDone: true })).rejects.toThrow(
+    `1 row was added before version ${version} was restored, and it is unknown whether they were reinserted`,
   );
   expect(await idsOf(await open())).toEqual([1, 4]);
 });

@@ -103,7 +103,7 @@ test.each(cases)("$what: up, down and up again, on $way", async ({ steps, way })
   expect(await seen(project)).toEqual(after);
 });
 
-test("a number beyond the range of the old type is null in rows that are put back, and not infinite", async () => {
+test("a number beyond the range of the old type is null in rows that are reinserted, and not infinite", async () => {
   const project = aProject();
   project.migration("0001_t.ts", `m.createTable("t", { id: m.int32(), a: m.float32(), h: m.float16() })`);
   const wider = `m.alterColumns("t", [{ path: "a", type: m.float64() }, { path: "h", type: m.float32() }])`;
@@ -163,16 +163,16 @@ test.each(inTurn(["lance", "namespace"] as const))(
       stdout: "",
       stderr:
         "rows block the rollback: 1,000 rows of documents were written since, which restoring version 2 would lose; " +
-        "pass --reinsert to put these rows back, or --accept lossy to lose them\n",
+        "pass --reinsert to reinsert these rows, or --accept lossy to lose them\n",
     });
     expect(await seen(project)).toEqual(after);
-    // Nothing is put back as long as that is refused.
+    // Nothing is reinserted as long as that is refused.
     const shown = await project.migrate(["plan", "--down"]);
-    expect(shown).toMatchObject({ code: 4, stdout: expect.not.stringContaining("put back") as string });
+    expect(shown).toMatchObject({ code: 4, stdout: expect.not.stringContaining("reinsert") as string });
     expect(await project.migrate(["plan", "--down", "--reinsert"])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^0002_lossy\n {2}restore version 2 of documents \(metadata only\)\n {2}put back the rows of documents that came after version \d+ \(writes 1,000 rows\)\n1,000 rows of documents were written since, which are put back\n/,
+        /^0002_lossy\n {2}restore version 2 of documents \(metadata only\)\n {2}reinsert the rows of documents that came after version \d+ \(writes 1,000 rows\)\n1,000 rows of documents were written since, which are reinserted\n/,
       ),
     });
     expect(await project.migrate(["down", "--reinsert"])).toMatchObject({ code: 0 });
@@ -185,12 +185,12 @@ test.each(inTurn(["lance", "namespace"] as const))(
   },
 );
 
-test("rows that were changed since can't be put back, whatever is asked for", async () => {
+test("rows that were changed since can't be reinserted, whatever is asked for", async () => {
   const { project, before } = await migrated(floats);
   const table = await (await lancedb.connect(project.data)).openTable("documents");
   await table.update({ values: { headline: "changed" }, where: "id = 3" });
   await table.delete("id = 4");
-  const why = ", and rows that were changed or removed can't be put back";
+  const why = ", and rows that were changed or removed can't be reinserted";
   for (const [flags, words] of [
     [[], ""],
     [["--reinsert"], why],
@@ -206,7 +206,7 @@ test("rows that were changed since can't be put back, whatever is asked for", as
   expect(await seen(project)).toEqual(before);
 });
 
-test("rows of others are told from those that the migration wrote, and put back", async () => {
+test("rows of others are told from those that the migration wrote, and reinserted", async () => {
   const { project, before } = await migrated(lossy["inserted rows"]);
   const theirs = { id: 50, title: "theirs", score: 1, body: "b" };
   await addRows(project.data, "documents", [theirs]);
@@ -217,7 +217,7 @@ test("rows of others are told from those that the migration wrote, and put back"
   expect(await seen(project)).toEqual({ columns: before.columns, rows: [...before.rows, theirs] });
 });
 
-test("old versions are cleaned up as ever, the one before the migration stays, and rows are put back after a compaction", async () => {
+test("old versions are cleaned up as ever, the one before the migration stays, and rows are reinserted after a compaction", async () => {
   const { project, before } = await migrated(lossy["a dropped column"]);
   await addRows(project.data, "documents", [{ id: 9, score: 1, body: "b" }]);
   const table = await (await lancedb.connect(project.data)).openTable("documents");
@@ -229,7 +229,7 @@ test("old versions are cleaned up as ever, the one before the migration stays, a
   expect(await project.migrate(["down"])).toMatchObject({
     code: 4,
     stderr: expect.stringContaining(
-      "2 rows of documents were written since, which restoring version 2 would lose; they can be put back with null in title; pass",
+      "2 rows of documents were written since, which restoring version 2 would lose; they can be reinserted with null in title; pass",
     ),
   });
   expect(await project.migrate(["down", "--reinsert"])).toMatchObject({ code: 0 });
@@ -468,7 +468,7 @@ test("a version of another table of that name is not restored", async () => {
     });
 });
 
-test("rows that are put back are looked at before older migrations go", async () => {
+test("rows that are reinserted are looked at before older migrations go", async () => {
   const project = await migratedBy(`m.addColumn("documents", "n", m.int32()),`, lossy["a dropped column"]);
   await addRows(project.data, "documents", [{ id: 9, n: 7 }]);
   expect(await project.migrate(["down", "--to", "1", "--reinsert"])).toMatchObject({

@@ -18,7 +18,7 @@ const cases = {
     m.addColumn("t", "x", m.int32()), m.setMetadata("t", "x", { unit: "s" }), m.createIndex("t", "x", m.btree()),`,
   "deleted rows": `m.execute("t", { delete: "id = 1" }),`,
 };
-/** These lose something, so that old versions are restored, and rows that came since are put back. */
+/** These lose something, so that old versions are restored, and rows that came since are reinserted. */
 const lossy: ReadonlySet<string> = new Set([
   "a dropped column",
   "values recreated, which no look at the columns tells",

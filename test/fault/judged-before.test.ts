@@ -16,7 +16,7 @@ test.each(["lance", "namespace"] as const)(
     const far = "arrow_cast(arrow_cast(-2147483648, 'Int32'), 'Date32')";
     await (await table()).update({ where: "id = 2", valuesSql: { at: far } });
     const version = await (await table()).version();
-    const words = /rows of t can't be put back: .*Cannot cast Date32 value/;
+    const words = /rows of t can't be reinserted: .*Cannot cast Date32 value/;
     for (const command of [["plan", "--down"], ["down"]])
       expect(await migrate([...command, "--reinsert"], key)).toMatchObject({
         code: 4,
@@ -38,7 +38,7 @@ test("rows that don't fit a migration further back stop the rollback before its 
   await (await table()).update({ where: "id = 2", valuesSql: { at: far } });
   expect(await migrate(["down", "--to", "1", "--reinsert"])).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/0002_day.*rows of t can't be put back: .*Cannot cast Date32 value/),
+    stderr: expect.stringMatching(/0002_day.*rows of t can't be reinserted: .*Cannot cast Date32 value/),
   });
   expect(await (await table()).countRows()).toBe(1);
   await (await table()).update({ where: "id = 2", values: { at: 0 } });

@@ -547,7 +547,7 @@ test.each(moments)("values written %s of one column's drop are not dropped with 
   await options.target.close();
 });
 
-test.each(moments)("rows written %s of a restore, and put back, are not dropped with the table", async (moment) => {
+test.each(moments)("rows written %s of a restore, and reinserted, are not dropped with the table", async (moment) => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "migrations"));
   for (const [index, step] of [create, dropColumn("t", "x")].entries())
@@ -580,7 +580,7 @@ test("the version that was restored is released only once the ledger says so", a
   await target.close();
 });
 
-test("a version is kept while rows that came after it are still to be put back", async () => {
+test("a version is kept while rows that came after it are still to be reinserted", async () => {
   // Where the migration writes rows itself, only the version that it left tells which ones came later.
   const change = [dropColumn("t", "x"), insertRows("t", [{ id: 7, body: "g" }], { key: "id" })];
   const { options, files, open } = await aWorld({ change });

@@ -64,7 +64,7 @@ test.each([
 
 const since = { id: 20, a: "since" };
 
-test("rows that were appended since are put back also where others append the same rows again meanwhile", async () => {
+test("rows that were appended since are reinserted also where others append the same rows again meanwhile", async () => {
   const { folder, run, back, handle } = await aDatabase([drop]);
   expect(await run()).toMatchObject({ applied: 1 });
   const append = async () => await (await handle()).add([since]);
@@ -74,7 +74,7 @@ test("rows that were appended since are put back also where others append the sa
   expect(await rowsOf(folder, "t")).toEqual([...old, back20, back20]);
 });
 
-test("rows that a run has put back before its answer was lost are not put back twice", async () => {
+test("rows that a run has reinserted before its answer was lost are not reinserted twice", async () => {
   const { folder, run, back, handle } = await aDatabase([drop]);
   expect(await run()).toMatchObject({ applied: 1 });
   await (await handle()).add([since]);
@@ -87,31 +87,31 @@ test("rows that a run has put back before its answer was lost are not put back t
   expect(await rowsOf(folder, "t")).toEqual([...old, { ...since, b: null }]);
 });
 
-// The migration drops a column, so that rolling it back restores a version, and adds one, which rows that are put back do not keep.
+// The migration drops a column, so that rolling it back restores a version, and adds one, which rows that are reinserted do not keep.
 const added = [drop, addColumn("t", "n", int32())];
 const withValue = { id: 2, a: "late", n: 7 };
 const withoutValue = { id: 3, a: "late" };
 
-test("values of a new column that rows lose when they are put back are named before", async () => {
+test("values of a new column that rows lose when they are reinserted are named before", async () => {
   const { folder, run, back, handle } = await aDatabase(added);
   expect(await run()).toMatchObject({ applied: 1 });
   await (await handle()).add([withValue]);
   const refused = String(await back());
   expect(refused).toContain(
-    "1 row of t was written since, which restoring version 2 would lose; they can be put back without what they have in n and with null in b;",
+    "1 row of t was written since, which restoring version 2 would lose; they can be reinserted without what they have in n and with null in b;",
   );
   expect(refused).toContain("pass --reinsert");
   const words: string[] = [];
   const emit: MigratorOptions["emit"] = (event) => void (event.event === "accepted" && words.push(event.words));
   expect(await back({ reinsert: true }, {}, { emit })).toMatchObject({ reverted: 1 });
   expect(words).toEqual([
-    "1 row of t was written since, which are put back without what they have in n and with null in b",
+    "1 row of t was written since, which are reinserted without what they have in n and with null in b",
   ]);
   expect(await rowsOf(folder, "t")).toContainEqual({ id: 2, a: "late", b: null });
 });
 
 test.each(["beforeLook", "beforeCall"] as const)(
-  "of rows that come while down runs (%s) none is put back that would lose a value of a new column",
+  "of rows that come while down runs (%s) none is reinserted that would lose a value of a new column",
   async (moment) => {
     const { folder, run, back, handle } = await aDatabase(added);
     expect(await run()).toMatchObject({ applied: 1 });
@@ -128,7 +128,7 @@ test.each(["beforeLook", "beforeCall"] as const)(
   },
 );
 
-test("rows that come while down runs are put back where they have no value of a new column", async () => {
+test("rows that come while down runs are reinserted where they have no value of a new column", async () => {
   const { folder, run, back, handle } = await aDatabase(added);
   expect(await run()).toMatchObject({ applied: 1 });
   const append = async () => void (await (await handle()).add([withoutValue]));

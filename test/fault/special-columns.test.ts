@@ -114,7 +114,7 @@ test("a struct that is packed is readable after a retype in it", async () => {
   expect(rows).toEqual(expected.map((row) => JSON.stringify(row)));
 });
 
-test("rows with columns of other extensions of the engine are put back", async () => {
+test("rows with columns of other extensions of the engine are reinserted", async () => {
   const { data, migrate, migration } = await aProjectOn("lance");
   const uri = new Map([["ARROW:extension:name", "lance.arrow.image_uri"]]);
   const fields = [field("id", new arrow.Int32()), field("b", new arrow.Utf8(), uri)];
@@ -143,7 +143,7 @@ test.each(scenes)("a column that is recreated in the place of a %s is a plain on
 });
 
 test.each(scenes)(
-  "rows are put back into a table with a %s only if their values can be read, on %s",
+  "rows are reinserted into a table with a %s only if their values can be read, on %s",
   async (kind, way) => {
     const { migrate, table, rows, given } = await aScene(kind, way, `m.dropColumn("t", "id"),`);
     expect(await migrate(["up", "--accept", "lossy"], key)).toMatchObject({ code: 0 });
@@ -155,7 +155,7 @@ test.each(scenes)(
       expect(await rows()).toContain(JSON.stringify({ id: null, b: '{"a":1}', s: { k: 1, in: '{"a":1}' } }));
     } else {
       const words =
-        "rows of t can't be put back, because b is a blob, whose bytes a query does not return; pass --accept lossy";
+        "rows of t can't be reinserted, because b is a blob, whose bytes a query does not return; pass --accept lossy";
       expect(ended).toMatchObject(onStderr(4, words));
       expect(await rows()).toEqual(before);
     }

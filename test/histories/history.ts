@@ -178,7 +178,7 @@ class History {
       const broken = checkRefusal(error, back, consent);
       if (broken !== undefined && outcome.writes.length === 0) throw violation(broken);
     }
-    // Rows that are put back lose the values of columns that the migration added.
+    // Rows that are reinserted lose the values of columns that the migration added.
     const isTold = outcome.accepted.some((words) => words.includes("without what they have in"));
     const losing = { stages: stagesOf(true), isAccepted: acceptsLoss(consent) || isTold };
     const done = this.#settle(outcome, await this.#read("after down"), stagesOf(false), 0, losing);

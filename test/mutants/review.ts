@@ -569,18 +569,18 @@ export const reviewMutants: readonly NamedMutant[] = [
   },
   {
     id: "WG22",
-    does: "restores over rows that can't be put back",
+    does: "restores over rows that can't be reinserted",
     file: "run/execute/write-guard.ts",
-    find: "((putting !== undefined && isWhole) || written.added === 0)",
+    find: "((reinsertion !== undefined && isWhole) || written.added === 0)",
     replace: "(isWhole || written.added === 0)",
     killedBy: writeGuard,
   },
   {
     id: "WG23",
-    does: "restores over rows that lose values when they are put back",
+    does: "restores over rows that lose values when they are reinserted",
     file: "run/execute/write-guard.ts",
-    find: "((putting !== undefined && isWhole) || written.added === 0)",
-    replace: "(putting !== undefined || written.added === 0)",
+    find: "((reinsertion !== undefined && isWhole) || written.added === 0)",
+    replace: "(reinsertion !== undefined || written.added === 0)",
     killedBy: writeGuard,
   },
   {

@@ -358,11 +358,11 @@ export const plantedBugs: readonly PlantedBug[] = [
     "if (loses && now.newest < version && !changed.has(table))",
   ),
   bug(
-    "a rollback asks about rows only where it can put them back",
+    "a rollback asks about rows only where it can reinsert them",
     1707,
     "run/check/find-blocking-rows.ts",
     "    if (lost === undefined) continue;\n    if (acceptLoss",
-    "    if (lost === undefined || lost.mayPutBack !== true) continue;\n    if (acceptLoss",
+    "    if (lost === undefined || lost.mayReinsert !== true) continue;\n    if (acceptLoss",
   ),
   {
     name: "a rollback does not ask about the rows that it drops",
@@ -402,7 +402,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "if (found === undefined)",
   ),
   bug(
-    "a version is released though rows that came after it are still to be put back",
+    "a version is released though rows that came after it are still to be reinserted",
     12_275,
     "run/execute/execute.ts",
     "if (isSince(planned, rest)) kept.push(planned);",

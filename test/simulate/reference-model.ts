@@ -97,7 +97,7 @@ function rollbackIn(
   const canCall = (action: Action) => kindsOf(action).every((kind) => capabilities.actions[kind] === true);
   const able = capabilities.describes && capabilities.actions.restoreTable === true;
   try {
-    const { actions } = rollbackOf(migration, done, before, capabilities, { able, tables, putsBack: false });
+    const { actions } = rollbackOf(migration, done, before, capabilities, { able, tables, reinserts: false });
     return actions.every(({ action }) => canCall(action)) ? { migration, actions } : undefined;
   } catch (error) {
     if (!isMigrateError(error)) throw error;

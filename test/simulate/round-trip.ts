@@ -12,7 +12,7 @@ import type { Order } from "./run-variants.ts";
 /** Errors that report lost rows. */
 const sayLoss = ["ERR_WRITES_LOST", "ERR_WRITES_UNKNOWN", "ERR_STEP_FAILED", "ERR_TABLE_RECREATED"] as const;
 
-/** Where a run was stopped before it could put rows back, or report them as lost, the next one does. */
+/** Where a run was stopped before it could reinsert rows, or report them as lost, the next one does. */
 export async function checkDamage(scene: Scene): Promise<string | undefined> {
   const { runs, losses, late } = scene;
   const isConsented = runs.some(

@@ -17,7 +17,7 @@ const rates = {
   /** Runs that roll back accept no loss. */
   careful: 0.6,
 } as const;
-/** The share of runs that put rows back, of those that accept no loss. */
+/** The share of runs that reinsert rows, of those that accept no loss. */
 const keeping = 0.6;
 export type Variety = keyof typeof rates;
 
@@ -25,7 +25,7 @@ export type Variety = keyof typeof rates;
 export interface Order {
   readonly direction: "up" | "down";
   readonly acceptLoss: boolean;
-  /** Whether rows that were added are put back; never where a loss is accepted. */
+  /** Whether rows that were added are reinserted; never where a loss is accepted. */
   readonly reinsert?: boolean | undefined;
   /** Milliseconds between the plan and the run that carries it out; undefined where no plan is saved. */
   readonly savedFor: number | undefined;

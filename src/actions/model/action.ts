@@ -195,12 +195,12 @@ export interface PutBackRowsAction extends ActionOf<"putBackRows"> {
   readonly since?: number | undefined;
   /** Whether the migration itself wrote rows, so that some rows after the restored version may be its own. */
   readonly writes?: boolean | undefined;
-  /** SQL for each column, over the columns before the restore; absent if no row can be put back. */
+  /** SQL for each column, over the columns before the restore; absent if no row can be reinserted. */
   readonly columns?: Readonly<Record<string, string>> | undefined;
-  /** Columns whose values would be lost without consent: if any of the rows has a value in one, no row is put back. */
+  /** Columns whose values would be lost without consent: if any of the rows has a value in one, no row is reinserted. */
   readonly leaves?: readonly string[] | undefined;
   /**
-   * Whether an earlier try may have put the rows back. Only then does the target check for it, because others may
+   * Whether an earlier try may have reinserted the rows. Only then does the target check for it, because others may
    * append identical rows.
    */
   readonly mayBeDone?: boolean | undefined;

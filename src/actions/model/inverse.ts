@@ -31,7 +31,7 @@ export type Blocker = {
   | { readonly kind: "rows"; readonly own: number; readonly version?: number | null | undefined }
   /**
    * Anything that was written after `version`, after which only others wrote; undefined if that version is unknown.
-   * `writes`: whether the migration wrote rows itself. `leaves`: columns whose values are lost when rows are put back.
+   * `writes`: whether the migration wrote rows itself. `leaves`: columns whose values are lost when rows are reinserted.
    */
   | {
       readonly kind: "since";

@@ -67,7 +67,7 @@ const most = z.discriminatedUnion("event", [
       problem: text,
     },
   ),
-  event("accepted", "What the rollback loses or puts back, with your consent.", { words: text }),
+  event("accepted", "What the rollback loses or reinserts, with your consent.", { words: text }),
   event("recognised", "A renumbered or squashed migration is recorded under its own name.", { was: texts, ...named }),
   event("missing", "These are applied, and have no file in the migrations folder or are not in the bundle.", {
     migrations,

@@ -8,7 +8,7 @@ import type { Table } from "../../schema/table.ts";
 import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
 import { streamType } from "../../wire/content-types.ts";
 import { assignments } from "../../targets/contract/assignments.ts";
-import { putBack, restoreVersion } from "../../targets/contract/restore-versions.ts";
+import { reinsertRows, restoreVersion } from "../../targets/contract/restore-versions.ts";
 import type { VersionedTable } from "../../targets/contract/versioned-table.ts";
 import { operationsOfVersions, type Endpoints, type Operation } from "./options/dialects.ts";
 import { jsonBody, type Sent } from "./http/message.ts";
@@ -123,7 +123,7 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
     operation: "insert",
     needs: operationsOfVersions,
     request: () => ({ body: undefined }),
-    execute: putBack,
+    execute: reinsertRows,
     note: ({ version, since = version }) => ` the rows that came after version ${since}`,
   },
   rebuildIndex: "it is a request of another kind, createIndex",

@@ -47,7 +47,7 @@ export function restVersions(client: Client): Versions {
       return { columns, ...indexes };
     },
     since: (table, version, scope) => writtenSince(versionedTable(client, table), version, scope),
-    misfitsSince: (table, putting) => misfitsSince(versionedTable(client, table), putting),
+    misfitsSince: (table, reinsertion) => misfitsSince(versionedTable(client, table), reinsertion),
   };
 }
 

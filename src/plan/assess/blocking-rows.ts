@@ -48,8 +48,8 @@ export interface SinceQuestion {
   readonly as: Table;
   /** The version that an earlier action of the rollback has restored at that point; undefined if none has. */
   readonly until: number | undefined;
-  /** How added rows are put back; undefined if they can't be. */
-  readonly putting: PutBackRowsAction | undefined;
+  /** How added rows are reinserted; undefined if they can't be. */
+  readonly reinsertion: PutBackRowsAction | undefined;
   /** The columns whose values these rows then lose. */
   readonly leaves: readonly string[];
   /** The columns that are null in these rows then. */
@@ -151,7 +151,7 @@ function sinceQuestion(
     after,
     as,
     until,
-    putting: next?.kind === "putBackRows" && next.columns !== undefined && !isChanged ? next : undefined,
+    reinsertion: next?.kind === "putBackRows" && next.columns !== undefined && !isChanged ? next : undefined,
     leaves,
     empty: next?.kind === "putBackRows" && next.columns !== undefined ? emptyColumns(as, next.columns) : [],
     isWhole: next?.kind === "putBackRows" && (next.leaves ?? []).length === 0,
@@ -174,11 +174,11 @@ export function restoringAfter(planned: PlannedMigration, starts: TableVersions)
 }
 
 /** The key of a table whose version is restored. */
-export function putBackKey(table: string, version: number): string {
+export function reinsertKey(table: string, version: number): string {
   return `${table} ${version}`;
 }
 
-/** The plan without consent to put back rows that lose values. */
+/** The plan without consent to reinsert rows that lose values. */
 export function keepingValues(plan: Plan): Plan {
   return { ...plan, migrations: plan.migrations.map(keepingValuesOf) };
 }

@@ -83,7 +83,7 @@ export type Survey = ReadonlyMap<PlannedAction, ActionEstimate>;
 
 /**
  * `where`: how many rows match the condition of an update, if they were counted, how many code computes, or how many are
- * put back; null if that is unknown.
+ * reinserted; null if that is unknown.
  */
 export function costOf(
   commits: readonly Pick<PlannedCommit, "action" | "before">[],

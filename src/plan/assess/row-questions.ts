@@ -17,8 +17,8 @@ export interface Ask {
   readonly predicate: string | undefined;
   /** The version that the rollback has restored at that point; undefined if the current table is queried. */
   readonly version?: number | undefined;
-  /** Whether rows written since are put back into that version. */
-  readonly putsBack?: boolean | undefined;
+  /** Whether rows written since are reinserted into that version. */
+  readonly reinserts?: boolean | undefined;
 }
 
 /** Like `askOf`. If an earlier action restores the table, the query is for the restored version. */
@@ -33,10 +33,10 @@ export function askAfter(obstacle: RowsObstacle, before: readonly Action[], now:
   const after = before.slice(at + 1);
   const ask = askOf(obstacle, after, new Map([[table, as]]));
   const live = tableBefore(table, before.slice(0, at), now);
-  const putsBack = after.some(
+  const reinserts = after.some(
     (action) => action.kind === "putBackRows" && action.columns !== undefined && action.table === table,
   );
-  return ask === undefined || live === undefined ? undefined : { ...ask, table: live, version, putsBack };
+  return ask === undefined || live === undefined ? undefined : { ...ask, table: live, version, reinserts };
 }
 
 /**

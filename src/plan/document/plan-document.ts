@@ -132,7 +132,7 @@ export const planDocumentShape = z
       .array(text)
       .optional()
       .describe(
-        "With the direction down: what is lost, or put back, as was accepted with --accept lossy or --reinsert.",
+        "With the direction down: what is lost, or reinserted, as was accepted with --accept lossy or --reinsert.",
       ),
     blocked: z
       .object({ problems: z.array(text), hint: text })

@@ -63,8 +63,8 @@ export function replacedTables(begun: readonly DocumentAction[]): ReadonlySet<st
 
 /** `now`: what would be lost. Throws ERR_PLAN_STALE if the plan does not state it. */
 export function checkAccepted({ plan, choice }: SavedPlan, now: readonly string[]): void {
-  // How many rows are put back may change, but not what they lose.
-  const lossOf = (words: string) => (acceptsLoss(choice) ? words : words.split(" put back without ")[1]);
+  // How many rows are reinserted may change, but not what they lose.
+  const lossOf = (words: string) => (acceptsLoss(choice) ? words : words.split(" reinserted without ")[1]);
   const stated = new Set<string | undefined>([undefined, ...(plan.accepted ?? []).map(lossOf)]);
   const more = now.find((words) => !stated.has(lossOf(words)));
   if (more === undefined) return;

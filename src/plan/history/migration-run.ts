@@ -48,19 +48,19 @@ export function upRun(
 
 /**
  * `before`: the database before the migration ran. It is copied, because it may change before the result is called.
- * `putsBack`: whether rows written since are put back after an old version is restored.
+ * `reinserts`: whether rows written since are reinserted after an old version is restored.
  */
 export function downRun(
   migration: Migration,
   before: Database,
   { migrations }: Pick<LedgerState, "migrations">,
   able: Able,
-  putsBack = true,
+  reinserts = true,
 ): () => MigrationRun {
   const was = new Map(before);
   return () => {
     const known = migrations.get(migration.version)!;
-    const back = reversalOf(migration, known, was, able, putsBack);
+    const back = reversalOf(migration, known, was, able, reinserts);
     const left = leftByStopped(migration, known, was, able);
     return { ...runOf(migration, "down", back, known.reversal), startedAt: known.reversal?.tables, left };
   };
@@ -92,18 +92,18 @@ export function reversalOf(
   known: LedgerMigration,
   before: Database,
   able: Able,
-  putsBack = true,
+  reinserts = true,
 ): Rollback {
   const { step, stopped } = actionsRun(migration, known, before, able);
   const restoring = { able: able.actions.restoreTable === true, tables: known.tables };
-  const derive = (options: { readonly putsBack: boolean }) =>
+  const derive = (options: { readonly reinserts: boolean }) =>
     rollbackOf(migration, step, before, able, { ...restoring, ...options }, stopped);
   const { reversal } = known;
-  if (reversal === undefined) return derive({ putsBack });
+  if (reversal === undefined) return derive({ reinserts });
   try {
-    const whole = derive({ putsBack: true });
+    const whole = derive({ reinserts: true });
     const done = doneOf(whole.actions, reversal);
-    if (done !== undefined) return resumed(whole, done, reversal, putsBack);
+    if (done !== undefined) return resumed(whole, done, reversal, reinserts);
   } catch (error) {
     // The rollback began with a `down` that the file no longer has.
     if (!isMigrateError(error, "ERR_IRREVERSIBLE") || reversal.step === 0) throw error;
@@ -113,7 +113,7 @@ export function reversalOf(
 
 /**
  * The positions of the actions that are done; undefined where another release has begun with other actions, which this one
- * can't resume. A run that accepted the loss of rows has put none back.
+ * can't resume. A run that accepted the loss of rows has reinserted none.
  */
 function doneOf(actions: readonly PlacedAction[], reversal: Progress): readonly number[] | undefined {
   const search = (done: readonly number[], next: number): readonly number[] | undefined => {
@@ -132,28 +132,28 @@ function isSame(actions: readonly PlacedAction[], done: readonly number[], { che
   return isDone && (midway === undefined || (begun !== undefined && begunHash(begun.action) === midway.step));
 }
 
-/** The position of an action of several commits that has begun. Putting rows back is one commit. */
+/** The position of an action of several commits that has begun. Reinserting rows is one commit. */
 function begunAfter(actions: readonly PlacedAction[], done: readonly number[]): number {
   const end = (done.at(-1) ?? -1) + 1;
   return actions.findIndex(({ action }, index) => index >= end && action.kind !== "putBackRows");
 }
 
 /**
- * What is done, and what is left. A run that resumes a rollback puts rows back unless it accepts their loss itself. Where a
+ * What is done, and what is left. A run that resumes a rollback reinserts rows unless it accepts their loss itself. Where a
  * table was restored by a run that had accepted the loss of its rows, these stay lost.
  */
 function resumed(
   { actions, obstacles }: Rollback,
   done: readonly number[],
   { midway, step, total }: Progress,
-  putsBack: boolean,
+  reinserts: boolean,
 ): Rollback {
   const end = (done.at(-1) ?? -1) + 1;
   const beganWithAll = midway === undefined && total - step === actions.length - end;
   const next = begunAfter(actions, done);
   const rest = beganWithAll ? end : next === -1 ? actions.length : next;
   const isKept = ({ action }: PlacedAction, index: number) =>
-    index < rest ? done.includes(index) : putsBack || action.kind !== "putBackRows";
+    index < rest ? done.includes(index) : reinserts || action.kind !== "putBackRows";
   const keptBefore = (at: number) => actions.slice(0, at).filter(isKept).length;
   return {
     actions: actions.filter(isKept),

@@ -1,4 +1,4 @@
-/** How rows that were written after a migration are put back into the schema before it. Pure. */
+/** How rows that were written after a migration are reinserted into the schema before it. Pure. */
 import type { Action } from "../../actions/model/action.ts";
 import { castVerdict } from "../../schema/cast-rules.ts";
 import { ownValue, typesWithin, sameType, type Column, type DataType } from "../../schema/data-type.ts";
@@ -28,7 +28,7 @@ export function putBackColumns(
 }
 
 /**
- * The columns whose values, or some of whose digits, are lost when rows are put back: mainly those that the migration
+ * The columns whose values, or some of whose digits, are lost when rows are reinserted: mainly those that the migration
  * added.
  */
 export function leftBehind(before: Table, after: Table, actions: readonly Action[]): readonly string[] {
@@ -41,7 +41,7 @@ export function leftBehind(before: Table, after: Table, actions: readonly Action
   return after.columns.filter((column) => column.computed === undefined && !isWhole(column)).map(({ name }) => name);
 }
 
-/** The columns of the table before, to which rows that are put back have no values: those that the migration dropped. */
+/** The columns of the table before, to which rows that are reinserted have no values: those that the migration dropped. */
 export function emptyColumns(before: Table, columns: Readonly<Record<string, string>>): readonly string[] {
   const isEmpty = ({ name, type, computed }: Column) =>
     computed === undefined && [undefined, nullOf(type)].includes(ownValue(columns, name));

@@ -20,8 +20,8 @@ export interface RestoreOptions {
   readonly able: boolean;
   /** The versions of tables before and after the migration, from the ledger. */
   readonly tables: TableVersions;
-  /** Whether rows written since are put back, if possible. */
-  readonly putsBack: boolean;
+  /** Whether rows written since are reinserted, if possible. */
+  readonly reinserts: boolean;
   /** An action that stopped between its commits, of which it is unknown how much is done. */
   readonly unsure?: Action | undefined;
 }
@@ -113,7 +113,7 @@ function restoration(
   actions: readonly Action[],
   before: Table,
   after: Table,
-  { tables, putsBack, unsure }: RestoreOptions,
+  { tables, reinserts, unsure }: RestoreOptions,
 ): Way {
   const [found, end, others, times] = ownValue(tables, table)!;
   const version = found!;
@@ -123,7 +123,7 @@ function restoration(
   // If the migration itself wrote rows, only rows after its end are known to be those of others.
   const writes = actions.some(changesRows);
   const since = end !== null && others !== true ? end : writes ? undefined : version;
-  const checks = putsBack && since !== undefined;
+  const checks = reinserts && since !== undefined;
   // The columns of rows may be those before the stopped action, or those after it.
   const columns = checks && !isUnsure ? putBackColumns(before, after, actions) : undefined;
   const leaves = columns === undefined ? [] : leftBehind(before, after, actions);

@@ -12,7 +12,7 @@ import { actionsOn, lostIn, unrestorable, waysBack, withOwnRows, type RanAction 
 /**
  * - `exact`: other actions restore the schema and every value.
  * - `checked`: the same, unless rows block it. If rows can be counted, that is checked before anything is changed.
- * - `restore`: the table's version from before the migration is restored. Rows written since are lost, or put back if
+ * - `restore`: the table's version from before the migration is restored. Rows written since are lost, or reinserted if
  *   they were only added.
  * - `none`: this target cannot roll it back.
  */

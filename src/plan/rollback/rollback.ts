@@ -33,7 +33,7 @@ export interface PlacedObstacle {
 }
 
 /** For when no old version can be restored. */
-const noRestoring: RestoreOptions = { able: false, tables: {}, putsBack: false };
+const noRestoring: RestoreOptions = { able: false, tables: {}, reinserts: false };
 
 /**
  * `done`: how many actions of the migration are done. `before`: the database before them. `stopped`: what was done of

@@ -1,7 +1,7 @@
 /** Finds rows that block a rollback, before anything is changed. */
 import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { acceptsLoss, type Acceptance } from "../../migrations/acceptance.ts";
-import { putBackKey, questionsOf, type Question, type SinceQuestion } from "../../plan/assess/blocking-rows.ts";
+import { reinsertKey, questionsOf, type Question, type SinceQuestion } from "../../plan/assess/blocking-rows.ts";
 import type { PutBackRowsAction } from "../../actions/model/action.ts";
 import { isPartlyDone } from "../../plan/history/progress.ts";
 import type { Plan } from "../../plan/make-plan.ts";
@@ -17,25 +17,25 @@ import type { OldVersion, Since, SinceScope } from "../../targets/contract/versi
 export interface Consent {
   /** Lose what was written since and is removed by the rollback. */
   readonly accept?: readonly Acceptance[] | undefined;
-  /** Put back the rows of a table that is restored to an old version, if since then rows were only added. */
+  /** Reinsert the rows of a table that is restored to an old version, if since then rows were only added. */
   readonly reinsert?: boolean | undefined;
 }
 
 interface BlockerText {
   readonly words: string;
-  /** The text if the rows are put back. */
-  readonly putBack?: string;
+  /** The text if the rows are reinserted. */
+  readonly reinserted?: string;
   /** Whether the rollback may proceed with consent: it loses only what was written since. */
   readonly mayLose: boolean;
-  readonly mayPutBack?: boolean;
-  /** Why the rows can't be put back, unless `mayPutBack`. */
+  readonly mayReinsert?: boolean;
+  /** Why the rows can't be reinserted, unless `mayReinsert`. */
   readonly unkept?: string | undefined;
   /** How many newer migrations to roll back by themselves, if what blocks may become known after that. */
   readonly first?: number | undefined;
 }
 
 /**
- * The plan with its blockers, and with what the user has accepted to lose or to put back. `others`: blockers other than
+ * The plan with its blockers, and with what the user has accepted to lose or to reinsert. `others`: blockers other than
  * rows, as text. Throws ERR_ROLLBACK_BLOCKED if the blockers can't be determined.
  */
 export async function withBlockers(
@@ -48,14 +48,14 @@ export async function withBlockers(
   const { rows, since } = questionsOf(plan);
   const found: BlockerText[] = acceptLoss ? [] : others.map((words) => ({ words, mayLose: true }));
   const accepted = acceptLoss ? [...others] : [];
-  const [putBack, byVersion] = [new Map<string, number>(), new Map<string, number>()];
+  const [reinserted, byVersion] = [new Map<string, number>(), new Map<string, number>()];
   for (const question of since) {
-    const lost = await lostSince(question, putBack, target, acceptLoss);
+    const lost = await lostSince(question, reinserted, target, acceptLoss);
     const { table, restores } = question;
-    if (putBack.has(table)) byVersion.set(putBackKey(table, restores), putBack.get(table)!);
+    if (reinserted.has(table)) byVersion.set(reinsertKey(table, restores), reinserted.get(table)!);
     if (lost === undefined) continue;
     if (acceptLoss) accepted.push(lost.words);
-    else if (reinsert === true && lost.mayPutBack === true) accepted.push(lost.putBack ?? lost.words);
+    else if (reinsert === true && lost.mayReinsert === true) accepted.push(lost.reinserted ?? lost.words);
     else found.push(lost);
   }
   for (const question of rows) {
@@ -66,7 +66,7 @@ export async function withBlockers(
         accepted.push(words(lost?.rows, lost?.written));
       continue;
     }
-    const mixed = asks.find(({ table, putsBack }) => putsBack === true && (putBack.get(table) ?? 0) > 0);
+    const mixed = asks.find(({ table, reinserts }) => reinserts === true && (reinserted.get(table) ?? 0) > 0);
     if (mixed !== undefined && reinsert === true) {
       // What else blocks must be changed first anyway.
       if (found.length > 0) continue;
@@ -78,20 +78,20 @@ export async function withBlockers(
       if (!(isRefused || wasAsked || acceptLoss)) found.push({ words: words(undefined), mayLose: true });
     } else if (isTooMany(there) || there.rows < least) found.push({ words: words(there.rows, there.written), mayLose });
   }
-  if (found.length === 0) return { ...plan, accepted, putBack: byVersion };
+  if (found.length === 0) return { ...plan, accepted, reinserted: byVersion };
   const isBegun = plan.migrations.some(isPartlyDone);
   const mayLose = found.every((one) => one.mayLose);
-  const mayPutBack = found.every((one) => one.mayPutBack === true);
+  const mayReinsert = found.every((one) => one.mayReinsert === true);
   const changeFirst = `${isBegun ? "" : "nothing was rolled back; "}change these rows first`;
-  const lose = mayPutBack
-    ? "pass --reinsert to put these rows back, or --accept lossy to lose them"
+  const lose = mayReinsert
+    ? "pass --reinsert to reinsert these rows, or --accept lossy to lose them"
     : `${rollBackFirst(found)}pass --accept lossy to lose that`;
   const problems = found.map(({ words, unkept }) =>
     reinsert === true && unkept !== undefined ? `${words}, and ${unkept}` : words,
   );
-  // Whether rows are put back is for the user to decide.
+  // Whether rows are reinserted is for the user to decide.
   const shown = reinsert === true ? plan : withoutPutBack(plan);
-  return { ...shown, accepted, putBack: byVersion, blocked: { problems, hint: mayLose ? lose : changeFirst } };
+  return { ...shown, accepted, reinserted: byVersion, blocked: { problems, hint: mayLose ? lose : changeFirst } };
 }
 
 function withoutPutBack(plan: Plan): Plan {
@@ -112,22 +112,22 @@ function rollBackFirst(found: readonly BlockerText[]): string {
 
 function newerFirst(table: string, newer: number): MigrateError {
   return new MigrateError("ERR_ROLLBACK_BLOCKED", {
-    problems: [`rows that are put back into ${table} can be checked only when they are there`],
+    problems: [`rows that are reinserted into ${table} can be checked only when they are there`],
     hint: `nothing was rolled back; run migrate down --steps ${newer} --reinsert first, then this command again`,
   });
 }
 
 /**
- * Undefined if restoring the version loses nothing. `putBack`: how many rows of each table are put back; updated here.
+ * Undefined if restoring the version loses nothing. `reinserted`: how many rows of each table are reinserted; updated here.
  * Throws ERR_IRREVERSIBLE if the version can't be restored.
  */
 async function lostSince(
   question: SinceQuestion,
-  putBack: Map<string, number>,
+  reinserted: Map<string, number>,
   target: Target,
   acceptLoss: boolean,
 ): Promise<BlockerText | undefined> {
-  const { table, restores, putting, leaves, empty } = question;
+  const { table, restores, reinsertion, leaves, empty } = question;
   if (await isRestored(question, target)) return undefined;
   const written = await writtenSince(question, target);
   if (written === undefined)
@@ -137,8 +137,8 @@ async function lostSince(
       first: question.version === undefined || question.spans !== undefined ? undefined : question.newer,
     };
   const gone = written.changed + written.removed;
-  const added = written.added + (putBack.get(table) ?? 0);
-  putBack.set(table, added);
+  const added = written.added + (reinserted.get(table) ?? 0);
+  reinserted.set(table, added);
   if (added === 0 && gone === 0) return undefined;
   const are = (rows: number, what: string) =>
     rows === 0 ? [] : [`${count(rows, "row")} of ${table} ${rows === 1 ? "was" : "were"} ${what} since`];
@@ -146,45 +146,48 @@ async function lostSince(
   const twice = added > 0 && gone > 0 && written.changed === 0 ? " (a changed row may count as both)" : "";
   const words = `${[...are(added, "written"), ...are(gone, "changed or removed")].join(", ")}${twice}`;
   // Rows that may be lost are not read.
-  const keeps = gone === 0 && putting !== undefined && !acceptLoss;
+  const keeps = gone === 0 && reinsertion !== undefined && !acceptLoss;
   const misfit = keeps ? await misfitOf(question, target) : undefined;
-  const mayPutBack = keeps && misfit === undefined;
+  const mayReinsert = keeps && misfit === undefined;
   const changes = [
     ...(leaves.length === 0 ? [] : [` without what they have in ${leaves.join(", ")}`]),
     ...(empty.length === 0 ? [] : [` with null in ${empty.join(", ")}`]),
   ];
   const without = changes.join(" and");
-  const orWithout = mayPutBack && without !== "" ? `; they can be put back${without}` : "";
+  const orWithout = mayReinsert && without !== "" ? `; they can be reinserted${without}` : "";
   return {
     words: `${words}, which restoring version ${restores} would lose${orWithout}`,
-    putBack: `${words}, which are put back${without}`,
+    reinserted: `${words}, which are reinserted${without}`,
     mayLose: true,
-    mayPutBack,
+    mayReinsert,
     unkept:
       gone > 0
-        ? "rows that were changed or removed can't be put back"
+        ? "rows that were changed or removed can't be reinserted"
         : (misfit ?? `rows of ${table} can't be converted back to the old schema`),
   };
 }
 
-/** Why rows can't be put back, as far as the current ones show it; undefined if they can. */
-export async function misfitOf({ table, newer, putting }: SinceQuestion, target: Target): Promise<string | undefined> {
+/** Why rows can't be reinserted, as far as the current ones show it; undefined if they can. */
+export async function misfitOf(
+  { table, newer, reinsertion }: SinceQuestion,
+  target: Target,
+): Promise<string | undefined> {
   const columns = (await target.describeTable(table))?.table.columns ?? [];
   const blob = columnsWithin(columns).find(({ column }) => specialStorage(column.metadata) === blobStorage);
   if (blob !== undefined)
-    return `rows of ${table} can't be put back, because ${formatPath(blob.path)} is a blob, whose bytes a query does not return`;
+    return `rows of ${table} can't be reinserted, because ${formatPath(blob.path)} is a blob, whose bytes a query does not return`;
   // The columns are others until newer migrations are rolled back; then write-guard.ts asks.
-  const problem = newer === 0 && putting !== undefined ? await misfitsNow(table, putting, target) : undefined;
-  return problem && `rows of ${table} can't be put back: ${problem}`;
+  const problem = newer === 0 && reinsertion !== undefined ? await misfitsNow(table, reinsertion, target) : undefined;
+  return problem && `rows of ${table} can't be reinserted: ${problem}`;
 }
 
 async function misfitsNow(
   table: string,
-  putting: PutBackRowsAction,
+  reinsertion: PutBackRowsAction,
   { versions, verdict, explain }: Target,
 ): Promise<string | undefined> {
   try {
-    return await versions!.misfitsSince(table, putting);
+    return await versions!.misfitsSince(table, reinsertion);
   } catch (error) {
     if (verdict(error).kind !== "refused") throw error;
     return explain(error);

@@ -239,7 +239,7 @@ export async function keepRenumbered(
   };
 }
 
-/** Whether rolling back the following migrations puts back rows that were written after a version kept for this one. */
+/** Whether rolling back the following migrations reinserts rows that were written after a version kept for this one. */
 export function isSince({ tables }: PlannedMigration, following: readonly PlannedMigration[]): boolean {
   const kept = new Set(Object.values(tables).map(([before]) => before));
   return following.some(({ actions }) =>

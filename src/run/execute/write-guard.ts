@@ -82,7 +82,7 @@ export function writeGuard(target: Target, seen: Readonly<Record<string, number 
   const known = new Map(Object.entries(seen));
   // When others wrote to a table since the plan asked: each later action must ask about all of it.
   const others = new Map<string, readonly OpenSpan[]>();
-  // The plan asked whether rows can be put back for this migration only: the columns were others for the next ones.
+  // The plan asked whether rows can be reinserted for this migration only: the columns were others for the next ones.
   let first: number | undefined;
   return {
     async before(planned, { action, before, place }, at) {
@@ -151,29 +151,29 @@ async function tooMany(questions: readonly Question[], target: Target, version?:
   return problems;
 }
 
-/** Why rows can't be put back. */
+/** Why rows can't be reinserted. */
 async function misfits(questions: readonly SinceQuestion[], target: Target): Promise<string[]> {
   const problems: string[] = [];
   for (const question of questions)
-    if (question.putting !== undefined)
+    if (question.reinsertion !== undefined)
       problems.push(...[await misfitOf(question, target)].flatMap((one) => one ?? []));
   return problems;
 }
 
-/** Rows that were only added are put back after the restore. Everything else that was written would be lost. */
+/** Rows that were only added are reinserted after the restore. Everything else that was written would be lost. */
 async function lostSince(
   questions: readonly SinceQuestion[],
   spans: readonly OpenSpan[],
   target: Target,
 ): Promise<readonly string[]> {
   const problems: string[] = [];
-  for (const { table, version, restores, putting, isWhole } of questions) {
+  for (const { table, version, restores, reinsertion, isWhole } of questions) {
     const known = spans.flatMap(({ from = version, until }) => (from === undefined ? [] : [{ from, until }]));
     const written = known.length < spans.length ? undefined : await rowsWrittenIn(target, table, known);
     const isKept =
       written !== undefined &&
       written.changed + written.removed === 0 &&
-      ((putting !== undefined && isWhole) || written.added === 0);
+      ((reinsertion !== undefined && isWhole) || written.added === 0);
     if (!isKept)
       problems.push(
         written === undefined

@@ -17,7 +17,7 @@ import {
 } from "../../plan/assess/cost.ts";
 import { computedIn, rowsOfCondition } from "../../plan/assess/rows-to-compute.ts";
 import { countLost } from "../check/count-lost.ts";
-import { putBackKey } from "../../plan/assess/blocking-rows.ts";
+import { reinsertKey } from "../../plan/assess/blocking-rows.ts";
 import { isWrittenBefore } from "../../plan/assess/known-failures.ts";
 import { bareBefore, isBare } from "../../plan/compile/vector-index-check.ts";
 import type { ColumnRef } from "../../actions/model/action-model.ts";
@@ -86,7 +86,7 @@ type Costs = ReadonlyMap<
 >;
 
 /** What the actions cost. */
-export async function costs({ now, migrations, putBack }: Plan, context: Asked): Promise<Costs> {
+export async function costs({ now, migrations, reinserted }: Plan, context: Asked): Promise<Costs> {
   const { target } = context;
   const { countRows } = await computingOf(context);
   const planned = migrations.flatMap(({ actions }) => actions);
@@ -98,7 +98,7 @@ export async function costs({ now, migrations, putBack }: Plan, context: Asked):
     const { action, commits, rollback, after } = one;
     const where =
       action.kind === "putBackRows"
-        ? putBack?.get(putBackKey(action.table, action.version))
+        ? reinserted?.get(reinsertKey(action.table, action.version))
         : action.kind === "populateTable" || computedIn(commits) !== undefined
           ? await countRows(one, before, { now, target, all: sizes.get(action.table)?.rows })
           : await countCondition(action, before, now, target);

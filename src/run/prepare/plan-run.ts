@@ -121,7 +121,7 @@ export async function planChosen(
   chosen: readonly { readonly version: number }[],
   direction: Direction,
   planning: PlanningInput,
-  putsBack?: boolean,
+  reinserts?: boolean,
 ): Promise<Pick<PlannedRun, "plan" | "migrations">> {
   const { context, files, state } = planning;
   const { target, ledger, runner } = context;
@@ -138,7 +138,7 @@ export async function planChosen(
     migrations,
     pending,
     direction,
-    putsBack,
+    reinserts,
     state: { migrations: state.migrations },
     inDoubt: migrationsInDoubt(state, runner.run),
     target,

@@ -2,7 +2,7 @@
 import { count, formatNumber } from "../../errors/migrate-error.ts";
 import { sameColumns } from "../../schema/data-type.ts";
 import { sqlPath } from "../../schema/sql.ts";
-import type { OldVersion, PuttingBack, SinceScope } from "./versions.ts";
+import type { OldVersion, Reinsertion, SinceScope } from "./versions.ts";
 import { sameIds, tallyOf, writtenSince, type WrittenRows } from "./written-since.ts";
 import type { VersionedTable } from "./versioned-table.ts";
 
@@ -23,12 +23,12 @@ export async function restoreVersion(table: VersionedTable, { version, at, after
 }
 
 /** See `misfitsSince` in versions.ts. */
-export async function misfitsSince(table: VersionedTable, putting: PuttingBack): Promise<string | undefined> {
+export async function misfitsSince(table: VersionedTable, reinsertion: Reinsertion): Promise<string | undefined> {
   const newest = await table.version();
-  const written = await sinceAny(table, putting, newest);
-  if (written?.addedRows === undefined || putting.columns === undefined) return undefined;
+  const written = await sinceAny(table, reinsertion, newest);
+  if (written?.addedRows === undefined || reinsertion.columns === undefined) return undefined;
   const { vectorWithNaN } = await import("../../wire/rows/read-values.ts");
-  for await (const file of table.batches(newest, Object.entries(putting.columns), written.addedRows)) {
+  for await (const file of table.batches(newest, Object.entries(reinsertion.columns), written.addedRows)) {
     const name = vectorWithNaN(file);
     if (name !== undefined)
       return `the engine can't add vectors with NaN, and ${name} has some; change these rows first`;
@@ -36,9 +36,9 @@ export async function misfitsSince(table: VersionedTable, putting: PuttingBack):
   return undefined;
 }
 
-/** Returns the table's newest version. Throws if the restored version has replaced what cannot be put back. */
-export async function putBack(table: VersionedTable, putting: PuttingBack): Promise<number> {
-  const { version, after, since = version, columns, leaves = [], mayBeDone = false } = putting;
+/** Returns the table's newest version. Throws if the restored version has replaced what cannot be reinserted. */
+export async function reinsertRows(table: VersionedTable, reinsertion: Reinsertion): Promise<number> {
+  const { version, after, since = version, columns, leaves = [], mayBeDone = false } = reinsertion;
   const restored = await restoredAs(table, version, after);
   const way = `to continue without them, run migrate down --accept lossy`;
   const unsure = (why: string) =>
@@ -48,7 +48,7 @@ export async function putBack(table: VersionedTable, putting: PuttingBack): Prom
   const all = await versionsOf(table);
   if (!all.some((one) => one.version === source)) throw unsure(`version ${source}, which had it, was cleaned up`);
   if (source <= since) return await table.version();
-  const written = await sinceAny(table, putting, source);
+  const written = await sinceAny(table, reinsertion, source);
   const holds = `version ${source} still holds them`;
   if (written === undefined) throw unsure(`versions ${since} and ${source} can't be compared`);
   const { added, addedRows } = written;
@@ -62,18 +62,19 @@ export async function putBack(table: VersionedTable, putting: PuttingBack): Prom
   if (added === 0) return await table.version();
   const lost = `${count(added, "row")} ${added === 1 ? "was" : "were"} added before version ${version} was restored`;
   if (columns === undefined || addedRows === undefined)
-    throw new Error(`${lost} and can't be put back; ${holds}; ${way}`);
+    throw new Error(`${lost} and can't be reinserted; ${holds}; ${way}`);
   const hasValue = leaves.map((name) => `${sqlPath([name])} is not null`).join(" or ");
   if (hasValue !== "" && (await table.count(source, `(${addedRows}) and (${hasValue})`)) > 0)
     throw new Error(
-      `${lost}, and would lose what they have in ${leaves.join(", ")} if they were put back; ${holds}; to put them back without that, run migrate down --reinsert`,
+      `${lost}, and would lose what they have in ${leaves.join(", ")} if they were reinserted; ${holds}; to reinsert them without that, run migrate down --reinsert`,
     );
   const file = await table.rows(source, addedRows, Object.entries(columns));
   const { rowsInFile } = await import("../../wire/arrow/ipc-file.ts");
   const read = rowsInFile(file);
   if (read !== added) throw new Error(`${lost}, but ${formatNumber(read)} were read; ${holds}; ${way}`);
   const isThere = mayBeDone && (await wasAppended(table, restored, file, { rows: added, names: Object.keys(columns) }));
-  if (isThere === undefined) throw new Error(`${lost}, and it is unknown whether they were put back; ${holds}; ${way}`);
+  if (isThere === undefined)
+    throw new Error(`${lost}, and it is unknown whether they were reinserted; ${holds}; ${way}`);
   if (!isThere) await table.append(file);
   return await table.version();
 }
@@ -81,7 +82,7 @@ export async function putBack(table: VersionedTable, putting: PuttingBack): Prom
 /** Compares with version `since`; if it is gone or can't be compared, with the restored one, unless `writes` is set. */
 async function sinceAny(
   table: VersionedTable,
-  { version, after, since = version, writes }: PuttingBack,
+  { version, after, since = version, writes }: Reinsertion,
   until: number,
 ): Promise<WrittenRows | undefined> {
   const all = await versionsOf(table);

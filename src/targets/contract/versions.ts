@@ -24,8 +24,8 @@ export interface Versions {
   at(table: string, version: number, withIndexes?: boolean): Promise<Table>;
   /** What was written after a version; undefined if unknown. Throws if the version no longer exists. */
   since(table: string, version: number, scope?: SinceScope): Promise<Since | undefined>;
-  /** Why the rows that were added since can't be put back like this. Throws what a query of their values throws. */
-  misfitsSince(table: string, putting: PuttingBack): Promise<string | undefined>;
+  /** Why the rows that were added since can't be reinserted like this. Throws what a query of their values throws. */
+  misfitsSince(table: string, reinsertion: Reinsertion): Promise<string | undefined>;
 }
 
 export interface TableVersion {
@@ -34,8 +34,8 @@ export interface TableVersion {
   readonly at?: number | undefined;
 }
 
-/** The rows to put back after a restore: those that were added since a version, as these columns. */
-export type PuttingBack = Omit<PutBackRowsAction, "kind" | "table">;
+/** The rows to reinsert after a restore: those that were added since a version, as these columns. */
+export type Reinsertion = Omit<PutBackRowsAction, "kind" | "table">;
 
 export interface OldVersion {
   readonly columns: readonly Column[];

@@ -5,7 +5,7 @@ import { alterColumns, packageTable, type NativeTable } from "../../engine/engin
 import { createIndex, keepAll, optimize } from "../../engine/indexes.ts";
 import { addNullColumns, mergeRows } from "../../engine/write-rows.ts";
 import { assignments } from "../contract/assignments.ts";
-import { putBack, restoreVersion } from "../contract/restore-versions.ts";
+import { reinsertRows, restoreVersion } from "../contract/restore-versions.ts";
 import type { Capabilities, Executed } from "../contract/target.ts";
 import type { Action, ActionFor, ActionKind, AddedColumn } from "../../actions/model/action.ts";
 import { formatColumn, typesWithin, type Column, type DataType } from "../../schema/data-type.ts";
@@ -147,7 +147,7 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
   },
   prepareColumn: { describe: (action) => describeMerge(action, preparedName(action.path)) },
   putBackRows: {
-    execute: async (action, _, { oldVersions }) => await putBack(oldVersions(action.table), action),
+    execute: async (action, _, { oldVersions }) => await reinsertRows(oldVersions(action.table), action),
     describe: ({ table, version, since = version }) => `${table}.add(<the rows that came after version ${since}>)`,
   },
   rebuildIndex: "it is a call of another kind, createIndex",

@@ -72,7 +72,7 @@ export async function open(
       time: (table, version) => asking(() => versionTime(location, table, version, () => store.open(table))),
       at: (table, version) => asking(() => oldVersions(table).table(version)),
       since: (table, version, scope) => asking(() => writtenSince(oldVersions(table), version, scope)),
-      misfitsSince: (table, putting) => asking(() => misfitsSince(oldVersions(table), putting)),
+      misfitsSince: (table, reinsertion) => asking(() => misfitsSince(oldVersions(table), reinsertion)),
     },
     verdict,
     explain: engineProblem,

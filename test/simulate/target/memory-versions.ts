@@ -90,9 +90,9 @@ export function memoryVersions(
       const { added, removed } = since(table, end, at(table, source.version).version);
       if (removed > 0) throw new Error("rows were changed or removed before the version was restored");
       if (added === 0) return;
-      if (columns === undefined) throw new Error("rows that were added can't be put back");
+      if (columns === undefined) throw new Error("rows that were added can't be reinserted");
       const [before, there] = [new Set(at(table, end).rows), existing(table).rows];
-      // They are looked for only where they may have been put back before.
+      // They are looked for only where they may have been reinserted before.
       const rows = source.rows.filter((row) => !before.has(row) && !(mayBeDone === true && there.includes(row)));
       if (rows.length > 0) write([...there, ...rows]);
     },

@@ -65,9 +65,9 @@ test("what stands in the way of a rollback is in its plan, and what is kept can 
   const { blocked } = await migrator.planDown();
   expect(blocked).toEqual({
     problems: [
-      "1 row of notes was written since, which restoring version 1 would lose; they can be put back with null in body",
+      "1 row of notes was written since, which restoring version 1 would lose; they can be reinserted with null in body",
     ],
-    hint: "pass --reinsert to put these rows back, or --accept lossy to lose them",
+    hint: "pass --reinsert to reinsert these rows, or --accept lossy to lose them",
   });
   await expect(migrator.down()).rejects.toMatchObject({ code: "ERR_ROLLBACK_BLOCKED", details: blocked });
   await expect(migrator.savePlanDown()).rejects.toMatchObject({ code: "ERR_ROLLBACK_BLOCKED" });

@@ -10,5 +10,5 @@ export const putBackRows: ActionModel<PutBackRowsAction> = {
   describe: ({ table, version, since = version, columns }) =>
     columns === undefined
       ? `check that nothing was written to ${table} after version ${since}`
-      : `put back the rows of ${table} that came after version ${since}`,
+      : `reinsert the rows of ${table} that came after version ${since}`,
 };

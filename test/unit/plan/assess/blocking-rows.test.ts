@@ -135,7 +135,7 @@ const restore = (version: number): Action => ({
 const putBack: Action = { kind: "putBackRows", table: "t", version: 3, after: 9, columns: { old: "old" } };
 const wholly: Blocker = { kind: "since", table: "t", version: 9, writes: false, leaves: [] };
 
-test("what was written since is asked of the table that is restored, and in which form rows can be put back", () => {
+test("what was written since is asked of the table that is restored, and in which form rows can be reinserted", () => {
   const asked = {
     place,
     table: "t",
@@ -146,7 +146,7 @@ test("what was written since is asked of the table that is restored, and in whic
     after: 9,
     as,
     until: undefined,
-    putting: putBack as PutBackRowsAction,
+    reinsertion: putBack as PutBackRowsAction,
     leaves: [],
     empty: [],
     isWhole: true,
@@ -154,11 +154,11 @@ test("what was written since is asked of the table that is restored, and in whic
   };
   const sinceOf = (...migrations: readonly PlannedMigration[]) => questions(...migrations).since;
   expect(sinceOf(backBy([restore(3), wholly], [putBack]))).toEqual([asked]);
-  expect(sinceOf(backBy([restore(3), wholly]))).toMatchObject([{ putting: undefined, isWhole: false }]);
+  expect(sinceOf(backBy([restore(3), wholly]))).toMatchObject([{ reinsertion: undefined, isWhole: false }]);
   const leaving = { ...putBack, leaves: ["title"] } as Action;
-  expect(sinceOf(backBy([restore(3), wholly], [leaving]))).toMatchObject([{ putting: leaving, isWhole: false }]);
+  expect(sinceOf(backBy([restore(3), wholly], [leaving]))).toMatchObject([{ reinsertion: leaving, isWhole: false }]);
   const { columns: _, ...lost } = putBack as Action & { columns: unknown };
-  expect(sinceOf(backBy([restore(3), wholly], [lost as Action]))).toMatchObject([{ putting: undefined }]);
+  expect(sinceOf(backBy([restore(3), wholly], [lost as Action]))).toMatchObject([{ reinsertion: undefined }]);
   const unknown = sinceOf(backBy([restore(3), { ...wholly, version: undefined }], [putBack]));
   expect(unknown).toMatchObject([{ version: undefined, spans: undefined }]);
   expect(sinceOf(backBy([restore(3), { ...wholly, table: "gone" }]))).toEqual([]);
@@ -176,11 +176,11 @@ test("what all newer migrations wrote themselves was not written by others", () 
 test("rows that the way back changes before can't be told from those of others", () => {
   const write: Action = { kind: "deleteRows", table: "t", where: "id = 1" };
   expect(questions(backBy([write], [restore(3), wholly], [putBack])).since).toMatchObject([
-    { version: undefined, putting: undefined },
+    { version: undefined, reinsertion: undefined },
   ]);
   const elsewhere: Action = { kind: "deleteRows", table: "other", where: "id = 1" };
   expect(questions(backBy([elsewhere], [restore(3), wholly], [putBack])).since).toMatchObject([
-    { version: 9, putting: putBack },
+    { version: 9, reinsertion: putBack },
   ]);
 });
 

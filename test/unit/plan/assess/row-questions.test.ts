@@ -127,12 +127,12 @@ test("of a table that is restored before, the version is asked", () => {
   });
   const filled = { kind: "values", ...at("old") } as const;
   const asked = { table: "t", column: "old", predicate: "`old` IS NOT NULL", version: 3 };
-  expect(askAfter(filled, [restore("t")], now)).toEqual({ ...asked, putsBack: false });
-  expect(askAfter(filled, [restore("t"), putBack({ old: "old" })], now)).toEqual({ ...asked, putsBack: true });
-  expect(askAfter(filled, [restore("t"), putBack(undefined)], now)).toEqual({ ...asked, putsBack: false });
+  expect(askAfter(filled, [restore("t")], now)).toEqual({ ...asked, reinserts: false });
+  expect(askAfter(filled, [restore("t"), putBack({ old: "old" })], now)).toEqual({ ...asked, reinserts: true });
+  expect(askAfter(filled, [restore("t"), putBack(undefined)], now)).toEqual({ ...asked, reinserts: false });
   // Its name now, where it is renamed on the way.
-  expect(askAfter({ ...filled, table: "u" }, [restore("t"), renameTable], now)).toEqual({ ...asked, putsBack: false });
-  expect(askAfter({ ...filled, table: "u" }, [renameTable, restore("u")], now)).toEqual({ ...asked, putsBack: false });
+  expect(askAfter({ ...filled, table: "u" }, [restore("t"), renameTable], now)).toEqual({ ...asked, reinserts: false });
+  expect(askAfter({ ...filled, table: "u" }, [renameTable, restore("u")], now)).toEqual({ ...asked, reinserts: false });
   // Nobody can ask about what that version does not have, nor of a table that is not there now.
   expect(askAfter({ kind: "values", ...at("size") }, [restore("t")], now)).toBeUndefined();
   expect(askAfter({ ...filled, table: "new" }, [restore("new")], now)).toBeUndefined();

@@ -231,7 +231,7 @@ test("a version from which a table is restored may be newer, unless the loss of 
   expect(check({ accept: ["lossy"] })).toThrow(other);
 });
 
-const putBack = (rows: number, without = "") => `${rows} rows of t were written since, which are put back${without}`;
+const putBack = (rows: number, without = "") => `${rows} rows of t were written since, which are reinserted${without}`;
 const lost = (rows: number) => `${rows} rows of t were written since, which restoring version 2 would lose`;
 
 test.each<[choice: SavedPlan["choice"], stated: readonly string[], now: readonly string[], isStated: boolean]>([

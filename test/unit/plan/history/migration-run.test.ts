@@ -18,7 +18,7 @@ const before = new Map([
 const migration = aMigration(2, [dropColumn("t", "a"), dropColumn("u", "a")]);
 const tables = { t: [5, 6], u: [3, 4] } as const;
 
-const wholeRollback = rollbackOf(migration, Infinity, before, able, { able: true, tables, putsBack: true });
+const wholeRollback = rollbackOf(migration, Infinity, before, able, { able: true, tables, reinserts: true });
 
 /** A rollback that has stopped after some of its actions, by their positions. */
 function stoppedAfter(done: readonly number[], total = 4, midway?: number): LedgerMigration {
@@ -54,7 +54,7 @@ test.each([
   { done: [0, 1, 2], left: without(3) },
   { done: [0, 1, 2, 3], left: all },
   { done: [0, 2], left: without(1, 3) },
-])("a run that accepts the loss of rows puts none back after the actions $done", ({ done, left }) => {
+])("a run that accepts the loss of rows reinserts none after the actions $done", ({ done, left }) => {
   expect(resumed(false, done)).toEqual(left);
 });
 
@@ -65,7 +65,7 @@ test.each([
   { done: [0, 2], total: 3, left: without(1) },
   { done: [0, 1, 2], total: 3, left: without(3) },
 ])(
-  "a run that accepts no loss puts back what it restores over itself, after $done of $total",
+  "a run that accepts no loss reinserts what it restores over itself, after $done of $total",
   ({ done, total, left }) => {
     expect(resumed(true, done, total)).toEqual(left);
   },
@@ -83,7 +83,7 @@ test("actions of another release can't be resumed", () => {
   );
 });
 
-test("a rollback puts rows back unless their loss is accepted", () => {
+test("a rollback reinserts rows unless their loss is accepted", () => {
   const applied = { version: 2, status: "applied", step: 2, total: 2, tables } as unknown as LedgerMigration;
   const state = { ...foldLedger([]), migrations: new Map([[2, applied]]) };
   const kinds = downRun(migration, before, state, able)().actions.map(({ action }) => action.kind);

@@ -76,7 +76,7 @@ test.each<[string, ReturnType<typeof putBack>, ReturnType<typeof putBack>]>([
     undefined,
   ],
   ["computed", putBack([...one, { ...columnsOf({ c: int32() })[0]!, computed: "a + 1" } as never], one), { a: "`a`" }],
-])("rows are put back with a column that is %s", (_, found, expected) => {
+])("rows are reinserted with a column that is %s", (_, found, expected) => {
   expect(found).toEqual(expected);
 });
 

@@ -47,7 +47,7 @@ const wordsOf = (steps: readonly Step[], tables: TableVersions = versions, putsB
   const { actions, obstacles } = rollbackOf(aMigration(2, steps), Infinity, before, able, {
     able: true,
     tables,
-    putsBack,
+    reinserts: putsBack,
   });
   return [
     actions.map(({ action }) => `${action.kind} ${action.table}`),
@@ -88,7 +88,7 @@ test("what a migration made itself goes with all that it lost of it", () => {
     insertRows("u", rows, { key: "a" }),
     dropColumn("u", "b"),
   ];
-  const { obstacles } = rollbackOf(aMigration(2, made), 3, before, able, { able: true, tables: {}, putsBack: true });
+  const { obstacles } = rollbackOf(aMigration(2, made), 3, before, able, { able: true, tables: {}, reinserts: true });
   expect(obstacles).toMatchObject([{ obstacle: { kind: "rows", own: 3 } }]);
   expect(wordsOf(made, {})).toEqual([["dropTable u"], ["0 rows null"]]);
   expect(wordsOf(made, { u: [null, 3] })).toEqual([["dropTable u"], ["0 rows 3"]]);
@@ -125,7 +125,7 @@ test("restoring can be seen where columns differ by it, and not where they are t
     rollbackOf(aMigration(2, steps), Infinity, before, able, {
       able: true,
       tables: versions,
-      putsBack: false,
+      reinserts: false,
     }).actions.map(({ action }) => action.kind === "restoreTable" && action.isSilent);
   expect(silent(dropColumn("t", "b"))).toEqual([false]);
   expect(silent(execute("t", { delete: "id = 1" }))).toEqual([true]);
@@ -155,14 +155,14 @@ test.each<[string, readonly Step[], object | undefined]>([
   ["made anew", [retypeColumn("t", "b", int32(), { using: "length(b)" })], undefined],
   ["a name inside", [renameColumn("t", "s.x", "y")], undefined],
   ["a new column goes", [addColumn("t", "n", utf8())], { id: "`id`", f: "`f`", b: "`b`", s: "`s`" }],
-])("rows that are put back: %s", (_, steps, expected) => {
+])("rows that are reinserted: %s", (_, steps, expected) => {
   const actions = steps.flatMap(compileStep);
   const database = new Map(before);
   for (const action of actions) change(database, tablesAfter(database, action));
   expect(putBackColumns(table, database.get("t")!, actions)).toEqual(expected);
 });
 
-test("dictionaries are not put back", () => {
+test("dictionaries are not reinserted", () => {
   const one = { columns: columnsOf({ d: dictionary(int8(), utf8()) }) };
   expect(putBackColumns(one, one, [])).toBeUndefined();
 });

@@ -125,7 +125,7 @@ async function actOn(action: Action, inDoubt: boolean, other: Partial<Target>, m
 }
 
 test.each([true, false])(
-  "the target is asked to look for rows that may have been put back already, and only then (in doubt: %s)",
+  "the target is asked to look for rows that may have been reinserted already, and only then (in doubt: %s)",
   async (inDoubt) => {
     const putBack: Action = { kind: "putBackRows", table: "t", version: 1, after: 2, columns: { a: "a" } };
     const sent: Action[] = [];

@@ -203,7 +203,7 @@ test("a target without versions has none to release", async () => {
   await expect(releaseRestorePoints(planned, target, "_migrations", 1)).resolves.toBeUndefined();
 });
 
-test("a kept version is needed while any rollback that follows puts back rows that were written after it", () => {
+test("a kept version is needed while any rollback that follows reinserts rows that were written after it", () => {
   const planned = { tables: { t: [5, 6] } } as unknown as PlannedMigration;
   const followedBy = (since: number) => {
     const putsBack = { actions: [{ action: drop }, { action: { kind: "putBackRows", table: "t", since } }] };

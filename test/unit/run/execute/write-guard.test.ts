@@ -187,10 +187,10 @@ const nothing: Since = { added: 0, changed: 0, removed: 0 };
 
 test.each<[string, PlannedMigration, Since | undefined, string | undefined]>([
   ["nothing was written", restoring, nothing, undefined],
-  ["rows were added and are put back", puttingBack, { ...nothing, added: 1 }, undefined],
+  ["rows were added and are reinserted", puttingBack, { ...nothing, added: 1 }, undefined],
   ["rows were added and lose values", losing, { ...nothing, added: 1 }, "written"],
-  ["rows were added and can't be put back", unable, { ...nothing, added: 1 }, "written"],
-  ["rows were added and are not put back", restoring, { ...nothing, added: 1 }, "written"],
+  ["rows were added and can't be reinserted", unable, { ...nothing, added: 1 }, "written"],
+  ["rows were added and are not reinserted", restoring, { ...nothing, added: 1 }, "written"],
   ["rows were changed", puttingBack, { ...nothing, changed: 1 }, "changed or removed"],
   ["rows were removed", puttingBack, { ...nothing, removed: 1 }, "changed or removed"],
   ["it is unknown", puttingBack, undefined, "unknown"],

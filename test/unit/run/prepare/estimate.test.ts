@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { embed } from "../../../../src/features/embed/feature.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import { risksNow } from "../../../../src/plan/document/plan-document.ts";
-import { putBackKey } from "../../../../src/plan/assess/blocking-rows.ts";
+import { reinsertKey } from "../../../../src/plan/assess/blocking-rows.ts";
 import type { Plan, PlannedAction } from "../../../../src/plan/make-plan.ts";
 import { plan } from "../../../../src/commands/plan.ts";
 import { up } from "../../../../src/commands/up.ts";
@@ -17,7 +17,7 @@ import { temporaryFolder } from "../../../support/project.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 
-test("rows that a rollback puts back are added, as many as others have written", async () => {
+test("rows that a rollback reinserts are added, as many as others have written", async () => {
   const tables = memoryTables();
   const target = memoryTarget({ name: "memory", model: "embedded", tables });
   tables.create("t", columnsOf({ a: int32() }));
@@ -32,7 +32,7 @@ test("rows that a rollback puts back are added, as many as others have written",
     columns: {},
   };
   const planned = { action, before: now, after: now, commits: [{ action, before: now }] } as unknown as PlannedAction;
-  const plan = { now, migrations: [{ actions: [planned] }], putBack: new Map([[putBackKey("t", 1), 3]]) };
+  const plan = { now, migrations: [{ actions: [planned] }], reinserted: new Map([[reinsertKey("t", 1), 3]]) };
   expect((await costs(plan as unknown as Plan, { target })).get(planned)).toMatchObject({ cost: { added: 3 } });
 });
 
