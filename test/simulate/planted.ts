@@ -225,7 +225,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "the next run does not know the places of a detour",
     70,
     "plan/commits/commits.ts",
-    "if (detour !== undefined) return { commits: at, detour };",
+    "if (detour !== undefined) return { done: at, detour };",
     "",
   ),
   bug(

@@ -6,12 +6,11 @@ import { rewrites, tablesAfter } from "../../actions/apply-action.ts";
 import { parsePath } from "../../schema/path.ts";
 import { databaseOf, findColumn, type Table, type Tables } from "../../schema/table.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
-import { isLost, planCommit, planCommits, progressOf, type PlannedCommit, type CommitCount } from "./commits.ts";
+import { isLost, planCommit, planCommits, commitPosition, type CommitPosition, type PlannedCommit } from "./commits.ts";
 import { stillToKeep, withKept } from "./preserved.ts";
 
-export interface CommitProgress {
+export interface CommitProgress extends CommitPosition {
   readonly commits: readonly PlannedCommit[];
-  readonly progress: CommitCount;
   /** The indexes and metadata that the table must have again when the action is done. */
   readonly kept: Preserved;
   /** Why the action cannot continue: what others have added to the table meanwhile is not compatible with it. */
@@ -22,19 +21,19 @@ export interface CommitProgress {
 export function commitProgress(
   action: Action,
   before: Tables,
-  noted: Pick<PartialAction, keyof Preserved | "commit"> | undefined,
+  noted: Omit<PartialAction, "step"> | undefined,
   found: Tables,
   capabilities: Capabilities,
 ): CommitProgress | undefined {
   const plan = (kept: Preserved) => planCommits(action, withKept(before, action, kept), capabilities);
   const known: Preserved = { indexes: noted?.indexes ?? {}, metadata: noted?.metadata ?? {} };
   const commits = plan(known);
-  const progress = progressOf(commits, found, noted?.commit);
+  const position = commitPosition(commits, found, noted?.commit);
   const table = found.get(action.table);
   const rewritten = rewrites(action);
-  if (progress === undefined) return undefined;
-  if (table === undefined || rewritten.size === 0 || isLost(commits, progress))
-    return { commits, progress, kept: known };
+  if (position === undefined) return undefined;
+  if (table === undefined || rewritten.size === 0 || isLost(commits, position))
+    return { commits, ...position, kept: known };
   const dropped = new Set(
     commits.flatMap((commit) => (commit.action.kind === "dropIndex" ? [commit.action.name] : [])),
   );
@@ -42,11 +41,11 @@ export function commitProgress(
   try {
     const again = plan(kept);
     // Before the commit that loses indexes and metadata, no commit returns the table to an earlier state.
-    const place = progressOf(again, found);
-    return place && { commits: again, progress: place, kept };
+    const place = commitPosition(again, found);
+    return place && { commits: again, ...place, kept };
   } catch (problem) {
     if (!isMigrateError(problem)) throw problem;
-    return { commits, progress, kept: known, problem };
+    return { commits, ...position, kept: known, problem };
   }
 }
 
@@ -62,8 +61,7 @@ export function commitsOfBegun(
 }
 
 /** The commits that are left, without what others have done meanwhile. */
-export function stillToDo({ commits, progress }: CommitProgress, found: Tables): readonly PlannedCommit[] {
-  const { commits: done, detour } = progress;
+export function stillToDo({ commits, done, detour }: CommitProgress, found: Tables): readonly PlannedCommit[] {
   const ahead =
     detour === 0 ? commits.slice(done) : [...commits[done]!.detour.slice(detour), ...commits.slice(done + 1)];
   return ahead.flatMap((commit) => {
@@ -97,10 +95,10 @@ function sizeOf(updates: readonly MetadataUpdate[]): number {
 }
 
 /** The commits that again drop indexes which others have recreated since they were dropped: they block a cast. */
-export function toDropOnceMore({ commits, progress }: CommitProgress, found: Tables): readonly PlannedCommit[] {
-  const next = commits[progress.commits];
+export function toDropOnceMore({ commits, done }: CommitProgress, found: Tables): readonly PlannedCommit[] {
+  const next = commits[done];
   if (next === undefined) return [];
-  return commits.slice(0, progress.commits).flatMap(({ action }) => {
+  return commits.slice(0, done).flatMap(({ action }) => {
     if (action.kind !== "dropIndex" || !isThere(found.get(action.table), action.name)) return [];
     return [{ ...planCommit(action, next.before), undo: next.undo }];
   });

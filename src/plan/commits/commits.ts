@@ -86,9 +86,14 @@ export function statesBetween(commits: readonly PlannedCommit[]): readonly Table
   return commits.length > 1 ? [...between, commits.at(-1)!.after] : between;
 }
 
-/** How far an action got: how many of its commits are done, and how many of the next one's detour. */
-export interface CommitCount {
-  readonly commits: number;
+/**
+ * How far the commits of an action have got, as the tables show it. It is no `Position`: states between commits leave open
+ * what others may change, so several can match, and the last one counts.
+ */
+export interface CommitPosition {
+  /** How many of the commits are done. */
+  readonly done: number;
+  /** How many commits of the next one's detour are done. */
   readonly detour: number;
 }
 
@@ -96,12 +101,16 @@ export interface CommitCount {
  * How far the commits from `from` on are done; undefined if the tables match none of their states. The search ends at a
  * commit that returns the tables to an earlier state or changes rows alone: progress is recorded before such a commit.
  */
-export function progressOf(commits: readonly PlannedCommit[], tables: Tables, from = 0): CommitCount | undefined {
+export function commitPosition(
+  commits: readonly PlannedCommit[],
+  tables: Tables,
+  from = 0,
+): CommitPosition | undefined {
   const done = commitsDone(commits, tables, from);
-  if (done !== undefined) return { commits: done, detour: 0 };
+  if (done !== undefined) return { done, detour: 0 };
   for (let at = from; at < commits.length; at++) {
     const detour = commitsDone(commits[at]!.detour, tables);
-    if (detour !== undefined) return { commits: at, detour };
+    if (detour !== undefined) return { done: at, detour };
   }
   return undefined;
 }
@@ -117,7 +126,7 @@ function commitsDone(commits: readonly PlannedCommit[], tables: Tables, from = 0
 }
 
 /** Whether the indexes and metadata of the columns that are rewritten have been removed. */
-export function isLost(commits: readonly PlannedCommit[], { commits: done, detour }: CommitCount): boolean {
+export function isLost(commits: readonly PlannedCommit[], { done, detour }: CommitPosition): boolean {
   const turned = commits[done]?.detour.slice(0, detour) ?? [];
   return [...commits.slice(0, done), ...turned].some(({ loses }) => loses);
 }

@@ -43,7 +43,7 @@ interface CommitRun {
   readonly mayBeDone: boolean;
   readonly context: ActionContext & PartialNotes;
   /** The newest note of the action in the ledger: this run's own, unless it is `context.midway`. */
-  recorded: (Preserved & Pick<PartialAction, "commit">) | undefined;
+  recorded: Omit<PartialAction, "step"> | undefined;
   /** The number of commits up to the last one that changed rows alone. */
   passed: number;
   /** The table's versions around the commits; undefined until the table is described. */
@@ -117,7 +117,7 @@ async function nextTurn(run: CommitRun): Promise<Turn | ActionResult> {
   const version = versionIn(snapshots.get(planned.action.table));
   const versions = (run.versions ??= { before: version, after: version });
   const isBegun = mayBeDone || versions.commits !== undefined;
-  const progress = isBegun || sameTables(planned.before, found) ? progressIn(run, found) : undefined;
+  const progress = isBegun || sameTables(planned.before, found) ? progressNow(run, found) : undefined;
   if (progress === undefined) return { error: changed(planned, snapshots), inDoubt: isBegun };
   const { problem: error } = progress;
   if (error !== undefined && isUntouched(progress)) return { error, inDoubt: isResumed };
@@ -129,22 +129,22 @@ async function nextTurn(run: CommitRun): Promise<Turn | ActionResult> {
   return commit === undefined ? versions : { commit, progress, snapshots, isSeen };
 }
 
-function progressIn(run: CommitRun, tables: Tables): CommitProgress | undefined {
+function progressNow(run: CommitRun, tables: Tables): CommitProgress | undefined {
   const { planned, context, recorded, passed } = run;
   const noted = passed === 0 ? recorded : { ...recorded!, commit: Math.max(recorded!.commit ?? 0, passed) };
   return commitProgress(planned.action, planned.before, noted, tables, context.target.capabilities);
 }
 
-function isUntouched({ progress }: CommitProgress): boolean {
-  return progress.commits + progress.detour === 0;
+function isUntouched({ done, detour }: CommitProgress): boolean {
+  return done + detour === 0;
 }
 
 /** Why another program seems to have made one of the commits that look done. */
 async function foreignCommit(
   { context: { target, place, midway } }: CommitRun,
-  { commits, progress }: CommitProgress,
+  { commits, done }: CommitProgress,
 ): Promise<string | undefined> {
-  for (const { action } of commits.slice(0, progress.commits)) {
+  for (const { action } of commits.slice(0, done)) {
     const problem = await madeByOthers(action, midway === undefined ? "unknown" : "begun", target, place);
     if (problem !== undefined) return problem;
   }
@@ -152,24 +152,23 @@ async function foreignCommit(
 }
 
 /** The next commit; undefined when all are done. */
-function nextOf(run: CommitRun, where: CommitProgress, found: Tables): PlannedCommit | undefined {
-  const { commits, progress } = where;
-  const due = commits[progress.commits];
+function nextOf(run: CommitRun, progress: CommitProgress, found: Tables): PlannedCommit | undefined {
+  const due = progress.commits[progress.done];
   const turn = due?.text === run.detourAt && progress.detour === 0 ? due?.detour[0] : undefined;
   if (turn !== undefined) return turn;
-  const next = stillToDo(where, found).find(({ text }) => !run.dropped.has(text));
-  const again = toDropOnceMore(where, found).find(({ text }) => !run.droppedAgain.has(text));
+  const next = stillToDo(progress, found).find(({ text }) => !run.dropped.has(text));
+  const again = toDropOnceMore(progress, found).find(({ text }) => !run.droppedAgain.has(text));
   if (next?.loses !== true || again === undefined) return next;
   run.droppedAgain.add(again.text);
   return again;
 }
 
 /** Records what a run that resumes at this commit must know. Returns whether the ledger was written. */
-async function recordBefore(run: CommitRun, { commit, progress: where }: Turn): Promise<boolean> {
+async function recordBefore(run: CommitRun, { commit, progress }: Turn): Promise<boolean> {
   const { recorded, context } = run;
-  const { commits, progress, kept } = where;
+  const { commits, done, kept } = progress;
   const at = commits.indexOf(commit);
-  const isDetour = commit === commits[progress.commits]?.detour[0];
+  const isDetour = commit === commits[done]?.detour[0];
   // An earlier run's note is recorded again: a late record of that run, such as that it failed and left nothing
   // half-done, must not erase it.
   const isUnrecorded = recorded === undefined || recorded === context.midway || !sameKept(kept, recorded);
@@ -208,7 +207,7 @@ async function send(run: CommitRun, turn: Turn, sent: PlannedCommit, isRecorded:
     // the call would silently remove.
     mayAct: (tables) =>
       isAllLeft(sent.action, tables) &&
-      (!sent.loses || sameKept(progressIn(run, tables)?.kept ?? kept, kept) || run.lookedAgain >= mostRepeats),
+      (!sent.loses || sameKept(progressNow(run, tables)?.kept ?? kept, kept) || run.lookedAgain >= mostRepeats),
   });
 }
 

@@ -1,11 +1,6 @@
 import { expect, test } from "vitest";
-import { planCommits, type PlannedCommit } from "../../../../src/plan/commits/commits.ts";
-import {
-  commitProgress,
-  stillToDo,
-  toDropOnceMore,
-  type CommitProgress,
-} from "../../../../src/plan/commits/commit-progress.ts";
+import { planCommits, type CommitPosition, type PlannedCommit } from "../../../../src/plan/commits/commits.ts";
+import { commitProgress, stillToDo, toDropOnceMore } from "../../../../src/plan/commits/commit-progress.ts";
 import { btree } from "../../../../src/schema/declare/index-builders.ts";
 import type { Table } from "../../../../src/schema/table.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
@@ -21,19 +16,19 @@ function aCommit(path: string, detour: readonly PlannedCommit[] = []): PlannedCo
 
 const commits = [aCommit("first"), aCommit("second", [aCommit("around"), aCommit("back")]), aCommit("third")];
 
-function left(progress: CommitProgress["progress"]): readonly string[] {
-  return stillToDo({ commits, progress, kept: { indexes: {}, metadata: {} } }, found).map(({ text }) => text);
+function left(position: CommitPosition): readonly string[] {
+  return stillToDo({ commits, ...position, kept: { indexes: {}, metadata: {} } }, found).map(({ text }) => text);
 }
 
 test("the commits after those that are done are left", () => {
-  expect(left({ commits: 0, detour: 0 })).toEqual(["first", "second", "third"]);
-  expect(left({ commits: 2, detour: 0 })).toEqual(["third"]);
-  expect(left({ commits: 3, detour: 0 })).toEqual([]);
+  expect(left({ done: 0, detour: 0 })).toEqual(["first", "second", "third"]);
+  expect(left({ done: 2, detour: 0 })).toEqual(["third"]);
+  expect(left({ done: 3, detour: 0 })).toEqual([]);
 });
 
 test("on a detour its rest is left, instead of the commit that it goes around, and all that come after", () => {
-  expect(left({ commits: 1, detour: 1 })).toEqual(["back", "third"]);
-  expect(left({ commits: 1, detour: 2 })).toEqual(["third"]);
+  expect(left({ done: 1, detour: 1 })).toEqual(["back", "third"]);
+  expect(left({ done: 1, detour: 2 })).toEqual(["third"]);
 });
 
 test("an index that others drop before the commit that would lose it is not created again", () => {
@@ -46,7 +41,7 @@ test("an index that others drop before the commit that would lose it is not crea
     describes: true,
     fences: true,
   });
-  expect(progress?.progress).toEqual({ commits: 0, detour: 0 });
+  expect(progress).toMatchObject({ done: 0, detour: 0 });
   expect(progress?.kept.indexes).toEqual({});
 });
 
@@ -66,7 +61,7 @@ test("only an index that others have created again is dropped once more", () => 
     setMetadata: true,
   } as const;
   const planned = planCommits(retype, new Map([["t", indexed]]), { actions, describes: true });
-  const begun = { commits: planned, progress: { commits: 1, detour: 0 }, kept: { indexes: {}, metadata: {} } };
+  const begun = { commits: planned, done: 1, detour: 0, kept: { indexes: {}, metadata: {} } };
   const againOf = (now: Table) => toDropOnceMore(begun, new Map([["t", now]])).map(({ text }) => text);
   expect(againOf(indexed)).toEqual(["drop index i of t"]);
   expect(againOf(table)).toEqual([]);

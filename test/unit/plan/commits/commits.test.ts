@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { leadsBack, planCommits, progressOf, statesBetween } from "../../../../src/plan/commits/commits.ts";
+import { commitPosition, leadsBack, planCommits, statesBetween } from "../../../../src/plan/commits/commits.ts";
 import type { Action, ActionKind } from "../../../../src/actions/model/action.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import { btree } from "../../../../src/schema/declare/index-builders.ts";
@@ -54,15 +54,15 @@ test("where nobody can look, an action is one commit", () => {
   expect(commits.map(({ action }) => action)).toEqual([retype]);
 });
 
-const after = (done: number, detour = 0) => ({ commits: done, detour });
+const after = (done: number, detour = 0) => ({ done, detour });
 
 test("how many are done is found by what the table is like", () => {
   const commits = plan(retype, table);
-  expect(progressOf(commits, at(table))).toEqual(after(0));
+  expect(commitPosition(commits, at(table))).toEqual(after(0));
   for (const [index, commit] of commits.slice(0, -1).entries())
-    expect(progressOf(commits, commit.after)).toEqual(after(index + 1));
-  expect(progressOf(commits, commits.at(-1)!.after)).toEqual(after(commits.length));
-  expect(progressOf(commits, at({ columns: columnsOf({ other: int32() }) }))).toBeUndefined();
+    expect(commitPosition(commits, commit.after)).toEqual(after(index + 1));
+  expect(commitPosition(commits, commits.at(-1)!.after)).toEqual(after(commits.length));
+  expect(commitPosition(commits, at({ columns: columnsOf({ other: int32() }) }))).toBeUndefined();
 });
 
 test.each([
@@ -74,21 +74,21 @@ test.each([
   const { detour, after: end } = commits[turning]!;
   expect(commits.filter((one) => one.detour.length > 0)).toEqual([commits[turning]]);
   expect(detour.at(-1)!.after).toEqual(end);
-  expect(progressOf(commits, end)).toEqual(after(turning + 1));
+  expect(commitPosition(commits, end)).toEqual(after(turning + 1));
   for (const [index, one] of detour.slice(0, -1).entries())
-    expect(progressOf(commits, one.after)).toEqual(after(turning, index + 1));
+    expect(commitPosition(commits, one.after)).toEqual(after(turning, index + 1));
 });
 
 test("a conversion to its own type leads back to how the table was, past which only the ledger knows", () => {
   const commits = plan(convert, bare);
   const last = commits.length - 1;
   expect(commits.map((_, index) => leadsBack(commits, index))).toEqual(commits.map((_, index) => index === last));
-  expect(progressOf(commits, at(bare))).toEqual(after(0));
-  expect(progressOf(commits, at(bare), last)).toEqual(after(commits.length));
+  expect(commitPosition(commits, at(bare))).toEqual(after(0));
+  expect(commitPosition(commits, at(bare), last)).toEqual(after(commits.length));
 });
 
 test("an index that others make again meanwhile is no place of its own", () => {
   const commits = plan(retype, table);
   const guarded = commits[1]!.after.get("t")!;
-  expect(progressOf(commits, at({ ...guarded, indexes: table.indexes! }))).toEqual(after(2));
+  expect(commitPosition(commits, at({ ...guarded, indexes: table.indexes! }))).toEqual(after(2));
 });
