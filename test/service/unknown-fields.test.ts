@@ -109,10 +109,67 @@ test.each<[path: string, body: object, sentence: string]>([
   ],
   ["index/id_idx/drop", { index_name: "other" }, "the index_name in the body is not that of the path, id_idx"],
   ["create_index", { column: "id", index_type: "BTREE", distance: "l2" }, expect.stringMatching(/^there is no field/)],
+  ["create_index", { column: "id", index_type: "BTREE", num_bits: 8 }, "an index of type BTREE has no num_bits"],
+  [
+    "create_index",
+    { column: "id", index_type: "FTS", base_tokenizer: "lindera/../../etc" },
+    "this service has no tokenizers with models, such as lindera/../../etc",
+  ],
+  [
+    "create_index",
+    { column: "id", index_type: "FTS", language: "constructor" },
+    expect.stringMatching(/^language must/),
+  ],
+  ...[2 ** 32 + 1, 1.5, -1, 0, "2"].map((num_partitions): [string, object, string] => [
+    "create_index",
+    { column: "id", index_type: "IVF_FLAT", num_partitions },
+    expect.stringMatching(/^num_partitions must (be a whole number from 1|not be larger than 4294967295)$/) as string,
+  ]),
+  [
+    "alter_columns",
+    { alterations: [{ path: "id", renmae: "key" }] },
+    'there is no field "alterations.0.renmae"; did you mean "rename"?',
+  ],
+  [
+    "alter_columns",
+    { alterations: [{ path: "id", dataType: { type: "int64" } }] },
+    'there is no field "alterations.0.dataType"; did you mean "data_type"?',
+  ],
+  [
+    "alter_columns",
+    { alterations: [{ path: "id", data_type: { type: "list", feilds: [] } }] },
+    'there is no field "alterations.0.data_type.feilds"; did you mean "fields"?',
+  ],
+  [
+    "add_columns",
+    { new_columns: [{ name: "a", expresion: "1" }] },
+    'there is no field "new_columns.0.expresion"; did you mean "expression"?',
+  ],
+  [
+    "update_field_metadata",
+    { updates: [{ path: "id", metadata: {}, repalce: true }] },
+    'there is no field "updates.0.repalce"; did you mean "replace"?',
+  ],
+  [
+    "query",
+    { k: 1, vector: [], order_by: [{ column_name: "id", asc: false }] },
+    'there is no field "order_by.0.asc"; known are column_name, ascending and nulls_first',
+  ],
+  [
+    "query",
+    { k: 1, vector: { single_vectro: [1] } },
+    'there is no field "vector.single_vectro"; did you mean "single_vector"?',
+  ],
 ])("what would change the meaning of %s is refused: %j", async (path, body, sentence) => {
   const [status, error] = await json(path, { ...common, ...body });
   expect([status >= 400, error]).toEqual([true, sentence]);
   expect(await served.remote.tableNames()).toEqual(["t"]);
+});
+
+test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])("%s is no mode", async (word) => {
+  expect(await arrow(`tables/t?mode=${word}`)).toEqual([400, expect.stringContaining(word)]);
+  expect(await arrow(`table/t/insert?mode=${word}`)).toEqual([400, expect.stringContaining(word)]);
+  expect(await ids()).toEqual([1, 2, 3]);
 });
 
 test("a create with properties or storage options is refused", async () => {

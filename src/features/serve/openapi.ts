@@ -74,8 +74,20 @@ function bodyOf({ accepts, body }: DescribedRoute): object {
 
 /** The JSON Schema of a schema's input. What JSON Schema can't express is left open. */
 function toJsonSchema(schema: z.ZodType): object {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  return rest;
+  const { $schema: _, $defs = {}, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  return expanded(rest, $defs, 0) as object;
+}
+
+/** Schemas that contain themselves: deeper levels are left open. */
+const levels = 2;
+
+/** With the definitions in the place of references, which would not be found inside the document. */
+function expanded(part: unknown, definitions: Readonly<Record<string, unknown>>, level: number): unknown {
+  if (typeof part !== "object" || part === null) return part;
+  if (Array.isArray(part)) return part.map((one) => expanded(one, definitions, level));
+  const name = "$ref" in part ? String(part.$ref).replace("#/$defs/", "") : undefined;
+  if (name !== undefined) return level === levels ? {} : expanded(definitions[name], definitions, level + 1);
+  return Object.fromEntries(Object.entries(part).map(([key, one]) => [key, expanded(one, definitions, level)]));
 }
 
 /** The schema of a path's parameters. */

@@ -5,7 +5,10 @@
 import { z } from "zod";
 import { indexKinds, type IndexKind, type IndexType } from "../table-index.ts";
 
-const whole = z.int("must be a whole number from 1").min(1, "must be a whole number from 1");
+/** The engine counts with 32 bits; larger numbers wrap around. */
+const largest = 2 ** 32 - 1;
+const tooLarge = `must not be larger than ${largest}`;
+const whole = z.int("must be a whole number from 1").min(1, "must be a whole number from 1").max(largest, tooLarge);
 const flag = z.boolean("must be true or false");
 
 export const languages = [
@@ -45,7 +48,10 @@ const bitsOfRq = z
   .optional();
 const fewestLinks = 4;
 const links = `must be a whole number from ${fewestLinks}`;
-const graph = { m: z.int(links).min(fewestLinks, links).optional(), efConstruction: whole.optional() };
+const graph = {
+  m: z.int(links).min(fewestLinks, links).max(largest, tooLarge).optional(),
+  efConstruction: whole.optional(),
+};
 
 const text = {
   withPosition: flag.optional(),

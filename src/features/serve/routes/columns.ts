@@ -14,25 +14,40 @@ import { findColumn } from "../../../schema/table.ts";
 import { withWholeStructs } from "../../../actions/rewrite/retype-whole-structs.ts";
 import { parseDataType } from "../../../wire/lance/parse-lance-type.ts";
 import { invalidInput, refuse } from "../tables/error-answer.ts";
-import { json, only, unsupported } from "./fields.ts";
+import { json, object, only, unsupported } from "./fields.ts";
 import { committed, flag, optional, routesOf, sql, text } from "./route.ts";
 
 const { change } = routesOf("columns");
 
-const dataType = z
-  .union([z.string(), z.looseObject({ type: z.unknown() })], 'must be a type such as {"type":"int64"}')
-  .transform((written, context) => {
-    const type = parseDataType(written);
-    if (type !== undefined) return type;
-    context.addIssue({
-      code: "custom",
-      message: `${JSON.stringify(written).slice(0, 200)} is no type that this service knows`,
-    });
-    return z.NEVER;
+const length = z.int().nullish();
+const fields: z.ZodType = z.lazy(() =>
+  z.array(
+    object({
+      name: z.string(),
+      type: typeForm,
+      nullable: flag.nullish(),
+      metadata: z.record(z.string(), z.string()).nullish(),
+    }),
+  ),
+);
+/** A type as clients write it, by name or with its parts. */
+const typeForm = z.union(
+  [z.string(), object({ type: z.string(), fields: fields.nullish(), length, listSize: length, list_size: length })],
+  'must be a type such as {"type":"int64"}',
+);
+
+const dataType = typeForm.transform((written, context) => {
+  const type = parseDataType(written);
+  if (type !== undefined) return type;
+  context.addIssue({
+    code: "custom",
+    message: `${JSON.stringify(written).slice(0, 200)} is no type that this service knows`,
   });
+  return z.NEVER;
+});
 
 const alterations = z.array(
-  z.looseObject({
+  object({
     path: text.min(1, "must name a column"),
     rename: optional(text),
     data_type: optional(dataType),
@@ -43,7 +58,7 @@ const alterations = z.array(
 );
 
 const newColumns = z.array(
-  z.looseObject({
+  object({
     name: text,
     expression: optional(sql),
     computed: optional(text),
@@ -106,7 +121,7 @@ export const columnRoutes = [
     summary: "Set, remove or replace the metadata of columns",
     body: json({
       updates: z.array(
-        z.looseObject({
+        object({
           path: text,
           metadata: z.record(z.string(), z.string().nullable(), "must be an object of texts and nulls"),
           replace: optional(flag),

@@ -56,6 +56,11 @@ export function parameters<Own extends FieldShapes, Also extends FieldShapes = R
   return z.strictObject(known, { error: problemWith("parameter", own) });
 }
 
+/** An object inside a body. */
+export function object<Own extends FieldShapes>(own: Own) {
+  return z.strictObject(own, { error: problemWith("field", own) });
+}
+
 function problemWith(kind: "field" | "parameter", own: FieldShapes) {
   return (issue: z.core.$ZodRawIssue): string => {
     if (issue.code !== "unrecognized_keys") return "must be a JSON object";

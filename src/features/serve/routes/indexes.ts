@@ -3,7 +3,8 @@ import { z } from "zod";
 import { createIndex } from "../../../engine/indexes.ts";
 import { unlistedIndexes } from "../../../engine/read-indexes.ts";
 import { indexNameProblem } from "../../../schema/names.ts";
-import { languages } from "../../../schema/declare/index-options.ts";
+import { indexType as declaredIndex } from "../../../schema/declare/index-options.ts";
+import type { IndexKind } from "../../../schema/table-index.ts";
 import { indexKindOf, protocolKinds, protocolOptions } from "../../../wire/lance/lance-index.ts";
 import { ignored, json, only, unsupported } from "./fields.ts";
 import { flag, optional, pageFields, pageOf, routesOf, text, versionNumber, type RouteRequest } from "./route.ts";
@@ -55,15 +56,11 @@ export const indexRoutes = [
       ),
       handler: async (table, { body }) => {
         const { column, index_type: indexType, name, replace, ...rest } = body;
-        const given: Readonly<Record<string, unknown>> = rest;
         const kind = indexKindOf(indexType);
         if (kind === undefined) throw unsupported(`indexes of type ${indexType}`);
-        // The engine ends its process on any other language.
-        if (!languages.some((one) => one === (given["language"] ?? "English")))
-          throw invalidInput(`language must be one of ${languages.join(", ")}`);
         const problem = name === undefined ? undefined : indexNameProblem(name);
         if (problem !== undefined) throw invalidInput(`the name of an index ${problem}`);
-        await createIndex(table, { column, kind, name, replace, options: toOptions(given) });
+        await createIndex(table, { column, kind, name, replace, options: optionsOf(kind, rest) });
       },
     }),
   ),
@@ -143,9 +140,24 @@ export const indexRoutes = [
   }),
 ];
 
-function toOptions(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const known = options.flatMap(([from, to]) =>
-    given[from] === undefined || given[from] === null ? [] : [[to, given[from]] as const],
-  );
-  return Object.fromEntries(known);
+/** Clients write distances in any letter case. */
+function valueOf(option: string, value: unknown): unknown {
+  return option === "distanceType" && typeof value === "string" ? value.toLowerCase() : value;
+}
+
+/** Throws for values with which the engine would build another index, or end its process. */
+function optionsOf(kind: IndexKind, given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const sent = options.filter(([name]) => given[name] !== undefined && given[name] !== null);
+  const tokenizer = given["base_tokenizer"];
+  // They read models from the home folder, or from wherever their names lead to.
+  if (typeof tokenizer === "string" && /^(jieba|lindera)/.test(tokenizer))
+    throw unsupported(`tokenizers with models, such as ${tokenizer}`);
+  const wanted = Object.fromEntries(sent.map(([name, option]) => [option, valueOf(option, given[name])]));
+  const checked = declaredIndex.safeParse({ kind, options: wanted });
+  if (checked.success) return wanted;
+  const issue = checked.error.issues[0]!;
+  const names = issue.code === "unrecognized_keys" ? issue.keys : issue.path.slice(1);
+  const field = sent.find(([, option]) => option === names[0])?.[0];
+  if (issue.code === "unrecognized_keys") throw invalidInput(`an index of type ${protocolKinds[kind]} has no ${field}`);
+  throw invalidInput(`${field ?? "the index"} ${issue.message}`);
 }

@@ -152,10 +152,14 @@ export async function listTables(tables: ServedTables, query: z.output<typeof pa
   return { tables: shown, ...next };
 }
 
-const modes: Readonly<Record<string, CreateMode>> = { create: "create", overwrite: "overwrite", existok: "existOk" };
+const modes: ReadonlyMap<string, CreateMode> = new Map([
+  ["create", "create"],
+  ["overwrite", "overwrite"],
+  ["existok", "existOk"],
+]);
 
 async function createTable({ tables, name, query, arrow }: RouteRequest<{ mode?: string | undefined }>) {
-  const mode = modes[(query.mode ?? "create").toLowerCase().replaceAll("_", "")];
+  const mode = modes.get((query.mode ?? "create").toLowerCase().replaceAll("_", ""));
   if (mode === undefined) throw invalidInput(`mode ${JSON.stringify(query.mode)} is not create, overwrite or exist_ok`);
   const { bytes, columns } = arrow();
   checkNewColumns(columns, name);

@@ -44,7 +44,7 @@ export function checkContentType({ headers, method }: ContentRequest, accepts: R
 export function checked(schema: z.ZodType, value: unknown, part: string): unknown {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const { issues } = parsed.error;
+  const issues = parsed.error.issues.map(meant);
   // Reported first, since it may be a misspelling of a field that is missing.
   const unknown = issues.find(({ code }) => code === "unrecognized_keys");
   if (unknown !== undefined) throw invalidInput(unknown.message);
@@ -52,4 +52,12 @@ export function checked(schema: z.ZodType, value: unknown, part: string): unknow
   const problem = issue.message.replace(/^Invalid input: expected (\w+).*/, "must be of type $1");
   const place = issue.path.join(".") || (part === "body" ? "the body" : "");
   throw invalidInput(part === "params" ? problem : `${place} ${problem}`.trim());
+}
+
+/** Of a value that may have several forms: the problem of the form that it was meant to have, if it has the type of one. */
+function meant(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  const inside = issue.code === "invalid_union" ? issue.errors.flat().map(meant) : [];
+  const unknown = inside.find(({ code }) => code === "unrecognized_keys");
+  const best = unknown ?? inside.find(({ path }) => path.length > 0);
+  return best === undefined ? issue : { ...best, path: [...issue.path, ...best.path] };
 }
