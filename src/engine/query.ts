@@ -1,6 +1,7 @@
 /** Queries and searches. Their results stay in the form in which the engine returns them: Arrow IPC files. */
 import type { Column } from "../schema/data-type.ts";
 import { nativeTable, type AnyTable } from "./engine.ts";
+import { toNative, type TextQuery } from "./text-query.ts";
 
 export interface Search {
   readonly filter?: string | undefined;
@@ -11,7 +12,7 @@ export interface Search {
   readonly orderBy?: readonly Ordering[] | undefined;
   readonly withRowId?: boolean | undefined;
   readonly fastSearch?: boolean | undefined;
-  readonly text?: { readonly query: string; readonly columns?: readonly string[] | undefined } | undefined;
+  readonly text?: TextQuery | undefined;
   readonly nearest?: VectorSearch | undefined;
 }
 
@@ -104,7 +105,7 @@ function prepare(plain: NativeQuery, search: Search): NativeQuery | NativeVector
   const query = search.nearest === undefined ? plain : near(plain, search.nearest);
   const { filter, columns, limit, offset, orderBy, text } = search;
   if (filter !== undefined) query.onlyIf(filter);
-  if (text !== undefined) query.fullTextSearch({ query: text.query, columns: text.columns ?? null });
+  if (text !== undefined) query.fullTextSearch(toNative(text));
   if (columns !== undefined) select(query, columns);
   if (limit !== undefined) query.limit(limit);
   if (offset !== undefined) query.offset(offset);

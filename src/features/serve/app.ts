@@ -46,6 +46,12 @@ const clientGone = 499;
 /** Requests at a time. Further ones are refused until one has ended. */
 const mostRequests = 1_000;
 
+/**
+ * The version by which LanceDB's clients know what a service can do: from 0.2.0 on, several vectors in one query; from 0.3.0
+ * on, full-text queries with their structure, which they drop otherwise. 0.4.0 would be writes in several parts.
+ */
+const clientFeatures = "0.3.0";
+
 export async function createApp(options: AppOptions) {
   const { bodyLimit, requestTimeout, apiKey, data } = options;
   const atWork = new Set<Promise<unknown>>();
@@ -119,7 +125,7 @@ export async function createApp(options: AppOptions) {
       if (!reply.raw.writableFinished && !isOpen(request))
         write(request, reply, outsiders.statusOf(request) ?? clientGone);
     });
-    reply.header("x-request-id", request.id);
+    reply.header("x-request-id", request.id).header("phalanx-version", clientFeatures);
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
       reply.raw.shouldKeepAlive = false;
       throw invalidInput("the header host is missing");

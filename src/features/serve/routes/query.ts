@@ -4,8 +4,9 @@ import { analyze, explain, search, type VectorSearch, type Search } from "../../
 import { joinFiles } from "../../../wire/arrow/ipc-file.ts";
 import { invalidInput, withoutFolder } from "../tables/error-answer.ts";
 import { checkOut } from "./tables.ts";
-import { ignored, json, only, unsupported } from "./fields.ts";
+import { ignored, json, object, only, unsupported } from "./fields.ts";
 import { checkSql, flag, optional, routesOf, sql, text, versionOrTag } from "./route.ts";
+import { textQuery } from "./text-query.ts";
 
 const { route, read } = routesOf("query");
 
@@ -23,11 +24,7 @@ const vector = z.array(number);
 
 const vectors = z
   .union(
-    [
-      vector,
-      z.array(vector),
-      z.looseObject({ single_vector: vector.nullish(), multi_vector: z.array(vector).nullish() }),
-    ],
+    [vector, z.array(vector), object({ single_vector: vector.nullish(), multi_vector: z.array(vector).nullish() })],
     "must be an array of numbers, or several of them",
   )
   .transform((given): readonly (readonly number[])[] => {
@@ -41,7 +38,7 @@ const columns = z
   .union(
     [
       z.array(z.string()),
-      z.looseObject({
+      object({
         column_names: z.array(z.string()).nullish(),
         column_aliases: z.record(z.string(), z.string()).nullish(),
       }),
@@ -73,20 +70,8 @@ const columns = z
     }
   });
 
-const textQuery = z
-  .looseObject({
-    query: z.unknown().optional(),
-    columns: z.array(z.string()).nullish(),
-    string_query: z.looseObject({ query: z.string(), columns: z.array(z.string()).nullish() }).nullish(),
-  })
-  .transform((given): NonNullable<Search["text"]> => {
-    const { query, columns: within } = given.string_query ?? given;
-    if (typeof query !== "string") throw unsupported("structured full-text queries");
-    return { query, columns: within == null || within.length === 0 ? undefined : within };
-  });
-
 const orderBy = z.array(
-  z.looseObject({ column_name: z.string(), ascending: flag.optional(), nulls_first: flag.optional() }),
+  object({ column_name: z.string(), ascending: flag.optional(), nulls_first: flag.optional() }),
   "must be an array of orderings",
 );
 
@@ -162,6 +147,8 @@ export const queryRoutes = [
 
 function toSearch(given: z.output<typeof body>): Search {
   const limit = given.k ?? given.limit;
+  if (given.prefilter === false && given.full_text_query !== undefined && !hasVector(given))
+    throw unsupported("full-text search that filters what was found (prefilter: false)");
   if (given.vector?.some((one) => one.length === 0) === true) throw invalidInput("a query vector has no numbers");
   return {
     filter: given.filter === "" ? undefined : given.filter,
@@ -177,8 +164,15 @@ function toSearch(given: z.output<typeof body>): Search {
     withRowId: given.with_row_id,
     fastSearch: given.fast_search,
     text: given.full_text_query,
-    nearest: given.vector === undefined || given.vector.length === 0 ? undefined : toNearest(given, given.vector),
+    nearest: hasVector(given) ? toNearest(given, given.vector) : undefined,
   };
+}
+
+/** Both protocols require a vector, and an empty one stands for none. */
+function hasVector<Given extends { readonly vector?: VectorSearch["vectors"] | undefined }>(
+  given: Given,
+): given is Given & { readonly vector: VectorSearch["vectors"] } {
+  return given.vector !== undefined && given.vector.length > 0;
 }
 
 function toNearest(given: z.output<typeof body>, vectors: VectorSearch["vectors"]): VectorSearch {
