@@ -263,7 +263,7 @@ describe("who may come in", () => {
 
 test("the OpenAPI document is valid and has the routes, no more and no fewer", async () => {
   const data = openDataFolder(temporaryFolder());
-  const workers = { perform: () => Promise.reject(new Error("nothing is asked")) };
+  const workers = { places: 1, perform: () => Promise.reject(new Error("nothing is asked")) };
   const { web } = await createApp({ workers, data, apiKey, bodyLimit: 1000, requestTimeout: 1000, log: () => {} });
   onTestFinished(() => web.close());
   const { service } = await aService();

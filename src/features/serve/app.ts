@@ -3,12 +3,12 @@
  * rest. What a body holds is not looked at here.
  */
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type ServerOptions } from "node:http";
 import swagger from "@fastify/swagger";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { jsonType, streamType } from "../../wire/content-types.ts";
-import { boundConnections } from "./connections.ts";
+import { boundConnections, createTally } from "./connections.ts";
 import { checkContentType, checked } from "./work/check-request.ts";
 import { createGuard, type GuardOptions } from "./authenticate.ts";
 import { openApiOptions, pathSchema } from "./openapi.ts";
@@ -19,14 +19,16 @@ import { invalidInput, refuse } from "./tables/error-answer.ts";
 import { routes } from "./routes/index.ts";
 import type { LockRequest, Route } from "./routes/route.ts";
 import { serviceRoutes, type ServiceRoute } from "./routes/service.ts";
+import { createTraffic } from "./traffic.ts";
 import { createLocks } from "./tables/table-locks.ts";
 import { collect, discard, readBody, streamBody, type Body } from "./work/body.ts";
 import { parseJson } from "./work/parse-json.ts";
 import { failureOf, type JobFailure, type Job, type JobOutcome, type SentBody } from "./work/perform.ts";
 import type { Workers } from "./work/pool.ts";
+import { createTurns } from "./work/turns.ts";
 
 export interface AppOptions extends GuardOptions {
-  readonly workers: Pick<Workers, "perform">;
+  readonly workers: Pick<Workers, "perform" | "places">;
   /** Where the tables are. */
   readonly data: DataFolder;
   /** The largest body, in bytes. */
@@ -41,10 +43,10 @@ export interface AppOptions extends GuardOptions {
 const jsonLimit = 16 * 2 ** 20;
 /** Milliseconds within which the head of a request must have arrived. */
 const headTimeout = 10_000;
+/** Milliseconds for which a connection stays open between two requests. */
+const keepAliveTimeout = 72_000;
 /** What the log has as the status of a request whose client did not wait for its answer. */
 const clientGone = 499;
-/** Requests at a time. Further ones are refused until one has ended. */
-const mostRequests = 1_000;
 
 /**
  * The version by which LanceDB's clients know what a service can do: from 0.2.0 on, several vectors in one query; from 0.3.0
@@ -57,14 +59,20 @@ export async function createApp(options: AppOptions) {
   const atWork = new Set<Promise<unknown>>();
   const log = createServiceLog(options.log, [apiKey]);
   const outsiders = createOutsiders(log.request);
+  const refused = createTally(log.note);
+  const traffic = createTraffic(refused.add);
   const app = fastify({
     logger: false,
     bodyLimit,
-    requestTimeout,
-    http: {
-      headersTimeout: Math.min(headTimeout, requestTimeout),
-      connectionsCheckingInterval: Math.min(2_000, requestTimeout / 2),
-      requireHostHeader: false, // refused below, with a message
+    // One for each address of the host.
+    serverFactory: (handler) => {
+      const server = createServer(serverOptions(requestTimeout), (request, response) => {
+        if (traffic.admits(request, response)) handler(request, response);
+      });
+      boundConnections(server, refused);
+      outsiders.refuseExpectations(server);
+      traffic.watch(server);
+      return server;
     },
     // A name that is too long is refused as a name, not as an unknown path.
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 100_000 },
@@ -79,10 +87,7 @@ export async function createApp(options: AppOptions) {
       write(request, reply, reply.statusCode);
     },
   });
-  boundConnections(app.server, log.note);
-  outsiders.refuseExpectations(app.server);
   const guard = createGuard(options);
-  let requests = 0;
   /** What the log reports to the operator, but the answer does not report to the client. */
   const failures = new WeakMap<IncomingMessage, string>();
   const write = ({ method, id, raw }: FastifyRequest, reply: FastifyReply, status: number) =>
@@ -118,10 +123,8 @@ export async function createApp(options: AppOptions) {
 
   app.addHook("onRequest", async (request, reply) => {
     outsiders.seen(request, reply);
-    requests++;
     // Unlike the hook onResponse, it comes for clients too that have gone.
     reply.raw.once("close", () => {
-      requests--;
       if (!reply.raw.writableFinished && !isOpen(request))
         write(request, reply, outsiders.statusOf(request) ?? clientGone);
     });
@@ -133,10 +136,10 @@ export async function createApp(options: AppOptions) {
     if (!isOpen(request)) {
       const problem = guard(request.headers);
       if (problem !== undefined) throw problem;
-      if (requests > mostRequests) throw refuse(503, "unavailable", "too many requests at a time; try again");
+      if (!traffic.enters(request.raw, reply.raw)) throw tooMany();
       // Thrown here, so that the body is not read.
       if (request.is404) throw notFound(request);
-    }
+    } else if (traffic.isFullFor(request.raw)) throw tooMany();
     checkDataFolder(data);
   });
   app.addHook("onResponse", async (request, reply) => {
@@ -147,9 +150,11 @@ export async function createApp(options: AppOptions) {
   await app.register(swagger, openApiOptions);
   for (const route of serviceRoutes) addServiceRoute(app, route);
   const locks = createLocks();
-  const perform: Perform = async (route, job) => {
+  const inTurn = createTurns(options.workers.places);
+  const perform: Perform = async (route, job, client) => {
     const wanted = route.locks(lockRequestOf(job));
-    const work = locks.holding(wanted, () => options.workers.perform(job, wanted.length > 0));
+    const start = () => inTurn(client, () => options.workers.perform(job, wanted.length > 0));
+    const work = locks.holding(wanted, start);
     atWork.add(work);
     return await work.finally(() => {
       atWork.delete(work);
@@ -161,6 +166,16 @@ export async function createApp(options: AppOptions) {
     web: app,
     /** Resolves when no request is being processed any more, not even for clients that have disconnected. */
     settled: () => Promise.allSettled(atWork),
+  };
+}
+
+function serverOptions(requestTimeout: number): ServerOptions {
+  return {
+    requestTimeout,
+    headersTimeout: Math.min(headTimeout, requestTimeout),
+    connectionsCheckingInterval: Math.min(2_000, requestTimeout / 2),
+    keepAliveTimeout,
+    requireHostHeader: false, // refused in a hook, with a message
   };
 }
 
@@ -185,7 +200,7 @@ function addServiceRoute(app: FastifyInstance, route: ServiceRoute): void {
   });
 }
 
-type Perform = (route: Route, job: Job) => Promise<JobOutcome>;
+type Perform = (route: Route, job: Job, client: string) => Promise<JobOutcome>;
 
 function addRoute(app: FastifyInstance, route: Route, place: number, perform: Perform): void {
   app.route({
@@ -196,15 +211,8 @@ function addRoute(app: FastifyInstance, route: Route, place: number, perform: Pe
     handler: async (request, reply) => {
       const { params, query, body } = request as unknown as Pick<Job, "params" | "query" | "body">;
       const userAgent = request.headers["user-agent"];
-      const outcome = await perform(route, {
-        route: place,
-        answerId: randomUUID(),
-        path: pathOf(request.raw),
-        userAgent,
-        params,
-        query,
-        body,
-      });
+      const job = { route: place, answerId: randomUUID(), path: pathOf(request.raw), userAgent, params, query, body };
+      const outcome = await perform(route, job, request.ip);
       if ("problem" in outcome) throw new RequestFailed(outcome);
       return await reply.type(outcome.contentType).send(streamBody(outcome.body));
     },
@@ -249,6 +257,7 @@ function addBodyParsers(app: FastifyInstance, { bodyLimit, data }: AppOptions): 
   add(streamType, "arrow", bodyLimit, flagLimit);
 }
 
+const tooMany = () => refuse(503, "unavailable", "too many requests at a time; try again");
 const tooLarge = (limit: string) => refuse(413, "invalidInput", `the body is larger than ${limit}`);
 
 /** Whether a body was announced and has not arrived completely. */

@@ -20,10 +20,8 @@ interface Connections {
   readonly silent: Set<Socket>;
 }
 
-/** `note` gets a line about refused connections, at most one in a minute. */
-export function boundConnections(server: Server, note: (line: string) => void): void {
+export function boundConnections(server: Server, refused: Tally): void {
   const byAddress = new Map<string, Connections>();
-  const refused = createTally(note);
   const forget = (mine: Connections, socket: Socket, address: string) => {
     mine.all.delete(socket);
     mine.silent.delete(socket);
@@ -69,8 +67,10 @@ const noteDelay = 1_000;
 /** In a line. Each address has limits of its own. */
 const mostReasons = 5;
 
-/** Counts refusals by the limit that they exceeded, and reports them together. */
-function createTally(note: (line: string) => void) {
+export type Tally = ReturnType<typeof createTally>;
+
+/** Counts refusals by the limit that they exceeded. `note` gets a line about them, at most one in a minute. */
+export function createTally(note: (line: string) => void) {
   const counts = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let last = -Infinity;

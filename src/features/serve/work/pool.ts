@@ -24,6 +24,8 @@ export interface PoolOptions extends WorkerOptions {
 export interface Workers {
   /** `mayChange` is whether the job may change a table. */
   perform(job: Job, mayChange: boolean): Promise<JobOutcome>;
+  /** How many jobs may be performed at a time. */
+  readonly places: number;
   /** Cuts off what is being performed. */
   close(): Promise<void>;
 }
@@ -46,6 +48,7 @@ export async function startWorkers(options: PoolOptions): Promise<Workers> {
   });
   const atWork = new Set<ReturnType<typeof limitTime>>();
   return {
+    places: workers,
     perform: async (job, mayChange) => {
       const time = limitTime(workTimeout);
       atWork.add(time);
@@ -108,6 +111,7 @@ function limitTime(milliseconds: number) {
 async function performHere(options: WorkerOptions): Promise<Workers> {
   const tables = await openTables(options.data.path);
   return {
+    places: Infinity,
     perform: (job) => perform(job, options, async () => tables),
     close: async () => tables.close(),
   };

@@ -1,0 +1,112 @@
+/**
+ * Bounds what clients have under way. A request counts until its answer has left this process, or its connection has
+ * ended: a client that does not read its answers would otherwise hold what others need.
+ */
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/** Requests of one connection without an answer. No client of LanceDB sends a second one before it has the first answer. */
+const mostOfConnection = 16;
+/** Requests with a key, of all addresses. Further ones are refused until one has ended. */
+const mostInAll = 1_000;
+/** The same of one address. Everybody behind a proxy has its address. */
+const mostOfAddress = mostInAll / 2;
+/** Milliseconds in which a client has to take something of an answer that waits for it. */
+const patience = 20_000;
+const sweepInterval = 2_000;
+
+interface Connection {
+  /** Those that have no answer, or whose answer has not left. */
+  readonly unanswered: Set<ServerResponse>;
+  /** Those of them that count for the address. */
+  readonly counted: Set<ServerResponse>;
+  /** Bytes that have left, and when they were more than before. */
+  left: number;
+  since: number;
+}
+
+export type Traffic = ReturnType<typeof createTraffic>;
+
+/** `ended` gets the limit that a connection exceeded, for which it was ended. */
+export function createTraffic(ended: (limit: string) => void) {
+  const connections = new Map<Socket, Connection>();
+  const byAddress = new Map<string, number>();
+  let inAll = 0;
+
+  const add = (address: string, requests: 1 | -1) => {
+    const now = (byAddress.get(address) ?? 0) + requests;
+    if (now === 0) byAddress.delete(address);
+    else byAddress.set(address, now);
+    inAll += requests;
+  };
+  const isFull = (address: string) => inAll >= mostInAll || (byAddress.get(address) ?? 0) >= mostOfAddress;
+  const end = (socket: Socket, limit: string) => {
+    ended(`${limit} (${addressOf(socket)})`);
+    socket.destroy();
+  };
+  const leave = (socket: Socket, response: ServerResponse) => {
+    const connection = connections.get(socket);
+    connection?.unanswered.delete(response);
+    if (connection?.counted.delete(response) === true) add(addressOf(socket), -1);
+  };
+  const forget = (socket: Socket) => {
+    for (const response of connections.get(socket)?.unanswered ?? []) leave(socket, response);
+    connections.delete(socket);
+  };
+  const known = (socket: Socket): Connection => {
+    const found = connections.get(socket);
+    if (found !== undefined) return found;
+    const connection = { unanswered: new Set<ServerResponse>(), counted: new Set<ServerResponse>(), left: 0, since: 0 };
+    connections.set(socket, connection);
+    // Before the address is lost.
+    addresses.set(socket, socket.remoteAddress ?? "");
+    socket.once("close", () => forget(socket));
+    return connection;
+  };
+  const sweep = () => {
+    const now = performance.now();
+    for (const [socket, connection] of connections) {
+      const left = socket.bytesWritten - socket.writableLength;
+      if (socket.writableLength === 0 || left !== connection.left) Object.assign(connection, { left, since: now });
+      else if (now - connection.since > patience)
+        end(socket, `${patience / 1_000} seconds in which a client reads nothing`);
+    }
+  };
+
+  return {
+    watch(server: Server): void {
+      const timer = setInterval(sweep, sweepInterval).unref();
+      server.once("close", () => clearInterval(timer));
+    },
+    /** Whether a request may be looked at. Ends its connection otherwise. */
+    admits({ socket }: IncomingMessage, response: ServerResponse): boolean {
+      if (socket.destroyed) return false;
+      const { unanswered } = known(socket);
+      if (unanswered.size >= mostOfConnection) {
+        end(socket, `${mostOfConnection} requests of one connection that have no answer`);
+        return false;
+      }
+      unanswered.add(response);
+      response.once("close", () => leave(socket, response));
+      return true;
+    },
+    /** Counts a request with a key. Whether there may be one more. */
+    enters({ socket }: IncomingMessage, response: ServerResponse): boolean {
+      const address = addressOf(socket);
+      if (isFull(address)) return false;
+      // Its connection may have ended meanwhile.
+      if (connections.get(socket)?.unanswered.has(response) !== true) return true;
+      connections.get(socket)!.counted.add(response);
+      add(address, 1);
+      return true;
+    },
+    /** Whether a request with a key from the same address would be refused. */
+    isFullFor: ({ socket }: IncomingMessage) => isFull(addressOf(socket)),
+  };
+}
+
+const addresses = new WeakMap<Socket, string>();
+
+function addressOf(socket: Socket): string {
+  return addresses.get(socket) ?? socket.remoteAddress ?? "";
+}
