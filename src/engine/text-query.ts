@@ -18,7 +18,7 @@ export interface MatchQuery {
 }
 
 /** Words that follow each other. */
-interface PhraseQuery {
+export interface PhraseQuery {
   readonly kind: "phrase";
   readonly terms: string;
   readonly column: string;
@@ -27,7 +27,7 @@ interface PhraseQuery {
 }
 
 /** The same words in several columns, each with a boost. */
-interface MultiMatchQuery {
+export interface MultiMatchQuery {
   readonly kind: "multiMatch";
   readonly terms: string;
   readonly columns: readonly string[];
@@ -35,14 +35,14 @@ interface MultiMatchQuery {
   readonly operator: "AND" | "OR";
 }
 
-interface BoostQuery {
+export interface BoostQuery {
   readonly kind: "boost";
   readonly positive: StructuredQuery;
   readonly negative: StructuredQuery;
   readonly negativeBoost: number | undefined;
 }
 
-interface BooleanQuery {
+export interface BooleanQuery {
   readonly kind: "boolean";
   readonly parts: readonly (readonly ["MUST" | "SHOULD" | "MUST_NOT", StructuredQuery])[];
 }
@@ -50,7 +50,7 @@ interface BooleanQuery {
 export type StructuredQuery = MatchQuery | PhraseQuery | MultiMatchQuery | BoostQuery | BooleanQuery;
 
 /** A text in quotes is a phrase. Without columns, it is searched for in all that have an index. */
-interface TypedQuery {
+export interface TypedQuery {
   readonly kind: "typed";
   readonly terms: string;
   readonly columns: readonly string[] | undefined;

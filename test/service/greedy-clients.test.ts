@@ -45,7 +45,9 @@ test.each([
   expect((await count(service.url)).body.toString()).toBe("3");
   expect((await health(service.url)).status).toBe(200);
   await expect.poll(() => sockets.every(isClosed)).toBe(true);
-  await expect.poll(() => log.join("\n")).toMatch(/beyond 16 requests of one connection that have no answer \(127\.0\.0\.1\)/);
+  await expect
+    .poll(() => log.join("\n"))
+    .toMatch(/beyond 16 requests of one connection that have no answer \(127\.0\.0\.1\)/);
 });
 
 test("a few pipelined requests are all answered, in their order", async () => {

@@ -206,3 +206,29 @@ test("statistics of an index are those of the version that is asked for", async 
   expect(await json("index/id_idx/stats", { version: 1 })).toEqual([404, "Index 'id_idx' was not found"]);
   expect(await json("index/id_idx/stats", { version: 2 })).toEqual([200, expect.stringContaining("BTREE")]);
 });
+
+test.each([
+  "Commit conflict for version 3",
+  "Too many concurrent writers",
+  "index not found",
+  "os error 28",
+  "version 3 does not exist",
+  "No space left on device (os error 28)",
+  "a panic",
+  "' Retryable commit conflict for version 3: '",
+])("a value that reads like an error decides nothing: %s", async (value) => {
+  const table = await served.local.createTable("texts", [{ value }]);
+  expect(await table.countRows()).toBe(1);
+  const asked = await Promise.all(
+    [
+      ["count_rows", { predicate: "cast(value as int) = 1" }],
+      ["update", { predicate: "cast(value as int) = 1", updates: [["value", "'b'"]] }],
+      ["delete", { predicate: `cast('${value.replaceAll("'", "''")}' as int) = 1` }],
+    ].map(([path, body]) => ask(`table/texts/${String(path)}`, JSON.stringify(body), "application/json")),
+  );
+  expect(asked.map(([status, error]) => [status, String(error).includes("cast")])).toEqual([
+    [400, true],
+    [400, true],
+    [400, true],
+  ]);
+});

@@ -19,13 +19,17 @@ export function isUnreadable(thrown: unknown): boolean {
   return /Fragment \d+ does not contain any data/.test(String(thrown));
 }
 
+/**
+ * A conflict, behind the parts of the engine that have passed it on. Not any text that names one: the engine's messages
+ * repeat values and SQL. The engine retries by itself; it reports the first pattern (without "Retryable") and the last one
+ * after other commits came first at every try.
+ */
+const conflict =
+  /^((lance error|LanceError\(\w+\)|GenericFailure|Wrapped error|External error|Execution error|Generic N\/A error)[:,] )*((Retryable commit|Commit) conflict for version \d+|Incompatible transaction|Too many concurrent writers)\b/i;
+
 /** Whether another commit came first. The same call on a fresh handle may succeed. */
 export function isConflict(thrown: unknown): boolean {
-  // The engine retries by itself. It reports the first pattern (without "Retryable") and the last one after other
-  // commits came first at every try.
-  return /Commit conflict for version|Incompatible transaction|preempted by|Too many concurrent writers/i.test(
-    String(thrown),
-  );
+  return conflict.test(thrown instanceof Error ? thrown.message : String(thrown));
 }
 
 /** Whether the engine states that what should be created exists. The second text is that of a branch. */

@@ -34,39 +34,33 @@ const vectors = z
     return Array.isArray(vectors[0]) ? (vectors as number[][]) : [vectors as number[]];
   });
 
+const noColumns = "must be an array of columns, or an object of names and expressions";
+const namespaceColumns = object({
+  column_names: z.array(z.string()).nullish(),
+  column_aliases: z.record(z.string(), z.string()).nullish(),
+});
+
 const columns = z
-  .union(
-    [
-      z.array(z.string()),
-      object({
-        column_names: z.array(z.string()).nullish(),
-        column_aliases: z.record(z.string(), z.string()).nullish(),
-      }),
-      z.record(z.string(), z.string()),
-    ],
-    "must be an array of columns, or an object of names and expressions",
-  )
+  .union([z.array(z.string()), z.record(z.string(), z.unknown())], noColumns)
   .transform((given): Search["columns"] => {
     if (Array.isArray(given)) return given;
-    const { column_names: names, column_aliases: aliases } = given as {
-      readonly column_names?: string[] | null;
-      readonly column_aliases?: Record<string, string> | null;
-    };
-    if (Array.isArray(names)) return names;
-    // `column_aliases` may also be the name of a column that an older client asks for.
-    return Object.entries(
-      typeof aliases === "object" && aliases !== null ? aliases : (given as Record<string, string>),
-    );
+    // Both may also be names of columns that an older client asks for.
+    const isOfNamespace = ["column_names", "column_aliases"].some((name) => typeof given[name] === "object");
+    if (!isOfNamespace) return Object.entries(given as Record<string, string>);
+    const { data, error } = namespaceColumns.safeParse(given);
+    if (data === undefined)
+      throw invalidInput(
+        error.issues[0]!.code === "unrecognized_keys" ? error.issues[0]!.message : `columns ${noColumns}`,
+      );
+    const { column_names: names, column_aliases: aliases } = data;
+    if (names != null && aliases != null) throw unsupported("columns and aliases in one query");
+    return names ?? (aliases == null ? undefined : Object.entries(aliases));
   })
   .superRefine((given, context) => {
     for (const column of given ?? []) {
       if (typeof column === "string") continue;
       if (typeof column[1] === "string") checkSql(column[1], context);
-      else
-        context.addIssue({
-          code: "custom",
-          message: "must be an array of columns, or an object of names and expressions",
-        });
+      else context.addIssue({ code: "custom", message: noColumns });
     }
   });
 

@@ -88,25 +88,31 @@ const diskFull: Problem = { status: 507, code: codes.internal, error: "the servi
 function isFull(thrown: unknown): boolean {
   return (
     (thrown as { code?: unknown } | null)?.code === "ENOSPC" ||
-    /No space left on device \(os error 28\)/.test(String(thrown))
+    /No space left on device \(os error 28\)/.test(withoutQuoted(String(thrown)))
   );
 }
 
 function engineProblemOf(thrown: unknown, folder: string): Problem {
   const error = clean(engineProblem(thrown), folder);
   if (isConflict(thrown)) return { status: 409, code: codes.concurrentModification, error: tooManyChanges };
-  const known = engineProblems.find(([pattern]) => pattern.test(error));
+  const named = withoutQuoted(error);
+  const known = engineProblems.find(([pattern]) => pattern.test(named));
   if (known !== undefined) return { status: known[1], code: codes[known[2]], error };
   if (isFull(thrown)) return diskFull;
-  if (/LanceError\(IO\)|os error|Permission denied|^Not found:/i.test(String(thrown)))
+  if (/LanceError\(IO\)|os error|Permission denied|^Not found:/i.test(withoutQuoted(String(thrown))))
     return { status: 500, code: codes.internal, error: internal };
-  if (/panic|unwrap\(\)|unreachable/i.test(error))
+  if (/panic|unwrap\(\)|unreachable/i.test(named))
     return {
       status: 400,
       code: codes.invalidInput,
       error: "the engine gave up on this request; check types and values",
     };
   return { status: 400, code: codes.invalidInput, error };
+}
+
+/** From the first quote to the last: between them are values and SQL, which may look like any problem. */
+function withoutQuoted(text: string): string {
+  return text.replace(/'.*'/s, "''").replace(/".*"/s, '""').replace(/`.*`/s, "``");
 }
 
 function clean(text: string, folder: string): string {
