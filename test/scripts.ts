@@ -14,6 +14,7 @@ export const scripts: Readonly<Record<string, Readonly<Record<string, readonly s
     clients: ["test/clients/run.ts"],
     "crash-matrix": ["test/fault/crash-matrix.ts"],
     environment: ["test/environments/run.ts"],
+    fuzz: ["test/fuzz/run.ts"],
     lines: ["test/budgets.ts"],
     indexes: ["test/clients/indexes.ts"],
     matrix: ["test/oracle/matrix/run.ts"],
@@ -42,7 +43,7 @@ export const scripts: Readonly<Record<string, Readonly<Record<string, readonly s
 };
 
 /** Those that run the built command. */
-const built: ReadonlySet<string> = new Set(["environment"]);
+const built: ReadonlySet<string> = new Set(["environment", "fuzz"]);
 
 if (import.meta.main) run(...process.argv.slice(2));
 

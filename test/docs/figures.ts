@@ -116,6 +116,8 @@ export const figures: Readonly<Record<string, readonly string[]>> = {
     `runs ${number(numberIn("test/histories/run.ts", /histories: .*default: "(\d+)"/))} random histories`,
     `starts ${runs![0]} runs of ${swaps![0]} migrations in the dialect \`namespace\` and kills ${crowdKills![0]} holder.`,
     `starts ${runs![1]} of ${swaps![1]} migrations in each dialect and kills ${crowdKills![1]}.`,
+    `sends ${number(numberIn("test/fuzz/run.ts", /requests: .*default: "(\d+)"/))} drawn requests`,
+    `\`test/fuzz\` sends ${roundsIn("test/fuzz/fuzz.test.ts", "requests")[0]}.`,
     `It runs ${numberIn("test/fault/store-race.ts", /rounds: .*default: "(\d+)"/)} races of ${numberIn("test/fault/store-race.ts", /runners: .*default: "(\d+)"/)} first runs`,
     `generates ${generated[0]} random pairs of schemas, or ${generated[1]} with`,
     `generates ${branches[0]} random pairs of branches, or ${branches[1]} with`,

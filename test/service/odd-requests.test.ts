@@ -1,4 +1,4 @@
-/** Requests that were drawn at random once, and were answered badly. */
+/** Requests that the fuzzer (test/fuzz) found to be answered badly. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
