@@ -1,7 +1,9 @@
 /** Queries and searches. Their results stay in the form in which the engine returns them: Arrow IPC files. */
+import type { FullTextQuery } from "@lancedb/lancedb";
 import type { Column } from "../schema/data-type.ts";
 import { nativeTable, type AnyTable } from "./engine.ts";
-import { toNative, type TextQuery } from "./text-query.ts";
+
+export type { FullTextQuery };
 
 export interface Search {
   readonly filter?: string | undefined;
@@ -12,8 +14,16 @@ export interface Search {
   readonly orderBy?: readonly Ordering[] | undefined;
   readonly withRowId?: boolean | undefined;
   readonly fastSearch?: boolean | undefined;
-  readonly text?: TextQuery | undefined;
+  /** As a person types it, or an object of the engine's classes for queries. */
+  readonly text?: TypedText | FullTextQuery | undefined;
   readonly nearest?: VectorSearch | undefined;
+}
+
+export interface TypedText {
+  /** In quotes, it is a phrase. */
+  readonly query: string;
+  /** All that have an index for full text, if absent. */
+  readonly columns?: readonly string[] | undefined;
 }
 
 interface Ordering {
@@ -105,7 +115,7 @@ function prepare(plain: NativeQuery, search: Search): NativeQuery | NativeVector
   const query = search.nearest === undefined ? plain : near(plain, search.nearest);
   const { filter, columns, limit, offset, orderBy, text } = search;
   if (filter !== undefined) query.onlyIf(filter);
-  if (text !== undefined) query.fullTextSearch(toNative(text));
+  if (text !== undefined) query.fullTextSearch(nativeText(text));
   if (columns !== undefined) select(query, columns);
   if (limit !== undefined) query.limit(limit);
   if (offset !== undefined) query.offset(offset);
@@ -113,6 +123,12 @@ function prepare(plain: NativeQuery, search: Search): NativeQuery | NativeVector
   if (search.withRowId === true) query.withRowId();
   if (search.fastSearch === true) query.fastSearch();
   return query;
+}
+
+function nativeText(text: TypedText | FullTextQuery): object {
+  // The classes hold the binding's object, which their types leave out.
+  if ("queryType" in text) return { query: (text as unknown as { readonly inner: object }).inner };
+  return { query: text.query, columns: text.columns ?? null };
 }
 
 function select(query: NativeQuery | NativeVectorQuery, columns: NonNullable<Search["columns"]>): void {

@@ -8,7 +8,7 @@ import swagger from "@fastify/swagger";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { jsonType, streamType } from "../../wire/content-types.ts";
-import { boundConnections, createTally } from "./connections.ts";
+import { boundConnections, countRefusals } from "./connections.ts";
 import { checkContentType, checked } from "./work/check-request.ts";
 import { createGuard, type GuardOptions } from "./authenticate.ts";
 import { openApiOptions, pathSchema } from "./openapi.ts";
@@ -59,7 +59,7 @@ export async function createApp(options: AppOptions) {
   const atWork = new Set<Promise<unknown>>();
   const log = createServiceLog(options.log, [apiKey]);
   const outsiders = createOutsiders(log.request);
-  const refused = createTally(log.note);
+  const refused = countRefusals(log.note);
   const traffic = createTraffic(refused.add);
   const app = fastify({
     logger: false,

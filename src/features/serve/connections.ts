@@ -20,7 +20,7 @@ interface Connections {
   readonly silent: Set<Socket>;
 }
 
-export function boundConnections(server: Server, refused: Tally): void {
+export function boundConnections(server: Server, refused: Refusals): void {
   const byAddress = new Map<string, Connections>();
   const forget = (mine: Connections, socket: Socket, address: string) => {
     mine.all.delete(socket);
@@ -67,10 +67,10 @@ const noteDelay = 1_000;
 /** In a line. Each address has limits of its own. */
 const mostReasons = 5;
 
-export type Tally = ReturnType<typeof createTally>;
+export type Refusals = ReturnType<typeof countRefusals>;
 
 /** Counts refusals by the limit that they exceeded. `note` gets a line about them, at most one in a minute. */
-export function createTally(note: (line: string) => void) {
+export function countRefusals(note: (line: string) => void) {
   const counts = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let last = -Infinity;

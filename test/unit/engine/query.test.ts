@@ -14,7 +14,7 @@ async function aTable() {
 }
 
 test("a search for a word finds the rows with it, and no others", async () => {
-  const { first } = await search(await aTable(), { text: { kind: "typed", terms: "needle", columns: ["title"] } });
+  const { first } = await search(await aTable(), { text: { query: "needle", columns: ["title"] } });
   expect(rowsInFile(first)).toBe(1);
 });
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { analyze, explain, search, type VectorSearch, type Search } from "../../../engine/query.ts";
 import { joinFiles } from "../../../wire/arrow/ipc-file.ts";
 import { invalidInput, withoutFolder } from "../tables/error-answer.ts";
+import { toEngineQuery } from "../tables/text-query.ts";
 import { checkOut } from "./tables.ts";
 import { ignored, json, object, only, unsupported } from "./fields.ts";
 import { checkSql, flag, optional, routesOf, sql, text, versionOrTag } from "./route.ts";
@@ -157,9 +158,13 @@ function toSearch(given: z.output<typeof body>): Search {
     })),
     withRowId: given.with_row_id,
     fastSearch: given.fast_search,
-    text: given.full_text_query,
+    text: textOf(given.full_text_query),
     nearest: hasVector(given) ? toNearest(given, given.vector) : undefined,
   };
+}
+
+function textOf(query: z.output<typeof body>["full_text_query"]): Search["text"] {
+  return query !== undefined && "kind" in query ? toEngineQuery(query) : query;
 }
 
 /** Both protocols require a vector, and an empty one stands for none. */

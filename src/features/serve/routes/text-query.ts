@@ -3,7 +3,8 @@
  * namespace in an object of their own (`structured_query`, `string_query`).
  */
 import { z } from "zod";
-import type { MatchQuery, StructuredQuery, TextQuery } from "../../../engine/text-query.ts";
+import type { TypedText } from "../../../engine/query.ts";
+import type { MatchQuery, StructuredQuery } from "../tables/text-query.ts";
 import { object, unsupported } from "./fields.ts";
 import { text } from "./route.ts";
 
@@ -69,13 +70,12 @@ export const textQuery = object({
   columns,
   string_query: object({ query: z.string("must be a text"), columns }).nullish(),
   structured_query: object({ query: sent }).nullish(),
-}).transform((given, context): TextQuery => {
+}).transform((given, context): TypedText | StructuredQuery => {
   const query = given.structured_query?.query ?? given.string_query?.query ?? given.query;
   const within = given.string_query?.columns ?? given.columns ?? [];
   const isOne = [given.query, given.string_query, given.structured_query].filter((one) => one != null).length === 1;
   if (query == null || !isOne) return problem(context, "must hold one query");
-  if (typeof query === "string")
-    return { kind: "typed", terms: query, columns: within.length === 0 ? undefined : within };
+  if (typeof query === "string") return { query, columns: within.length === 0 ? undefined : within };
   if (within.length > 0) return problem(context, "must name its columns inside its query");
   try {
     return typed(query) ?? structured(query);
@@ -94,11 +94,9 @@ function problem(context: z.RefinementCtx, message: string): never {
 class Unclear extends Error {}
 
 /** Without a column, only what a person types can be searched for. */
-function typed({ match, phrase }: Sent): TextQuery | undefined {
-  if (match != null && match.column == null && isUsual(match) && !isQuoted(match.terms))
-    return { kind: "typed", terms: match.terms, columns: undefined };
-  if (phrase != null && phrase.column == null && (phrase.slop ?? 0) === 0)
-    return { kind: "typed", terms: `"${phrase.terms}"`, columns: undefined };
+function typed({ match, phrase }: Sent): TypedText | undefined {
+  if (match != null && match.column == null && isUsual(match) && !isQuoted(match.terms)) return { query: match.terms };
+  if (phrase != null && phrase.column == null && (phrase.slop ?? 0) === 0) return { query: `"${phrase.terms}"` };
   return undefined;
 }
 

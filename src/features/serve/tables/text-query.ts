@@ -1,6 +1,6 @@
-/** Full-text queries: a text as a person types it, or a structure of texts. */
-import type { FullTextQuery } from "@lancedb/lancedb";
-import { loadEngine } from "./engine.ts";
+/** Full-text queries with a structure, and how the engine is asked for them. */
+import { loadEngine } from "../../../engine/engine.ts";
+import type { FullTextQuery } from "../../../engine/query.ts";
 
 /** Words that are each compared on their own. */
 export interface MatchQuery {
@@ -49,22 +49,8 @@ export interface BooleanQuery {
 
 export type StructuredQuery = MatchQuery | PhraseQuery | MultiMatchQuery | BoostQuery | BooleanQuery;
 
-/** A text in quotes is a phrase. Without columns, it is searched for in all that have an index. */
-export interface TypedQuery {
-  readonly kind: "typed";
-  readonly terms: string;
-  readonly columns: readonly string[] | undefined;
-}
-
-export type TextQuery = TypedQuery | StructuredQuery;
-
-/** What the engine's binding takes as a query. */
-export function toNative(query: TextQuery): object {
-  if (query.kind === "typed") return { query: query.terms, columns: query.columns ?? null };
-  return { query: (structured(query) as unknown as { readonly inner: object }).inner };
-}
-
-function structured(query: StructuredQuery): FullTextQuery {
+/** The query in the engine's classes. */
+export function toEngineQuery(query: StructuredQuery): FullTextQuery {
   const engine = loadEngine();
   switch (query.kind) {
     case "match":
@@ -82,10 +68,10 @@ function structured(query: StructuredQuery): FullTextQuery {
         operator: query.operator as never,
       });
     case "boost":
-      return new engine.BoostQuery(structured(query.positive), structured(query.negative), {
+      return new engine.BoostQuery(toEngineQuery(query.positive), toEngineQuery(query.negative), {
         ...(query.negativeBoost !== undefined && { negativeBoost: query.negativeBoost }),
       });
     case "boolean":
-      return new engine.BooleanQuery(query.parts.map(([occur, part]) => [occur as never, structured(part)]));
+      return new engine.BooleanQuery(query.parts.map(([occur, part]) => [occur as never, toEngineQuery(part)]));
   }
 }
