@@ -5,8 +5,9 @@
  * - Which rows were written? Reads the ids or the values of the rows of two versions.
  * - Which commit left the table as it is, and what came before that commit? Compares the columns of versions.
  *
- * Which metadata and indexes others have set follows from two descriptions of the table: see
- * plan/reconcile/foreign-settings.ts.
+ * Two other questions about others are asked elsewhere. Which metadata and indexes they have set follows from two
+ * descriptions of the table: see plan/reconcile/foreign-settings.ts. Whether they made what looks as if an action had
+ * made it is known to the target alone: see made-by-others.ts.
  */
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { VersionSpan } from "../../plan/assess/version-spans.ts";
