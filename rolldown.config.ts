@@ -151,7 +151,12 @@ export const command = defineConfig({
         // The rest of it, loaded where rows are read and written.
         { name: "apache-arrow", test: /\/node_modules\/apache-arrow\//, priority: 2 },
         { name: "rest", test: /\/src\/features\/rest\/rest\.ts$/, priority: 2 },
-        { name: "shared", test: /\/src\/(?!features|wire|schema\/text\/print-source)/, minShareCount: 2, priority: 2 },
+        {
+          name: "shared",
+          test: /\/src\/(?!features\/(?!shared\/)|wire|features\/shared\/print-source)/,
+          minShareCount: 2,
+          priority: 2,
+        },
         // One file for a feature, without what needs packages that a project may lack.
         {
           name: featureOf,

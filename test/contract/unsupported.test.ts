@@ -1,7 +1,7 @@
 /** What a target can't do is refused in the plan, and by lint before there is one. */
 import { expect, test } from "vitest";
 import { embed } from "../../src/features/embed/feature.ts";
-import { checkMigrations } from "../../src/commands/check-migrations/check-migrations.ts";
+import { checkMigrations } from "../../src/features/shared/check-migrations/check-migrations.ts";
 import { up } from "../../src/commands/up.ts";
 import { plan } from "../../src/commands/plan.ts";
 import type { MigratorOptions } from "../../src/run/run-context.ts";

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import * as m from "lance-migrate";
 import { formatColumn, type Column } from "../../src/schema/data-type.ts";
 import { typeSource } from "../../src/schema/text/typescript-source.ts";
-import { layOut } from "../../src/schema/text/print-source.ts";
+import { layOut } from "../../src/features/shared/print-source.ts";
 import { drawnRows } from "../support/drawn-rows.ts";
 import { readColumns } from "../../src/engine/engine.ts";
 import { aProject, root, type Project } from "../support/project.ts";

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import * as m from "lance-migrate";
 import type { Column } from "../../src/schema/data-type.ts";
 import { typeSource } from "../../src/schema/text/typescript-source.ts";
-import { layOut } from "../../src/schema/text/print-source.ts";
+import { layOut } from "../../src/features/shared/print-source.ts";
 import { officialPackages, pythonWith } from "../clients/client.ts";
 import { drawnRows } from "../support/drawn-rows.ts";
 import { lacks } from "../support/needs.ts";

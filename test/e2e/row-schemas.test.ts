@@ -8,7 +8,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import * as m from "lance-migrate";
 import type { DataType } from "../../src/schema/data-type.ts";
 import { typeSource } from "../../src/schema/text/typescript-source.ts";
-import { layOut } from "../../src/schema/text/print-source.ts";
+import { layOut } from "../../src/features/shared/print-source.ts";
 import { aProject, root, type Project } from "../support/project.ts";
 import { lancedb } from "../support/tables.ts";
 import type { Table as LanceTable } from "@lancedb/lancedb";

@@ -1,7 +1,7 @@
 /** Random steps of all kinds: TypeScript takes all that the fold takes, and knows the tables after them as the fold does. */
 import { expect, test } from "vitest";
 import { isMigrateError } from "../../src/errors/migrate-error.ts";
-import { layOut } from "../../src/schema/text/print-source.ts";
+import { layOut } from "../../src/features/shared/print-source.ts";
 import { historyTypes } from "../../src/features/types/history-types.ts";
 import { tablesAfter } from "../../src/actions/apply-action.ts";
 import { formatPath } from "../../src/schema/path.ts";

@@ -8,7 +8,7 @@ import { formatType, sameType, type DataType } from "../../src/schema/data-type.
 import { layOutType } from "../../src/features/types/print/print-type.ts";
 import { shapeSource } from "../../src/features/types/history-types.ts";
 import { typeSource } from "../../src/schema/text/typescript-source.ts";
-import { layOut } from "../../src/schema/text/print-source.ts";
+import { layOut } from "../../src/features/shared/print-source.ts";
 import { root, temporaryFolder } from "../support/project.ts";
 import { typeProblems } from "../support/type-check.ts";
 

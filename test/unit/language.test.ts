@@ -32,7 +32,7 @@ const phrases: readonly (readonly [pattern: RegExp, instead: string])[] = [
 const exceptions: readonly (readonly [file: string, part: string, reason: string])[] = [
   ["docs/internals/simulator.md", "appends of others in the way", "is output of the simulator"],
   ["src/errors/files.ts", "says", "is a field of the error's details, which programs read"],
-  ["src/migrations/check-after.ts", "says", "the same field"],
+  ["src/features/shared/check-after.ts", "says", "the same field"],
   ["src/features/lint/finding-position.ts", "says", "the same field"],
   ["src/ledger/journal/marker-name.ts", "says why", "the hashes of later records may cover this text"],
 ];

@@ -3,15 +3,15 @@ import type { DiffAnswer } from "./generate/diff-columns.ts";
 import type { Diff } from "./generate/diff-tables.ts";
 import { compareDeclared, goneWords, questionOf } from "./generate/generate.ts";
 import { lostValues } from "./generate/lost-values.ts";
-import { loadSchema } from "../../migrations/load-schema.ts";
-import { schemaFile } from "../../session/file-kind.ts";
+import { loadSchema } from "../shared/load-schema.ts";
+import { schemaFile } from "../shared/file-kind.ts";
 import { defineCommand, withAnySession } from "../../cli/command/command.ts";
 import type { CommandResult } from "../../cli/command/exit-code.ts";
 import { acceptFlag, nameArgument, switchFlag } from "../../cli/command/flags.ts";
 import type { Output } from "../../cli/command/output.ts";
 import { answerFlags, askUntilAnswered, checkTyped, nameOf, typedAnswers } from "./input/diff-answers.ts";
 import { writingNext } from "./scaffold/write-migration.ts";
-import { describeSteps, renderUpdated, renderWritten } from "../../cli/render/steps.ts";
+import { describeSteps, renderUpdated, renderWritten } from "../shared/written-files.ts";
 import type * as shapes from "./json.ts";
 
 export const generateCommand = defineCommand({

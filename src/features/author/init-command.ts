@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { shellWord } from "../../schema/text/format-notation.ts";
+import { shellWord } from "../shared/format-notation.ts";
 import { int64, utf8, vector } from "../../schema/declare/type-builders.ts";
 import { isFolder, type InitChoice, type TablePlace } from "./init/files.ts";
 import type { NextCommand } from "./init/next-commands.ts";
@@ -14,7 +14,7 @@ import { nameArgument, switchFlag } from "../../cli/command/flags.ts";
 import type { Output } from "../../cli/command/output.ts";
 import { canAsk } from "../../cli/input/prompt.ts";
 import { writingNext } from "./scaffold/write-migration.ts";
-import { renderWritten, shownPath } from "../../cli/render/steps.ts";
+import { renderWritten, shownPath } from "../shared/written-files.ts";
 import { pullInto } from "./pull-command.ts";
 import type * as shapes from "./json.ts";
 

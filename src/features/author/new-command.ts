@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { schemaFile } from "../../session/file-kind.ts";
+import { schemaFile } from "../shared/file-kind.ts";
 import { defineCommand, withAnySession } from "../../cli/command/command.ts";
 import { acceptFlag, nameArgument, switchFlag } from "../../cli/command/flags.ts";
 import { askSteps } from "./input/prompt-steps.ts";
 import { canAsk } from "../../cli/input/prompt.ts";
 import { stepFlagTable, typedSteps } from "./input/step-flags.ts";
 import { writingNext } from "./scaffold/write-migration.ts";
-import { renderUpdated, renderWritten, shownPath } from "../../cli/render/steps.ts";
+import { renderUpdated, renderWritten, shownPath } from "../shared/written-files.ts";
 import type * as shapes from "./json.ts";
 
 export const newCommand = defineCommand({

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Output } from "../../cli/command/output.ts";
-import { staleLock } from "../../session/lock-file.ts";
+import { staleLock } from "../shared/lock-file.ts";
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import { lockName } from "../../migrations/schema-lock.ts";
 import { schemaRevisions } from "../../run/schema-history.ts";

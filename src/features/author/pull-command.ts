@@ -4,12 +4,12 @@ import { pull } from "./adopt/pull.ts";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { databaseAfter, schemaRevisions } from "../../run/schema-history.ts";
 import type { Session } from "../../session/session.ts";
-import { schemaFile } from "../../session/file-kind.ts";
+import { schemaFile } from "../shared/file-kind.ts";
 import { defineCommand, withAnySession, withSession, type Context } from "../../cli/command/command.ts";
 import { flag, nameArgument, switchFlag, wrongFlag } from "../../cli/command/flags.ts";
 import { writingNext } from "./scaffold/write-migration.ts";
-import { authoring } from "../../session/authoring.ts";
-import { describeSteps, renderUpdated, shownPath } from "../../cli/render/steps.ts";
+import { authoring } from "../shared/authoring.ts";
+import { describeSteps, renderUpdated, shownPath } from "../shared/written-files.ts";
 import type * as shapes from "./json.ts";
 
 /** The texts of a flag that was given once or several times. */

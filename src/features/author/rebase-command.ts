@@ -9,9 +9,9 @@ import { compileStep } from "../../steps/registry.ts";
 import { derivedFiles } from "../../cli/command/additions.ts";
 import { defineCommand, withAnySession } from "../../cli/command/command.ts";
 import { choiceFlag, switchFlag, textFlag } from "../../cli/command/flags.ts";
-import { writeLockOf } from "../../session/lock-file.ts";
+import { writeLockOf } from "../shared/lock-file.ts";
 import type { Output } from "../../cli/command/output.ts";
-import { renderUpdated } from "../../cli/render/steps.ts";
+import { renderUpdated } from "../shared/written-files.ts";
 import type * as shapes from "./json.ts";
 
 export const rebaseCommand = defineCommand({

@@ -5,14 +5,14 @@ import { schemaRevisions } from "../../run/schema-history.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { planSquash, type SquashResult } from "./branch/plan-squash.ts";
 import { checkedName, writeMigration } from "./scaffold/create-migration.ts";
-import { fileKind } from "../../session/file-kind.ts";
+import { fileKind } from "../shared/file-kind.ts";
 import { openScratch } from "../../targets/index.ts";
 import { derivedFiles } from "../../cli/command/additions.ts";
 import { defineCommand, withAnySession } from "../../cli/command/command.ts";
 import { nameArgument, switchFlag, versionFlag } from "../../cli/command/flags.ts";
-import { writeLockOf } from "../../session/lock-file.ts";
+import { writeLockOf } from "../shared/lock-file.ts";
 import type { Output } from "../../cli/command/output.ts";
-import { renderUpdated, shownPath } from "../../cli/render/steps.ts";
+import { renderUpdated, shownPath } from "../shared/written-files.ts";
 import type * as shapes from "./json.ts";
 
 export const squashCommand = defineCommand({

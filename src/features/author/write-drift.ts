@@ -8,12 +8,12 @@ import { nameArgument, switchFlag } from "../../cli/command/flags.ts";
 import { renderDifferences } from "../../cli/commands/verify.ts";
 import { answerFlags, askUntilAnswered, checkTyped, nameOf, typedAnswers } from "./input/diff-answers.ts";
 import { writingNext } from "./scaffold/write-migration.ts";
-import { describeSteps, renderUpdated, renderWritten } from "../../cli/render/steps.ts";
+import { describeSteps, renderUpdated, renderWritten } from "../shared/written-files.ts";
 import { findDrift } from "./adopt/adopt-drift.ts";
 import type { DiffAnswer } from "./generate/diff-columns.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { differenceDocument } from "../../plan/history/table-drift.ts";
-import { schemaFile } from "../../session/file-kind.ts";
+import { schemaFile } from "../shared/file-kind.ts";
 import type * as shapes from "./json.ts";
 
 export const writeDrift = defineExtension({

@@ -2,14 +2,14 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { bundleName, bundleText, isBundle } from "./bundle.ts";
-import { afterProblems } from "../../migrations/check-after.ts";
+import { afterProblems } from "../shared/check-after.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
 import { checkTarget } from "../../session/open-target.ts";
 import { openProject } from "../../session/session.ts";
 import { defineCommand } from "../../cli/command/command.ts";
 import { switchFlag, textFlag } from "../../cli/command/flags.ts";
-import { renderWritten, shownPath } from "../../cli/render/steps.ts";
+import { renderWritten, shownPath } from "../shared/written-files.ts";
 import type * as shapes from "./json.ts";
 
 export const buildCommand = defineCommand({

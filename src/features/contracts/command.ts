@@ -10,8 +10,8 @@ import { jsonAt } from "./check/read-contracts.ts";
 import { derivedFiles } from "../../cli/command/additions.ts";
 import { defineCommand, withAnyTarget } from "../../cli/command/command.ts";
 import { switchFlag, textFlag } from "../../cli/command/flags.ts";
-import { authoring } from "../../session/authoring.ts";
-import { renderWritten, shownPath } from "../../cli/render/steps.ts";
+import { authoring } from "../shared/authoring.ts";
+import { renderWritten, shownPath } from "../shared/written-files.ts";
 import type * as shapes from "./json.ts";
 
 const usualFile = "contract.json";

@@ -8,9 +8,9 @@ import {
   start,
   type SourcePosition,
 } from "./source/source-positions.ts";
-import { missingIn } from "../../commands/check-migrations/follow-up-errors.ts";
+import { missingIn } from "../shared/check-migrations/follow-up-errors.ts";
 import { callsOf } from "../../steps/define/call-sites.ts";
-import type { ReadFile } from "../../commands/check-migrations/check-migrations.ts";
+import type { ReadFile } from "../shared/check-migrations/check-migrations.ts";
 
 /** The position of a problem; the start of the file if it cannot be determined. */
 export function positionOfProblem(problem: MigrateError, text: string, read: ReadFile | undefined): SourcePosition {

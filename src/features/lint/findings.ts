@@ -2,14 +2,14 @@
 import { basename } from "node:path";
 import { isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
 import { readTextIfPresent } from "../../migrations/list-files.ts";
-import { loadSchema } from "../../migrations/load-schema.ts";
+import { loadSchema } from "../shared/load-schema.ts";
 import { ignoredAt, ignoresIn } from "./source/lint-ignores.ts";
 import { positionOfWord, start, type SourcePosition } from "./source/source-positions.ts";
 import * as registry from "./rules/index.ts";
 import type { OtherTarget } from "../../plan/problems-elsewhere.ts";
 import type { Declared, Rule, Severity } from "./rules/rule.ts";
 import { similarName } from "../../schema/names.ts";
-import type { CheckedMigrations } from "../../commands/check-migrations/check-migrations.ts";
+import type { CheckedMigrations } from "../shared/check-migrations/check-migrations.ts";
 import { positionOfProblem, positionsOfStep } from "./finding-position.ts";
 
 export type RuleId = (typeof registry)[keyof typeof registry]["id"];

@@ -26,7 +26,7 @@ import { up } from "../../commands/up.ts";
 import { upRun } from "../../commands/up-rules.ts";
 import { planOn, type PlannedOn } from "../../commands/run.ts";
 import { computingOf, runContext, type MigratorOptions } from "../../run/run-context.ts";
-import { alone, describeScratch } from "../../commands/scratch-snapshots.ts";
+import { alone, describeScratch } from "../shared/scratch-snapshots.ts";
 import { touchedTables } from "../../plan/reconcile/reconcile.ts";
 import { fillCopy, inPlaceOf, type CopiedTable } from "./scratch-copy.ts";
 import type { StepSample } from "../../run/computed.ts";

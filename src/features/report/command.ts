@@ -8,7 +8,7 @@ import { count, formatNumber, MigrateError } from "../../errors/migrate-error.ts
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
 import { defineCommand, withTarget, type Context } from "../../cli/command/command.ts";
 import { bundleFlags, switchFlag, textFlag, wholeFlag } from "../../cli/command/flags.ts";
-import { shownPath } from "../../cli/render/steps.ts";
+import { shownPath } from "../shared/written-files.ts";
 import { reportAll } from "./report-all.ts";
 import { fleetPage, isReportPage, reportPage } from "./page.ts";
 import type * as shapes from "./json.ts";

@@ -15,7 +15,7 @@ import { differenceDocument } from "../../plan/history/table-drift.ts";
 import { planDocument } from "../../plan/document/plan-document.ts";
 import { survey } from "../../run/prepare/estimate.ts";
 import { computingOf, runContext, type MigratorOptions, type RunContext } from "../../run/run-context.ts";
-import { planWhatWorks } from "../../commands/check-migrations/plan-what-works.ts";
+import { planWhatWorks } from "../shared/check-migrations/plan-what-works.ts";
 import { planToShow } from "../../commands/plan.ts";
 import { prune } from "../../commands/prune.ts";
 import { history, recognised, status, type StatusResult } from "../../commands/status.ts";

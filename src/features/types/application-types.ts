@@ -4,7 +4,7 @@ import type { Column } from "../../schema/data-type.ts";
 import { call } from "../../schema/text/typescript-source.ts";
 import type { Database } from "../../schema/table.ts";
 import { fieldSource, hasArrow, helpers } from "./arrow-source.ts";
-import { namesIn } from "../../schema/text/print-source.ts";
+import { namesIn } from "../shared/print-source.ts";
 import { namer } from "./print/type-names.ts";
 import { inputName, inputSource, rowSchemaHelpers } from "./row-schemas.ts";
 import { constSource, rowTypes, type RowForm } from "./row-types.ts";

@@ -10,8 +10,8 @@ import type { CommandResult } from "../../cli/command/exit-code.ts";
 import { patternFlag, switchFlag } from "../../cli/command/flags.ts";
 import type { Output } from "../../cli/command/output.ts";
 import { applicationPaths, settingsIn, writeNoted } from "./update-types.ts";
-import { authoring } from "../../session/authoring.ts";
-import { renderWritten, shownPath } from "../../cli/render/steps.ts";
+import { authoring } from "../shared/authoring.ts";
+import { renderWritten, shownPath } from "../shared/written-files.ts";
 import type * as shapes from "./json.ts";
 
 const outProblem = "must be a .ts or .py file for the application, outside the migrations folder";

@@ -3,7 +3,7 @@ import { formatVersion } from "../../migrations/file-name.ts";
 import type { SchemaRevision } from "../../run/schema-history.ts";
 import { formatType, itemName, type Column } from "../../schema/data-type.ts";
 import { writtenMark } from "./application-types.ts";
-import { textText } from "../../schema/text/print-source.ts";
+import { textText } from "../shared/print-source.ts";
 import { layOutType, type TypeMember, type TypeSource } from "./print/print-type.ts";
 
 const start = `${writtenMark} The tables after each migration, for after() of lance-migrate.

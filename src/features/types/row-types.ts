@@ -1,6 +1,6 @@
 /** Types of rows as TypeScript source, and a type of its own for every struct in them. Pure. */
 import type { Column, DataType } from "../../schema/data-type.ts";
-import { layOut } from "../../schema/text/print-source.ts";
+import { layOut } from "../shared/print-source.ts";
 import type { Source } from "../../schema/text/typescript-source.ts";
 import type { NamedType, TypeMember } from "./print/print-type.ts";
 

@@ -5,7 +5,7 @@ import { foldLedger } from "../../../ledger/state/fold.ts";
 import { ledgerOfMarker, parseMarkerName } from "../../../ledger/journal/marker-name.ts";
 import { isLedgerShaped } from "../../../ledger/journal/rows-journal.ts";
 import { adopt, undeclarable, type Adoption } from "./adopt-tables.ts";
-import { shellWord } from "../../../schema/text/format-notation.ts";
+import { shellWord } from "../../shared/format-notation.ts";
 import { similarName } from "../../../schema/names.ts";
 import { databaseOf, type Database } from "../../../schema/table.ts";
 import { runContext, type MigratorOptions } from "../../../run/run-context.ts";

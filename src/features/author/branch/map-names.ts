@@ -5,7 +5,7 @@ import { applyActions, describeAction, refAfter } from "../../../actions/apply-a
 import type { Moving } from "../../../steps/define/name-map.ts";
 import { formatPath, isWithin, parsePath, restOf, type Path } from "../../../schema/path.ts";
 import type { RowValues } from "../../../schema/row-values.ts";
-import { hasWord } from "../../../schema/text/whole-word.ts";
+import { hasWord } from "../../shared/whole-word.ts";
 import { columnPaths, type Database, type Table } from "../../../schema/table.ts";
 import { follow } from "../../../actions/follow.ts";
 import type { ColumnRef } from "../../../actions/model/action-model.ts";

@@ -12,7 +12,7 @@ import { differences } from "../../../schema/table.ts";
 import type { NewTables } from "../../../schema/table-format.ts";
 import { up } from "../../../commands/up.ts";
 import type { MigratorOptions } from "../../../run/run-context.ts";
-import { alone, describeScratch, sameRows } from "../../../commands/scratch-snapshots.ts";
+import { alone, describeScratch, sameRows } from "../../shared/scratch-snapshots.ts";
 import { differencesBetween } from "./rebase-steps.ts";
 import type { Scratch } from "../../../targets/contract/target.ts";
 

@@ -2,7 +2,7 @@
 import { castVerdict } from "../../../schema/cast-rules.ts";
 import { childColumns, formatType, sameType, withChildColumns, type Column } from "../../../schema/data-type.ts";
 import { extensionIn } from "../../../schema/reserved-metadata.ts";
-import { placeNotation, shellWord, typeNotation } from "../../../schema/text/format-notation.ts";
+import { placeNotation, shellWord, typeNotation } from "../../shared/format-notation.ts";
 import { formatPath, type Path } from "../../../schema/path.ts";
 import { addingStep } from "./from-action.ts";
 import type { Step } from "../../../steps/registry.ts";

@@ -3,10 +3,10 @@ import { MigrateError } from "../../../errors/migrate-error.ts";
 import type { DiffAnswer, Unsure, ValueStep } from "./diff-columns.ts";
 import { diff, diffCapabilities, type Diff } from "./diff-tables.ts";
 import { formatType } from "../../../schema/data-type.ts";
-import { placeNotation, shellWord } from "../../../schema/text/format-notation.ts";
+import { placeNotation, shellWord } from "../../shared/format-notation.ts";
 import { formatPath, parsePath } from "../../../schema/path.ts";
 import type { Database } from "../../../schema/table.ts";
-import type { CheckedMigrations } from "../../../commands/check-migrations/check-migrations.ts";
+import type { CheckedMigrations } from "../../shared/check-migrations/check-migrations.ts";
 import type { MigratorOptions } from "../../../run/run-context.ts";
 
 /** Throws the first problem that `lint` has found. */

@@ -14,8 +14,8 @@ import {
   checkMigrations,
   planningInput,
   type CheckedMigrations,
-} from "../../../commands/check-migrations/check-migrations.ts";
-import { planWhatWorks, tablesBefore } from "../../../commands/check-migrations/plan-what-works.ts";
+} from "../../shared/check-migrations/check-migrations.ts";
+import { planWhatWorks, tablesBefore } from "../../shared/check-migrations/plan-what-works.ts";
 import type { MigratorOptions } from "../../../run/run-context.ts";
 
 /**

@@ -1,5 +1,5 @@
 /** The texts of the files that `migrate init` writes. Pure. */
-import { textText } from "../../../schema/text/print-source.ts";
+import { textText } from "../../shared/print-source.ts";
 import type { PackageManager } from "../../../engine/package/package-manager.ts";
 
 /** Where the tables are: a folder, an object store, or a service. */

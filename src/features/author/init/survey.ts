@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { configNames, type LoadedConfig } from "../../../session/load-config.ts";
-import { fileKind, filesIn, lastMigration, type FileKind } from "../../../session/file-kind.ts";
+import { fileKind, filesIn, lastMigration, type FileKind } from "../../shared/file-kind.ts";
 import {
   foldersAbove,
   packageAt,

@@ -5,7 +5,7 @@ import { basename, dirname, extname, join } from "node:path";
 import { MigrateError } from "../../../errors/migrate-error.ts";
 import { formatVersion } from "../../../migrations/file-name.ts";
 import { listMigrations } from "../../../migrations/list-files.ts";
-import type { FileKind } from "../../../session/file-kind.ts";
+import type { FileKind } from "../../shared/file-kind.ts";
 import { checkWritten } from "./check-generated.ts";
 import { fillBuiltIn } from "./fill-built-in.ts";
 import type { Filling } from "./fill-lists.ts";

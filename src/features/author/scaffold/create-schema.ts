@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename } from "node:path";
 import { MigrateError } from "../../../errors/migrate-error.ts";
-import { loadSchema } from "../../../migrations/load-schema.ts";
+import { loadSchema } from "../../shared/load-schema.ts";
 import { diff } from "../generate/diff-tables.ts";
 import { sameTables, type Database } from "../../../schema/table.ts";
 import { typeProblemIn } from "./check-generated.ts";

@@ -1,7 +1,7 @@
 /** Fills steps into this package's own templates. Their form is known, so this does not need ts-morph. */
 import { existsSync, readFileSync } from "node:fs";
 import { MigrateError } from "../../../errors/migrate-error.ts";
-import { importLine, namesIn } from "../../../schema/text/print-source.ts";
+import { importLine, namesIn } from "../../shared/print-source.ts";
 import { listsOf, packageName, sentencesOf, withLists, type Filling, type ListExport } from "./fill-lists.ts";
 
 /** The comment of `up` in the templates. */

@@ -1,6 +1,6 @@
 /** Fills steps and other lists into the text of a migration. Where its parts are is found by fill-built-in.ts or fill-template.ts. */
 import type { Acceptance } from "../../../migrations/acceptance.ts";
-import { layOut } from "../../../schema/text/print-source.ts";
+import { layOut } from "../../shared/print-source.ts";
 import { call, valueSource, type Source } from "../../../schema/text/typescript-source.ts";
 import { stepSource, type Step } from "../../../steps/registry.ts";
 

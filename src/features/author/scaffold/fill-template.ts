@@ -1,7 +1,7 @@
 /** Fills steps into the templates and migrations of projects, whatever these look like, with ts-morph. */
 import type { Node, SourceFile, VariableDeclaration } from "ts-morph";
 import { firstLine, isMigrateError, MigrateError } from "../../../errors/migrate-error.ts";
-import { importLine, namesIn } from "../../../schema/text/print-source.ts";
+import { importLine, namesIn } from "../../shared/print-source.ts";
 import {
   listsOf,
   packageName,

@@ -3,7 +3,7 @@ import { call, fieldsSource, indexSource, valueSource, type Source } from "../..
 import type { Database, Table } from "../../../schema/table.ts";
 import { isRecreatable } from "../../../schema/table-index.ts";
 import { indexName } from "../../../steps/kinds/tables/create-index.ts";
-import { importLine, layOut, namesIn } from "../../../schema/text/print-source.ts";
+import { importLine, layOut, namesIn } from "../../shared/print-source.ts";
 
 const packageName = "lance-migrate";
 const start = "export default ";

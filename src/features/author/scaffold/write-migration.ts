@@ -1,13 +1,13 @@
 /** Writes the next migration, checked after the existing ones. */
 import type { Acceptance } from "../../../migrations/acceptance.ts";
 import { formatVersion } from "../../../migrations/file-name.ts";
-import { revisionOf } from "../../../commands/check-migrations/plan-what-works.ts";
+import { revisionOf } from "../../shared/check-migrations/plan-what-works.ts";
 import { problemsElsewhere } from "../../../plan/problems-elsewhere.ts";
 import { checkConsent, checkOnce, planNext, stepsBack } from "../generate/next-migration.ts";
 import { schemaRevisions } from "../../../run/schema-history.ts";
 import { nextMigration, writeMigration } from "./create-migration.ts";
-import { fileKind } from "../../../session/file-kind.ts";
-import { authoring } from "../../../session/authoring.ts";
+import { fileKind } from "../../shared/file-kind.ts";
+import { authoring } from "../../shared/authoring.ts";
 import { otherTargets } from "../../../session/open-target.ts";
 import type { Session } from "../../../session/session.ts";
 import type { Step } from "../../../steps/registry.ts";
@@ -16,7 +16,7 @@ import type { Context } from "../../../cli/command/command.ts";
 import type { Output } from "../../../cli/command/output.ts";
 import { firstLine } from "../../../errors/migrate-error.ts";
 import { lockName } from "../../../migrations/schema-lock.ts";
-import { writeLockOf } from "../../../session/lock-file.ts";
+import { writeLockOf } from "../../shared/lock-file.ts";
 
 export interface Next {
   readonly name: string;

@@ -13,7 +13,7 @@ import {
 import { childColumns, formatType, sameType, type Column, type DataType } from "../../../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
 import { findColumn, type Table } from "../../../schema/table.ts";
-import { typeNotation } from "../../../schema/text/format-notation.ts";
+import { typeNotation } from "../../shared/format-notation.ts";
 import { notationOf } from "../../../schema/text/parse-notation.ts";
 
 export interface Contract {

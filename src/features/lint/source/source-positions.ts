@@ -1,7 +1,7 @@
 /** Finds positions in the text of a migration file. */
 import { pathToFileURL } from "node:url";
 import type { CallSite } from "../../../steps/define/call-sites.ts";
-import { escapePattern } from "../../../schema/text/whole-word.ts";
+import { escapePattern } from "../../shared/whole-word.ts";
 
 /** Both numbers start at 1. Columns count UTF-16 units, as editors and Node do. */
 export interface SourcePosition {

@@ -1,5 +1,5 @@
 /** Lays out TypeScript types in lines as the common formatters do. Pure. */
-import { block, textText, width, widthOf } from "../../../schema/text/print-source.ts";
+import { block, textText, width, widthOf } from "../../shared/print-source.ts";
 
 export type TypeSource =
   | string

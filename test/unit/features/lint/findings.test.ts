@@ -25,7 +25,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import type { Migration } from "../../../../src/migrations/load.ts";
-import { checkMigrations } from "../../../../src/commands/check-migrations/check-migrations.ts";
+import { checkMigrations } from "../../../../src/features/shared/check-migrations/check-migrations.ts";
 import { findingsOf, ruleIds, type FindingsChoice } from "../../../../src/features/lint/findings.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import type { Model } from "../../../simulate/target/carry.ts";

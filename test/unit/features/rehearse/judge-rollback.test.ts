@@ -6,7 +6,7 @@ import {
   timesOf,
   type Trial,
 } from "../../../../src/features/rehearse/judge-rollback.ts";
-import type { CopySnapshots } from "../../../../src/commands/scratch-snapshots.ts";
+import type { CopySnapshots } from "../../../../src/features/shared/scratch-snapshots.ts";
 import type { PlannedAction, PlannedMigration } from "../../../../src/plan/make-plan.ts";
 import type { RollbackClass } from "../../../../src/plan/rollback/rollback-class.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import * as features from "../../../../../src/features/index.ts";
 import { writingNext } from "../../../../../src/features/author/scaffold/write-migration.ts";
-import { checkMigrations } from "../../../../../src/commands/check-migrations/check-migrations.ts";
+import { checkMigrations } from "../../../../../src/features/shared/check-migrations/check-migrations.ts";
 import { addColumn, utf8 } from "../../../../../src/index.ts";
 import type { Migration } from "../../../../../src/migrations/load.ts";
 import type { MigrationSource } from "../../../../../src/migrations/source.ts";

@@ -1,10 +1,10 @@
 /** Compares `migrations/lock.json` with the migrations, and writes it. */
 import { join, relative } from "node:path";
-import { catchMigrateError, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
-import { lockName, lockProblem } from "../migrations/schema-lock.ts";
-import { readGenerated, writeGenerated } from "../migrations/generated-file.ts";
-import { lockOf, type SchemaRevision } from "../run/schema-history.ts";
-import type { Session } from "./session.ts";
+import { catchMigrateError, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { lockName, lockProblem } from "../../migrations/schema-lock.ts";
+import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
+import { lockOf, type SchemaRevision } from "../../run/schema-history.ts";
+import type { Session } from "../../session/session.ts";
 
 /**
  * The error if the lock file is out of date or unreadable; undefined if it is up to date, or missing: it is optional.

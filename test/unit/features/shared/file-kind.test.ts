@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { fileKind, type FileKind } from "../../../src/session/file-kind.ts";
-import { temporaryFolder } from "../../support/project.ts";
+import { fileKind, type FileKind } from "../../../../src/features/shared/file-kind.ts";
+import { temporaryFolder } from "../../../support/project.ts";
 
 const commonJs = { type: "commonjs" };
 const script = { "index.js": "" };

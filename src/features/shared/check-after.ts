@@ -1,7 +1,7 @@
 /** Checks that each migration comes after the one that its `after` names. Pure. */
-import { MigrateError } from "../errors/migrate-error.ts";
-import { formatVersion } from "./file-name.ts";
-import type { Migration } from "./load.ts";
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { formatVersion } from "../../migrations/file-name.ts";
+import type { Migration } from "../../migrations/load.ts";
 
 /** `migrations`: all of them, in ascending order of version. */
 export function afterProblems(

@@ -1,6 +1,6 @@
 /** Formats columns and types in the notation that `notationOf` reads, and values for a shell. Pure. */
-import { formatType, type DataType } from "../data-type.ts";
-import type { Path } from "../path.ts";
+import { formatType, type DataType } from "../../schema/data-type.ts";
+import type { Path } from "../../schema/path.ts";
 
 /** A table, or a column of it. */
 export function placeNotation(table: string, path: Path = []): string {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { afterProblems } from "../../../src/migrations/check-after.ts";
+import { afterProblems } from "../../../../src/features/shared/check-after.ts";
 
 const migrations = (...says: readonly (string | undefined)[]) =>
   says.map((after, index) => ({ version: 2 * index + 1, file: `000${2 * index + 1}_x.ts`, after }));

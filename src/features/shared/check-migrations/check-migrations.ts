@@ -1,13 +1,13 @@
 /** Checks all migrations without a database: names, steps, and whether each step can work. */
 import { basename } from "node:path";
-import { isMigrateError, type MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
-import { foldLedger } from "../../ledger/state/fold.ts";
-import { readTextIfPresent, type MigrationFile } from "../../migrations/list-files.ts";
-import type { Migration } from "../../migrations/load.ts";
-import { afterProblems } from "../../migrations/check-after.ts";
+import { isMigrateError, type MigrateError, type StepPlace } from "../../../errors/migrate-error.ts";
+import { foldLedger } from "../../../ledger/state/fold.ts";
+import { readTextIfPresent, type MigrationFile } from "../../../migrations/list-files.ts";
+import type { Migration } from "../../../migrations/load.ts";
+import { afterProblems } from "../check-after.ts";
 import { wordsInStep, type Doubt } from "./follow-up-errors.ts";
 import { planWhatWorks, type PlacedDoubt, type Read, type Sound } from "./plan-what-works.ts";
-import type { MigratorOptions } from "../../run/run-context.ts";
+import type { MigratorOptions } from "../../../run/run-context.ts";
 
 export interface CheckedMigrations {
   /** How many migration files there are. */

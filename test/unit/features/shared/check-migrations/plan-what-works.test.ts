@@ -1,4 +1,4 @@
-import * as fc from "../../../support/fast-check.ts";
+import * as fc from "../../../../support/fast-check.ts";
 import {
   addColumn,
   createIndex,
@@ -16,14 +16,17 @@ import {
   type Step,
 } from "lance-migrate";
 import { expect, test } from "vitest";
-import type { MigrateError } from "../../../../src/errors/migrate-error.ts";
-import { foldLedger } from "../../../../src/ledger/state/fold.ts";
-import type { Migration } from "../../../../src/migrations/load.ts";
-import { makePlan } from "../../../../src/plan/make-plan.ts";
-import { planWhatWorks, type PlacedDoubt } from "../../../../src/commands/check-migrations/plan-what-works.ts";
-import { abilitiesOf } from "../../../simulate/target/memory-target.ts";
-import { chanceOf } from "../../../simulate/seeded-random.ts";
-import { aMigration, drawHistory } from "../../../simulate/history.ts";
+import type { MigrateError } from "../../../../../src/errors/migrate-error.ts";
+import { foldLedger } from "../../../../../src/ledger/state/fold.ts";
+import type { Migration } from "../../../../../src/migrations/load.ts";
+import { makePlan } from "../../../../../src/plan/make-plan.ts";
+import {
+  planWhatWorks,
+  type PlacedDoubt,
+} from "../../../../../src/features/shared/check-migrations/plan-what-works.ts";
+import { abilitiesOf } from "../../../../simulate/target/memory-target.ts";
+import { chanceOf } from "../../../../simulate/seeded-random.ts";
+import { aMigration, drawHistory } from "../../../../simulate/history.ts";
 
 const state = foldLedger([]);
 const capabilities = abilitiesOf("namespace");

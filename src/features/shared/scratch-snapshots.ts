@@ -1,6 +1,6 @@
 /** The tables of a scratch database, and how a run on it differs from one on a real target. */
-import type { Table } from "../schema/table.ts";
-import type { Scratch } from "../targets/contract/target.ts";
+import type { Table } from "../../schema/table.ts";
+import type { Scratch } from "../../targets/contract/target.ts";
 
 /** Only this run uses the copy: its lease must not expire on a slow machine, and it needs no guards against losses. */
 export const alone = {

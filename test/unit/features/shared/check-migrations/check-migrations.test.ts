@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { checkMigrations } from "../../../../src/commands/check-migrations/check-migrations.ts";
-import { memoryTables } from "../../../simulate/target/memory-tables.ts";
-import { memoryTarget } from "../../../simulate/target/memory-target.ts";
-import { temporaryFolder } from "../../../support/project.ts";
-import { leapingClock, optionsFor, writeMigrations } from "../../../support/watched.ts";
+import { checkMigrations } from "../../../../../src/features/shared/check-migrations/check-migrations.ts";
+import { memoryTables } from "../../../../simulate/target/memory-tables.ts";
+import { memoryTarget } from "../../../../simulate/target/memory-target.ts";
+import { temporaryFolder } from "../../../../support/project.ts";
+import { leapingClock, optionsFor, writeMigrations } from "../../../../support/watched.ts";
 
 test("a step on a table that only a file with a wrong name creates is no error of its own", async () => {
   const folder = temporaryFolder();

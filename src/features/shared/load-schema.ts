@@ -3,15 +3,15 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
-import { catchMigrateError, MigrateError } from "../errors/migrate-error.ts";
-import type { Action } from "../actions/model/action.ts";
-import { applyActions } from "../actions/apply-action.ts";
-import { indexType } from "../schema/declare/index-options.ts";
-import { declaredColumn, schemaMetadata } from "../schema/declare/validate.ts";
-import type { Database, Table } from "../schema/table.ts";
-import { indexName } from "../steps/kinds/tables/create-index.ts";
-import { textHash } from "./checksum.ts";
-import { evaluate, importProblem, withoutSource } from "./evaluate.ts";
+import { catchMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import type { Action } from "../../actions/model/action.ts";
+import { applyActions } from "../../actions/apply-action.ts";
+import { indexType } from "../../schema/declare/index-options.ts";
+import { declaredColumn, schemaMetadata } from "../../schema/declare/validate.ts";
+import type { Database, Table } from "../../schema/table.ts";
+import { indexName } from "../../steps/kinds/tables/create-index.ts";
+import { textHash } from "../../migrations/checksum.ts";
+import { evaluate, importProblem, withoutSource } from "../../migrations/evaluate.ts";
 
 const shape = z.strictObject(
   {

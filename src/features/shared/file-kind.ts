@@ -4,10 +4,10 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { foldersAbove, packageAt } from "../engine/package/package-manager.ts";
-import { parseFileName } from "../migrations/file-name.ts";
-import { catchMigrateError } from "../errors/migrate-error.ts";
-import type { LoadedConfig } from "./load-config.ts";
+import { foldersAbove, packageAt } from "../../engine/package/package-manager.ts";
+import { parseFileName } from "../../migrations/file-name.ts";
+import { catchMigrateError } from "../../errors/migrate-error.ts";
+import type { LoadedConfig } from "../../session/load-config.ts";
 
 export type Language = "ts" | "js";
 export type FileKind = Language | `m${Language}`;

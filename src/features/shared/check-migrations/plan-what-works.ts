@@ -1,14 +1,14 @@
 /** Plans all migrations as far as their steps can work, and reports the steps that can't. Pure. */
-import { isMigrateError, MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
-import type { Migration } from "../../migrations/load.ts";
-import { compileStep } from "../../steps/registry.ts";
-import { changesRows, tablesOfAction } from "../../actions/apply-action.ts";
-import type { SchemaRevision } from "../../run/schema-history.ts";
-import { change, type Database, type Table, type Tables } from "../../schema/table.ts";
-import { compileMigration, type Describing } from "../../plan/compile/compile.ts";
-import { upRun } from "../../plan/history/migration-run.ts";
+import { isMigrateError, MigrateError, type StepPlace } from "../../../errors/migrate-error.ts";
+import type { Migration } from "../../../migrations/load.ts";
+import { compileStep } from "../../../steps/registry.ts";
+import { changesRows, tablesOfAction } from "../../../actions/apply-action.ts";
+import type { SchemaRevision } from "../../../run/schema-history.ts";
+import { change, type Database, type Table, type Tables } from "../../../schema/table.ts";
+import { compileMigration, type Describing } from "../../../plan/compile/compile.ts";
+import { upRun } from "../../../plan/history/migration-run.ts";
 import { isExcused, missingIn, wordsInStep, type Doubt } from "./follow-up-errors.ts";
-import { planMigration, type PlanInput, type PlannedMigration } from "../../plan/make-plan.ts";
+import { planMigration, type PlanInput, type PlannedMigration } from "../../../plan/make-plan.ts";
 
 /** A migration as it was read. */
 export interface Read {

@@ -2,7 +2,7 @@
 import { relative } from "node:path";
 import { describeAction } from "../../actions/apply-action.ts";
 import { compileStep, type Step } from "../../steps/registry.ts";
-import type { Output } from "../command/output.ts";
+import type { Output } from "../../cli/command/output.ts";
 
 export function describeSteps(steps: readonly Step[]): readonly string[] {
   return steps.flatMap(compileStep).map(describeAction);

@@ -1,7 +1,7 @@
 /** Lays out TypeScript in lines as the common formatters do. Pure. */
-import { endOf, flat, keyText, textText, type CallSource, type Source } from "./typescript-source.ts";
+import { endOf, flat, keyText, textText, type CallSource, type Source } from "../../schema/text/typescript-source.ts";
 
-export { textText } from "./typescript-source.ts";
+export { textText } from "../../schema/text/typescript-source.ts";
 
 export const width = 80;
 

@@ -2,11 +2,11 @@
  * Recognises problems that only follow from others: after a file or step that could not be read or can't work, the
  * tables are not fully known. Pure.
  */
-import type { MigrateError } from "../../errors/migrate-error.ts";
-import type { Action } from "../../actions/model/action.ts";
-import { parsePath } from "../../schema/path.ts";
-import { namesIn } from "../../schema/sql.ts";
-import { hasWord } from "../../schema/text/whole-word.ts";
+import type { MigrateError } from "../../../errors/migrate-error.ts";
+import type { Action } from "../../../actions/model/action.ts";
+import { parsePath } from "../../../schema/path.ts";
+import { namesIn } from "../../../schema/sql.ts";
+import { hasWord } from "../whole-word.ts";
 
 /** A file or step that is not applied to the model. It might have changed anything that it names. */
 export interface Doubt {
