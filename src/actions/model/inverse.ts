@@ -45,7 +45,7 @@ export type Inverse =
   | {
       /** To be run in this order on the tables as the action leaves them. */
       readonly actions: readonly Action[];
-      readonly obstacles: readonly Blocker[];
+      readonly blockers: readonly Blocker[];
     }
   /** Why no action can undo it. Only an old version of the table can; with `isGone`, the versions are gone too. */
   | { readonly lost: string; readonly isGone?: true };

@@ -31,7 +31,7 @@ export interface Risk {
   /** Of a loss: it needs consent only if a row loses its value, and a run counts these rows. */
   readonly isCounted?: true;
   /** The rows that it is about, if a run can count them beforehand. */
-  readonly obstacle?: Blocker | undefined;
+  readonly blocker?: Blocker | undefined;
 }
 
 /**
@@ -51,10 +51,10 @@ export function risksOfAlteration(
     risks.push({
       kind: "failure",
       text: `a null in ${place} would stop this`,
-      obstacle: { kind: "null", table, path },
+      blocker: { kind: "null", table, path },
     });
   if (type === undefined) return risks;
-  const obstacle: Blocker = { kind: "cast", table, path, from: column.type, to: type };
+  const blocker: Blocker = { kind: "cast", table, path, from: column.type, to: type };
   const verdict = castVerdict(column.type, type);
   const cast = `${formatType(column.type)} to ${formatType(type)}`;
   if (verdict.allowed && verdict.mayLose)
@@ -62,13 +62,13 @@ export function risksOfAlteration(
       kind: "loss",
       text: `${place} may silently lose precision or range: ${cast}`,
       changesValues: true,
-      obstacle,
+      blocker,
     });
   if (verdict.allowed && verdict.mayFail)
     risks.push({
       kind: "failure",
       text: `a value in ${place} that does not fit would stop this: ${cast}`,
-      obstacle: { kind: "misfit", table, path, to: type },
+      blocker: { kind: "misfit", table, path, to: type },
     });
   if (column.nullable)
     risks.push({

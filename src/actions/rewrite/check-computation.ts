@@ -68,5 +68,5 @@ export function describeComputation({ from, with: code, version }: Computation):
 /** The risk that the key does not identify the rows. */
 export function keyRisk({ table, key }: Pick<Computation, "key"> & { readonly table: string }): Risk {
   const text = `several rows with the same ${table}.${key} would stop this; not all rows of ${table} can be checked in advance`;
-  return { kind: "failure", text, obstacle: { kind: "key", table, path: key } };
+  return { kind: "failure", text, blocker: { kind: "key", table, path: key } };
 }

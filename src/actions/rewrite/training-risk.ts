@@ -24,14 +24,14 @@ export function trainingRisk(
   const needed = vectorsNeeded(index);
   const isList = findColumn(before.columns, parsePath(counted))?.type.kind === "list";
   // A single row with a list may hold enough.
-  const obstacle = { kind: "vectors", table, path: counted, least: isList ? 1 : needed } as const;
+  const blocker = { kind: "vectors", table, path: counted, least: isList ? 1 : needed } as const;
   const few = `fewer than ${count(needed, valueWord(index))} in ${table}.${index.path}`;
-  if (!able("setMetadata")) return [{ kind: "failure", text: `${few} would stop this`, obstacle }];
+  if (!able("setMetadata")) return [{ kind: "failure", text: `${few} would stop this`, blocker }];
   return [
     {
       kind: "deferral",
       text: `${few} would defer index ${name}: migrate up builds it once there are enough`,
-      obstacle,
+      blocker,
     },
   ];
 }

@@ -9,7 +9,7 @@ import { change, databaseOf, type Database, type Table, type Tables } from "../.
 import type { Blocker } from "../../actions/model/inverse.ts";
 import { kindOf, type RowLimit } from "../rollback/blocker-kinds.ts";
 import { emptyColumns } from "../rollback/reinsert-rows.ts";
-import { askAfter, type Ask, type RowsObstacle } from "./row-questions.ts";
+import { askAfter, type Ask, type RowsBlocker } from "./row-questions.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "../make-plan.ts";
 import { spansSince, type VersionSpan } from "./version-spans.ts";
 
@@ -68,17 +68,17 @@ export function questionsOf({ now, migrations }: Pick<Plan, "now" | "migrations"
   const places = placesNow(now, migrations);
   const before: Action[] = [];
   const since: SinceQuestion[] = [];
-  const rows = migrations.flatMap(({ actions, obstacles, done, midway }, index) => {
+  const rows = migrations.flatMap(({ actions, blockers, done, midway }, index) => {
     const own = actions.map(({ action }) => action);
     // The blockers of a partly executed action were checked before it began.
     const first = midway === undefined ? done : done + 1;
-    const questions = obstacles
+    const questions = blockers
       .filter(({ at }) => at >= first)
-      .flatMap(({ place, obstacle, at }): readonly Question[] => {
+      .flatMap(({ place, blocker, at }): readonly Question[] => {
         const way = [...before, ...own.slice(0, at - done)];
-        if (obstacle.kind === "since") {
+        if (blocker.kind === "since") {
           const asked = sinceQuestion(
-            obstacle,
+            blocker,
             place,
             own.slice(at - done),
             way,
@@ -89,12 +89,12 @@ export function questionsOf({ now, migrations }: Pick<Plan, "now" | "migrations"
           if (asked !== undefined) since.push(asked);
           return [];
         }
-        const asks = places.flatMap((database, skipped) => askAfter(obstacle, way.slice(skipped), database) ?? []);
-        const limit = limitNow(obstacle, asks[0]);
+        const asks = places.flatMap((database, skipped) => askAfter(blocker, way.slice(skipped), database) ?? []);
+        const limit = limitNow(blocker, asks[0]);
         const spans =
           limit.since == null
             ? undefined
-            : spansSince(obstacle.table, limit.since, migrations.slice(0, index), asks[0]?.version);
+            : spansSince(blocker.table, limit.since, migrations.slice(0, index), asks[0]?.version);
         return [{ place, newer: index, asks, wasAsked: index === 0 && places.length > 1, ...limit, spans }];
       });
     before.push(...own);
@@ -105,19 +105,19 @@ export function questionsOf({ now, migrations }: Pick<Plan, "now" | "migrations"
   return { rows, since };
 }
 
-function limitNow(obstacle: RowsObstacle, ask: Ask | undefined): RowLimit {
-  const table = ask?.table ?? obstacle.table;
-  const path = ask?.column ?? ("path" in obstacle ? obstacle.path : "");
-  return kindOf(obstacle).limit!(obstacle, { table, column: `${table}.${path}`, isAsked: ask !== undefined });
+function limitNow(blocker: RowsBlocker, ask: Ask | undefined): RowLimit {
+  const table = ask?.table ?? blocker.table;
+  const path = ask?.column ?? ("path" in blocker ? blocker.path : "");
+  return kindOf(blocker).limit!(blocker, { table, column: `${table}.${path}`, isAsked: ask !== undefined });
 }
 
 /** The questions of one action, on the tables right before it. `at`: how many actions of its migration precede it. */
 export function questionsAt(planned: PlannedMigration, at: number, before: Tables): Questions {
-  const obstacles = planned.obstacles.filter((one) => one.at === at);
+  const blockers = planned.blockers.filter((one) => one.at === at);
   const actions = planned.actions.slice(at - planned.done);
   return questionsOf({
     now: databaseOf(before),
-    migrations: [{ ...planned, done: at, midway: undefined, actions, obstacles }],
+    migrations: [{ ...planned, done: at, midway: undefined, actions, blockers }],
   });
 }
 
@@ -185,8 +185,8 @@ export function keepingValues(plan: Plan): Plan {
 
 function keepingValuesOf(planned: PlannedMigration): PlannedMigration {
   const leavesOf = (table: string) =>
-    planned.obstacles.flatMap(({ obstacle }) =>
-      obstacle.kind === "since" && obstacle.table === table ? obstacle.leaves : [],
+    planned.blockers.flatMap(({ blocker }) =>
+      blocker.kind === "since" && blocker.table === table ? blocker.leaves : [],
     );
   return {
     ...planned,

@@ -63,7 +63,7 @@ export function preflightChecks({ now, migrations }: Plan): ReadonlyMap<PlannedA
     const earlier = all.slice(0, at);
     const asking = { earlier, now, bare: bare[at]! };
     found.set(own, {
-      questions: [...obstacleQuestions(own, asking), ...nullQuestions(own, asking)],
+      questions: [...blockerQuestions(own, asking), ...nullQuestions(own, asking)],
       broken: brokenBy(own.action, asking),
       nullable: madeNullable(true, own.action, asking),
       strict: madeNullable(false, own.action, asking),
@@ -97,14 +97,14 @@ interface CheckInput {
 }
 
 /** Questions about the rows that make the action fail, according to its risks. */
-function obstacleQuestions({ risks }: PlannedAction, { earlier, now }: CheckInput): readonly FailureQuestion[] {
-  return risks.flatMap(({ kind, obstacle }): readonly FailureQuestion[] => {
-    if (kind !== "failure" || obstacle === undefined || obstacle.kind === "since" || obstacle.kind === "key") return [];
-    const ask = askAfter(obstacle, earlier, now);
-    if (ask === undefined || isWrittenBefore(ask, earlier, obstacle.kind === "vectors")) return [];
+function blockerQuestions({ risks }: PlannedAction, { earlier, now }: CheckInput): readonly FailureQuestion[] {
+  return risks.flatMap(({ kind, blocker }): readonly FailureQuestion[] => {
+    if (kind !== "failure" || blocker === undefined || blocker.kind === "since" || blocker.kind === "key") return [];
+    const ask = askAfter(blocker, earlier, now);
+    if (ask === undefined || isWrittenBefore(ask, earlier, blocker.kind === "vectors")) return [];
     const column = `${ask.table}.${ask.column!}`;
-    const most = obstacle.kind === "vectors" ? obstacle.least : undefined;
-    return [{ ask, most, problem: (rows) => kindOf(obstacle).failure?.(obstacle, column, rows) }];
+    const most = blocker.kind === "vectors" ? blocker.least : undefined;
+    return [{ ask, most, problem: (rows) => kindOf(blocker).failure?.(blocker, column, rows) }];
   });
 }
 

@@ -7,7 +7,7 @@ import type { Blocker } from "../../actions/model/inverse.ts";
 import { kindOf } from "../rollback/blocker-kinds.ts";
 import { follow, followValues, tableBefore } from "../../actions/follow.ts";
 
-export type RowsObstacle = Exclude<Blocker, { kind: "since" }>;
+export type RowsBlocker = Exclude<Blocker, { kind: "since" }>;
 
 export interface Ask {
   readonly table: string;
@@ -22,16 +22,16 @@ export interface Ask {
 }
 
 /** Like `askOf`. If an earlier action restores the table, the query is for the restored version. */
-export function askAfter(obstacle: RowsObstacle, before: readonly Action[], now: Database): Ask | undefined {
+export function askAfter(blocker: RowsBlocker, before: readonly Action[], now: Database): Ask | undefined {
   const at = before.findLastIndex(
     ({ kind, table }, index) =>
-      kind === "restoreTable" && follow({ table, path: [] }, before.slice(index + 1))?.table === obstacle.table,
+      kind === "restoreTable" && follow({ table, path: [] }, before.slice(index + 1))?.table === blocker.table,
   );
   const restoring = before[at];
-  if (restoring?.kind !== "restoreTable") return askOf(obstacle, before, now);
+  if (restoring?.kind !== "restoreTable") return askOf(blocker, before, now);
   const { table, version, as } = restoring;
   const after = before.slice(at + 1);
-  const ask = askOf(obstacle, after, new Map([[table, as]]));
+  const ask = askOf(blocker, after, new Map([[table, as]]));
   const live = tableBefore(table, before.slice(0, at), now);
   const reinserts = after.some(
     (action) => action.kind === "putBackRows" && action.columns !== undefined && action.table === table,
@@ -40,23 +40,23 @@ export function askAfter(obstacle: RowsObstacle, before: readonly Action[], now:
 }
 
 /**
- * `before`: the actions between the current tables and the point that the obstacle is about. Undefined if there is no
+ * `before`: the actions between the current tables and the point that the blocker is about. Undefined if there is no
  * query.
  */
-export function askOf(obstacle: RowsObstacle, before: readonly Action[], now: Database): Ask | undefined {
-  if (obstacle.kind === "rows") {
-    const table = tableBefore(obstacle.table, before, now);
+export function askOf(blocker: RowsBlocker, before: readonly Action[], now: Database): Ask | undefined {
+  if (blocker.kind === "rows") {
+    const table = tableBefore(blocker.table, before, now);
     return table === undefined ? undefined : { table, predicate: undefined };
   }
-  const wanted = parsePath(obstacle.path);
+  const wanted = parsePath(blocker.path);
   for (const [table, { columns }] of now)
     for (const path of columnPaths(columns)) {
-      const there = followValues({ table, path }, before, obstacle.kind === "null");
-      if (there?.table !== obstacle.table) continue;
+      const there = followValues({ table, path }, before, blocker.kind === "null");
+      if (there?.table !== blocker.table) continue;
       const inside = restOf(wanted, there.path);
       const { type } = findColumn(columns, path)!;
       if (inside === undefined || (inside.length > 0 && type.kind === "struct")) continue;
-      const predicate = kindOf(obstacle).predicate?.(obstacle, {
+      const predicate = kindOf(blocker).predicate?.(blocker, {
         sql: sqlPath(path),
         type: there.casts.at(-1) ?? type,
         inside,

@@ -248,10 +248,10 @@ export function risksNow(risks: readonly Risk[], estimate: ActionEstimate | unde
 }
 
 /** `rows`: how many rows it is about now, if known. Of a key: 0 if no row is computed. Of a deferral: rows with a vector, counted up to as many as needed. */
-function riskNow({ kind, text: words, obstacle }: Risk, rows: number | undefined) {
-  if (obstacle?.kind === "key") return rows === 0 ? [] : [{ kind, text: words }];
+function riskNow({ kind, text: words, blocker }: Risk, rows: number | undefined) {
+  if (blocker?.kind === "key") return rows === 0 ? [] : [{ kind, text: words }];
   if (kind !== "deferral" || rows === undefined) return [{ kind, text: words, rows }];
-  return obstacle?.kind === "vectors" && rows >= obstacle.least ? [] : [{ kind, text: words, rows }];
+  return blocker?.kind === "vectors" && rows >= blocker.least ? [] : [{ kind, text: words, rows }];
 }
 
 function ofAction(

@@ -10,7 +10,7 @@ import type { Database } from "../../schema/table.ts";
 import { compileMigration, type Able, type Describing, type PlacedAction, type Direction } from "../compile/compile.ts";
 import { isUndoneAsWhole, leftTable, type LeftTable } from "../rollback/stopped-action.ts";
 import type { PlannedProgress } from "./progress.ts";
-import { rollbackOf, type PlacedObstacle, type Rollback } from "../rollback/rollback.ts";
+import { rollbackOf, type PlacedBlocker, type Rollback } from "../rollback/rollback.ts";
 
 export interface MigrationRun extends Omit<PlannedProgress, "inDoubt"> {
   readonly migration: Migration;
@@ -21,7 +21,7 @@ export interface MigrationRun extends Omit<PlannedProgress, "inDoubt"> {
   /** For each action: how many units have begun once it is done. */
   readonly begun: readonly number[];
   /** Rows that may block the rollback. */
-  readonly obstacles: readonly PlacedObstacle[];
+  readonly blockers: readonly PlacedBlocker[];
   readonly attempt: number;
   /** Of a rollback that has begun: the version that each table to be restored had when it began. */
   readonly startedAt?: TableVersions | undefined;
@@ -42,7 +42,7 @@ export function upRun(
   { migrations }: Pick<LedgerState, "migrations">,
   describing: Describing,
 ): MigrationRun {
-  const forward = { actions: compileMigration(migration, describing), obstacles: [] };
+  const forward = { actions: compileMigration(migration, describing), blockers: [] };
   return runOf(migration, "up", forward, migrations.get(migration.version));
 }
 
@@ -70,7 +70,7 @@ export function downRun(
 function runOf(
   migration: Migration,
   direction: Direction,
-  { actions, obstacles }: Rollback,
+  { actions, blockers }: Rollback,
   known: Progress | undefined,
 ): MigrationRun {
   return {
@@ -79,7 +79,7 @@ function runOf(
     actions,
     units: direction === "up" ? migration.steps : actions.map(({ action }) => action),
     begun: actions.map(({ place }, index) => (direction === "up" ? place.step : index + 1)),
-    obstacles,
+    blockers,
     done: known?.step ?? 0,
     midway: known?.midway,
     attempt: (known?.attempt ?? 0) + 1,
@@ -143,7 +143,7 @@ function begunAfter(actions: readonly PlacedAction[], done: readonly number[]): 
  * table was restored by a run that had accepted the loss of its rows, these stay lost.
  */
 function resumed(
-  { actions, obstacles }: Rollback,
+  { actions, blockers }: Rollback,
   done: readonly number[],
   { midway, step, total }: Progress,
   reinserts: boolean,
@@ -157,7 +157,7 @@ function resumed(
   const keptBefore = (at: number) => actions.slice(0, at).filter(isKept).length;
   return {
     actions: actions.filter(isKept),
-    obstacles: obstacles.map((one) => ({ ...one, at: keptBefore(one.at) })),
+    blockers: blockers.map((one) => ({ ...one, at: keptBefore(one.at) })),
   };
 }
 

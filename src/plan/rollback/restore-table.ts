@@ -33,7 +33,7 @@ export interface RanAction extends PlacedAction {
 }
 
 /** The inverse of each action that ran. Updates `database` to the state after all of them. */
-export function waysBack(
+export function inversesOf(
   ran: readonly PlacedAction[],
   lineages: readonly Lineage[],
   database: Map<string, Table>,
@@ -62,7 +62,7 @@ function leadingBack(action: Action, way: Inverse, before: Database): Inverse {
 
 type Way = Exclude<Inverse, { readonly lost: string }>;
 
-const nothing: Way = { actions: [], obstacles: [] };
+const nothing: Way = { actions: [], blockers: [] };
 
 /** The tables of which something is lost. */
 export function lostIn(ran: readonly RanAction[]): ReadonlySet<Lineage> {
@@ -104,7 +104,7 @@ export function wayOfLost(
   const at = moves.actions.length;
   return {
     actions: [...moves.actions, ...back.actions],
-    obstacles: [...moves.obstacles, ...back.obstacles.map((obstacle) => ({ ...obstacle, at }))],
+    blockers: [...moves.blockers, ...back.blockers.map((blocker) => ({ ...blocker, at }))],
   };
 }
 
@@ -132,7 +132,7 @@ function restoration(
       { kind: "restoreTable", ...own, at: times?.[0] ?? undefined, as: before, isSilent },
       ...(checks ? [{ kind: "putBackRows" as const, ...own, since, writes, columns }] : []),
     ],
-    obstacles: [{ kind: "since", table, version: since, writes, leaves }],
+    blockers: [{ kind: "since", table, version: since, writes, leaves }],
   };
 }
 
@@ -141,7 +141,7 @@ function restoration(
  * version or, without versions, only counted. `own`: the migration's actions on the table.
  */
 export function withOwnRows(
-  { actions, obstacles }: Way,
+  { actions, blockers }: Way,
   own: readonly Action[],
   { able, tables }: Pick<RestoreOptions, "able" | "tables">,
 ): Way {
@@ -155,11 +155,11 @@ export function withOwnRows(
   const end = others === true ? null : (after ?? null);
   return {
     actions,
-    obstacles: obstacles.flatMap((obstacle): readonly Blocker[] => {
-      if (obstacle.kind === "rows") return [{ ...obstacle, ...rows }];
-      if (obstacle.kind !== "filled") return [obstacle];
+    blockers: blockers.flatMap((blocker): readonly Blocker[] => {
+      if (blocker.kind === "rows") return [{ ...blocker, ...rows }];
+      if (blocker.kind !== "filled") return [blocker];
       // Without versions, own values cannot be distinguished from those of others.
-      return able ? [{ ...obstacle, version: end }] : [];
+      return able ? [{ ...blocker, version: end }] : [];
     }),
   };
 }

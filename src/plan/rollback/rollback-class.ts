@@ -7,7 +7,7 @@ import { kindOf } from "./blocker-kinds.ts";
 import { oneByOne } from "../compile/undescribed.ts";
 import { missingCall, type Able, type PlacedAction } from "../compile/compile.ts";
 import type { Lineage } from "../../actions/follow.ts";
-import { actionsOn, lostIn, unrestorable, waysBack, withOwnRows, type RanAction } from "./restore-table.ts";
+import { actionsOn, lostIn, unrestorable, inversesOf, withOwnRows, type RanAction } from "./restore-table.ts";
 
 /**
  * - `exact`: other actions restore the schema and every value.
@@ -40,7 +40,7 @@ export function classify(
   before: Database,
   able: Able,
 ): readonly ActionRollback[] {
-  const all = waysBack(actions, lineages, new Map(before));
+  const all = inversesOf(actions, lineages, new Map(before));
   const lost = lostIn(all);
   return all.map((one) =>
     lost.has(one.lineage) ? classOfTable(one, all, able) : classOf(wayOf(one, all, able), able),
@@ -80,6 +80,6 @@ function classOf(way: Inverse, { actions: able, describes }: Able): ActionRollba
   const missing = actions.map((one) => missingCall(one, able)).find((reason) => reason !== undefined);
   if (missing !== undefined) return none(missing);
   const text = actions.length === 0 ? "nothing to roll back" : actions.map(describeAction).join(", then ");
-  if (way.obstacles.length === 0) return { class: "exact", actions, text, reason: undefined };
-  return { class: "checked", actions, text, reason: way.obstacles.map((one) => kindOf(one).condition(one)).join(", ") };
+  if (way.blockers.length === 0) return { class: "exact", actions, text, reason: undefined };
+  return { class: "checked", actions, text, reason: way.blockers.map((one) => kindOf(one).condition(one)).join(", ") };
 }

@@ -14,7 +14,7 @@ import {
   actionsOn,
   lostIn,
   unrestorable,
-  waysBack,
+  inversesOf,
   wayOfLost,
   withOwnRows,
   type RestoreOptions,
@@ -22,12 +22,12 @@ import {
 
 export interface Rollback {
   readonly actions: readonly PlacedAction[];
-  readonly obstacles: readonly PlacedObstacle[];
+  readonly blockers: readonly PlacedBlocker[];
 }
 
-export interface PlacedObstacle {
+export interface PlacedBlocker {
   readonly place: StepPlace;
-  readonly obstacle: Blocker;
+  readonly blocker: Blocker;
   /** How many of the rollback's actions come before the one that it blocks. */
   readonly at: number;
 }
@@ -54,11 +54,11 @@ export function rollbackOf(
   // The `down` of a file applies only to a migration that is completely done.
   const written = done === forward.length ? writtenBack(migration, describing) : undefined;
   const database = new Map(before);
-  const { actions, obstacles } = written ?? derived(ran, before, database, describing, { ...restoring, unsure });
+  const { actions, blockers } = written ?? derived(ran, before, database, describing, { ...restoring, unsure });
   if (written !== undefined) replay(database, ran);
   const touched = [...ran, ...actions].flatMap(({ action }) => tablesOfAction(action));
   checkLeadsBack(actions, database, before, [...new Set(touched)]);
-  return { actions, obstacles };
+  return { actions, blockers };
 }
 
 /** The `down` of the file. No rows block it: its author decides what happens to them. */
@@ -69,7 +69,7 @@ function writtenBack({ file, down }: Migration, describing: Describing): Rollbac
       action,
     })),
   );
-  return actions && { actions, obstacles: [] };
+  return actions && { actions, blockers: [] };
 }
 
 /** Updates `database` to the state after all actions that ran. */
@@ -81,7 +81,7 @@ function derived(
   restoring: RestoreOptions,
 ): Rollback {
   const lineages = lineagesOf(ran.map(({ action }) => action));
-  const all = waysBack(ran, lineages, database);
+  const all = inversesOf(ran, lineages, database);
   for (const one of all) {
     const problem = unrestorable(one, restoring);
     if (problem !== undefined) throw irreversible(one.place, problem);
@@ -90,18 +90,18 @@ function derived(
   const after = new Map(database);
   const sent = (some: readonly Action[]) => (describing.describes ? some : some.flatMap(oneByOne));
   const actions: PlacedAction[] = [];
-  const obstacles: PlacedObstacle[] = [];
+  const blockers: PlacedBlocker[] = [];
   for (const one of all.toReversed()) {
     const { place, way } = one;
     const isLost = lost.has(one.lineage) || "lost" in way;
     const own = isLost
       ? wayOfLost(one, all, before, after, restoring)
       : withOwnRows(way, actionsOn(one.lineage, all), restoring);
-    obstacles.push(
-      ...own.obstacles.map((obstacle) => ({
+    blockers.push(
+      ...own.blockers.map((blocker) => ({
         place,
-        obstacle,
-        at: actions.length + sent(own.actions.slice(0, obstacle.at ?? 0)).length,
+        blocker,
+        at: actions.length + sent(own.actions.slice(0, blocker.at ?? 0)).length,
       })),
     );
     const undoes = actionsOn(one.lineage, all);
@@ -109,7 +109,7 @@ function derived(
       ...sent(own.actions).map((action) => ({ place, action, ...(action.kind === "restoreTable" && { undoes }) })),
     );
   }
-  return { actions, obstacles };
+  return { actions, blockers };
 }
 
 /** Refuses a rollback that does not lead back, also one that a file exports. */

@@ -13,7 +13,7 @@ import { commitsOfBegun } from "../commits/commit-progress.ts";
 import { statesBetween } from "../commits/commits.ts";
 import type { Able, PlacedAction } from "../compile/compile.ts";
 import { replay } from "../compile/replay.ts";
-import { lostIn, waysBack } from "./restore-table.ts";
+import { lostIn, inversesOf } from "./restore-table.ts";
 import { classify } from "./rollback-class.ts";
 
 /**
@@ -35,7 +35,7 @@ export function isUndoneAsWhole(
   const own = actions.slice(0, step + 1).filter((_, index) => lineages[index] === lineage);
   if (own.some(({ action }) => action.kind === "renameTable") || renames(own.at(-1)!.action)) return false;
   if (!areKnown(midway!, tableBefore(actions, step, before))) return false;
-  const ran = waysBack(actions.slice(0, step + 1), lineages, new Map(before));
+  const ran = inversesOf(actions.slice(0, step + 1), lineages, new Map(before));
   if (!lostIn(ran).has(lineage)) return false;
   const { origin } = lineage;
   if (origin === undefined) return own[0]!.action.kind === "createTable";

@@ -45,12 +45,12 @@ export async function survey(plan: GroupedPlan, context: Asked): Promise<Survey>
   for (const [at, one] of planned.entries()) {
     const { action, commits, risks, rollback, after } = one;
     const rows: (number | undefined)[] = [];
-    for (const { kind, obstacle, isCounted } of risks)
+    for (const { kind, blocker, isCounted } of risks)
       if (isCounted) rows.push(lost.get(one));
-      else if (obstacle?.kind === "vectors") rows.push(await vectorsBefore(obstacle, bare[at]!, before, now, target));
-      else if (obstacle?.kind === "key") rows.push(known.get(one)!.cost.computed?.rows ?? undefined);
-      else if (obstacle !== undefined && obstacle.kind !== "since")
-        rows.push(await countOf(target, askAfter(obstacle, before, now)));
+      else if (blocker?.kind === "vectors") rows.push(await vectorsBefore(blocker, bare[at]!, before, now, target));
+      else if (blocker?.kind === "key") rows.push(known.get(one)!.cost.computed?.rows ?? undefined);
+      else if (blocker !== undefined && blocker.kind !== "since")
+        rows.push(await countOf(target, askAfter(blocker, before, now)));
       else rows.push(kind === "loss" ? await countCondition(action, before, now, target) : undefined);
     const { cost, back } = known.get(one)!;
     const calls = await callsOf(commits, target);
@@ -68,15 +68,15 @@ export async function survey(plan: GroupedPlan, context: Asked): Promise<Survey>
 
 /** In how many rows there are vectors when an index on them is trained; undefined if that is unknown. */
 async function vectorsBefore(
-  obstacle: Extract<Blocker, { readonly kind: "vectors" }>,
+  blocker: Extract<Blocker, { readonly kind: "vectors" }>,
   bare: readonly ColumnRef[],
   before: readonly Action[],
   now: Database,
   target: Target,
 ): Promise<number | undefined> {
-  const { table, path, least } = obstacle;
+  const { table, path, least } = blocker;
   if (isBare(bare, table, path)) return 0;
-  const ask = askAfter(obstacle, before, now);
+  const ask = askAfter(blocker, before, now);
   return ask === undefined || isWrittenBefore(ask, before, true) ? undefined : await countOf(target, ask, least);
 }
 

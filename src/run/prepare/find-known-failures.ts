@@ -48,7 +48,7 @@ export async function withKnownFailures(
     ...one,
     actions: one.actions.map((action) => {
       const problem = problems.get(action);
-      const known = action.risks.filter(({ obstacle }) => obstacle?.kind !== "key" || !keys.usable.has(action));
+      const known = action.risks.filter(({ blocker }) => blocker?.kind !== "key" || !keys.usable.has(action));
       const risks = one.direction === "up" ? [...known, ...clientRisks(action.action, target)] : known;
       return { ...action, risks, ...(problem !== undefined && { refusal: { reason: "failure" as const, problem } }) };
     }),

@@ -49,7 +49,7 @@ export const addColumns: ActionModel<AddColumnsAction> = {
   invert: ({ table, columns }) => ({
     actions: [{ kind: "dropColumns", table, paths: columns.map(({ name }) => formatPath([name])) }],
     // The engine can compute the values of a computed column again.
-    obstacles: columns.flatMap(({ name, as, computed }) =>
+    blockers: columns.flatMap(({ name, as, computed }) =>
       computed === undefined
         ? [
             {

@@ -65,7 +65,7 @@ export const addField: ActionModel<AddFieldAction> = {
   },
   invert: ({ table, path }) => ({
     actions: [{ kind: "dropColumns", table, paths: [path] }],
-    obstacles: [{ kind: "values", table, path }],
+    blockers: [{ kind: "values", table, path }],
   }),
   gives: ({ path }) => [{ path: parsePath(path), sql: "null" }],
   describe: ({ table, path, type }) => `add ${table}.${formatColumn({ name: path, type, nullable: true })}`,

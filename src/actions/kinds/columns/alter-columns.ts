@@ -116,19 +116,19 @@ function alterationsBack({ table, alterations }: AlterColumnsAction, { columns }
   const names = newNames(alterations);
   const strict: Alteration[] = [];
   const others: Alteration[] = [];
-  const obstacles: Blocker[] = [];
+  const blockers: Blocker[] = [];
   for (const { path: was, rename, type, nullable } of alterations) {
     const column = findColumn(columns, parsePath(was))!;
     const path = formatPath(currentPath(parsePath(was), names));
     const cast = type && castBack(table, path, column.type, type);
     if (cast !== undefined && "lost" in cast) return cast;
-    obstacles.push(...(cast?.obstacles ?? []));
+    blockers.push(...(cast?.blockers ?? []));
     if (nullable === true) {
       const around = nullableAround(columns, parsePath(was));
       if (around !== undefined)
         return { lost: `${table}.${was} is null wherever ${around} is, so it can't be made not null again` };
       strict.push({ path, nullable: false });
-      obstacles.push({ kind: "null", table, path });
+      blockers.push({ kind: "null", table, path });
     }
     const back = {
       ...(rename === undefined ? {} : { rename: column.name }),
@@ -141,7 +141,7 @@ function alterationsBack({ table, alterations }: AlterColumnsAction, { columns }
   const after = strict.length === 0 ? 0 : 1;
   return {
     actions: actions.map((some): Action => ({ kind: "alterColumns", table, alterations: some })),
-    obstacles: obstacles.map((one) => (one.kind === "cast" ? { ...one, at: after } : one)),
+    blockers: blockers.map((one) => (one.kind === "cast" ? { ...one, at: after } : one)),
   };
 }
 
@@ -159,7 +159,7 @@ function castBack(
   path: string,
   from: DataType,
   to: DataType,
-): { readonly obstacles: readonly Blocker[] } | { readonly lost: string } {
+): { readonly blockers: readonly Blocker[] } | { readonly lost: string } {
   const [there, back] = [castVerdict(from, to), castVerdict(to, from)];
   const place = `${table}.${path}`;
   if (there.allowed && there.mayLose)
@@ -168,5 +168,5 @@ function castBack(
     return { lost: `a cast of ${place} back from ${formatType(to)} to ${formatType(from)} gives other times` };
   if (!back.allowed)
     return { lost: `the engine does not cast ${place} back from ${formatType(to)} to ${formatType(from)}` };
-  return { obstacles: back.mayFail || back.mayLose ? [{ kind: "cast", table, path, from: to, to: from }] : [] };
+  return { blockers: back.mayFail || back.mayLose ? [{ kind: "cast", table, path, from: to, to: from }] : [] };
 }

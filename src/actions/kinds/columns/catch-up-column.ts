@@ -8,7 +8,7 @@ export const catchUpColumn: ActionModel<CatchUpColumnAction> = {
   changesRows: true,
   needs: () => ["fillColumn", "dropColumns", "alterColumns"],
   after: (before) => before,
-  invert: () => ({ actions: [], obstacles: [] }),
+  invert: () => ({ actions: [], blockers: [] }),
   gives: ({ path }) => [{ path: parsePath(path), sql: undefined }],
   describe: (action) =>
     `compute ${action.table}.${action.path} ${describeComputation(action)}, for rows that were written meanwhile`,

@@ -25,7 +25,7 @@ export const dropColumns: ActionModel<DropColumnsAction> = {
     ...paths.map((path) => ({
       kind: "loss" as const,
       text: `${table}.${path} is dropped with ${holds}`,
-      obstacle: { kind: "values" as const, table, path },
+      blocker: { kind: "values" as const, table, path },
     })),
     ...risksForEmbeddings(table, before, paths),
   ],

@@ -36,7 +36,7 @@ export const prepareColumn: ActionModel<PrepareColumnAction> = {
       });
     return before;
   },
-  invert: () => ({ actions: [], obstacles: [] }),
+  invert: () => ({ actions: [], blockers: [] }),
   writes: ({ path, type, where }) => ({ columns: [{ name: path, type, nullable: true }], where }),
   gives: (action) => [{ path: [preparedAs(action).next], sql: undefined }],
   computes: (action) => {

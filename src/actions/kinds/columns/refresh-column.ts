@@ -15,7 +15,7 @@ export const refreshColumn: ActionModel<RefreshColumnAction> = {
     return before;
   },
   // The values can be computed from their inputs at any time, so a rollback has nothing to do.
-  invert: () => ({ actions: [], obstacles: [] }),
+  invert: () => ({ actions: [], blockers: [] }),
   writes: ({ path }, { columns }) => {
     const column = findColumn(columns, parsePath(path));
     return { columns: column === undefined ? [] : [column] };

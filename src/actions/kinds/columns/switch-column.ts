@@ -34,19 +34,19 @@ export const switchColumn: ActionModel<SwitchColumnAction> = {
     const filling = down && ({ ...down, table, path } as const);
     const back = { path: kept, rename: parsePath(path)[0]! };
     const actions: Action[] = [];
-    const obstacles: Blocker[] = [];
+    const blockers: Blocker[] = [];
     if (filling !== undefined) actions.push({ ...filling, kind: "prepareColumn", type, into: kept, marked });
     if (index !== undefined) actions.push({ kind: "dropIndex", table, name: index.name });
     // Rows that were written since have no old value, or that of their old sources.
-    if (filling === undefined) obstacles.push({ kind: "filled", table, path, at: actions.length });
+    if (filling === undefined) blockers.push({ kind: "filled", table, path, at: actions.length });
     actions.push({ kind: "alterColumns", table, alterations: [{ path, rename: keep }, back] });
     if (filling !== undefined) actions.push({ ...filling, kind: "catchUpColumn", was: keep, keep: back.rename });
     if (!nullable) {
-      obstacles.push({ kind: "null", table, path, at: actions.length });
+      blockers.push({ kind: "null", table, path, at: actions.length });
       actions.push({ kind: "alterColumns", table, alterations: [{ path, nullable: false }] });
     }
     const holds = `the values of the new model (${formatType(newType)})`;
-    return { actions: [...actions, { kind: "dropColumns", table, paths: [kept], holds }], obstacles };
+    return { actions: [...actions, { kind: "dropColumns", table, paths: [kept], holds }], blockers };
   },
   describe: ({ table, path, keep, type }) =>
     `switch ${table}.${path} to the new values, as ${formatType(type)}; the old column is kept as ${keep}`,

@@ -34,7 +34,7 @@ export const fillColumn: ActionModel<FillColumnAction> = {
   kind: "fillColumn",
   changesRows: true,
   after: (before) => before,
-  invert: () => ({ actions: [], obstacles: [] }),
+  invert: () => ({ actions: [], blockers: [] }),
   writes: ({ path, where }, { columns }) => ({
     columns: columns.filter(({ name }) => name === parsePath(path)[0]),
     where,

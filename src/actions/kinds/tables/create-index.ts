@@ -56,7 +56,7 @@ export const createIndex: ActionModel<CreateIndexAction> = {
   },
   invert: (action, before) => {
     const actions = undoing(action, before);
-    if (actions !== undefined) return { actions, obstacles: [] };
+    if (actions !== undefined) return { actions, blockers: [] };
     return { lost: `no migration created index ${action.name}, so how to recreate it is unknown` };
   },
   writes: ({ name }) => ({ index: name }),
@@ -73,7 +73,7 @@ export const checkRecall: ActionModel<CheckRecallAction> = {
   changesRows: true, // No snapshot shows whether it has run.
   onlyReads: true,
   after: (before) => before,
-  invert: () => ({ actions: [], obstacles: [] }),
+  invert: () => ({ actions: [], blockers: [] }),
   describe: ({ table, name, index, minRecall, k, sample }) =>
     `check that the recall@${k} of index ${name} is at least ${minRecall}, with ${sample} vectors of ${table}.${index.path}`,
 };

@@ -15,7 +15,7 @@ export const createTable: ActionModel<CreateTableAction> = {
   },
   invert: ({ table, rows = [] }) => ({
     actions: [{ kind: "dropTable", table }],
-    obstacles: [{ kind: "rows", table, own: rows.length }],
+    blockers: [{ kind: "rows", table, own: rows.length }],
   }),
   writes: ({ rows = [] }) => (rows.length === 0 ? undefined : { rows: rows.length }),
   describe: ({ table, columns, rows = [], metadata = {} }) => {

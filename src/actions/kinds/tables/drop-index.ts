@@ -15,7 +15,7 @@ export const dropIndex: ActionModel<DropIndexAction> = {
     const index = indexes?.[name] ?? undefined;
     if (index === undefined) return { lost: `no migration created index ${name}, so how to recreate it is unknown` };
     if (!isRecreatable(index)) return { lost: `index ${name} can't be recreated: ${index.stuck}` };
-    return { actions: [{ kind: "createIndex", table, name, index }], obstacles: [] };
+    return { actions: [{ kind: "createIndex", table, name, index }], blockers: [] };
   },
   describe: ({ table, name }) => `drop index ${name} of ${table}`,
 };

@@ -8,6 +8,6 @@ export const dropTable: ActionModel<DropTableAction> = {
   invert: ({ table }) => ({ lost: `${table} is dropped with its rows and its versions`, isGone: true }),
   describe: ({ table }) => `drop table ${table}`,
   risks: ({ table }) => [
-    { kind: "loss", text: `${table} is dropped with its rows`, obstacle: { kind: "rows", table, own: 0 } },
+    { kind: "loss", text: `${table} is dropped with its rows`, blocker: { kind: "rows", table, own: 0 } },
   ],
 };

@@ -6,6 +6,6 @@ export const optimizeTable: ActionModel<OptimizeTableAction> = {
   changesRows: true,
   after: (before) => before,
   // The rows are the same, however they are stored.
-  invert: () => ({ actions: [], obstacles: [] }),
+  invert: () => ({ actions: [], blockers: [] }),
   describe: ({ table }) => `optimize ${table}`,
 };

@@ -17,7 +17,7 @@ export const rebuildIndex: ActionModel<RebuildIndexAction> = {
   },
   // Its parameters are known from the migration that created it, or from the table.
   commits: (action, before) => [{ action: building(action, before.indexes) ?? action }],
-  invert: () => ({ actions: [], obstacles: [] }),
+  invert: () => ({ actions: [], blockers: [] }),
   writes: ({ name }) => ({ index: name }),
   describe: ({ table, name }) => `rebuild index ${name} of ${table}`,
   risks: (action, before, able) => {

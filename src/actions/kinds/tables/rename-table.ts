@@ -4,7 +4,7 @@ import type { ActionModel } from "../../model/action-model.ts";
 export const renameTable: ActionModel<RenameTableAction> = {
   kind: "renameTable",
   after: (before) => before,
-  invert: ({ table, name }) => ({ actions: [{ kind: "renameTable", table: name, name: table }], obstacles: [] }),
+  invert: ({ table, name }) => ({ actions: [{ kind: "renameTable", table: name, name: table }], blockers: [] }),
   nameAfter: ({ name }) => name,
   describe: ({ table, name }) => `rename table ${table} to ${name}`,
 };

@@ -26,7 +26,7 @@ export const setMetadata: ActionModel<SetMetadataAction> = {
         metadata: Object.fromEntries(Object.keys(metadata).map((key) => [key, ownValue(known, key) ?? null])),
       };
     });
-    return { actions: [{ kind: "setMetadata", table, updates: back }], obstacles: [] };
+    return { actions: [{ kind: "setMetadata", table, updates: back }], blockers: [] };
   },
   describe: ({ table, updates }) => updates.flatMap((update) => describeUpdate(table, update)).join(", "),
 };

@@ -85,7 +85,7 @@ export function stepsBack(
   const irreversible = (problem: string) =>
     new MigrateError("ERR_IRREVERSIBLE", { ...actions[0]!.place, problem, hint: "leave --down out" });
   try {
-    const { actions: back, obstacles } = rollbackOf(
+    const { actions: back, blockers } = rollbackOf(
       migration,
       total,
       databaseOf(tablesBefore(planned)),
@@ -96,7 +96,7 @@ export function stepsBack(
       if (own === undefined) throw irreversible(`no step does what rolls it back (${action.kind})`);
       return own;
     });
-    return { steps, isChecked: obstacles.length > 0 };
+    return { steps, isChecked: blockers.length > 0 };
   } catch (error) {
     if (!isMigrateError(error, "ERR_IRREVERSIBLE")) throw error;
     throw new MigrateError("ERR_IRREVERSIBLE", { ...error.details, hint: "leave --down out" }, { cause: error });

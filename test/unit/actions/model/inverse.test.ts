@@ -34,7 +34,7 @@ function backOf(action: Action) {
   const way = invert(action, before);
   if ("lost" in way) return way.lost;
   const actions = way.actions.map((one) => (one.kind === "alterColumns" ? one.alterations : one.kind));
-  return [...actions, ...way.obstacles.map(({ kind }) => kind)];
+  return [...actions, ...way.blockers.map(({ kind }) => kind)];
 }
 
 test.each<[string, Action, unknown]>([

@@ -20,9 +20,7 @@ const at = { table: "t", path: "id" };
 function backBy(...steps: readonly (readonly [Action, ...Blocker[]])[]): PlannedMigration {
   return {
     actions: steps.map(([action]) => ({ place, action })),
-    obstacles: steps.flatMap(([, ...obstacles], index) =>
-      obstacles.map((obstacle) => ({ place, obstacle, at: index })),
-    ),
+    blockers: steps.flatMap(([, ...blockers], index) => blockers.map((blocker) => ({ place, blocker, at: index }))),
     done: 0,
     midway: undefined,
   } as unknown as PlannedMigration;
@@ -92,8 +90,8 @@ test.each<[Blocker, Partial<Question>, readonly string[]]>([
       "rows of t can't be counted here, and it goes with them",
     ],
   ],
-])("what is asked about %j", (obstacle, about, words) => {
-  const { rows, since } = questions(backBy([drop, obstacle]));
+])("what is asked about %j", (blocker, about, words) => {
+  const { rows, since } = questions(backBy([drop, blocker]));
   expect(since).toEqual([]);
   expect(rows).toHaveLength(1);
   expect(rows[0]).toMatchObject({ place, wasAsked: false, ...about });
@@ -102,15 +100,15 @@ test.each<[Blocker, Partial<Question>, readonly string[]]>([
 });
 
 test("a rounding cast may be consented to", () => {
-  const obstacle: Blocker = { kind: "cast", ...at, from: float64().type, to: { kind: "float32" } };
-  expect(questions(backBy([drop, obstacle])).rows[0]).toMatchObject({ mayLose: true, isRefused: false });
+  const blocker: Blocker = { kind: "cast", ...at, from: float64().type, to: { kind: "float32" } };
+  expect(questions(backBy([drop, blocker])).rows[0]).toMatchObject({ mayLose: true, isRefused: false });
 });
 
 test("items of a list that may not fit are asked about, unless the cast changes others", () => {
   const ask = (item: ColumnType, to: ColumnType) => {
     const lists = new Map([["t", { columns: columnsOf({ id: list(item) }) }]]);
-    const obstacle: Blocker = { kind: "misfit", ...at, to: list(to).type };
-    return questionsOf({ now: lists, migrations: [backBy([drop, obstacle])] }).rows.flatMap(({ asks }) => asks);
+    const blocker: Blocker = { kind: "misfit", ...at, to: list(to).type };
+    return questionsOf({ now: lists, migrations: [backBy([drop, blocker])] }).rows.flatMap(({ asks }) => asks);
   };
   expect(ask(int64(), int32())).toMatchObject([{ table: "t", column: "id" }]);
   expect(ask(float64(), float32())).toEqual([]);

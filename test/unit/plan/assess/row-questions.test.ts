@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { askAfter, askOf, type Ask, type RowsObstacle } from "../../../../src/plan/assess/row-questions.ts";
+import { askAfter, askOf, type Ask, type RowsBlocker } from "../../../../src/plan/assess/row-questions.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import {
   columnsOf,
@@ -35,7 +35,7 @@ const rename = (path: string, to: string): Action => ({
 });
 const renameTable: Action = { kind: "renameTable", table: "t", name: "u" };
 
-test.each<[string, RowsObstacle, Omit<Ask, "table"> | undefined]>([
+test.each<[string, RowsBlocker, Omit<Ask, "table"> | undefined]>([
   ["a null", { kind: "null", ...at("day") }, { column: "day", predicate: "`day` IS NULL" }],
   [
     "a field of a struct, which is read whole",
@@ -83,8 +83,8 @@ test.each<[string, RowsObstacle, Omit<Ask, "table"> | undefined]>([
     },
   ],
   ["rows", { kind: "rows", table: "t", own: 0 }, { predicate: undefined }],
-])("it is asked about %s", (_, obstacle, ask) => {
-  expect(askOf(obstacle, [], now)).toEqual(ask && { table: "t", ...ask });
+])("it is asked about %s", (_, blocker, ask) => {
+  expect(askOf(blocker, [], now)).toEqual(ask && { table: "t", ...ask });
 });
 
 test("items that a list's cast may round are compared, unless the cast may lose something anyway", () => {

@@ -44,14 +44,14 @@ const before = new Map([["t", table]]);
 const versions: TableVersions = { t: [5, 9] };
 
 const wordsOf = (steps: readonly Step[], tables: TableVersions = versions, putsBack = true) => {
-  const { actions, obstacles } = rollbackOf(aMigration(2, steps), Infinity, before, able, {
+  const { actions, blockers } = rollbackOf(aMigration(2, steps), Infinity, before, able, {
     able: true,
     tables,
     reinserts: putsBack,
   });
   return [
     actions.map(({ action }) => `${action.kind} ${action.table}`),
-    obstacles.map(({ at, obstacle }) => `${at} ${obstacle.kind} ${"version" in obstacle ? obstacle.version : ""}`),
+    blockers.map(({ at, blocker }) => `${at} ${blocker.kind} ${"version" in blocker ? blocker.version : ""}`),
   ];
 };
 
@@ -88,8 +88,8 @@ test("what a migration made itself goes with all that it lost of it", () => {
     insertRows("u", rows, { key: "a" }),
     dropColumn("u", "b"),
   ];
-  const { obstacles } = rollbackOf(aMigration(2, made), 3, before, able, { able: true, tables: {}, reinserts: true });
-  expect(obstacles).toMatchObject([{ obstacle: { kind: "rows", own: 3 } }]);
+  const { blockers } = rollbackOf(aMigration(2, made), 3, before, able, { able: true, tables: {}, reinserts: true });
+  expect(blockers).toMatchObject([{ blocker: { kind: "rows", own: 3 } }]);
   expect(wordsOf(made, {})).toEqual([["dropTable u"], ["0 rows null"]]);
   expect(wordsOf(made, { u: [null, 3] })).toEqual([["dropTable u"], ["0 rows 3"]]);
   expect(wordsOf(made.slice(0, 1), { u: [null, 1] })).toEqual([["dropTable u"], ["0 rows 1"]]);

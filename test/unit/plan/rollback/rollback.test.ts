@@ -39,10 +39,10 @@ const steps = [
 const migration = aMigration(2, steps);
 
 const wordsOf = (done: number) => {
-  const { actions, obstacles } = rollbackOf(migration, done, before, embedded);
+  const { actions, blockers } = rollbackOf(migration, done, before, embedded);
   return [
     actions.map(({ place, action }) => `${place.step} ${action.kind}`),
-    obstacles.map(({ at, obstacle }) => `${at} ${obstacle.kind}`),
+    blockers.map(({ at, blocker }) => `${at} ${blocker.kind}`),
   ];
 };
 
@@ -61,11 +61,11 @@ const rename = [renameColumn("t", "title", "headline")];
 const dropping = { ...aMigration(2, [dropColumn("t", "title")]), down: [addColumn("t", "title", utf8())] };
 
 test("what the file says is done instead of what follows from the steps", () => {
-  const { actions, obstacles } = rollbackOf(dropping, 1, before, embedded);
+  const { actions, blockers } = rollbackOf(dropping, 1, before, embedded);
   expect(actions).toMatchObject([
     { place: { step: 1, of: "down", kind: "addColumn" }, action: { kind: "addColumns" } },
   ]);
-  expect(obstacles).toEqual([]);
+  expect(blockers).toEqual([]);
 });
 
 test("what the file says has to lead to the tables that were there before", () => {

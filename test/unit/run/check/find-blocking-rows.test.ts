@@ -62,8 +62,8 @@ test("what else blocks a rollback blocks it without consent, and is named as acc
 test("with consent a rollback drops values also where they can't be looked for, and says so", async () => {
   const place = { file: "0002_more.ts", step: 1, kind: "dropColumn" };
   const action = { kind: "dropColumns", table: "t", paths: ["n"] } as const;
-  const obstacle = { kind: "values", table: "t", path: "n" } as const;
-  const planned = { actions: [{ place, action }], obstacles: [{ place, obstacle, at: 0 }], done: 0 };
+  const blocker = { kind: "values", table: "t", path: "n" } as const;
+  const planned = { actions: [{ place, action }], blockers: [{ place, blocker, at: 0 }], done: 0 };
   const now = new Map([["t", { columns: columnsOf({ id: int32(), n: int32() }) }]]);
   const plan = { now, migrations: [planned] } as unknown as Plan;
   const words = "values of t.n can't be looked for here, and the rollback drops them";

@@ -31,14 +31,14 @@ function planAction(action: Action): PlannedAction {
 }
 
 /** A rollback of these actions. The blockers are about the first one. */
-function planBack(actions: readonly Action[], blockers: readonly Blocker[], more: Partial<PlannedMigration> = {}) {
+function planBack(actions: readonly Action[], found: readonly Blocker[], more: Partial<PlannedMigration> = {}) {
   const planned = actions.map(planAction);
-  const obstacles = blockers.map((obstacle) => ({ place: planned[0]!.place, obstacle, at: 0 }));
+  const blockers = found.map((blocker) => ({ place: planned[0]!.place, blocker, at: 0 }));
   const known = {
     migration: { version: 1 },
     direction: "down",
     actions: planned,
-    obstacles,
+    blockers,
     done: 0,
     tables: {},
     inDoubt: false,

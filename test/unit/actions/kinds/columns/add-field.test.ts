@@ -116,7 +116,7 @@ test("it gets its name in the commit that writes the struct again, under a guard
 test("the rollback drops it, unless it holds values", () => {
   expect(invert(add("s.x", int32()), new Map([["t", table]]))).toEqual({
     actions: [{ kind: "dropColumns", table: "t", paths: ["s.x"] }],
-    obstacles: [{ kind: "values", table: "t", path: "s.x" }],
+    blockers: [{ kind: "values", table: "t", path: "s.x" }],
   });
 });
 

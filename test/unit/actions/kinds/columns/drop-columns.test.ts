@@ -55,6 +55,6 @@ test("an index goes with its column, or with what its column is in", () => {
 test("in words, with what is lost", () => {
   expect(describeAction(drop("a", "s.x"))).toBe("drop t.a, drop t.s.x");
   expect(risksOf(drop("a"), aTable({ a: int8() }))).toEqual([
-    { kind: "loss", text: "t.a is dropped with its values", obstacle: { kind: "values", table: "t", path: "a" } },
+    { kind: "loss", text: "t.a is dropped with its values", blocker: { kind: "values", table: "t", path: "a" } },
   ]);
 });

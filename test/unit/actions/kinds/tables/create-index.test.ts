@@ -68,7 +68,7 @@ test("one that replaces another takes its place on the same column, and its inve
   expect(changesRows(bitmapped)).toBe(true);
   expect(invert(bitmapped, new Map([["t", table]]))).toEqual({
     actions: [replacing(create("id", btree(), "there"))],
-    obstacles: [],
+    blockers: [],
   });
   const [drop] = [{ kind: "dropIndex", table: "t", name: "gone" }];
   expect(invert(replacing(create("id", btree(), "gone")), new Map([["t", table]]))).toMatchObject({ actions: [drop] });

@@ -33,7 +33,7 @@ test("its inverse leads back to the table before it", () => {
   const [, change] = compileStep(whole);
   const inverse = invert(change!, before);
   if ("lost" in inverse) throw new Error(inverse.lost);
-  expect(inverse.obstacles).toEqual([{ kind: "filled", table: "t", path: "embedding", at: 1 }]);
+  expect(inverse.blockers).toEqual([{ kind: "filled", table: "t", path: "embedding", at: 1 }]);
   const { columns, indexes } = applyActions(database, inverse.actions).get("t")!;
   expect(columns).toEqual(before.get("t")!.columns);
   expect(Object.entries(indexes!).filter(([, index]) => index !== null)).toEqual(
@@ -47,7 +47,7 @@ test("with `down`, the old values are computed again before the columns are swit
   );
   const inverse = invert(change!, before);
   if ("lost" in inverse) throw new Error(inverse.lost);
-  expect(inverse.obstacles).toEqual([]);
+  expect(inverse.blockers).toEqual([]);
   expect(inverse.actions[0]).toMatchObject({
     ...computing,
     kind: "prepareColumn",

@@ -23,7 +23,7 @@ test("it is one call that replaces the index by one with the same parameters, an
   expect(commitsOf(action, known, () => true)).toEqual([
     { action: { kind: "createIndex", table: "t", name: "i", index, replace: true } },
   ]);
-  expect(risksOf(action, known)).toMatchObject([{ kind: "failure", obstacle: { kind: "vectors", least: 2 } }]);
+  expect(risksOf(action, known)).toMatchObject([{ kind: "failure", blocker: { kind: "vectors", least: 2 } }]);
 });
 
 test("an index that is not there, or can't be built as it is, is refused", () => {
