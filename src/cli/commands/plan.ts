@@ -5,6 +5,7 @@ import { refusalIn } from "../../plan/assess/guards.ts";
 import type { Choice } from "../../plan/history/pending.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import { migrationsOf, planDocument, type PlanDocument } from "../../plan/document/plan-document.ts";
+import type { SavedPlan } from "../../plan/document/saved-plan.ts";
 import { survey } from "../../run/prepare/estimate.ts";
 import { computingOf, type MigratorOptions } from "../../run/run-context.ts";
 import type { Session } from "../../session/session.ts";
@@ -20,6 +21,7 @@ import {
   wholeFlag,
   type FlagValues,
 } from "../command/flags.ts";
+import type { Output } from "../command/output.ts";
 import { readPlan, writePlan } from "../input/plan-file.ts";
 import { renderPlan } from "../render/plan.ts";
 import type * as shapes from "../json/apply.ts";
@@ -67,40 +69,16 @@ export interface PlanPrinter {
 
 /** Prints the plan, also for the --dry-run of `up` and `down`. */
 export async function showPlan(context: Context<PlanFlags>, printer?: PlanPrinter): Promise<CommandResult> {
-  const { output, features, flags } = context;
+  const { output, flags } = context;
   const other = (["steps", "reinsert"] as const).find((name) => flags[name] !== undefined);
   if (flags.down !== true && other !== undefined)
     throw new MigrateError("ERR_USAGE", { problem: `--${other} needs --down` });
-  const { out, "step-by-step": stepByStep } = flags;
   const given = flags.plan === undefined ? undefined : readPlan(flags.plan);
   const direction = flags.down === true ? "down" : (given?.plan.direction ?? "up");
-  const [upChoice, downChoice] = choicesOf(flags);
-  let loading: string | undefined;
-  const make = async (session: Session) => {
-    const { options } = session;
-    const { target } = options;
-    if (out !== undefined) {
-      const saved = direction === "up" ? await savePlan(options, upChoice) : await savePlanDown(options, downChoice);
-      return { saved, document: saved.plan, refusal: undefined };
-    }
-    const made =
-      direction === "up"
-        ? await planToShow(options, given === undefined ? { ...upChoice, stepByStep } : { plan: given })
-        : await planDown(options, given === undefined ? downChoice : { plan: given });
-    const document = planDocument(made, target.name, direction, await survey(made, options));
-    loading = await loadingOf(made, options);
-    if (direction === "up" && given === undefined && made.migrations.length > 0)
-      for (const { pending } of features) await pending?.(session, output);
-    const ofSaved = { stepByStep: given?.plan.stepByStep };
-    return {
-      saved: undefined,
-      document: { ...document, ...ofSaved },
-      refusal: refusalIn(made, target.name, "migrate up"),
-    };
-  };
-  const { saved, document, refusal } = await withSession(context, async (session) => {
+  const { document, loading, saved, refusal } = await withSession(context, async (session) => {
     try {
-      return await make(session);
+      if (flags.out === undefined) return await planNow(session, context, direction, given);
+      return await planToSave(session.options, flags, direction);
     } catch (error) {
       if (printer !== undefined && isMigrateError(error))
         output.results(printer.failed({ target: session.options.target.name, direction }, error));
@@ -113,15 +91,7 @@ export async function showPlan(context: Context<PlanFlags>, printer?: PlanPrinte
     renderPlan(document, output);
     if (loading !== undefined) output.result(loading);
   }
-  if (saved !== undefined) {
-    writePlan(out!, saved);
-    const isNothing = migrationsOf(document).length === 0;
-    output.progress(
-      isNothing
-        ? `saved to ${out}, although there is nothing to do`
-        : `saved; migrate ${direction} --plan ${out} runs exactly this plan, once`,
-    );
-  }
+  if (saved !== undefined) writeSavedPlan(flags.out!, saved, output);
   if (given !== undefined) {
     const isDone = migrationsOf(document).length === 0 && migrationsOf(given.plan).length > 0;
     output.progress(isDone ? "the saved plan is carried out: nothing of it is left" : "the saved plan is still valid");
@@ -129,7 +99,60 @@ export async function showPlan(context: Context<PlanFlags>, printer?: PlanPrinte
   return refusal;
 }
 
-/** How the values of new columns get into them, if the plan computes any. */
+interface ShownPlan {
+  readonly document: PlanDocument;
+  /** How the values of new columns get into them, if the plan computes any. */
+  readonly loading?: string | undefined;
+  readonly saved?: SavedPlan;
+  /** The error with which the run would refuse the plan. */
+  readonly refusal?: MigrateError | undefined;
+}
+
+/** `given`: a saved plan, which is checked against the tables. */
+async function planNow(
+  session: Session,
+  { flags, features, output }: Context<PlanFlags>,
+  direction: PlanDocument["direction"],
+  given: SavedPlan | undefined,
+): Promise<ShownPlan> {
+  const { options } = session;
+  const { name } = options.target;
+  const upChoice = { ...upChoiceOf(flags), stepByStep: flags["step-by-step"] };
+  const plan =
+    direction === "up"
+      ? await planToShow(options, given === undefined ? upChoice : { plan: given })
+      : await planDown(options, given === undefined ? downChoiceOf(flags) : { plan: given });
+  const document = planDocument(plan, name, direction, await survey(plan, options));
+  const loading = await loadingOf(plan, options);
+  if (direction === "up" && given === undefined && plan.migrations.length > 0)
+    for (const { pending } of features) await pending?.(session, output);
+  return {
+    document: { ...document, stepByStep: given?.plan.stepByStep },
+    loading,
+    refusal: refusalIn(plan, name, "migrate up"),
+  };
+}
+
+async function planToSave(
+  options: MigratorOptions,
+  flags: PlanFlags,
+  direction: PlanDocument["direction"],
+): Promise<ShownPlan> {
+  const saved =
+    direction === "up" ? await savePlan(options, upChoiceOf(flags)) : await savePlanDown(options, downChoiceOf(flags));
+  return { saved, document: saved.plan };
+}
+
+function writeSavedPlan(file: string, saved: SavedPlan, output: Output): void {
+  writePlan(file, saved);
+  const isNothing = migrationsOf(saved.plan).length === 0;
+  output.progress(
+    isNothing
+      ? `saved to ${file}, although there is nothing to do`
+      : `saved; migrate ${saved.plan.direction} --plan ${file} runs exactly this plan, once`,
+  );
+}
+
 async function loadingOf({ migrations }: Plan, options: MigratorOptions): Promise<string | undefined> {
   const isLoading = ({ action }: PlannedAction) => action.kind === "prepareColumn" && action.into === undefined;
   if (!migrations.some(({ actions }) => actions.some(isLoading))) return undefined;
@@ -138,9 +161,10 @@ async function loadingOf({ migrations }: Plan, options: MigratorOptions): Promis
   return loader && `${loader.usable ? "values are loaded as separate files of the column: " : ""}${loader.text}`;
 }
 
-function choicesOf({ to, steps, accept, reinsert, ...flags }: PlanFlags): readonly [Choice, DownChoice] {
-  return [
-    { to, accept, allowOutOfOrder: flags["allow-out-of-order"] },
-    { to, steps, accept, reinsert },
-  ];
+function upChoiceOf({ to, accept, ...flags }: PlanFlags): Choice {
+  return { to, accept, allowOutOfOrder: flags["allow-out-of-order"] };
+}
+
+function downChoiceOf({ to, steps, accept, reinsert }: PlanFlags): DownChoice {
+  return { to, steps, accept, reinsert };
 }
