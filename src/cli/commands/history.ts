@@ -34,38 +34,43 @@ export const historyCommand = defineCommand({
     });
     const documents = output.json ? records.map((one) => ({ ...one, at: new Date(one.at).toISOString() })) : [];
     output.data<typeof shapes.history>({ target, records: documents, doubts });
+    const repeated = repeatedUnderOneName(records);
     // Records about the lease matter only if something went wrong, so they need --verbose.
-    const repeated = repeatedIn(records);
-    const names = new Set<string>();
-    for (const record of records) {
-      const { version, name = "" } = record;
-      if (version === undefined) continue;
-      // What was renumbered or squashed is repeated under another name, which is news.
-      if (!names.has(formatMigration({ version, name }))) repeated.delete(record);
-      names.add(formatMigration({ version, name }));
-    }
-    const repeats = ({ event, epoch }: LedgerRecord) =>
-      event === "rebuilt" ? [...repeated].filter((one) => one.epoch === epoch).length : 0;
-    const shown = records.filter(
-      (record) =>
-        output.verbose ||
-        (record.version !== undefined && !repeated.has(record)) ||
-        record.event === "rebuilt" ||
-        groupIn(record) !== undefined ||
-        savedPlanOf(record) !== undefined,
-    );
-    output.results(
-      renderTable(
-        shown.map((record) => toRow(record, repeats(record))),
-        output,
-      ),
-    );
+    const shown = output.verbose ? records : records.filter((one) => !repeated.has(one) && isAboutMigrations(one));
+    const rows = shown.map((record) => toRow(record, repeatsOf(record, repeated)));
+    output.results(renderTable(rows, output));
     if (records.length === 0) output.result("the ledger is empty");
     else if (shown.length === 0) output.result("no record is about a migration; --verbose shows all records");
     for (const words of doubts) output.result({ style: "yellow", text: words });
     return undefined;
   },
 });
+
+/** What a rebuilt ledger repeats. What was renumbered or squashed is repeated under another name, which is news. */
+function repeatedUnderOneName(records: readonly LedgerRecord[]): ReadonlySet<LedgerRecord> {
+  const repeated = new Set(repeatedIn(records));
+  const names = new Set<string>();
+  for (const record of records) {
+    const { version, name = "" } = record;
+    if (version === undefined) continue;
+    if (!names.has(formatMigration({ version, name }))) repeated.delete(record);
+    names.add(formatMigration({ version, name }));
+  }
+  return repeated;
+}
+
+function repeatsOf({ event, epoch }: LedgerRecord, repeated: ReadonlySet<LedgerRecord>): number {
+  return event === "rebuilt" ? [...repeated].filter((one) => one.epoch === epoch).length : 0;
+}
+
+function isAboutMigrations(record: LedgerRecord): boolean {
+  return (
+    record.version !== undefined ||
+    record.event === "rebuilt" ||
+    groupIn(record) !== undefined ||
+    savedPlanOf(record) !== undefined
+  );
+}
 
 /** `repeats`: how many records of a rebuilt ledger repeat what earlier ones state. */
 function toRow(record: LedgerRecord, repeats: number): TableRow {
