@@ -18,7 +18,7 @@ import {
 import { largeFleet } from "../support/large-fleet.ts";
 import { lacks } from "../support/needs.ts";
 import { temporaryFolderOfFile } from "../support/project.ts";
-import { rounds } from "../support/rounds.ts";
+import { ofThisCommit } from "../support/rounds.ts";
 import { serve } from "../rest/servers.ts";
 import { manyProjects, type SmallProject } from "./support/many-projects.ts";
 
@@ -294,7 +294,6 @@ describe.skipIf(lacks("chromium", whyNoBrowser()))("in a browser", () => {
     });
   });
 
-  // The first two have both palettes and both layouts.
   const looks: readonly { readonly name: string; readonly choice: PageChoice }[] = [
     { name: "light, on a desktop", choice: {} },
     { name: "dark, on a phone", choice: { dark: true, phone: true } },
@@ -302,7 +301,7 @@ describe.skipIf(lacks("chromium", whyNoBrowser()))("in a browser", () => {
     { name: "light, on a phone", choice: { phone: true } },
   ];
 
-  test.each(looks.slice(0, rounds(2, looks.length)))("axe finds nothing: $name", async ({ choice }) => {
+  test.each(ofThisCommit(looks, 4))("axe finds nothing: $name", async ({ choice }) => {
     await withPage({ ...choice, bypassCSP: true }, file, async (page) => {
       await page.getByRole("button", { name: "Name" }).click();
       expect(await accessibilityProblems(page)).toEqual([]);

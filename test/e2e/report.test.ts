@@ -18,6 +18,7 @@ import {
 import { largeReport } from "../support/large-report.ts";
 import { lacks } from "../support/needs.ts";
 import { temporaryFolder, temporaryFolderOfFile, onStderr } from "../support/project.ts";
+import { ofThisCommit } from "../support/rounds.ts";
 import { addRows, lancedb } from "../support/tables.ts";
 import { manyProjects, type SmallProject } from "./support/many-projects.ts";
 
@@ -202,10 +203,12 @@ describe.skipIf(lacks("chromium", whyNoBrowser()))("in a browser", () => {
     });
   });
 
-  test.each([
+  const looks = [
     { name: "light, on a desktop", choice: {} },
     { name: "dark, on a phone", choice: { dark: true, phone: true } },
-  ])("axe finds nothing: $name", async ({ choice }) => {
+  ];
+
+  test.each(ofThisCommit(looks, 2))("axe finds nothing: $name", async ({ choice }) => {
     await withPage({ ...choice, bypassCSP: true }, file, async (page) => {
       await page.locator("details.column summary").first().click();
       await page.locator("#history details summary").first().click();
