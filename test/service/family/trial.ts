@@ -15,7 +15,7 @@ import { open } from "../../../src/features/rest/rest.ts";
 import type { RowValues } from "../../../src/schema/row-values.ts";
 import { systemClock, type Clock } from "../../../src/time/clock.ts";
 import { sleepingClock } from "../../support/clocks.ts";
-import { columnsOf } from "../../support/tables.ts";
+import { columnsOf, rowsOf } from "../../support/tables.ts";
 import { apiKey, startFamily, type Family, type Ways } from "./family-service.ts";
 
 const files = {
@@ -49,14 +49,10 @@ export function writeMigrations(): MigrationSource & Disposable {
   return { ...migrationsIn(folder), [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** The first difference between the rows of a table's folder and these; null if there is none. */
-export type Difference = (place: string, rows: readonly RowValues[]) => Promise<string | null>;
-
 export interface Trial {
   readonly ways: Ways;
   readonly works: boolean;
   readonly migrations: MigrationSource;
-  readonly difference: Difference;
   /** At which of its requests a run is killed, and loses an answer: as a share of all its requests, from 0 to 1. */
   readonly shares: readonly number[];
   /** How many runs start at once. */
@@ -99,7 +95,7 @@ export async function tryService(trial: Trial): Promise<readonly string[]> {
         // Nobody waits for a run that is dead.
         await (dead ? Promise.race([first, struck.promise]) : first);
         await one.up("second");
-        return await whatIsWrong(one, trial);
+        return await whatIsWrong(one);
       });
     }
   for (const crowd of trial.crowds)
@@ -107,7 +103,7 @@ export async function tryService(trial: Trial): Promise<readonly string[]> {
       const runs = Array.from({ length: crowd }, (_, index) => one.up(`run ${index}`, systemClock));
       const ended = await Promise.allSettled(runs);
       const failed = ended.flatMap((end) => (end.status === "rejected" ? [String(end.reason)] : []));
-      return failed.length > 0 ? failed : await whatIsWrong(one, trial);
+      return failed.length > 0 ? failed : await whatIsWrong(one);
     });
   return problems;
 }
@@ -202,7 +198,7 @@ async function asExpected(scene: Scene, trial: Trial): Promise<readonly string[]
   let refused: unknown;
   await scene.up("first").catch((error: unknown) => (refused = error));
   if (trial.works)
-    return refused === undefined ? [...doctored, ...(await whatIsWrong(scene, trial))] : [...doctored, String(refused)];
+    return refused === undefined ? [...doctored, ...(await whatIsWrong(scene))] : [...doctored, String(refused)];
   const isRefused = isMigrateError(refused) && (refused.outcome === "refused" || refused.outcome === "unreachable");
   const tables = scene.family.tables();
   return [
@@ -213,7 +209,7 @@ async function asExpected(scene: Scene, trial: Trial): Promise<readonly string[]
 }
 
 /** After all migrations have run. */
-async function whatIsWrong(scene: Scene, { difference }: Trial): Promise<readonly string[]> {
+async function whatIsWrong(scene: Scene): Promise<readonly string[]> {
   const { family, folder } = scene;
   const problems: string[] = [];
   const expect = (what: string, found: unknown, wanted: unknown) => {
@@ -221,7 +217,7 @@ async function whatIsWrong(scene: Scene, { difference }: Trial): Promise<readonl
   };
   expect("tables", family.tables().toSorted(), Object.keys(expected));
   for (const [name, columns] of Object.entries(expected)) expect(name, await columnsOf(folder, name), columns);
-  expect("values", await difference(join(folder, "Docs.lance"), rows), null);
+  expect("values", await rowsOf(folder, "Docs"), rows);
   const options = await scene.options("after");
   expect("a run with nothing to do", (await scene.up("after")).applied, 0);
   const { applied, pending, doubts, problem } = await whenReached(() => status(options));
