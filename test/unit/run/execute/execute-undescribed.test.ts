@@ -4,13 +4,12 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { migrationsIn } from "../../../../src/migrations/source.ts";
 import { isMigrateError, MigrateError } from "../../../../src/errors/migrate-error.ts";
-import type { Clock } from "../../../../src/time/clock.ts";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import { parseMarkerName } from "../../../../src/ledger/journal/marker-name.ts";
 import { byPlace } from "../../../../src/ledger/state/record.ts";
 import { up } from "../../../../src/commands/up.ts";
 import { plan } from "../../../../src/commands/plan.ts";
-import { history, status } from "../../../../src/commands/status.ts";
+import { status } from "../../../../src/commands/status.ts";
 import type { MigratorOptions } from "../../../../src/run/run-context.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import { describeAction } from "../../../../src/actions/apply-action.ts";
@@ -20,7 +19,6 @@ import { formatPath, parsePath, type Path } from "../../../../src/schema/path.ts
 import type { Target } from "../../../../src/targets/contract/target.ts";
 import { sleepingClock } from "../../../support/clocks.ts";
 import { temporaryFolder } from "../../../support/project.ts";
-import { commits, isLong, rounds } from "../../../support/rounds.ts";
 
 const duration = 30_000;
 const ledger = "_migrations";
@@ -87,13 +85,13 @@ type What = "list" | "create" | "execute" | "question" | "any";
 type Fates = Readonly<Partial<Record<What, Readonly<Record<number, Fate>>>>>;
 
 /** A service, its tables, the migrations for it, and the time. */
-function aWorld(folder = temporaryFolder(), describes = false) {
+function aWorld(describes = false) {
+  const folder = temporaryFolder();
   const clock = sleepingClock();
   const tables = new Map<string, readonly Stored[]>();
   const effects: string[] = [];
   const sent: string[] = [];
   let ids = 0;
-  let lastRecord = 0;
   let waiting: { calls: number; readonly work: () => unknown }[] = [];
 
   const store = ({ name, type, nullable }: Column): Stored => {
@@ -106,7 +104,6 @@ function aWorld(folder = temporaryFolder(), describes = false) {
       if (tables.has(name)) throw new Refusal(`table ${name} already exists`);
       const marker = name.startsWith(`${ledger}.`);
       tables.set(name, marker ? [] : columns.map(store));
-      if (marker) lastRecord = clock.steady();
       if (!marker) effects.push(`create ${name}`);
     },
     alter(name: string, alterations: readonly Alteration[]) {
@@ -201,8 +198,6 @@ function aWorld(folder = temporaryFolder(), describes = false) {
     sent,
     /** Somebody does this by hand. */
     byHand: execute,
-    /** For how long nothing has been recorded. */
-    silence: () => clock.steady() - lastRecord,
     oversleep: () => clock.sleep(duration * 2),
     /** What is still under way is done, or refused, now. */
     land() {
@@ -271,139 +266,6 @@ const renamed = (path: string, name: string): Action => ({
   alterations: [{ path, rename: name }],
 });
 
-const createTables: readonly Step[] = [
-  {
-    kind: "createTable",
-    table: "t",
-    columns: [
-      ...["a", "b", "x", "y", "k", "l", "m", "v", "n"].map((name) => column(name)),
-      column("g", struct("p", "q")),
-    ],
-  },
-  create("u", "a"),
-];
-
-function write(folder: string, migrations: readonly (readonly Step[])[]): string {
-  for (const [index, steps] of migrations.entries())
-    writeFileSync(join(folder, `000${index + 1}_m.mjs`), `export const up = ${JSON.stringify(steps)};\n`);
-  return folder;
-}
-
-async function undisturbed(folder: string): Promise<World> {
-  const world = aWorld(folder);
-  await up(world.aProcess());
-  return world;
-}
-
-/** The next runs finish, and every action took effect exactly once. */
-async function expectSame(world: World, calm: World, when: unknown = undefined): Promise<void> {
-  await up(world.aProcess());
-  expect({ when, effects: world.effects }).toEqual({ when, effects: calm.effects });
-  expect(world.tables()).toEqual(calm.tables());
-  // Its last two records are two calls: who dies between them has done everything and stays the holder.
-  expect(await status(world.aProcess())).toMatchObject({ pending: [] });
-}
-
-const restruct = (from: string, to: string) =>
-  alter({ path: from, rename: to }, { path: `${from}.p`, rename: "q" }, { path: `${from}.q`, rename: "p" });
-
-/** Actions of every sort, some of which use the same names again. */
-const everySort: readonly (readonly Step[])[] = [
-  createTables,
-  [
-    rename("a", "c"),
-    alter({ path: "x", rename: "y" }, { path: "y", rename: "x" }),
-    create("new1", "a"),
-    rename("c", "a"),
-  ],
-  [
-    restruct("g", "h"),
-    retype("b", "int64"),
-    alter({ path: "k", rename: "l" }, { path: "l", rename: "m" }, { path: "m", rename: "k" }),
-    alter({ path: "v", rename: "w", type: { kind: "int64" } }),
-    restruct("h", "g"),
-    alter({ path: "n", rename: "o", nullable: false }),
-  ],
-];
-
-/** Before a call nothing outside is other than after the one before. */
-const sides = isLong ? [false, true] : [true];
-/** For each commit every third call, for the next commit others; every night all. */
-const stride = rounds(3, 1);
-const firstOf = (turn = 0) => 1 + ((commits() + turn) % stride);
-
-test.each(sides)(
-  "a run is killed at every call in turn and every action takes effect once (after it: %s)",
-  async (after) => {
-    const folder = write(temporaryFolder(), everySort);
-    const calm = await undisturbed(folder);
-    let killed = 0;
-    for (let call = firstOf(); call <= 80; call += stride) {
-      const world = aWorld(folder);
-      if ((await ended(world.aProcess({ any: { [call]: { kind: "killed", after } } }))) !== "well") killed++;
-      await expectSame(world, calm, { call, after });
-    }
-    expect(killed).toBeGreaterThan(40 / stride);
-  },
-);
-
-test.each<[string, Fate, number]>([
-  ["before it is done", { kind: "lost", after: false }, 0],
-  ["after it is done", { kind: "lost", after: true }, 1],
-  ["and it is done right before the next call", { kind: "delayed", calls: 0 }, 2],
-  ["and it is done after a question about it", { kind: "delayed", calls: 1 }, 0],
-  ["and it is done after it was sent again", { kind: "delayed", calls: 2 }, 1],
-])(
-  "each call's answer in turn is lost %s, and every action takes effect once in this very run",
-  async (_, fate, turn) => {
-    const folder = write(temporaryFolder(), everySort);
-    const calm = await undisturbed(folder);
-    for (const what of ["execute", "create"] as const)
-      for (let call = firstOf(turn); call <= 35; call += stride) {
-        const world = aWorld(folder);
-        expect({ what, call, end: await ended(world.aProcess({ [what]: { [call]: fate } })) }).toEqual({
-          what,
-          call,
-          end: "well",
-        });
-        expect({ what, call, effects: world.effects }).toEqual({ what, call, effects: calm.effects });
-      }
-  },
-);
-
-test("a run that died over a question is killed again, and every action takes effect once", async () => {
-  const folder = write(temporaryFolder(), everySort);
-  const calm = await undisturbed(folder);
-  const deaths: readonly (readonly [What, number])[] = [
-    ...([1, 2, 3, 4] as const).map((call) => ["create", call] as const),
-    ...(["execute", "question"] as const).map((what) => [what, 1] as const),
-  ];
-  for (let action = firstOf(); action <= 18; action += stride)
-    for (const [what, call] of deaths)
-      for (const after of sides) {
-        const world = aWorld(folder);
-        await ended(world.aProcess({ execute: { [action]: killedAfter } }));
-        await ended(world.aProcess({ [what]: { [call]: { kind: "killed", after } } }));
-        await expectSame(world, calm, { action, what, call, after });
-      }
-});
-
-test("no action is sent that the one before it is not recorded for", async () => {
-  const folder = write(temporaryFolder(), everySort);
-  const world = aWorld(folder);
-  const recorded: number[] = [];
-  const before = () => recorded.push(world.records().length);
-  const stops = Object.fromEntries(
-    Array.from(
-      { length: 30 },
-      (_, index) => [index + 1, { kind: "stopped", after: false, meanwhile: before }] as const,
-    ),
-  );
-  await up(world.aProcess({ execute: stops }));
-  expect(recorded.length).toBeGreaterThan(15);
-  expect(recorded).toEqual([...new Set(recorded)]);
-});
-
 interface WithT {
   readonly describes?: boolean;
   /** The steps of migration 2. */
@@ -412,7 +274,7 @@ interface WithT {
 
 /** A world in which migration 1 has created t(a, b, c). */
 async function aWorldWithT({ describes = false, pending }: WithT = {}): Promise<World> {
-  const world = aWorld(temporaryFolder(), describes);
+  const world = aWorld(describes);
   world.migration("0001_create", [create("t", "a", "b", "c")]);
   await up(world.aProcess());
   world.effects.length = 0;
@@ -457,15 +319,6 @@ test("a call that was lost and never done is refused for real when its column is
   };
   await expect(up(world.aProcess({ execute: { 1: handy } }))).rejects.toMatchObject({ code: "ERR_STEP_FAILED" });
   expect(world.columns("t")).toBe("z#1 b#2 c#3");
-});
-
-test("a run that died before its action and one that died after it look the same and end the same", async () => {
-  for (const death of [killedBefore, killedAfter]) {
-    const world = await aWorldWithT({ pending: [rename("a", "d"), rename("d", "a")] });
-    await ended(world.aProcess({ execute: { 1: death } }));
-    await up(world.aProcess());
-    expect(world.effects).toEqual(["t: #1 a → d", "t: #1 d → a"]);
-  }
 });
 
 test("a table that somebody else has made is refused in the plan, before anything is sent", async () => {
@@ -769,24 +622,6 @@ test("a late call that has changed a field inside a struct is drift", async () =
   await expect(up(world.aProcess())).rejects.toMatchObject({ code: "ERR_DRIFT", details: { table: "t" } });
 });
 
-test.each([
-  [
-    "nullability",
-    { kind: "setNullable", table: "t", path: "a", nullable: false },
-    { kind: "setNullable", table: "t", path: "a", nullable: true },
-  ],
-  ["type", retype("a", "int64"), retype("a", "int32")],
-])("a late call that has changed a column's %s is not passed over", async (_, there, back) => {
-  const world = await aWorldWithT();
-  const before = world.tables();
-  world.migration("0002_more", [there, back]);
-  expect(await ended(stoppedIn(world, 1, () => up(world.aProcess())))).toBe("ERR_ACTED_LATE");
-  expect(world.tables()).not.toEqual(before);
-  // It is put right, or said.
-  const end = await ended(world.aProcess());
-  if (end !== "ERR_DRIFT") expect({ end, tables: world.tables() }).toEqual({ end: "well", tables: before });
-});
-
 test("a late call without an answer is late too", async () => {
   const world = await aWorldWithT({ pending: [retype("a", "int64")] });
   const meanwhile = async () => {
@@ -823,64 +658,6 @@ test.each([false, true])(
   },
 );
 
-test("runs that are stopped anywhere in an action do nothing twice that is not said to be late", async () => {
-  const folder = write(temporaryFolder(), everySort);
-  const calm = await undisturbed(folder);
-  for (let action = 1; action <= 20; action++)
-    for (const kill of isLong ? [undefined, 1, 2, 4] : [undefined, [1, 2, 4][(action + commits()) % 3]]) {
-      const world = aWorld(folder);
-      const other = kill === undefined ? {} : { execute: { [kill]: killedAfter } };
-      const end = await ended(stoppedIn(world, action, () => ended(world.aProcess(other))));
-      expect({ action, kill, end }).toEqual({
-        action,
-        kill,
-        end: expect.stringMatching(/^(well|ERR_ACTED_LATE|ERR_LEASE_LOST)$/),
-      });
-      const late = foldLedger(world.records()).late.length > 0;
-      expect({ action, kill, late }).toEqual({ action, kill, late: end === "ERR_ACTED_LATE" });
-      const next = await ended(world.aProcess());
-      if (next === "ERR_DRIFT") expect({ action, kill, end }).toEqual({ action, kill, end: "ERR_ACTED_LATE" });
-      else
-        expect({ action, kill, next, columns: world.columns("t") }).toEqual({
-          action,
-          kill,
-          next: "well",
-          columns: calm.columns("t"),
-        });
-      // What a late retype did is put right by another one.
-      if (next !== "ERR_DRIFT" && end !== "ERR_ACTED_LATE") expect(world.effects).toEqual(calm.effects);
-    }
-});
-
-/** A clock that finds at its n-th reading that the process was stopped for longer than its lease. */
-function stoppedAtReading(world: World, reading: number): Clock {
-  let readings = 0;
-  const read = (time: () => number) => () => {
-    if (++readings === reading) void world.oversleep();
-    return time();
-  };
-  return { ...world.clock, wall: read(world.clock.wall), steady: read(world.clock.steady) };
-}
-
-test("whenever a process is stopped between two looks at the clock, it sends nothing under a lease that has run out", async () => {
-  let stopped = 0;
-  for (let reading = 1; reading <= 80; reading++) {
-    const world = await aWorldWithT({ pending: [retype("a", "int64"), rename("b", "d")] });
-    const silences: number[] = [];
-    const measure: Fate = { kind: "stopped", after: false, meanwhile: () => silences.push(world.silence()) };
-    const clock = stoppedAtReading(world, reading);
-    const before = world.clock.steady();
-    expect(await ended(world.aProcess({ execute: { 1: measure, 2: measure } }, { clock }))).toBe("well");
-    if (world.clock.steady() > before) stopped++;
-    expect(silences).toHaveLength(2);
-    expect({ reading, silence: Math.max(...silences) }).toEqual({
-      reading,
-      silence: expect.toSatisfy((one) => one < duration),
-    });
-  }
-  expect(stopped).toBeGreaterThan(20);
-});
-
 test("a holder whose lease is longer than one's own is waited out by its own", async () => {
   const world = await aWorldWithT({ pending: [retype("a", "int64")] });
   const died = world.clock.steady();
@@ -890,59 +667,13 @@ test("a holder whose lease is longer than one's own is waited out by its own", a
   expect(world.clock.steady() - died).toBeGreaterThan(4 * duration);
 });
 
-test("every record of every run can be read by the next", async () => {
-  const world = await aWorldWithLateCall();
-  await up(world.aProcess());
-  expect(await history(world.aProcess())).toEqual(world.records());
-});
-
-const never = 1_000_000;
-const notDone: Fate = { kind: "lost", after: false };
-const refused: Fate = { kind: "answered", error: new Refusal("table t is being altered") };
-/** An alter that is under way for so many calls, and what its run is answered when it tries again. */
-const underWay = (calls: number, again: Fate): Fates => ({
-  execute: { 1: { kind: "delayed", calls }, 2: again, 3: again, 4: again, 5: again },
-});
-
-/** After how many other calls it is done: every night each number, for each commit each of the first and some of the others. */
-const laterCalls = isLong ? [...Array(40).keys()] : [...Array(6).keys(), 9, 15, 26, 39];
-
-test.each<[string, Step, string]>([
-  ["rename", rename("a", "d"), "t: #1 a → d"],
-  ["retype", retype("a", "int64"), "t: #1 int32 → int64"],
-])("a %s that lands long after its answer was lost is done once", async (_, step, effect) => {
-  for (const describes of [true, false])
-    for (const again of [notDone, refused])
-      for (const calls of [...laterCalls, never]) {
-        const world = await aWorldWithT({ describes, pending: [step, rename("b", "e")] });
-        const first = await ended(world.aProcess(underWay(calls, again)));
-        // The whole of it, or the run says that it can't be known and leaves it to the next one.
-        const when = { describes, again: again.kind, calls, first };
-        if (first !== "well")
-          expect({ ...when, next: await ended(world.aProcess()) }).toEqual({ ...when, next: "well" });
-        world.land();
-        expect({ ...when, effects: world.effects }).toEqual({ ...when, effects: [effect, "t: #2 b → e"] });
-        expect(await ended(world.aProcess())).toBe("well");
-      }
-});
-
-test.each([
-  ["gets no answer either", notDone],
-  ["is refused", refused],
-])("an alter that lands when its run has given up, whose second try %s, was in doubt", async (_, again) => {
-  for (const describes of [true, false]) {
-    const world = await aWorldWithT({ describes, pending: [rename("a", "d"), rename("b", "e")] });
-    expect(await ended(world.aProcess(underWay(never, again)))).not.toBe("well");
-    world.land();
-    expect({ describes, next: await ended(world.aProcess()) }).toEqual({ describes, next: "well" });
-    expect(world.effects).toEqual(["t: #1 a → d", "t: #2 b → e"]);
-  }
-});
-
 test("a run that could still say that it failed, and not that it ended, leaves its action in doubt", async () => {
   for (const describes of [true, false]) {
     const world = await aWorldWithT({ describes, pending: [rename("a", "d"), rename("b", "e")] });
-    const { execute } = underWay(never, { kind: "answered", error: internalError });
+    const again: Fate = { kind: "answered", error: internalError };
+    // It is under way until it lands.
+    const first: Fate = { kind: "delayed", calls: 1_000_000 };
+    const execute = { 1: first, 2: again, 3: again, 4: again, 5: again };
     const options = world.aProcess({ execute });
     const store = options.target.ledger as Extract<Target["ledger"], { kind: "markers" }>;
     const create: typeof store.create = async (name, columns, row) => {
@@ -1031,27 +762,6 @@ test.each(described)(
   },
 );
 
-test("a swap of names whose answer is lost is never sent twice in one run", async () => {
-  const fates: readonly Fate[] = [
-    notDone,
-    { kind: "lost", after: true },
-    { kind: "answered", error: internalError },
-    ...[...Array(20).keys(), never].map((calls): Fate => ({ kind: "delayed", calls })),
-  ];
-  for (const fate of fates) {
-    const world = await aWorldWithT({
-      describes: true,
-      pending: [alter({ path: "a", rename: "b" }, { path: "b", rename: "a" })],
-    });
-    const first = await ended(world.aProcess({ execute: { 1: fate } }));
-    expect({ fate, sent: world.sent.length }).toEqual({ fate, sent: 1 });
-    world.land();
-    if (first !== "well") expect({ fate, next: await ended(world.aProcess()) }).toEqual({ fate, next: "well" });
-    expect({ fate, columns: world.columns("t") }).toEqual({ fate, columns: "b#1 a#2 c#3" });
-    expect(world.effects).toHaveLength(1);
-  }
-});
-
 test("what a service does not show at once is looked for again, and is no unexpected result", async () => {
   const world = await aWorldWithT({ describes: true, pending: [rename("a", "d")] });
   const options = world.aProcess();
@@ -1084,6 +794,12 @@ test("a run that acted late records nothing more, and tells how far it got", asy
     expect(told.at(-1)).toBe("left");
     expect(world.events().filter((event) => event.includes("failed"))).toEqual([]);
   }
+});
+
+test("a rename that lands after the question about it, so that its second try is refused, is done", async () => {
+  const world = await aWorldWithT({ pending: [rename("a", "d")] });
+  expect(await ended(world.aProcess({ execute: { 1: { kind: "delayed", calls: 1 } } }))).toBe("well");
+  expect(world.effects).toEqual(["t: #1 a → d"]);
 });
 
 test("where tables can't be described, an action in doubt is asked about before anything is sent", async () => {
