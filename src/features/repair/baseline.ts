@@ -5,7 +5,8 @@ import { formatMigration, formatVersion, type MigrationName } from "../../migrat
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { withStepsThatRan } from "../../plan/history/renumbered.ts";
-import { appliedFacts, withMarked } from "../../plan/history/record-facts.ts";
+import { appliedFacts } from "../../plan/history/record-facts.ts";
+import { withMarked } from "./resolve/marked.ts";
 import { checkFilesOfRan, checkNotReverting, chosenFiles, pendingFiles } from "../../plan/history/pending.ts";
 import { placesIn } from "../../plan/history/position.ts";
 import { describeDifference, howToFix } from "../../plan/history/table-drift.ts";

@@ -275,14 +275,3 @@ function stepsBegun(migration: Migration, actions: number, describing: Describin
   const last = compileMigration(migration, describing)[actions - 1];
   return last && migration.steps.slice(0, last.place.step);
 }
-
-/** Numbers between those of the files that none of them has or replaces. Empty if they are not counted one by one. */
-export function gapsIn(files: readonly MigrationFile[]): readonly number[] {
-  const known = new Set(
-    files.flatMap(({ version, replaces = [] }) => [version, ...replaces.map((one) => one.version)]),
-  );
-  const [least, most] = [Math.min(...known), Math.max(...known)];
-  const missing = most - least + 1 - known.size;
-  if (known.size === 0 || missing > known.size) return [];
-  return Array.from({ length: most - least }, (_, at) => least + at).filter((version) => !known.has(version));
-}

@@ -32,21 +32,6 @@ export function appliedFacts(migration: Migration, describing: Describing, known
   return firstFacts(migration, migration.steps, { step: total, total }, known);
 }
 
-/** The state once these migrations are marked as applied, after all that have run. */
-export function withMarked(
-  state: LedgerState,
-  marked: readonly (MigrationFacts & Pick<LedgerMigration, "detail">)[],
-): LedgerState {
-  const next = Math.max(-1, ...[...state.migrations.values()].map(({ order }) => order)) + 1;
-  const migrations = new Map(state.migrations);
-  for (const [index, facts] of marked.entries()) {
-    const known = migrations.get(facts.version);
-    const order = known?.status === "applied" ? known.order : next + index;
-    migrations.set(facts.version, { ...facts, status: "applied", isBaselined: true, order, at: 0, by: "" });
-  }
-  return { ...state, migrations: new Map([...migrations].toSorted(([one], [other]) => one - other)) };
-}
-
 /** The facts that the ledger already states, without who recorded them and when. */
 export function repeatedFacts(known: LedgerMigration): MigrationFacts {
   const { version, name, step, total, checksum, steps, textHash, attempt, duration, tables } = known;

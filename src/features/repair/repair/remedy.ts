@@ -6,7 +6,6 @@ import { groupEntry, type LedgerEntry, type LedgerRecord } from "../../../ledger
 import type { MigrationFile } from "../../../migrations/list-files.ts";
 import type { Migration } from "../../../migrations/load.ts";
 import { formatVersion } from "../../../migrations/file-name.ts";
-import { gapsIn } from "../../../plan/history/pending.ts";
 import { placesIn, type FittingPlaces, type HistoryPosition } from "../../../plan/history/position.ts";
 import { chosenPlace, differencesAt, isAt, nearestPlace, placeOfTable } from "./chosen-position.ts";
 import type { HistoryRow, RowAction } from "../../../plan/history/timeline.ts";
@@ -218,4 +217,15 @@ function blindProblem({ lost, agrees, hasRecords, differences, impossible }: Evi
   if (impossible !== undefined) return `what is left of it can't be (${impossible.message}); ${wayOut}`;
   if (agrees) return undefined;
   return `its newest record states that other migrations are applied than all that are left, and not that the first files are; ${wayOut}`;
+}
+
+/** Numbers between those of the files that none of them has or replaces. Empty if they are not counted one by one. */
+function gapsIn(files: readonly MigrationFile[]): readonly number[] {
+  const known = new Set(
+    files.flatMap(({ version, replaces = [] }) => [version, ...replaces.map((one) => one.version)]),
+  );
+  const [least, most] = [Math.min(...known), Math.max(...known)];
+  const missing = most - least + 1 - known.size;
+  if (known.size === 0 || missing > known.size) return [];
+  return Array.from({ length: most - least }, (_, at) => least + at).filter((version) => !known.has(version));
 }

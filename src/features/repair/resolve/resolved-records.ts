@@ -4,7 +4,8 @@ import type { LedgerEntry } from "../../../ledger/state/record.ts";
 import type { MigrationName } from "../../../migrations/file-name.ts";
 import type { Migration } from "../../../migrations/load.ts";
 import type { Describing } from "../../../plan/compile/compile.ts";
-import { appliedFacts, entriesFromLedger, repeatedFacts, withMarked } from "../../../plan/history/record-facts.ts";
+import { appliedFacts, entriesFromLedger, repeatedFacts } from "../../../plan/history/record-facts.ts";
+import { withMarked } from "./marked.ts";
 
 export interface Marking {
   readonly entries: readonly LedgerEntry[];
