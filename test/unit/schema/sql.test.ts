@@ -1,13 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  hasSecondStatement,
-  isLiteral,
-  longestChain,
-  namesIn,
-  castIn,
-  nullWhere,
-  sqlProblem,
-} from "../../../src/schema/sql.ts";
+import { isLiteral, namesIn, castIn, nullWhere, sqlProblem } from "../../../src/schema/sql.ts";
+import { hasSecondStatement, longestChain } from "../../../src/features/serve/routes/sql-limits.ts";
 
 test.each<[string, readonly string[]]>([
   ["a + b2 * _c", ["a", "b2", "_c"]],

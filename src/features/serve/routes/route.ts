@@ -1,7 +1,7 @@
 /** The interface of a route. To add one, add an entry to the list of its file; nothing else refers to single routes. */
 import { z } from "zod";
 import type { EngineTable } from "../../../engine/engine.ts";
-import { hasSecondStatement, longestChain } from "../../../schema/sql.ts";
+import { hasSecondStatement, longestChain } from "./sql-limits.ts";
 import type { ServedTables } from "../tables/open-tables.ts";
 import type { TableLock } from "../tables/table-locks.ts";
 import { toCheckedFile, type IpcAnswer, type IpcFile } from "../../../wire/arrow/ipc-file.ts";
