@@ -13,6 +13,7 @@ import { bitmap, btree } from "../../../../src/schema/declare/index-builders.ts"
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
 import type { Target } from "../../../../src/targets/contract/target.ts";
+import { heldLease } from "../../../support/ledger.ts";
 
 const action: Action = { kind: "convertColumn", table: "t", path: "a", type: { kind: "utf8" }, using: "upper(a)" };
 
@@ -33,18 +34,7 @@ async function acting({ action, before, commits, ...about }: About) {
       pending: [],
       emit: about.emit ?? (() => {}),
       place: { version: 1, name: "t", action: 1, total: 1 },
-      lease: {
-        ledger: [],
-        epoch: () => 1,
-        record: async () => {},
-        state: async () => {},
-        check: async () => {},
-        isSure: () => true,
-        recordLate: async () => {},
-        release: async () => {},
-        abandon: () => {},
-        defers: () => false,
-      },
+      lease: heldLease,
     },
   );
 }

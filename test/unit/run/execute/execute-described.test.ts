@@ -14,21 +14,9 @@ import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import type { Model } from "../../../simulate/target/carry.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
 import type { TableSnapshot, Target, CallOutcome } from "../../../../src/targets/contract/target.ts";
+import { heldLease } from "../../../support/ledger.ts";
 
 const rename: Action = { kind: "alterColumns", table: "t", alterations: [{ path: "a", rename: "b" }] };
-
-const calm: Lease = {
-  ledger: [],
-  epoch: () => 1,
-  record: async () => {},
-  state: async () => {},
-  check: async () => {},
-  isSure: () => true,
-  recordLate: async () => {},
-  release: async () => {},
-  abandon: () => {},
-  defers: () => false,
-};
 
 function plannedOf(action: Action, before: Database): PlannedAction {
   return {
@@ -54,7 +42,7 @@ async function acting(model: Model, sure: readonly boolean[], meanwhile?: Action
   const told: string[] = [];
   let asked = 0;
   const lease: Lease = {
-    ...calm,
+    ...heldLease,
     check: async () => void told.push("check"),
     isSure() {
       const isSure = sure[asked++] ?? true;
@@ -116,7 +104,7 @@ async function actOn(action: Action, inDoubt: boolean, other: Partial<Target>, m
   const place = { version: 1, name: "t", action: 1, total: 1 };
   return await executeDescribed(planned, inDoubt, {
     target,
-    lease: calm,
+    lease: heldLease,
     clock: systemClock,
     emit: () => {},
     place,
@@ -168,7 +156,7 @@ async function actWith(
   const planned = plannedOf(action, before);
   return await executeDescribed(planned, false, {
     target: { ...memory, execute: execute(memory), verdict: () => ({ kind }) },
-    lease: calm,
+    lease: heldLease,
     clock: systemClock,
     emit: () => {},
     place: { version: 1, name: "t", action: 1, total: 1 },

@@ -15,6 +15,7 @@ import type { Model } from "../../../simulate/target/carry.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
 import { aMigration } from "../../../simulate/history.ts";
+import { heldLease } from "../../../support/ledger.ts";
 
 const columns = [...columnsOf({ a: int32(), b: int32() })];
 const creating = aMigration(1, [{ kind: "createTable", table: "t", columns }]);
@@ -51,18 +52,7 @@ async function lookedAt({ found = columns, late = [back], applied = [], check = 
   const tables = memoryTables();
   tables.create("t", found);
   const target = memoryTarget({ name: "memory", model, tables });
-  const lease = {
-    ledger: [],
-    epoch: () => 1,
-    record: async () => {},
-    state: async () => {},
-    check,
-    isSure: () => true,
-    recordLate: async () => {},
-    release: async () => {},
-    abandon: () => {},
-    defers: () => false,
-  };
+  const lease = { ...heldLease, check };
   const known = applied.map((version, order) => {
     const reversal = reversals.includes(version) ? { step: 0 } : undefined;
     return [version, { status: "applied", step: 1, order, version, reversal }] as const;

@@ -8,22 +8,10 @@ import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import type { Model } from "../../../simulate/target/carry.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
 import type { CallOutcome } from "../../../../src/targets/contract/target.ts";
+import { heldLease } from "../../../support/ledger.ts";
 
 const drop: Action = { kind: "dropColumns", table: "t", paths: ["a"] };
 const place = { version: 1, name: "t", action: 1, total: 2 };
-
-const held: Lease = {
-  ledger: [],
-  epoch: () => 1,
-  record: async () => {},
-  state: async () => {},
-  check: async () => {},
-  isSure: () => true,
-  recordLate: async () => {},
-  release: async () => {},
-  abandon: () => {},
-  defers: () => false,
-};
 
 /** A call that fails, and when it has, somebody else holds the lease. */
 async function failing(
@@ -34,7 +22,7 @@ async function failing(
 ) {
   const late: LedgerEntry[] = [];
   const lease: Lease = {
-    ...held,
+    ...heldLease,
     check: async () => await Promise.reject(cause),
     isSure: () => false,
     recordLate: async (entry) => void late.push(entry),
@@ -100,6 +88,6 @@ test("a refused call is reported as refused, also if its table was recreated bef
     execute: async () => await Promise.reject(new Error("it failed")),
     verdict: (): CallOutcome => ({ kind: "refused" }),
   };
-  const { failure } = await sendAction(drop, seen, { target: refusing, lease: held, place });
+  const { failure } = await sendAction(drop, seen, { target: refusing, lease: heldLease, place });
   expect(failure).toMatchObject({ kind: "refused" });
 });
