@@ -68,5 +68,6 @@ export type { Plan, PlannedAction, PlannedMigration } from "./plan/make-plan.ts"
 export type { GroupCall, GroupedPlan, MigrationGroup } from "./plan/group/group-migrations.ts";
 export type { PlanDocument } from "./plan/document/plan-document.ts";
 export type { SavedPlan } from "./plan/document/saved-plan.ts";
-export type { ActionRollback, RollbackClass } from "./plan/rollback/rollback-class.ts";
+export type { ActionRollback } from "./plan/rollback/rollback-class.ts";
+export type { RollbackClass } from "./plan/rollback/rollback-classes.ts";
 export type { CodeSample, StepSample } from "./run/computed.ts";

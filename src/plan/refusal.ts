@@ -1,5 +1,5 @@
 import type { Acceptance } from "../migrations/acceptance.ts";
-import type { RollbackClass } from "./rollback/rollback-class.ts";
+import type { RollbackClass } from "./rollback/rollback-classes.ts";
 
 /** Why an action may not run. */
 export type Refusal =

@@ -26,15 +26,13 @@ import { acceptances } from "../migrations/acceptance.ts";
 import { evaluate, importProblem, withoutSource } from "../migrations/evaluate.ts";
 import type { Guards } from "../plan/assess/guards.ts";
 import { usualDatabase } from "./usual-database.ts";
-import type { RollbackClass } from "../plan/rollback/rollback-class.ts";
+import { rollbackClasses } from "../plan/rollback/rollback-classes.ts";
 import { defaultSeconds, type CoreConfig } from "./config.ts";
 import type { Hooks } from "../run/hooks.ts";
 import { usualLedger } from "../run/execute/version-names.ts";
 import { similarName, tableNameProblem } from "../schema/names.ts";
 import { targetKinds, type TargetConfig, type TargetLoaders } from "../targets/index.ts";
 import { databasesCheck } from "./databases.ts";
-
-const classes = ["exact", "checked", "restore", "none"] as const satisfies readonly RollbackClass[];
 
 /** Checks a list of some of these words. */
 export function wordsOf(words: readonly string[]): Check {
@@ -44,7 +42,7 @@ export function wordsOf(words: readonly string[]): Check {
 
 const guardsShape: Shape<Guards> = {
   accepts: optional(wordsOf(acceptances)),
-  forbid: optional(wordsOf(classes)),
+  forbid: optional(wordsOf(rollbackClasses)),
   maxRewriteBytes: optional(wholeNumber(0, "must be a number of bytes")),
   mustExist: optional(yesOrNo),
 };

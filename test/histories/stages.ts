@@ -1,6 +1,6 @@
 /** What runs do, stage by stage, as the oracle follows it. Pure. */
 import type { Migration } from "../../src/migrations/load.ts";
-import type { RollbackClass } from "../../src/plan/rollback/rollback-class.ts";
+import type { RollbackClass } from "../../src/plan/rollback/rollback-classes.ts";
 import type { Action } from "../../src/actions/model/action.ts";
 import { changesRows } from "../../src/actions/apply-action.ts";
 import { compileStep } from "../../src/steps/registry.ts";

@@ -9,7 +9,7 @@ import { embed } from "../../src/features/embed/feature.ts";
 import { connect, readColumns, type EngineTable } from "../../src/engine/engine.ts";
 import { isMigrateError, type MigrateError } from "../../src/errors/migrate-error.ts";
 import type { Migration } from "../../src/migrations/load.ts";
-import type { RollbackClass } from "../../src/plan/rollback/rollback-class.ts";
+import type { RollbackClass } from "../../src/plan/rollback/rollback-classes.ts";
 import { down } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
 import { plan } from "../../src/commands/plan.ts";

@@ -1,6 +1,6 @@
 /** The events of runs, as `migrate up --json` and others print them. */
 import { z } from "zod";
-import { contractName, newDatabase } from "../../plan/document/plan-document.ts";
+import { contractName, newDatabase, risk } from "../../plan/document/plan-document.ts";
 import {
   deferral,
   measuredRecall,
@@ -28,9 +28,7 @@ const action = { ...named, action: z.int().min(1).describe("Counted from 1."), t
 const direction = z.enum(["up", "down"]);
 const column = { table: text, path: text };
 const computed = { table: text, path: text.optional().describe("Absent if rows of the table are computed.") };
-const risks = z.array(
-  z.strictObject({ kind: z.enum(["loss", "failure", "deferral", "writers", "readers", "embedding"]), text }),
-);
+const risks = z.array(risk.pick({ kind: true, text: true }).strict());
 
 const most = z.discriminatedUnion("event", [
   event(

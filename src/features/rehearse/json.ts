@@ -1,6 +1,7 @@
 /** What `migrate rehearse` prints with --json. */
 import { z } from "zod";
 import { refusal } from "../../plan/document/plan-document.ts";
+import { rollbackClasses } from "../../plan/rollback/rollback-classes.ts";
 import {
   migration,
   migrations,
@@ -43,7 +44,7 @@ export const rehearse = z.strictObject({
           kind: text.optional(),
           text,
           class: z
-            .enum(["exact", "checked", "restore", "none"])
+            .enum(rollbackClasses)
             .optional()
             .describe("What the plan promises; absent if the file exports its own `down`."),
           verdict: z.enum(["kept", "refused", "broken", "untried"]).describe("Whether the promise holds."),

@@ -4,7 +4,7 @@ import { describeAction, givenBy, tablesOfAction } from "../../actions/apply-act
 import { isChanging } from "../../schema/sql.ts";
 import { andNoMore, differences } from "../../schema/table.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
-import type { RollbackClass } from "../../plan/rollback/rollback-class.ts";
+import type { RollbackClass } from "../../plan/rollback/rollback-classes.ts";
 import { sameRows, type CopySnapshot, type CopySnapshots } from "../shared/scratch-snapshots.ts";
 
 /** How the trial of a migration's rollback ended. */

@@ -1,7 +1,8 @@
 /** The documents of `migrate report`, which are also in its pages, and of `migrate blame`. */
 import { z } from "zod";
 import { costShape } from "../../plan/assess/cost.ts";
-import { contractName, refusal } from "../../plan/document/plan-document.ts";
+import { contractName, refusal, risk } from "../../plan/document/plan-document.ts";
+import { rollbackClasses } from "../../plan/rollback/rollback-classes.ts";
 import { eventNames, indexRecall } from "../../cli/json/inspect.ts";
 import {
   deferral,
@@ -60,19 +61,13 @@ const reportedMigration = z
     actions: texts.describe("What each action does; empty if the file is missing or can't be loaded."),
     rollback: z
       .strictObject({
-        class: z.enum(["exact", "checked", "restore", "none", "written"]),
+        class: z.enum([...rollbackClasses, "written"]),
         text,
         reason: text.optional(),
       })
       .optional()
       .describe("The worst class of its actions; `written` if the file exports `down`."),
-    risks: z.array(
-      z.strictObject({
-        kind: z.enum(["loss", "failure", "writers", "readers", "embedding", "deferral"]),
-        text,
-        rows: whole.optional().describe("How many rows it is about now, if they were counted."),
-      }),
-    ),
+    risks: z.array(risk.strict()),
     cost: costShape.optional().describe("Of a pending migration that is in no group."),
     refusals: z.array(refusal).optional().describe("Why `migrate up` would refuse actions of a pending migration."),
   })

@@ -7,7 +7,7 @@ import type { Cost } from "./cost.ts";
 import type { Plan, PlannedAction } from "../make-plan.ts";
 import type { LostRows } from "./lost-rows.ts";
 import type { Refusal } from "../refusal.ts";
-import type { RollbackClass } from "../rollback/rollback-class.ts";
+import type { RollbackClass } from "../rollback/rollback-classes.ts";
 
 export interface Guards {
   /** Losses for which migrations need no further consent on this target. */

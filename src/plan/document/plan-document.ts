@@ -8,6 +8,7 @@ import { callsLeft, type GroupedPlan, type MigrationGroup } from "../group/group
 import type { Risk } from "../../actions/model/risk.ts";
 import { isPartlyDone } from "../history/progress.ts";
 import type { PlannedAction, PlannedMigration } from "../make-plan.ts";
+import { rollbackClasses } from "../rollback/rollback-classes.ts";
 
 const text = z.string();
 const whole = z.int().min(0);
@@ -21,7 +22,7 @@ const commit = z.object({ text, action });
 const calls = z.array(text).describe("Of each commit the request, or the engine's method with what it is given.");
 
 const rollback = z.object({
-  class: z.enum(["exact", "checked", "restore", "none"]),
+  class: z.enum(rollbackClasses),
   text,
   reason: text.optional().describe("What may block the rollback, or why there is none, or none by actions."),
   restores: text.optional(),
@@ -52,6 +53,12 @@ export const refusal = z
   ])
   .meta({ id: "refusal" });
 
+export const risk = z.object({
+  kind: z.enum(["loss", "failure", "deferral", "writers", "readers", "embedding"]),
+  text,
+  rows: whole.optional().describe("How many rows it is about now, where the target was asked."),
+});
+
 const plannedAction = z.object({
   step: z.int().min(1).describe("Counted from 1."),
   kind: text.optional(),
@@ -59,13 +66,7 @@ const plannedAction = z.object({
   commits: z.array(commit).optional(),
   calls: calls.optional(),
   cost: costShape.optional(),
-  risks: z.array(
-    z.object({
-      kind: z.enum(["loss", "failure", "deferral", "writers", "readers", "embedding"]),
-      text,
-      rows: whole.optional().describe("How many rows it is about now, where the target was asked."),
-    }),
-  ),
+  risks: z.array(risk),
   rollback: rollback.optional(),
   refusal: refusal.optional(),
   action,
@@ -238,7 +239,7 @@ function ofMigration(
 }
 
 /** The risks of an action that apply to the current tables, with the number of rows that each is about. */
-export function risksNow(risks: readonly Risk[], estimate: ActionEstimate | undefined, isGrouped: boolean) {
+function risksNow(risks: readonly Risk[], estimate: ActionEstimate | undefined, isGrouped: boolean) {
   return (
     risks
       .flatMap((risk, index) => riskNow(risk, estimate?.rows[index]))

@@ -1,7 +1,7 @@
 /** What a plan's document states about each migration as a whole. All printers take it from here. Pure. */
 import { totalOf, type Cost } from "../assess/cost.ts";
 import type { Refusal } from "../refusal.ts";
-import type { RollbackClass } from "../rollback/rollback-class.ts";
+import { rollbackClasses, type RollbackClass } from "../rollback/rollback-classes.ts";
 import {
   migrationsOf,
   type DocumentAction,
@@ -64,8 +64,6 @@ export function groupEnds({ versions }: DocumentGroup, plan: PlanDocument): read
   return migrationsOf(plan).filter(({ version }) => version === versions[0] || version === versions.at(-1));
 }
 
-const classes: readonly RollbackClass[] = ["exact", "checked", "restore", "none"];
-
 function rollbackOf({ actions, down }: DocumentMigration): WholeRollback | undefined {
   if (down !== undefined) {
     const parts = down.map((text) => ({ text, restores: false }));
@@ -86,7 +84,7 @@ function rollbackOf({ actions, down }: DocumentMigration): WholeRollback | undef
   const restoring = parts.filter((one) => one.class === "restore");
   const restores = new Set(restoring.map(({ text }) => text));
   return {
-    class: classes.findLast((one) => parts.some((part) => part.class === one))!,
+    class: rollbackClasses.findLast((one) => parts.some((part) => part.class === one))!,
     parts: distinct(parts.map(({ text }) => text)).map((text) => ({ text, restores: restores.has(text) })),
     reason: distinct(reasons).join("; ") || undefined,
     because: distinct(restoring.flatMap(({ reason = [] }) => reason)).join("; ") || undefined,

@@ -7,16 +7,8 @@ import { kindOf } from "./blocker-kinds.ts";
 import { oneByOne } from "../compile/undescribed.ts";
 import { missingCall, type Able, type PlacedAction } from "../compile/compile.ts";
 import type { Lineage } from "../../actions/follow.ts";
+import type { RollbackClass } from "./rollback-classes.ts";
 import { actionsOn, lostIn, unrestorable, inversesOf, withOwnRows, type RanAction } from "./restore-table.ts";
-
-/**
- * - `exact`: other actions restore the schema and every value.
- * - `checked`: the same, unless rows block it. If rows can be counted, that is checked before anything is changed.
- * - `restore`: the table's version from before the migration is restored. Rows written since are lost, or reinserted if
- *   they were only added.
- * - `none`: this target cannot roll it back.
- */
-export type RollbackClass = "exact" | "checked" | "restore" | "none";
 
 export interface ActionRollback {
   readonly class: RollbackClass;

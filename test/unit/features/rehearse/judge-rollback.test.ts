@@ -8,7 +8,7 @@ import {
 } from "../../../../src/features/rehearse/judge-rollback.ts";
 import type { CopySnapshots } from "../../../../src/features/shared/scratch-snapshots.ts";
 import type { PlannedAction, PlannedMigration } from "../../../../src/plan/make-plan.ts";
-import type { RollbackClass } from "../../../../src/plan/rollback/rollback-class.ts";
+import type { RollbackClass } from "../../../../src/plan/rollback/rollback-classes.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import type { Table } from "../../../../src/schema/table.ts";
 

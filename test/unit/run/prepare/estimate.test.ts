@@ -2,7 +2,7 @@ import { backfillColumn, createTable, int64, utf8 } from "lance-migrate";
 import { expect, test } from "vitest";
 import { embed } from "../../../../src/features/embed/feature.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
-import { risksNow } from "../../../../src/plan/document/plan-document.ts";
+import { planDocument } from "../../../../src/plan/document/plan-document.ts";
 import { reinsertKey } from "../../../../src/plan/assess/blocking-rows.ts";
 import type { Plan, PlannedAction } from "../../../../src/plan/make-plan.ts";
 import { plan } from "../../../../src/commands/plan.ts";
@@ -54,10 +54,8 @@ test("that keys may be the same in several rows is a risk unless all of the rows
   const second = aMigration(2, [backfillColumn("t", "n", computation)]);
   const risksIn = async (target: Target) => {
     const planned = await plan({ ...options, target, migrations: sourceOf([first, second]) });
-    const [action] = planned.migrations[0]!.actions;
-    return risksNow(action!.risks, (await survey(planned, { ...options, target })).get(action!), false).map(
-      ({ text }) => text,
-    );
+    const { pending } = planDocument(planned, "local", "up", await survey(planned, { ...options, target }));
+    return pending![0]!.actions[0]!.risks.map(({ text }) => text);
   };
   expect(await risksIn(target)).toEqual([]);
   expect(await risksIn({ ...target, countRows: undefined })).toEqual([
