@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { defineConfig, type Plugin } from "rolldown";
 
 /**
@@ -92,6 +93,24 @@ const forUndici: Plugin = {
   },
 };
 
+/** The licences of the packages that are bundled, as these require it. */
+const licences: Plugin = {
+  name: "licences",
+  generateBundle(_, bundle) {
+    const modules = Object.values(bundle).flatMap((part) => (part.type === "chunk" ? part.moduleIds : []));
+    const folders = modules.flatMap((id) => /^.*\/node_modules\/(@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []);
+    const texts = new Set([...new Set(folders)].map(licenceOf).toSorted());
+    this.emitFile({ type: "asset", fileName: "licences.txt", source: [...texts].join(`\n\n${"-".repeat(80)}\n\n`) });
+  },
+};
+
+function licenceOf(folder: string): string {
+  const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Record<string, string>;
+  const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+  if (file === undefined) throw new Error(`${folder} has no licence, and its code would be published`);
+  return `${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}`;
+}
+
 /** The script in a page of `migrate report`, as one file without imports, and its style. */
 const page = (name: string, folder: string) =>
   defineConfig({
@@ -120,7 +139,7 @@ export const command = defineConfig({
     worker: "src/features/serve/work/worker.ts",
   },
   platform: "node",
-  plugins: [builtins, unused, forUndici],
+  plugins: [builtins, unused, forUndici, licences],
   // yargs, zod, undici and apache-arrow are bundled: a run with nothing pending spends much of its time opening their many
   // files (npm run bench run). And a project needs no second apache-arrow beside that of the engine: only bytes pass between
   // the two.

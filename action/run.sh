@@ -7,12 +7,18 @@ if [[ ! -e $migrate ]]; then
   echo "::error::$PWD/$migrate does not exist; install the packages before this action, for example with npm ci"
   exit 2
 fi
+# The checkout keeps it where Git looks for it, and every migration may too.
+if [[ ${GITHUB_EVENT_NAME:-} == pull_request* ]] && git config --get-regexp '^http\..*\.extraheader$' >/dev/null 2>&1; then
+  echo "::error::the code of this pull request can read the token of the checkout; set persist-credentials to false for actions/checkout"
+  exit 2
+fi
 plan=$LANCE_MIGRATE_PLAN
 comment=${RUNNER_TEMP:-${TMPDIR:-/tmp}}/lance-migrate-comment.md
 target=()
 if [[ -n $LANCE_MIGRATE_TARGET ]]; then target+=(--target "$LANCE_MIGRATE_TARGET"); fi
 if [[ -n $LANCE_MIGRATE_DATABASE ]]; then target+=(--database "$LANCE_MIGRATE_DATABASE"); fi
-read -ra more <<<"$LANCE_MIGRATE_ARGUMENTS"
+# Also over several lines, as YAML writes long texts.
+read -rd '' -a more <<<"$LANCE_MIGRATE_ARGUMENTS" || true
 
 output() {
   printf '%s=%s\n' "$1" "$2" >>"$GITHUB_OUTPUT"

@@ -79,7 +79,8 @@ async function use(
   event: object = { pull_request: pull },
   cancelAt?: RegExp,
 ): Promise<Ended> {
-  const env = { GITHUB_API_URL: api, GITHUB_REPOSITORY: "o/r", GITHUB_HEAD_REF: branch };
+  const name = "pull_request" in event ? "pull_request" : "push";
+  const env = { GITHUB_API_URL: api, GITHUB_REPOSITORY: "o/r", GITHUB_HEAD_REF: branch, GITHUB_EVENT_NAME: name };
   const ended = await runAction({
     action: action(project),
     workspace: project.folder,
@@ -235,4 +236,24 @@ test("what cannot be run is named", async () => {
     isSuccess: false,
     log: "::error::the input command must be check, plan or up\n",
   });
+});
+
+test("more flags may stand on several lines", async () => {
+  const project = await aCheckout(rename);
+  project.migration("0003_more.ts", `m.addColumn("documents", "n", m.int32()),`);
+  const ended = await use(project, { command: "up", target: "production", arguments: "--wait 0\n--to 2\n" });
+  expect(ended.log).toContain("1 migration applied");
+  expect((await project.migrate(["status"])).stdout).toContain("0003");
+});
+
+test("a pull request whose code could read the token of the checkout is not run", async () => {
+  const project = await aCheckout(rename);
+  const git = (...args: readonly string[]) => execFileSync("git", args, { cwd: project.folder });
+  // A newer checkout keeps it in a file of its own, which the configuration includes.
+  project.write(".git/credentials.config", `[http "https://github.com/"]\n\textraheader = AUTHORIZATION: basic eA==\n`);
+  git("config", "include.path", join(project.folder, ".git/credentials.config"));
+  const ended = await use(project, { command: "plan", target: "production" });
+  expect(ended.isSuccess).toBe(false);
+  expect(ended.log).toContain("set persist-credentials to false for actions/checkout");
+  expect(ended.log).not.toContain("eA==");
 });

@@ -121,6 +121,7 @@ test.each(managers.slice(0, rounds(2, managers.length)))(
     expect(stdout).toContain(`  ${up}  `);
     const workflow = textOf(project, ".github/workflows/migrate.yml");
     expect(workflow).toContain(`- run: ${install}\n`);
+    expect(workflow).toMatch(/actions\/checkout@.*\n\s+with:\n\s+#.*\n\s+persist-credentials: false\n/);
     for (const line of workflow.match(/uses: .*/g)!) expect(line).toMatch(/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
     expect(workflow).toContain(`- run: ${up.replace(/ up$/, " lint --github").replace("npx", "npx --no")}\n`);
   },

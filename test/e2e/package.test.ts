@@ -57,7 +57,10 @@ describe("the package", () => {
     const built = paths().filter((path) => path.startsWith("dist/"));
     expect(built).toEqual(expect.arrayContaining(["dist/bin.js", "dist/index.js", "dist/types/index.d.ts"]));
     const strange = built.filter(
-      (path) => !/^dist\/([\w-]+\.js|(report|fleet)\.css|help\.json|types\/(app|index|testing)\.d\.ts)$/.test(path),
+      (path) =>
+        !/^dist\/([\w-]+\.js|(report|fleet)\.css|help\.json|licences\.txt|types\/(app|index|testing)\.d\.ts)$/.test(
+          path,
+        ),
     );
     expect(strange).toEqual([]);
   });
@@ -93,10 +96,18 @@ describe("the package", () => {
       expect(text).not.toMatch(/^import |\bimport\(|\b(NodeJS\.|Buffer\b)|from "/m);
   });
 
+  test("has the licence of each package whose code is in it", () => {
+    const text = readFileSync(join(root, "dist/licences.txt"), "utf8");
+    for (const name of ["apache-arrow", "flatbuffers", "undici", "yargs", "yargs-parser", "zod"])
+      expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+\\n\\n.*`, "m"));
+    const bundled = new Set(text.match(/^\S+ \d+\.\d+\.\d+$/gm));
+    expect(text.match(/copyright/gi)!.length).toBeGreaterThanOrEqual(bundled.size);
+  });
+
   test("stays small", () => {
     expect(packed.unpackedSize).toBeLessThan(3_900_000);
     const usual =
-      /^(dist\/[^/]+\.js|dist\/(report|fleet)\.css|dist\/help\.json|dist\/types\/(app|index|testing)\.d\.ts|docs\/|action\/|action\.yml$|python\/|templates\/|[A-Z]+(\.md)?$|package\.json$)/;
+      /^(dist\/[^/]+\.js|dist\/(report|fleet)\.css|dist\/help\.json|dist\/licences\.txt|dist\/types\/(app|index|testing)\.d\.ts|docs\/|action\/|action\.yml$|python\/|templates\/|[A-Z]+(\.md)?$|package\.json$)/;
     expect(paths().filter((path) => !usual.test(path))).toEqual([]);
     expect(packed.files.length).toBeLessThan(150);
   });

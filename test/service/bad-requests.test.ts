@@ -347,6 +347,11 @@ const routes: readonly Case[] = [
     { status: 501, code: 0, says: /^there is no route.*explode/ },
   ],
   [
+    "an unknown operation on versions",
+    json("/v1/table/books/version/create", {}),
+    { status: 501, code: 0, says: /^there is no route.*create/ },
+  ],
+  [
     "an unknown operation, whatever is sent to it",
     { path: "/v1/table/a/b/nope", headers: { ...authorised, "content-type": "text/plain" }, body: "x" },
     { status: 404, code: 0, says: /^there is no route/ },

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { toIpcStream } from "../../src/wire/arrow/arrow-schema.ts";
 import { rowsToIpc } from "../../src/wire/rows/write-rows.ts";
 import type { Column } from "../../src/schema/data-type.ts";
-import { aService, apiKey, type Served } from "./served.ts";
+import { aService, apiKey, arrow as arrowOfClient, type Served } from "./served.ts";
 
 const columns: readonly Column[] = [{ name: "id", type: { kind: "int32" }, nullable: true }];
 const stream = rowsToIpc(columns, [{ id: 1 }, { id: 2 }, { id: 3 }]);
@@ -231,4 +231,15 @@ test.each([
     [400, true],
     [400, true],
   ]);
+});
+
+test("a table whose columns clients can't read is not created", async () => {
+  const { Field, Int32, Map_, Struct, Table, tableToIPC, Utf8, vectorFromArray } = arrowOfClient;
+  const entry = new Struct([new Field("keys", new Utf8(), false), new Field("values", new Int32(), true)]);
+  const maps = vectorFromArray([new Map([["a", 1]])], new Map_(new Field("entries", entry as never, false)) as never);
+  const body = tableToIPC(new Table({ maps: maps as never }), "stream");
+  expect(await arrow("tables/maps", body)).toEqual([501, expect.stringContaining("column maps")]);
+  expect(await arrow("table/t/insert?mode=overwrite", body)).toEqual([501, expect.stringContaining("column maps")]);
+  expect(await served.remote.tableNames()).toEqual(["t"]);
+  expect(await ids()).toEqual([1, 2, 3]);
 });

@@ -266,10 +266,13 @@ function isArriving({ headers, raw }: FastifyRequest): boolean {
   return announced && !raw.complete;
 }
 
+/** Of a table or a view, also of its versions and the like. */
+const operation = /^\/v1\/(table|materialized_view)\/[^/]+\/((version|tags|index|schema_metadata)\/)?\w+\/?$/;
+
 function notFound(request: FastifyRequest): Error {
   const path = pathOf(request.raw);
   // LanceDB's clients take 404 for a missing table, also when it is the operation that this service does not have.
-  const isOperation = request.method === "POST" && /^\/v1\/(table|materialized_view)\/[^/]+\/\w+\/?$/.test(path);
+  const isOperation = request.method === "POST" && operation.test(path);
   const status = isOperation ? 501 : 404;
   return refuse(status, "unsupported", `there is no route ${request.method} ${path}; see /openapi.json`);
 }

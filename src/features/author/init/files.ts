@@ -89,6 +89,9 @@ export function workflowText({ manager, place, runs }: Workflow): string {
   const run = manager.runInCi ?? manager.run;
   const steps = [
     `- uses: ${checkout}`,
+    "  with:",
+    "    # Migrations are code of the pull request, which must not read the token.",
+    "    persist-credentials: false",
     ...setUp(manager, place),
     `- run: ${manager.install}`,
     "# Checks the migration files. This needs no database.",
