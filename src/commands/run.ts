@@ -17,7 +17,7 @@ import { orderBack } from "../plan/history/select-rollback.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import { plannedEvent } from "../run/events.ts";
 import { hooksOf } from "../run/hooks.ts";
-import { execute } from "../run/execute/execute.ts";
+import { runMigrations } from "../run/execute/execute.ts";
 import type { Execution } from "../run/execute/migration-progress.ts";
 import { withExecutors } from "../run/executors.ts";
 import { computingOf, type RunContext } from "../run/run-context.ts";
@@ -162,7 +162,7 @@ async function executePlanned(
   const mayWrite = async () => {
     if (!lease.isSure()) await lease.check();
   };
-  const changed = await execute(units, {
+  const changed = await runMigrations(units, {
     ...context,
     target: withExecutors(target, executors, { ...context, mayWrite, entered: recordPhases(lease) }),
     lease,

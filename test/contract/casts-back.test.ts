@@ -8,7 +8,7 @@ import type { NullableType } from "../../src/schema/typed/shape.ts";
 import { castVerdict } from "../../src/schema/cast-rules.ts";
 import { formatType } from "../../src/schema/data-type.ts";
 import { open } from "../../src/targets/lance/lance.ts";
-import { sqlOf } from "../../src/wire/arrow/arrow-cast.ts";
+import { columnSql } from "../../src/wire/arrow/arrow-cast.ts";
 import { temporaryFolder } from "../support/project.ts";
 
 const noon = "timestamp '2026-11-20T12:00:00'";
@@ -44,7 +44,7 @@ test.each(samples.map(([from, value]) => [formatType(from.type), from, value] as
     const db = await connect({ uri: folder });
     const table = await db.openTable("t");
     await table.addColumns(
-      ["was", "c"].map((name) => ({ name, valueSql: sqlOf({ name, type: from, nullable: true, as: value }) })),
+      ["was", "c"].map((name) => ({ name, valueSql: columnSql({ name, type: from, nullable: true, as: value }) })),
     );
     const before = new Map([["t", { columns: [{ name: "c", type: from, nullable: true }] }]]);
     const wrong: string[] = [];

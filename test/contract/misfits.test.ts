@@ -8,7 +8,7 @@ import type { NullableType } from "../../src/schema/typed/shape.ts";
 import { castVerdict } from "../../src/schema/cast-rules.ts";
 import { formatType } from "../../src/schema/data-type.ts";
 import { open } from "../../src/targets/lance/lance.ts";
-import { sqlOf } from "../../src/wire/arrow/arrow-cast.ts";
+import { columnSql } from "../../src/wire/arrow/arrow-cast.ts";
 import { temporaryFolder } from "../support/project.ts";
 
 const day = "timestamp '2026-11-20T12:00:00'";
@@ -61,7 +61,7 @@ test.each(pairs)("%s to %s: %s is counted just where the engine refuses it", asy
   const table = await db.openTable("t");
   const column = { name: "c", type: from.type, nullable: true };
   // A constant too large for its type can't be made by a cast of its text.
-  const made = await table.addColumns([{ name: "c", valueSql: sqlOf({ ...column, as: value }) }]).then(
+  const made = await table.addColumns([{ name: "c", valueSql: columnSql({ ...column, as: value }) }]).then(
     () => true,
     () => false,
   );

@@ -27,7 +27,7 @@ export interface Computation {
 }
 
 /** The SQL expression that computes the values; undefined if code does. */
-export function sqlOf({ with: code }: Pick<Computation, "with">): string | undefined {
+export function computationSql({ with: code }: Pick<Computation, "with">): string | undefined {
   return typeof code !== "string" && "sql" in code ? code.sql : undefined;
 }
 

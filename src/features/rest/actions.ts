@@ -33,9 +33,11 @@ const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
   addColumns: {
     operation: "addColumns",
     async request({ columns }) {
-      const { sqlOf } = await import("../../wire/arrow/arrow-cast.ts");
+      const { columnSql } = await import("../../wire/arrow/arrow-cast.ts");
       return {
-        body: jsonBody({ new_columns: columns.map((column) => ({ name: column.name, expression: sqlOf(column) })) }),
+        body: jsonBody({
+          new_columns: columns.map((column) => ({ name: column.name, expression: columnSql(column) })),
+        }),
       };
     },
     refuses: ({ columns }) => {

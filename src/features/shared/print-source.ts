@@ -6,7 +6,7 @@ export { textText } from "../../schema/text/typescript-source.ts";
 export const width = 80;
 
 /** The width of a text on a screen: letters of some alphabets are twice as wide, and combining marks take no place. */
-export function widthOf(text: string): number {
+export function textWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let sum = 0;
   for (const letter of text) sum += /[\p{Mn}\p{Me}\p{Cf}]/u.test(letter) ? 0 : wide.test(letter) ? 2 : 1;
@@ -51,9 +51,9 @@ export function namesIn(source: Source): readonly string[] {
 export function layOut(source: Source, place: PrintCursor): string {
   const { indent, used, tail, prefix } = place;
   const inOneLine = flat(source, prefix);
-  if (!hasToBreak(source) && used + widthOf(inOneLine) + tail <= width) return inOneLine;
+  if (!hasToBreak(source) && used + textWidth(inOneLine) + tail <= width) return inOneLine;
   const inner = (one: Source, before = "") =>
-    layOut(one, { indent: indent + 2, used: indent + 2 + widthOf(before), tail: 1, prefix });
+    layOut(one, { indent: indent + 2, used: indent + 2 + textWidth(before), tail: 1, prefix });
   switch (source.kind) {
     case "value":
       return inOneLine;
@@ -95,8 +95,8 @@ function callInLines(
   const start = `${prefix}${name}(${before.map((one) => `${flat(one, prefix)}, `).join("")}`;
   const opens = (last.kind === "object" && last.entries.length > 0) || (last.kind === "array" && last.items.length > 0);
   const mayHug = opens && before.at(-1)?.kind !== last.kind && !before.some(hasToBreak);
-  if (mayHug && used + widthOf(start) + 1 <= width)
-    return `${start}${layOut(last, { indent, used: used + widthOf(start), tail: tail + end.length, prefix })}${end}`;
+  if (mayHug && used + textWidth(start) + 1 <= width)
+    return `${start}${layOut(last, { indent, used: used + textWidth(start), tail: tail + end.length, prefix })}${end}`;
   const lines = args.map((one) => inner(one));
   return block(`${prefix}${name}(`, lines, end, indent);
 }
@@ -104,8 +104,8 @@ function callInLines(
 /** A long value goes on a line of its own, unless its key is short. */
 function entry(key: string, value: Source, indent: number, inner: (one: Source, before: string) => string): string {
   const text = inner(value, `${key}: `);
-  const isLong = value.kind === "value" && indent + widthOf(key) + 2 + widthOf(text) + 1 > width;
-  return isLong && widthOf(key) >= 5 ? `${key}:\n${" ".repeat(indent + 2)}${text}` : `${key}: ${text}`;
+  const isLong = value.kind === "value" && indent + textWidth(key) + 2 + textWidth(text) + 1 > width;
+  return isLong && textWidth(key) >= 5 ? `${key}:\n${" ".repeat(indent + 2)}${text}` : `${key}: ${text}`;
 }
 
 /** `lines` between brackets, each indented and followed by `comma`. */

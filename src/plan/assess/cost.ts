@@ -1,7 +1,7 @@
 /** The cost of actions: the data that they write and the table versions that they make. Pure. */
 import { z } from "zod";
 import type { Action } from "../../actions/model/action.ts";
-import { sqlOf, usual, type Computation } from "../../actions/model/computation.ts";
+import { computationSql, usual, type Computation } from "../../actions/model/computation.ts";
 import { codeIn, writtenBy } from "../../actions/apply-action.ts";
 import type { Column } from "../../schema/data-type.ts";
 import type { Table } from "../../schema/table.ts";
@@ -175,7 +175,7 @@ function costOfCommit(
     bytes: stored === null ? null : bytesOf(written.columns, stored, widths, size?.rowBytes),
   };
   // SQL costs no calls.
-  if (how === undefined || sqlOf(how) !== undefined) return rewritten;
+  if (how === undefined || computationSql(how) !== undefined) return rewritten;
   return { ...rewritten, computed: computedCost(how, rows) };
 }
 

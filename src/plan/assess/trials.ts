@@ -3,7 +3,7 @@
  * with the same columns. Pure.
  */
 import type { Action, ActionFor, AddedColumn } from "../../actions/model/action.ts";
-import { sqlOf } from "../../actions/model/computation.ts";
+import { computationSql } from "../../actions/model/computation.ts";
 import { typesWithin, type Column } from "../../schema/data-type.ts";
 import { formatPath, isWithin, parsePath } from "../../schema/path.ts";
 import { isNull } from "../../actions/model/risk.ts";
@@ -155,7 +155,7 @@ function filling({ action: { table }, commits }: PlannedAction, columns: Table["
   const column = computedColumn(commits);
   if (values === undefined || column === undefined) return undefined;
   const { how, pending, mark } = values;
-  const sql = sqlOf(how);
+  const sql = computationSql(how);
   if (sql === undefined && how.where === undefined) return undefined;
   const own = [{ ...column, name: values.column }, markColumn(mark)];
   const all = [...columns, ...own.filter(({ name }) => !columns.some((one) => one.name === name))];

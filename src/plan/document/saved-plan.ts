@@ -92,14 +92,18 @@ export function useOf({ id }: SavedPlan, next: number | undefined): LedgerEntry 
 export function checkPlace(saved: SavedPlan, target: { readonly name: string; readonly place: string }): void {
   const { plan, place } = saved;
   if (plan.target !== target.name)
-    throw stale(
+    throw planStale(
       plan,
       "target",
       `it was made for target ${plan.target}, not for ${target.name}`,
       `run it on ${plan.target}, or make a new plan`,
     );
   if (place !== target.place)
-    throw stale(plan, "target", `it was made for target ${plan.target} at ${place}, and that is ${target.place} now`);
+    throw planStale(
+      plan,
+      "target",
+      `it was made for target ${plan.target} at ${place}, and that is ${target.place} now`,
+    );
 }
 
 /**
@@ -113,7 +117,11 @@ export function isCarriedOut(
   hashOf: (record: LedgerRecord) => string,
 ): boolean {
   if (saved.ledger.table !== ledger)
-    throw stale(saved.plan, "target", `it was made for the ledger ${saved.ledger.table}, and that is ${ledger} now`);
+    throw planStale(
+      saved.plan,
+      "target",
+      `it was made for the ledger ${saved.ledger.table}, and that is ${ledger} now`,
+    );
   const { head } = saved.ledger;
   const sorted = records.toSorted(byPlace);
   const used = sorted.find((record) => matchesHash(saved.id, savedPlanOf(record)));
@@ -128,9 +136,9 @@ export function isCarriedOut(
   const what =
     newest === undefined ? "the ledger is empty" : `record ${recordIdText(newest)} is ${newest.event}, by ${newest.by}`;
   const other = `another run has written to the ledger since: ${what}`;
-  if (used === undefined) throw stale(saved.plan, "ledger", other);
+  if (used === undefined) throw planStale(saved.plan, "ledger", other);
   const first = `it was used already, in epoch ${used.epoch} of the ledger, by ${used.by}`;
-  throw stale(saved.plan, "used", `${first}, and ${other}`);
+  throw planStale(saved.plan, "used", `${first}, and ${other}`);
 }
 
 /** Whether the migration is as the plan leaves it. */
@@ -156,10 +164,10 @@ function changesNothing(record: LedgerRecord): boolean {
 export function checkFiles({ plan }: SavedPlan, migrations: readonly Migration[]): void {
   for (const { version, file, checksum, steps } of migrationsOf(plan)) {
     const now = migrations.find((migration) => migration.version === version);
-    if (now === undefined) throw stale(plan, "files", `${file} is not there any more`);
+    if (now === undefined) throw planStale(plan, "files", `${file} is not there any more`);
     if (now.checksum === checksum) continue;
     const change = changeOfSteps(now.steps, steps, "was planned");
-    throw stale(plan, "files", `${now.file} was changed: ${change}`);
+    throw planStale(plan, "files", `${now.file} was changed: ${change}`);
   }
 }
 
@@ -171,7 +179,7 @@ export function checkPlan(saved: SavedPlan, now: PlanDocument, state: LedgerStat
   const { plan, choice } = saved;
   const [planned, found] = [migrationsOf(plan), migrationsOf(now)];
   const added = found.find(({ version }) => !planned.some((one) => one.version === version));
-  if (added !== undefined) throw stale(plan, "files", `${added.file} is not in it, and would be ${endOf(now)} too`);
+  if (added !== undefined) throw planStale(plan, "files", `${added.file} is not in it, and would be ${endOf(now)} too`);
   const isEnded = isEndedIn(saved, state);
   const begun = planned.filter(isEnded).flatMap(({ actions }) => actions);
   for (const [index, { file, ...was }] of planned.filter((one) => !isEnded(one)).entries()) {
@@ -188,7 +196,7 @@ export function checkPlan(saved: SavedPlan, now: PlanDocument, state: LedgerStat
     const isOther = at !== -1 || was.version !== is?.version || left.length !== is.actions.length;
     if (!isOther) continue;
     const which = at === -1 ? "" : `, step ${left[at]!.step}`;
-    throw stale(plan, "actions", `by now ${file}${which} would be ${endOf(now)} otherwise than planned`);
+    throw planStale(plan, "actions", `by now ${file}${which} would be ${endOf(now)} otherwise than planned`);
   }
   return begun;
 }
@@ -220,10 +228,10 @@ export function planCommand({ direction }: PlanDocument): string {
 export function asStale({ plan }: SavedPlan, error: unknown): unknown {
   if (!isMigrateError(error, "ERR_DRIFT")) return error;
   const { table, differences } = error.details;
-  return stale(plan, "table", `table ${table} has another schema by now: ${differences.join("; ")}`);
+  return planStale(plan, "table", `table ${table} has another schema by now: ${differences.join("; ")}`);
 }
 
-export function stale(
+export function planStale(
   plan: PlanDocument,
   changed: "target" | "used" | "ledger" | "files" | "table" | "actions",
   problem: string,

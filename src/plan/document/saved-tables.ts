@@ -5,7 +5,7 @@ import type { MigrateError } from "../../errors/migrate-error.ts";
 import { acceptsLoss } from "../../migrations/acceptance.ts";
 import { identityOf } from "../../schema/table-identity.ts";
 import type { DocumentAction } from "./plan-document.ts";
-import { planCommand, stale, type SavedPlan } from "./saved-plan.ts";
+import { planCommand, planStale, type SavedPlan } from "./saved-plan.ts";
 
 /** The current state of a table that a plan touches. */
 export interface TableNow {
@@ -36,9 +36,9 @@ export function checkTables(
     const at = saved.times?.[table] ?? undefined;
     const identity = identityOf({ version, at }, now);
     if (identity === "another")
-      throw stale(saved.plan, "table", `table ${table} was dropped and recreated since the plan was saved`);
+      throw planStale(saved.plan, "table", `table ${table} was dropped and recreated since the plan was saved`);
     if (identity === "unknown" && now.listsVersions)
-      throw stale(
+      throw planStale(
         saved.plan,
         "table",
         at === undefined
@@ -47,7 +47,7 @@ export function checkTables(
         `save the plan again with ${planCommand(saved.plan)}`,
       );
     if (loses && now.newest !== version && !changed.has(table))
-      throw stale(
+      throw planStale(
         saved.plan,
         "table",
         `table ${table} was written to, and the plan loses rows of it: it is at version ${now.newest}, and was at ${version}`,
@@ -69,11 +69,11 @@ export function checkAccepted({ plan, choice }: SavedPlan, now: readonly string[
   const more = now.find((words) => !stated.has(lossOf(words)));
   if (more === undefined) return;
   const flag = acceptsLoss(choice) ? "--accept lossy" : "--reinsert";
-  throw stale(plan, "table", `it does not state this: ${more}`, `finish it with migrate down ${flag}`);
+  throw planStale(plan, "table", `it does not state this: ${more}`, `finish it with migrate down ${flag}`);
 }
 
 /** Rows block what is left of the plan. */
 export function blockedSince({ plan }: SavedPlan, problems: readonly string[]): MigrateError {
   const problem = `rows block the rollback by now: ${problems.join("; ")}`;
-  return stale(plan, "table", problem, "run migrate down, which states what to pass");
+  return planStale(plan, "table", problem, "run migrate down, which states what to pass");
 }

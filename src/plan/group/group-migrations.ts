@@ -36,7 +36,7 @@ export function isGroup(unit: MigrationBatch): unit is MigrationGroup {
 }
 
 /** The migrations of a unit. */
-export function migrationsOf(unit: MigrationBatch): readonly PlannedMigration[] {
+export function migrationsInBatch(unit: MigrationBatch): readonly PlannedMigration[] {
   return isGroup(unit) ? unit.migrations : [unit];
 }
 

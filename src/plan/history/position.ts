@@ -6,7 +6,14 @@ import type { Migration } from "../../migrations/load.ts";
 import { andNoMore, sameTable, sameTables, type Table, type Tables } from "../../schema/table.ts";
 import type { ActionStates } from "../commits/commits.ts";
 import type { Able } from "../compile/compile.ts";
-import { historyRow, possiblyBegun, restoredRow, tablesOf, type HistoryRow, type RowAction } from "./timeline.ts";
+import {
+  historyLine,
+  possiblyBegun,
+  restoredLine,
+  tablesOfHistory,
+  type HistoryLine,
+  type HistoryAction,
+} from "./timeline.ts";
 
 /** How far a sequence of actions has got, as the tables show it. */
 export interface Position {
@@ -26,7 +33,7 @@ export interface HistoryPosition extends Position {
 
 export interface FittingPlaces {
   /** The sequence of actions that has them. */
-  readonly row: HistoryRow;
+  readonly row: HistoryLine;
   readonly fits: readonly HistoryPosition[];
   /** With those at which a table already has an index or metadata that a later action makes. */
   readonly possible: readonly HistoryPosition[];
@@ -40,13 +47,13 @@ export function placesIn(
   able: Able,
 ): FittingPlaces {
   if (!agreesWithNewest(state)) {
-    const found = placesOf(restoredRow(migrations, state, able), state, snapshots, able);
+    const found = placesOf(restoredLine(migrations, state, able), state, snapshots, able);
     if (found.fits.length > 0) return found;
   }
-  return placesOf(historyRow(migrations, state, able), state, snapshots, able);
+  return placesOf(historyLine(migrations, state, able), state, snapshots, able);
 }
 
-function placesOf(row: HistoryRow, ledger: LedgerState, snapshots: Tables, able: Able): FittingPlaces {
+function placesOf(row: HistoryLine, ledger: LedgerState, snapshots: Tables, able: Able): FittingPlaces {
   const last = new Map<string, Table>();
   for (const { after } of row.actions) for (const [table, state] of after) if (state) last.set(table, state);
   // Of indexes and metadata that others gave the table nothing is known, but those of a later action are mostly its own.
@@ -58,11 +65,11 @@ function placesOf(row: HistoryRow, ledger: LedgerState, snapshots: Tables, able:
 
 /** The positions at which every table matches `snapshots`. `asOf`: what is required of a table there. */
 export function fittingPlaces(
-  row: HistoryRow,
+  row: HistoryLine,
   snapshots: Tables,
   asOf = (_: string, state: Table | undefined): Table | undefined => state,
 ): readonly HistoryPosition[] {
-  const start = new Map(tablesOf(row).map((table) => [table, undefined]));
+  const start = new Map(tablesOfHistory(row).map((table) => [table, undefined]));
   const states = row.actions.map(({ after, begun }) => begun ?? { between: [], after });
   const found = [...positionsIn(start, states, snapshots, asOf)];
   return found.map(({ done, isMidway }) => placeAt(row, done, isMidway));
@@ -95,20 +102,20 @@ export function* positionsIn(
 export const atStart = "start";
 
 /** The position once this number of actions is done. */
-export function placeAt({ actions }: HistoryRow, done: number, isMidway = false): HistoryPosition {
+export function placeAt({ actions }: HistoryLine, done: number, isMidway = false): HistoryPosition {
   const [last, next] = [actions[done - 1], actions[done]];
   const number = last?.number === last?.total ? undefined : last?.number;
   const choice = last === undefined ? atStart : formatVersion(last.migration.version) + (number ? `.${number}` : "");
   return { done, isMidway, choice, words: isMidway ? wordsWithin(next!) : wordsAfter(last) };
 }
 
-function wordsAfter(last: RowAction | undefined): string {
+function wordsAfter(last: HistoryAction | undefined): string {
   if (last === undefined) return "before the first migration";
   const { migration, number, total } = last;
   const part = number === total ? "" : `${number} of ${total} actions of `;
   return `after ${part}${formatMigration(migration)}`;
 }
 
-function wordsWithin({ migration, number, total }: RowAction): string {
+function wordsWithin({ migration, number, total }: HistoryAction): string {
   return `in the middle of ${total === 1 ? "" : `action ${number} of `}${formatMigration(migration)}`;
 }

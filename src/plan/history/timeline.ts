@@ -14,7 +14,7 @@ import { historyOrder, inRunOrder } from "./replay.ts";
 import { commitsOfBegun } from "../commits/commit-progress.ts";
 
 /** An action of the sequence. */
-export interface RowAction extends PlacedAction {
+export interface HistoryAction extends PlacedAction {
   readonly migration: Migration;
   /** Its position in its migration, counted from 1. */
   readonly number: number;
@@ -27,19 +27,19 @@ export interface RowAction extends PlacedAction {
   readonly begun?: ActionStates | undefined;
 }
 
-export interface HistoryRow {
-  readonly actions: readonly RowAction[];
+export interface HistoryLine {
+  readonly actions: readonly HistoryAction[];
   /** Why the sequence ends before the last migration. */
   readonly problem: MigrateError | undefined;
 }
 
 /** All actions: first those of migrations that have run, in the ledger's order, then the others in file order. */
-export function historyRow(migrations: readonly Migration[], state: LedgerState, able: Able): HistoryRow {
+export function historyLine(migrations: readonly Migration[], state: LedgerState, able: Able): HistoryLine {
   return possibleRow(inRunOrder(migrations, state), migrations, state, able);
 }
 
 /** The same for a ledger that lost records: migrations without a record may have run between those with one. */
-export function restoredRow(migrations: readonly Migration[], state: LedgerState, able: Able): HistoryRow {
+export function restoredLine(migrations: readonly Migration[], state: LedgerState, able: Able): HistoryLine {
   return possibleRow(withLostBetween(historyOrder(migrations, state), migrations), migrations, state, able);
 }
 
@@ -66,14 +66,14 @@ function possibleRow(
   migrations: readonly Migration[],
   state: LedgerState,
   able: Able,
-): HistoryRow {
+): HistoryLine {
   const row = rowOf(order, state, able);
   return row.problem === undefined ? row : rowOf(migrations, state, able);
 }
 
-function rowOf(migrations: readonly Migration[], state: LedgerState, able: Able): HistoryRow {
+function rowOf(migrations: readonly Migration[], state: LedgerState, able: Able): HistoryLine {
   const database = new Map<string, Table>();
-  const actions: RowAction[] = [];
+  const actions: HistoryAction[] = [];
   const problem = problemIn(() => {
     for (const migration of migrations) {
       const compiled = compileMigration(migration, able);
@@ -109,7 +109,7 @@ function begunAs(action: Action, before: Tables, midway: Preserved, { actions }:
  * The sequence as it is if each action may have begun: its record may be lost, or an old version of its table is back. Of
  * a migration with a record, only states with a column of an unfinished action count.
  */
-export function possiblyBegun(row: HistoryRow, { migrations }: LedgerState, able: Able): HistoryRow {
+export function possiblyBegun(row: HistoryLine, { migrations }: LedgerState, able: Able): HistoryLine {
   const nothing: Preserved = { indexes: {}, metadata: {} };
   const actions = row.actions.map((one) => {
     if (one.begun !== undefined) return one;
@@ -125,12 +125,12 @@ function isUnfinished(tables: Tables): boolean {
 }
 
 /** All tables that the sequence touches. */
-export function tablesOf({ actions }: HistoryRow): readonly string[] {
+export function tablesOfHistory({ actions }: HistoryLine): readonly string[] {
   return [...new Set(actions.flatMap(({ action }) => tablesOfAction(action)))];
 }
 
 /** The tables whose indexes are known at some point of the sequence. */
-export function indexedIn({ actions }: HistoryRow): ReadonlySet<string> {
+export function indexedIn({ actions }: HistoryLine): ReadonlySet<string> {
   const states = actions.flatMap(({ after }) => [...after]);
   return new Set(states.flatMap(([name, table]) => (table?.indexes === undefined ? [] : [name])));
 }

@@ -10,7 +10,7 @@ import type { ActionFor } from "../../actions/model/action.ts";
 import type { Risk } from "../../actions/model/risk.ts";
 import { databaseOf, type Table } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { describeTables, tablesOf } from "./snapshots.ts";
+import { describeTables, tablesInSnapshots } from "./snapshots.ts";
 
 /**
  * What can't be added again, as text, and the plan with the risks of its restores. A missing version is refused
@@ -23,7 +23,7 @@ export async function checkRestores(
   const planned = plan.migrations.flatMap(({ actions }) => actions);
   if (target.versions === undefined || planned.every(({ action }) => action.kind !== "restoreTable"))
     return { blocking: [], plan };
-  const live = databaseOf(tablesOf(await describeTables(touchedTables(plan), target, true)));
+  const live = databaseOf(tablesInSnapshots(await describeTables(touchedTables(plan), target, true)));
   const now = new Map(live);
   // The current name of each table, by its name at that point of the plan.
   const names = new Map<string, string>();

@@ -26,7 +26,7 @@ export function versionIn(snapshot: SeenTable | undefined): SeenVersion | undefi
 }
 
 /** When the version of a snapshot was made; undefined if the target does not report it. */
-export async function timeOf(
+export async function timeOfVersion(
   table: string,
   { version, at }: TableSnapshot,
   { versions }: Target,

@@ -5,9 +5,9 @@ import type { MigrationFile } from "../../migrations/list-files.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { unseenOf } from "../../plan/compile/unseen-effects.ts";
 import { placesIn } from "../../plan/history/position.ts";
-import { historyRow, tablesOf } from "../../plan/history/timeline.ts";
+import { historyLine, tablesOfHistory } from "../../plan/history/timeline.ts";
 import type { RunContext } from "../run-context.ts";
-import { describeTables, tablesOf as snapshotTables } from "./snapshots.ts";
+import { describeTables, tablesInSnapshots as snapshotTables } from "./snapshots.ts";
 
 /** What is there, where in history that is, and what to do, as text. Undefined if the ledger and the tables agree. */
 export async function lostLedger(
@@ -22,8 +22,8 @@ export async function lostLedger(
   const there = new Set(await target.listTables());
   if (files.length === 0 || there.size === 0) return undefined;
   const migrations = await loadMigrations(source, files);
-  const row = historyRow(migrations, state, capabilities);
-  const found = tablesOf(row).filter((table) => there.has(table));
+  const row = historyLine(migrations, state, capabilities);
+  const found = tablesOfHistory(row).filter((table) => there.has(table));
   if (found.length === 0) return undefined;
   const lost = `the ledger ${ledger} records no migration, and`;
   const described = snapshotTables(await describeTables(capabilities.describes ? found : [], target, true));

@@ -16,19 +16,19 @@ export async function describeTables(
   return snapshots;
 }
 
-export function tablesOf(snapshots: Snapshots): Tables {
+export function tablesInSnapshots(snapshots: Snapshots): Tables {
   return new Map([...snapshots].map(([name, snapshot]) => [name, snapshot?.table]));
 }
 
 /** Whether the tables are as after it. */
 export async function isAfter({ after }: Pick<PlannedAction, "after">, target: Target): Promise<boolean> {
-  return sameTables(after, tablesOf(await describeTables(after.keys(), target, true)));
+  return sameTables(after, tablesInSnapshots(await describeTables(after.keys(), target, true)));
 }
 
 /** How the tables differ now from those before, in words. */
 export async function leftSince(before: Tables, target: Target): Promise<readonly string[]> {
   try {
-    const tables = tablesOf(await describeTables(before.keys(), target, true));
+    const tables = tablesInSnapshots(await describeTables(before.keys(), target, true));
     return [...before].flatMap(([name, table]) =>
       differences(table, tables.get(name)).map((words) => `${name}: ${words}`),
     );

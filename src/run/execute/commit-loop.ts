@@ -20,7 +20,7 @@ import { isHidden } from "../../actions/rewrite/append-guard.ts";
 import { madeName } from "../../schema/names.ts";
 import { sameTables, type Tables } from "../../schema/table.ts";
 import { mostRepeats } from "../../targets/contract/retry.ts";
-import { describeTables, isAfter, leftSince, tablesOf, type Snapshots } from "../check/snapshots.ts";
+import { describeTables, isAfter, leftSince, tablesInSnapshots, type Snapshots } from "../check/snapshots.ts";
 import { executeDescribed, changed } from "./execute-described.ts";
 import type { ActionContext, Done, ActionResult, FailedCall } from "./send-action.ts";
 import { versionIn } from "../check/foreign-changes.ts";
@@ -112,7 +112,7 @@ async function nextTurn(run: CommitRun): Promise<Turn | ActionResult> {
   const snapshots = isSeen ? seen : await describeTables(planned.before.keys(), target, true);
   run.seen = undefined;
   if (!isSeen) await lease.check();
-  const found = tablesOf(snapshots);
+  const found = tablesInSnapshots(snapshots);
   const isFirst = run.versions === undefined;
   const version = versionIn(snapshots.get(planned.action.table));
   const versions = (run.versions ??= { before: version, after: version });

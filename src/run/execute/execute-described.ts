@@ -21,7 +21,7 @@ import {
   type Failure,
 } from "./send-action.ts";
 import { mayBeHedged, sendHedged } from "./hedged-send.ts";
-import { describeTables, tablesOf, type Snapshots } from "../check/snapshots.ts";
+import { describeTables, tablesInSnapshots, type Snapshots } from "../check/snapshots.ts";
 import { isAnother, versionIn } from "../check/foreign-changes.ts";
 import { requireReadable } from "../check/check-readable.ts";
 import { madeByOthers } from "../check/made-by-others.ts";
@@ -93,7 +93,7 @@ class DescribedAction {
     const { target, bound, mayAct } = this.#context;
     const { action, before } = this.#planned;
     const inDoubt = this.#inDoubt;
-    const tables = tablesOf(snapshots);
+    const tables = tablesInSnapshots(snapshots);
     const seen = snapshots.get(action.table);
     if (inDoubt && this.#isDoneIn(tables)) {
       const done = { before: undefined, after: versionIn(seen), found: snapshots };
@@ -136,7 +136,7 @@ class DescribedAction {
     const found = await this.#describe();
     this.#found = found;
     const { failure } = this;
-    if (failure === undefined ? sameTables(after, tablesOf(found)) : this.#isDoneIn(tablesOf(found)))
+    if (failure === undefined ? sameTables(after, tablesInSnapshots(found)) : this.#isDoneIn(tablesInSnapshots(found)))
       return (
         (failure && (await this.#endingIfMadeByOthers())) ??
         (await this.#endedAfter(called, snapshots.get(action.table)))
@@ -147,7 +147,7 @@ class DescribedAction {
     this.#wasUnanswered ||= this.failure.kind === "unanswered";
     // A call that puts rows back may fail after it has done so.
     this.#inDoubt ||= this.#wasUnanswered || action.kind === "putBackRows";
-    if (sameTables(before, tablesOf(found))) return undefined;
+    if (sameTables(before, tablesInSnapshots(found))) return undefined;
     return { error: this.failure.error, inDoubt: this.#inDoubt || failure === undefined };
   }
 
@@ -181,7 +181,7 @@ class DescribedAction {
     const { target, lease, mayAct } = this.#context;
     const { action, before } = this.#planned;
     const snapshots = await this.#describe();
-    const found = tablesOf(snapshots);
+    const found = tablesInSnapshots(snapshots);
     const seen = snapshots.get(action.table);
     const isStill = sameTables(before, found) && !(await isAnother(action.table, this.#first, seen, target));
     return isStill && mayAct?.(found, seen?.version) !== false && lease.isSure() ? seen : undefined;
@@ -289,6 +289,6 @@ function recreated({ place, action: { table } }: PlannedAction): MigrateError {
 /** The failure of a call that succeeded with another result. A service may not show yet what it has done. */
 function unexpected({ place, before, after }: PlannedAction, found: Snapshots, { capabilities }: Target): Failure {
   const error = new MigrateError("ERR_UNEXPECTED_RESULT", { ...place, ...wrongIn(after, found) });
-  const mayCome = !capabilities.fences && sameTables(before, tablesOf(found));
+  const mayCome = !capabilities.fences && sameTables(before, tablesInSnapshots(found));
   return { kind: mayCome ? "unanswered" : "refused", error };
 }

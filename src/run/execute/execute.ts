@@ -9,7 +9,7 @@ import type { Lease } from "../../ledger/lease/lease.ts";
 import { unitsBegun } from "../../plan/history/migration-run.ts";
 import { recordFacts } from "../../plan/history/record-facts.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
-import { migrationsOf, isGroup, type MigrationBatch } from "../../plan/group/group-migrations.ts";
+import { migrationsInBatch, isGroup, type MigrationBatch } from "../../plan/group/group-migrations.ts";
 import { executeAction, metadataError } from "./action-events.ts";
 import { groupRecord, executeGroup } from "./execute-group.ts";
 import { lostUnanswered } from "./side-effects.ts";
@@ -35,10 +35,10 @@ import { reapplyForeignSettings } from "./reapply-foreign-settings.ts";
 import { isSince, releaseRestorePoints, restorePoints } from "./restore-points.ts";
 
 /** Executes the migrations, returns how many, and releases the lease with the last record. */
-export async function execute(units: readonly MigrationBatch[], given: Execution): Promise<number> {
+export async function runMigrations(units: readonly MigrationBatch[], given: Execution): Promise<number> {
   const { lease } = given;
   const execution = { ...given, bound: new Map(given.bound) };
-  const migrations = units.flatMap(migrationsOf);
+  const migrations = units.flatMap(migrationsInBatch);
   const kept: PlannedMigration[] = [];
   let ended = 0;
   let { lastRan } = given;
@@ -47,7 +47,7 @@ export async function execute(units: readonly MigrationBatch[], given: Execution
     const { records, lost } = isGroup(unit)
       ? await executeGroup(unit, ended, { ...execution, lastRan })
       : { records: [await executeMigration(unit, ended, { ...execution, lastRan })], lost: undefined };
-    const own = migrationsOf(unit);
+    const own = migrationsInBatch(unit);
     lastRan = own.at(-1)!.migration;
     ended += own.length;
     if (!isGroup(unit) && unit.direction === "down") {
@@ -82,14 +82,14 @@ async function callAfter(
 
 /** Ends the epoch before a unit whose beginning is recorded and of which nothing is done. */
 async function leaveUnbegun(unit: MigrationBatch, lease: Lease): Promise<void> {
-  const { migration, total, attempt } = migrationsOf(unit)[0]!;
+  const { migration, total, attempt } = migrationsInBatch(unit)[0]!;
   const nothing = recordFacts(migration, [], { step: 0, total, attempt, duration: 0, tables: {} });
   await lease.release([{ event: "interrupted", ...nothing }]).catch(() => {});
 }
 
 /** The records with what comes after each. If they are written one by one, the last may be missing. */
 function leadingTo(following: MigrationBatch, records: readonly LedgerEntry[]): readonly LedgerEntry[] {
-  const [first] = migrationsOf(following);
+  const [first] = migrationsInBatch(following);
   const linked = records.map((record, index) => ({
     ...record,
     next: records[index + 1]?.version ?? first!.migration.version,

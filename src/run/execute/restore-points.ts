@@ -11,7 +11,7 @@ import { mostRepeats } from "../../targets/contract/retry.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { Done } from "./send-action.ts";
 import type { Emit } from "../events.ts";
-import { identify, timeOf } from "../check/foreign-changes.ts";
+import { identify, timeOfVersion } from "../check/foreign-changes.ts";
 import { isBefore, keptFor, keptName } from "./version-names.ts";
 
 /** What keeping a version needs. */
@@ -82,7 +82,7 @@ async function keepNewest(
     const snapshot = await target.describeTable(table);
     if (snapshot?.version === undefined) return undefined;
     const { version } = snapshot;
-    const time = await timeOf(table, snapshot, target);
+    const time = await timeOfVersion(table, snapshot, target);
     // A run that was suspended would keep a version that its successor has made.
     await lease.check();
     try {

@@ -33,7 +33,7 @@ import type { Ledger } from "../lease/with-lease.ts";
 import type { RunContext } from "../run-context.ts";
 import type { PlannedRun } from "./plan-run.ts";
 import { survey } from "./estimate.ts";
-import { timeOf, type SeenTable } from "../check/foreign-changes.ts";
+import { timeOfVersion, type SeenTable } from "../check/foreign-changes.ts";
 
 /** What binds a run to the saved plan that it was given. A run without one is bound to nothing. */
 export interface SavedPlanCheck {
@@ -156,7 +156,7 @@ export async function boundTables(plan: Plan, target: Target): Promise<BoundTabl
     // A table that the plan creates may be there by now. The plan is not made for that one.
     const snapshot = isExpected(plan, table) ? await target.describeTable(table) : undefined;
     tables[table] = snapshot?.version ?? null;
-    times[table] = (snapshot && (await timeOf(table, snapshot, target))) ?? null;
+    times[table] = (snapshot && (await timeOfVersion(table, snapshot, target))) ?? null;
   }
   return { tables, times };
 }

@@ -6,7 +6,7 @@ import { compareTables, tablesToCompare } from "../../plan/reconcile/compare-tab
 import { begunWithoutFile } from "../../plan/history/pending.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import type { TableDifference } from "../../plan/history/table-drift.ts";
-import { historyRow, indexedIn, tablesOf } from "../../plan/history/timeline.ts";
+import { historyLine, indexedIn, tablesOfHistory } from "../../plan/history/timeline.ts";
 import { indexedTables } from "../../plan/reconcile/reconcile.ts";
 import type { Database, Tables } from "../../schema/table.ts";
 import type { RunContext } from "../run-context.ts";
@@ -37,8 +37,8 @@ export async function compareWithLedger(
   // A migration that is being rolled back is planned in that direction.
   const plan = makePlan({ migrations, pending: begun, state, inDoubt, target, ledger });
   // With every name and index of the whole history: the ledger may be lost, or behind the tables.
-  const row = historyRow(migrations, state, capabilities);
-  const tables = [...new Set([...tablesToCompare(plan, migrations, capabilities), ...tablesOf(row)])];
+  const row = historyLine(migrations, state, capabilities);
+  const tables = [...new Set([...tablesToCompare(plan, migrations, capabilities), ...tablesOfHistory(row)])];
   const indexed = new Set([...indexedTables(plan), ...indexedIn(row)]);
   const besideAnother = state.holder !== undefined && state.holder.run !== run;
   const described = await describeForComparison(target, tables, indexed, besideAnother, signal);

@@ -18,7 +18,7 @@ import {
   orderPending,
   type RunChoice,
 } from "../../plan/history/pending.ts";
-import { groupMigrations, isGroup, migrationsOf, type MigrationBatch } from "../../plan/group/group-migrations.ts";
+import { groupMigrations, isGroup, migrationsInBatch, type MigrationBatch } from "../../plan/group/group-migrations.ts";
 import { makePlan, type Plan, type PlanInput, type PlannedAction } from "../../plan/make-plan.ts";
 import { planSeen } from "../../plan/reconcile/live-commits.ts";
 import {
@@ -240,7 +240,7 @@ function openingEntries(
   [first]: readonly MigrationBatch[],
   { describes }: Describing,
 ): readonly LedgerEntry[] {
-  const next = first && migrationsOf(first)[0]!.migration.version;
+  const next = first && migrationsInBatch(first)[0]!.migration.version;
   const notes = migrations.flatMap(({ version, textHash }): readonly LedgerEntry[] => {
     const known = ran.get(version);
     if (known?.status !== "applied" || matchesHash(textHash, known.textHash)) return [];

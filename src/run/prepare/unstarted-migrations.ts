@@ -11,7 +11,7 @@ import { recordFacts } from "../../plan/history/record-facts.ts";
 import type { PlannedMigration } from "../../plan/make-plan.ts";
 import { sameTables } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { describeTables, tablesOf } from "../check/snapshots.ts";
+import { describeTables, tablesInSnapshots } from "../check/snapshots.ts";
 import { planChosen, type PlanningInput } from "./plan-run.ts";
 
 /**
@@ -52,5 +52,5 @@ export async function unstartedEntries(input: PlanningInput): Promise<readonly L
 async function mayHaveBegun({ done, actions, total }: PlannedMigration, target: Target): Promise<boolean> {
   const [first] = actions;
   if (first === undefined || done > 0 || actions.length < total) return true;
-  return sameTables(first.after, tablesOf(await describeTables(first.after.keys(), target, true)));
+  return sameTables(first.after, tablesInSnapshots(await describeTables(first.after.keys(), target, true)));
 }

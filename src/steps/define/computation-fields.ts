@@ -1,5 +1,5 @@
 /** The fields of steps whose values code of the project computes. */
-import { sqlOf, type Computation } from "../../actions/model/computation.ts";
+import { computationSql, type Computation } from "../../actions/model/computation.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import type { FieldsOf, Schemas } from "./fields.ts";
 import type { Moving } from "./name-map.ts";
@@ -32,7 +32,7 @@ export function movedComputation(
   to: Moving,
 ) {
   const moved = (name: string) => parsePath(to.path(table, formatPath([name])))[0]!;
-  const sql = sqlOf({ with: code });
+  const sql = computationSql({ with: code });
   return {
     from: from.map(moved),
     key: moved(key),

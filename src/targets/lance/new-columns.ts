@@ -4,7 +4,7 @@ import { onEmptyTable } from "../../engine/try-calls.ts";
 import { resultColumns } from "../../engine/query.ts";
 import type { AddedColumn } from "../../actions/model/action.ts";
 import type { Table } from "../../schema/table.ts";
-import { formsOf, sqlOf } from "../../wire/arrow/arrow-cast.ts";
+import { formsOf, columnSql } from "../../wire/arrow/arrow-cast.ts";
 import { computedSql } from "../../wire/arrow/computed-column.ts";
 
 type NewColumns = NewColumn[] | { readonly computed: NewColumn[] };
@@ -23,7 +23,10 @@ export async function add(table: NativeTable, added: NewColumns): Promise<number
 }
 
 /** The columns as one call accepts them: all computed, or all filled from expressions, which are `sql` if it is given. */
-export function newColumns(columns: readonly AddedColumn[], sql: readonly string[] = columns.map(sqlOf)): NewColumns {
+export function newColumns(
+  columns: readonly AddedColumn[],
+  sql: readonly string[] = columns.map(columnSql),
+): NewColumns {
   if (columns.some(({ computed }) => computed === undefined))
     return columns.map(({ name }, index) => ({ name, valueSql: sql[index]! }));
   return { computed: columns.map((column) => ({ name: column.name, valueSql: computedSql(column) })) };

@@ -8,7 +8,7 @@ import type { AddedColumn } from "../../actions/model/action.ts";
  * The expression for a new column. The engine makes the column nullable if the expression may be null as far as it can
  * tell. Only for a not-null column does that follow from the column's own expression.
  */
-export function sqlOf(column: AddedColumn): string {
+export function columnSql(column: AddedColumn): string {
   return formsOf(column).at(-1)!;
 }
 

@@ -14,7 +14,7 @@ import {
   invalid,
   isIpcFile,
   readMessages,
-  rowsIn,
+  rowCountIn,
   type IpcMessage,
 } from "./ipc-messages.ts";
 
@@ -34,7 +34,7 @@ export function toCheckedFile(body: Buffer, largestUnpacked: number): IpcFile {
   const columns = fromIpc(sent[0]!.bytes);
   checkMessages(sent, largestUnpacked);
   const messages = withoutRepeats(sent);
-  return { bytes: fileOf(messages), columns, rows: messages.reduce((sum, message) => sum + rowsIn(message), 0) };
+  return { bytes: fileOf(messages), columns, rows: messages.reduce((sum, message) => sum + rowCountIn(message), 0) };
 }
 
 /** A file holds one dictionary for each column. A stream may repeat or replace it before every record batch. */
@@ -53,7 +53,7 @@ function withoutRepeats(messages: readonly IpcMessage[]): readonly IpcMessage[] 
 }
 
 export function rowsInFile(bytes: Buffer): number {
-  return readMessages(bytes).reduce((sum, message) => sum + rowsIn(message), 0);
+  return readMessages(bytes).reduce((sum, message) => sum + rowCountIn(message), 0);
 }
 
 /** Converts a file or a stream to a stream. */

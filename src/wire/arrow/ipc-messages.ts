@@ -90,7 +90,7 @@ export function schemaOf({ header }: Pick<IpcMessage, "header">): Schema {
   return header.header(new Schema()) as Schema;
 }
 
-export function rowsIn(message: IpcMessage): number {
+export function rowCountIn(message: IpcMessage): number {
   return message.kind === "batch" ? Number((message.header.header(new RecordBatch()) as RecordBatch).length()) : 0;
 }
 

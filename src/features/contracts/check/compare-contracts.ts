@@ -8,7 +8,7 @@ import { describeForPlan } from "../../../run/prepare/describe-tables.ts";
 import type { RunContext } from "../../../run/run-context.ts";
 
 /** The plan with what breaks contracts; if nothing is pending, with notes about the present tables. */
-export async function checkPlan(
+export async function checkPlannedContracts(
   found: FoundContracts,
   plan: Plan,
   direction: Direction,

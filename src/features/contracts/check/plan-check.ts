@@ -16,7 +16,7 @@ export function contractCheck(settings: SessionSettings): PlanCheck | undefined 
   let forAll: Promise<FoundContracts> | undefined;
   const found = async () => await (settings.isSeveral ? (forAll ??= read()) : read());
   return {
-    check: async (...given) => await (await comparing()).checkPlan(await found(), ...given),
+    check: async (...given) => await (await comparing()).checkPlannedContracts(await found(), ...given),
     checkNow: async (database) => await (await comparing()).noteContracts(found, database),
   };
 }

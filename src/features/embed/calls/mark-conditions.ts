@@ -21,13 +21,13 @@ export function hasFailed(action: Pick<Marked, "mark">): string {
 }
 
 /** An SQL predicate for the rows whose value was computed and is up to date. */
-export function isComputed(action: Pick<Marked, "mark" | "version" | "from">): string {
+export function computedCondition(action: Pick<Marked, "mark" | "version" | "from">): string {
   return `${sourceMark(markPath(action), nullMark, laterMark)} = ${markSql(action)}`;
 }
 
 /** An SQL predicate for the rows whose value is up to date, and that code with another hash computed. */
 export function isOfOtherCode(action: Pick<Marked, "mark" | "version" | "from">, code: string): string {
-  return `${isComputed(action)} and ${isByOtherCode(markPath(action), code)}`;
+  return `${computedCondition(action)} and ${isByOtherCode(markPath(action), code)}`;
 }
 
 /** An SQL predicate for marks, of values or of failures, by code with another hash. */

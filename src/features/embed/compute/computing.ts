@@ -1,6 +1,6 @@
 /** Computes the values of rows that were read, and passes them on call by call. */
 import type { FillColumnAction } from "../../../actions/model/action.ts";
-import { firstPageRows, sqlOf } from "../../../actions/model/computation.ts";
+import { firstPageRows, computationSql } from "../../../actions/model/computation.ts";
 import {
   codePart,
   failedMark,
@@ -97,7 +97,7 @@ export class Computing {
     const { table, from, key, keepsFailed } = this.#action;
     const names = [...new Set([key, ...from])].map((name) => [name, sqlPath([name])] as const);
     const { name, type } = this.column;
-    const sql = sqlOf(this.#action);
+    const sql = computationSql(this.#action);
     if (hasAddresses) names.push([rowAddress, rowAddress]);
     if (sql !== undefined) names.push([name, castSql(sql, type)]);
     // A row that fails gets again what it has.
@@ -111,7 +111,7 @@ export class Computing {
     const all: RowValues[] = [];
     await this.computeEach(wanted, async (values) => {
       // Those of SQL cost nothing.
-      if (sqlOf(this.#action) === undefined) await rows.append(staging, this.values(values));
+      if (computationSql(this.#action) === undefined) await rows.append(staging, this.values(values));
       all.push(...values);
     });
     return all;
@@ -122,7 +122,7 @@ export class Computing {
     requireUnique(wanted, this.#action);
     const some = wanted.filter((_, at) => at % 16 === 0);
     this.#rowBytes = some.reduce((sum, row) => sum + JSON.stringify(row).length, 0) / some.length;
-    if (sqlOf(this.#action) === undefined) return await this.#call(wanted, keep);
+    if (computationSql(this.#action) === undefined) return await this.#call(wanted, keep);
     const selected = wanted.map((row) => ({ row, value: row[this.column.name] ?? null }));
     await this.#keep(selected, keep);
   }

@@ -2,7 +2,7 @@
 import type { RowValues } from "../../../schema/row-values.ts";
 import type { Column } from "../../../schema/data-type.ts";
 import type { ComputeContext } from "./fill-context.ts";
-import { addressOf, originColumn, originOf, resultColumns } from "./results.ts";
+import { addressOf, originColumn, resultOrigin, resultColumns } from "./results.ts";
 import type { Parts } from "./staging-name.ts";
 
 /** A table of results that may have some of the rows. */
@@ -54,14 +54,14 @@ export class OwnResults {
   async append(
     values: readonly RowValues[],
     columns: readonly Column[],
-    how: { readonly mark: string; readonly before: number } & Parameters<typeof originOf>[0],
+    how: { readonly mark: string; readonly before: number } & Parameters<typeof resultOrigin>[0],
   ): Promise<void> {
     if (this.#tables.length === 0 || this.#appends >= mostAppends) {
       this.#tables.push({ name: this.#names.nameOf(this.#made++), before: how.before, unindexed: 0 });
       this.#appends = 0;
     }
     const table = this.#tables.at(-1)!;
-    const origin = originOf(how, table.before);
+    const origin = resultOrigin(how, table.before);
     const placed = values.map((value) => ({ ...value, [originColumn.name]: origin }));
     // Read in this order, few of them are needed at a time.
     const rows = placed.toSorted((one, other) => addressOf(one) - addressOf(other));

@@ -104,7 +104,7 @@ export function resultColumns(values: readonly Column[]): readonly Column[] {
   return [...values, addressColumn, originColumn];
 }
 
-export function originOf({ version, from }: Pick<FillColumnAction, "version" | "from">, fragments: number): string {
+export function resultOrigin({ version, from }: Pick<FillColumnAction, "version" | "from">, fragments: number): string {
   return `${stepHash({ version, from })} ${fragments}`;
 }
 
@@ -131,5 +131,5 @@ export async function fragmentsBefore(
   const [first] = await rows.read(results, { select, limit: 1 });
   const origin = first?.[originColumn.name] as string | undefined;
   const fragments = Number(origin?.split(" ")[1]);
-  return origin === originOf(how, fragments) ? fragments : undefined;
+  return origin === resultOrigin(how, fragments) ? fragments : undefined;
 }

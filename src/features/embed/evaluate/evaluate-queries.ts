@@ -1,6 +1,6 @@
 /** Searches for the queries of an application in the old and in the new values of a column. */
 import type { PrepareColumnAction } from "../../../actions/model/action.ts";
-import { sqlOf, type Computation, type EvaluateWith } from "../../../actions/model/computation.ts";
+import { computationSql, type Computation, type EvaluateWith } from "../../../actions/model/computation.ts";
 import { preparedName } from "../../../actions/rewrite/prepared-columns.ts";
 import { formatType, type Column } from "../../../schema/data-type.ts";
 import { parsePath } from "../../../schema/path.ts";
@@ -88,7 +88,7 @@ class QueryVectors {
   ): Promise<readonly (readonly number[] | undefined)[]> {
     const own = queries.map((query, index) => this.#checked(query[which], which, index, column));
     const lacking = queries.flatMap((query, index) => (own[index] === undefined ? [{ query, index }] : []));
-    if (lacking.length === 0 || how === undefined || sqlOf(how) !== undefined) return own;
+    if (lacking.length === 0 || how === undefined || computationSql(how) !== undefined) return own;
     // Errors of the code name a row by its key.
     const given = lacking.map(({ query, index }) => ({ ...query.sources, [how.key]: `that of query ${index + 1}` }));
     const computed = new Map<unknown, readonly number[]>();

@@ -7,7 +7,7 @@ import type { CallOutcome, Executed, Target } from "../../../targets/contract/ta
 import { ActionFailed } from "../../../run/calls/action-failed.ts";
 import { withRows } from "../../../run/executors.ts";
 import type { Executor } from "../../../run/run-context.ts";
-import { openSession, type ComputeSession, type FillProject } from "./compute-session.ts";
+import { openComputeSession, type ComputeSession, type FillProject } from "./compute-session.ts";
 import { FillFailed } from "../calls/fill-failed.ts";
 import { checkRecall } from "../recall/check-recall.ts";
 import type { PreparationResult } from "./prepare-column.ts";
@@ -80,7 +80,7 @@ export async function compute(
   const { clock, mayWrite, emit, runsCode = true, signal, keepsFailed = false } = project;
   const pause = runsCode ? async () => await clock.sleep(settlingTime, signal) : undefined;
   const phases = watchedPhases(project, { table, path });
-  const session = openSession(target, project, { table, path }, phases);
+  const session = openComputeSession(target, project, { table, path }, phases);
   const outrun = (how: Outrun) => emit({ event: "outrun", table, path, ...how });
   const context: PrepareContext = {
     target,

@@ -66,7 +66,7 @@ type FillOptions = Pick<
 >;
 
 /** `reported`: the column as users name it, for events. */
-export function openSession(
+export function openComputeSession(
   target: FillTarget,
   project: FillProject,
   reported: Reported,

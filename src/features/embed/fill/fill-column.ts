@@ -7,7 +7,7 @@ import { count } from "../../../errors/migrate-error.ts";
 import type { FillColumnAction } from "../../../actions/model/action.ts";
 import { isPrepared } from "../../../actions/rewrite/prepared-columns.ts";
 import { isPending } from "../../../actions/rewrite/source-marks.ts";
-import { hasFailed, isComputed, isCurrent } from "../calls/mark-conditions.ts";
+import { hasFailed, computedCondition, isCurrent } from "../calls/mark-conditions.ts";
 import { sameColumns } from "../../../schema/data-type.ts";
 import type { RowValues } from "../../../schema/row-values.ts";
 import { sqlPath } from "../../../schema/sql.ts";
@@ -163,7 +163,7 @@ class Fill {
   /** If the code has computed a row before, it is not to blame for the first rows that fail now. */
   async checkCode(): Promise<void> {
     if (this.#action.failedRows === "leave")
-      this.#computing.tally.good += await this.#count(isComputed(this.#action), 1);
+      this.#computing.tally.good += await this.#count(computedCondition(this.#action), 1);
   }
 
   /** Computes a page of the rows without a value of their sources. Whether it was full; undefined if there is none. */

@@ -1,7 +1,7 @@
 /** Finds the rows of a column in use whose value is missing, or that of former sources. */
 import type { FillColumnAction } from "../../../actions/model/action.ts";
 import { failedMark, markIn, markName, markSql, nullMark } from "../../../actions/rewrite/source-marks.ts";
-import { isComputed, printSql } from "../calls/mark-conditions.ts";
+import { computedCondition, printSql } from "../calls/mark-conditions.ts";
 import type { Column } from "../../../schema/data-type.ts";
 import { parsePath } from "../../../schema/path.ts";
 import type { RowValue, RowValues } from "../../../schema/row-values.ts";
@@ -73,7 +73,7 @@ export class StaleKeys {
 
 /** An SQL predicate for the rows that may be such rows. Does not read their values. */
 export function mayBeStale(action: Watched): string {
-  const predicate = `(${isComputed(action)}) is not true`;
+  const predicate = `(${computedCondition(action)}) is not true`;
   return action.where === undefined ? predicate : `(${predicate}) and (${action.where})`;
 }
 
@@ -89,7 +89,7 @@ export async function areItsMarks(
   const { table, key, from, mark = markName } = action;
   if (![key, mark, ...from].every((name) => columns.some((one) => one.name === name))) return false;
   const select = [["mark", sqlPath([mark])]] as const;
-  return (await rows.read(table, { select, where: isComputed(action), limit: 1 })).length > 0;
+  return (await rows.read(table, { select, where: computedCondition(action), limit: 1 })).length > 0;
 }
 
 /** `columns`: those of the table, including those that migrations don't see. */

@@ -1,7 +1,7 @@
 /** Tries the code of the project that a plan runs, on some rows of the real tables. Writes nothing. */
 import { sqlPath } from "../../../schema/sql.ts";
 import type { Action } from "../../../actions/model/action.ts";
-import { sqlOf } from "../../../actions/model/computation.ts";
+import { computationSql } from "../../../actions/model/computation.ts";
 import type { ComputedValues } from "../../../actions/model/action-model.ts";
 import { computedColumn, computedIn, sourceNow } from "../../../plan/assess/rows-to-compute.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "../../../plan/make-plan.ts";
@@ -28,7 +28,7 @@ export async function sampleSteps(
   for (const one of migrations.flatMap(({ actions }) => actions)) {
     const values = computedIn(one.commits);
     // The rehearsal itself computes what SQL gives.
-    if (values !== undefined && sqlOf(values.how) === undefined) {
+    if (values !== undefined && computationSql(values.how) === undefined) {
       const { rows = null, seconds } = known.get(one)!.cost.computed ?? {};
       const found = await sampleRows(options, { planned: one, values, before, now: plan.now, total: rows, size });
       samples.set(one, "untried" in found ? found : await sample(options, one, values, found, seconds ?? 0));

@@ -7,7 +7,7 @@ import { compileMigration, type Describing } from "../../../plan/compile/compile
 import { versionUnknown } from "../../../plan/history/pending.ts";
 import { atStart, placeAt, type HistoryPosition } from "../../../plan/history/position.ts";
 import { differencesOf, type TableDifference } from "../../../plan/history/table-drift.ts";
-import { tablesOf, type HistoryRow } from "../../../plan/history/timeline.ts";
+import { tablesOfHistory, type HistoryLine } from "../../../plan/history/timeline.ts";
 import { sameTable, type Table, type Tables } from "../../../schema/table.ts";
 
 interface NearestPosition {
@@ -19,7 +19,7 @@ interface NearestPosition {
  * The position with the fewest differences, the last one of several. A table that should not exist counts by its
  * columns.
  */
-export function nearestPlace(row: HistoryRow, snapshots: Tables): NearestPosition {
+export function nearestPlace(row: HistoryLine, snapshots: Tables): NearestPosition {
   const compare = (table: string, should: Table | undefined) => {
     const found = snapshots.get(table);
     const differences = differencesOf(table, should, found);
@@ -29,7 +29,7 @@ export function nearestPlace(row: HistoryRow, snapshots: Tables): NearestPositio
     );
     return { differences, size: sizes[0] ?? 0 };
   };
-  const compared = new Map(tablesOf(row).map((table) => [table, compare(table, undefined)]));
+  const compared = new Map(tablesOfHistory(row).map((table) => [table, compare(table, undefined)]));
   const sizeOf = () => [...compared.values()].reduce((sum, { size }) => sum + size, 0);
   const here = (done: number): NearestPosition => ({
     place: placeAt(row, done),
@@ -46,17 +46,17 @@ export function nearestPlace(row: HistoryRow, snapshots: Tables): NearestPositio
 
 /** How the tables differ from those at a position. */
 export function differencesAt(
-  row: HistoryRow,
+  row: HistoryLine,
   { done }: HistoryPosition,
   snapshots: Tables,
 ): readonly TableDifference[] {
-  const expected = new Map<string, Table | undefined>(tablesOf(row).map((table) => [table, undefined]));
+  const expected = new Map<string, Table | undefined>(tablesOfHistory(row).map((table) => [table, undefined]));
   for (const { after } of row.actions.slice(0, done)) for (const [table, state] of after) expected.set(table, state);
   return [...expected].flatMap(([table, should]) => differencesOf(table, should, snapshots.get(table)));
 }
 
 /** The last position at which this table was as it is now; undefined if there is none. */
-export function placeOfTable(row: HistoryRow, table: string, snapshots: Tables): HistoryPosition | undefined {
+export function placeOfTable(row: HistoryLine, table: string, snapshots: Tables): HistoryPosition | undefined {
   let state: Table | undefined;
   const isAsNow = () => sameTable(state, snapshots.get(table));
   let place = isAsNow() ? placeAt(row, 0) : undefined;
@@ -80,7 +80,7 @@ export function checkChoice(choice: string, migrations: readonly Migration[], de
 }
 
 /** The position for a choice; undefined if there is none. */
-export function chosenPlace(row: HistoryRow, choice: string): HistoryPosition | undefined {
+export function chosenPlace(row: HistoryLine, choice: string): HistoryPosition | undefined {
   if (choice === atStart) return placeAt(row, 0);
   const { version, number } = parseChoice(choice);
   const index = row.actions.findIndex(
@@ -95,7 +95,7 @@ function parseChoice(choice: string): { readonly version: number; readonly numbe
 }
 
 /** Whether the ledger states exactly that all actions up to the position are done, and none after it. */
-export function isAt({ actions }: HistoryRow, { done }: HistoryPosition, { migrations }: LedgerState): boolean {
+export function isAt({ actions }: HistoryLine, { done }: HistoryPosition, { migrations }: LedgerState): boolean {
   return actions.every(
     ({ migration, number }, index) =>
       isDone(migrations.get(migration.version), { action: number, isBack: false }) === index < done,

@@ -10,7 +10,7 @@ import { checkFilesOfRan } from "../../../plan/history/pending.ts";
 import { replayHistory } from "../../../plan/history/replay.ts";
 import { chosenPlace, isAt } from "./chosen-position.ts";
 import type { TableDifference } from "../../../plan/history/table-drift.ts";
-import { historyRow, indexedIn, tablesOf } from "../../../plan/history/timeline.ts";
+import { historyLine, indexedIn, tablesOfHistory } from "../../../plan/history/timeline.ts";
 import { withLost, type RestoredLedger } from "./lost-records.ts";
 import type { Tables } from "../../../schema/table.ts";
 import { compareWithLedger, type Compared } from "../../../run/prepare/compare-with-ledger.ts";
@@ -55,7 +55,7 @@ export async function diagnose(input: RepairInput): Promise<Diagnosis> {
 /** Whether the ledger already states the position that the user chose. */
 function isAtChoice(state: LedgerState, { choice, migrations, target: { capabilities } }: RepairInput): boolean {
   if (choice === undefined) return true;
-  const row = historyRow(migrations, state, capabilities);
+  const row = historyLine(migrations, state, capabilities);
   const place = chosenPlace(row, choice);
   // Choosing the position before an action that has begun means that it has not.
   return place !== undefined && isAt(row, place, state) && row.actions[place.done]?.begun === undefined;
@@ -122,9 +122,9 @@ async function comparedWith(
     const isOfLedger =
       ["ERR_BEGUN", "ERR_LEDGER_CHANGED"].includes(error.code) || (error.code === "ERR_STEP_IMPOSSIBLE" && !isPossible);
     if (!damaged && !(isOfLedger && capabilities.describes)) throw error;
-    const row = historyRow(migrations, foldLedger([]), capabilities);
+    const row = historyLine(migrations, foldLedger([]), capabilities);
     return {
-      described: await describeForComparison(target, tablesOf(row), indexedIn(row), false),
+      described: await describeForComparison(target, tablesOfHistory(row), indexedIn(row), false),
       differences: [],
       impossible: error,
     };

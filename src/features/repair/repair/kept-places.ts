@@ -5,7 +5,7 @@
 import { tablesOfAction } from "../../../actions/apply-action.ts";
 import { isDone, migrationsInDoubt, type LedgerState } from "../../../ledger/state/ledger-state.ts";
 import type { FittingPlaces, HistoryPosition } from "../../../plan/history/position.ts";
-import type { RowAction } from "../../../plan/history/timeline.ts";
+import type { HistoryAction } from "../../../plan/history/timeline.ts";
 
 /** `differing`: the tables that are not as the ledger records. `run`: what it works on itself is not in doubt to it. */
 export function keptPlaces(
@@ -15,13 +15,13 @@ export function keptPlaces(
   run: string,
 ): readonly HistoryPosition[] {
   const inDoubt = migrationsInDoubt(state, run);
-  const isKnown = ({ action, begun, migration: { version } }: RowAction) =>
+  const isKnown = ({ action, begun, migration: { version } }: HistoryAction) =>
     begun === undefined &&
     !inDoubt.has(version) &&
     // How far it is undone, the columns must show.
     state.migrations.get(version)?.reversal === undefined &&
     !tablesOfAction(action).some((table) => differing.includes(table));
-  const isRecorded = ({ migration, number }: RowAction) =>
+  const isRecorded = ({ migration, number }: HistoryAction) =>
     isDone(state.migrations.get(migration.version), { action: number, isBack: false });
   return fits.filter(({ done }) => actions.every((one, index) => !isKnown(one) || isRecorded(one) === index < done));
 }

@@ -4,14 +4,14 @@ import type { LedgerMigration } from "../../../ledger/state/fold-migration.ts";
 import type { LedgerEntry } from "../../../ledger/state/record.ts";
 import { firstFacts, whenAndWho } from "../../../plan/history/record-facts.ts";
 import type { HistoryPosition } from "../../../plan/history/position.ts";
-import { midwayOf, type HistoryRow, type RowAction } from "../../../plan/history/timeline.ts";
+import { midwayOf, type HistoryLine, type HistoryAction } from "../../../plan/history/timeline.ts";
 
 /**
  * The records for tables that are at this position in history. They repeat what else the ledger knew of a migration. If
  * the user chose the position (`isChosen`), they leave out that the next action has begun, unless the tables show it.
  */
 export function entriesFromTables(
-  { actions }: HistoryRow,
+  { actions }: HistoryLine,
   { done, isMidway }: HistoryPosition,
   state: LedgerState,
   isChosen: boolean,
@@ -27,7 +27,7 @@ export function entriesFromTables(
 /** Repeats what the ledger knows of a next action that has begun: only the ledger has what it must put back. */
 function withBegun(
   facts: readonly LedgerEntry[],
-  next: RowAction | undefined,
+  next: HistoryAction | undefined,
   state: LedgerState,
 ): readonly LedgerEntry[] {
   if (next === undefined) return facts;
@@ -47,7 +47,7 @@ function withBegun(
 
 const found = "found in the tables";
 
-function entryOf({ migration, place, number, total }: RowAction, known: LedgerMigration | undefined): LedgerEntry {
+function entryOf({ migration, place, number, total }: HistoryAction, known: LedgerMigration | undefined): LedgerEntry {
   const applied = number === total;
   const ran = applied ? migration.steps : migration.steps.slice(0, place.step);
   return {

@@ -8,7 +8,7 @@ import type { Migration } from "../../../migrations/load.ts";
 import { formatVersion } from "../../../migrations/file-name.ts";
 import { placesIn, type FittingPlaces, type HistoryPosition } from "../../../plan/history/position.ts";
 import { chosenPlace, differencesAt, isAt, nearestPlace, placeOfTable } from "./chosen-position.ts";
-import type { HistoryRow, RowAction } from "../../../plan/history/timeline.ts";
+import type { HistoryLine, HistoryAction } from "../../../plan/history/timeline.ts";
 import { areAll, describeDifference, howToFix, type TableDifference } from "../../../plan/history/table-drift.ts";
 import { fittingVersion } from "./fitting-version.ts";
 import type { Restored } from "../../../errors/repair.ts";
@@ -89,7 +89,7 @@ function isTrusted({ hasRecords, agrees, damaged, impossible, differences }: Evi
 /** `differing`: how the tables differ from what they were at that position. */
 function rebuild(
   place: HistoryPosition,
-  row: HistoryRow,
+  row: HistoryLine,
   { state, described, differences }: Evidence,
   { choice, ledger, runner }: RepairInput,
   differing: readonly TableDifference[] = [],
@@ -115,7 +115,7 @@ function rebuild(
 }
 
 /** The error if the tables match no position. */
-async function noPlace(row: HistoryRow, evidence: Evidence, input: RepairInput): Promise<MigrateError> {
+async function noPlace(row: HistoryLine, evidence: Evidence, input: RepairInput): Promise<MigrateError> {
   const { state, described, differences, hasRecords, agrees } = evidence;
   const { place, differences: fewest } = nearestPlace(row, described);
   // A missing table must be brought back, however close another position is. A foreign table blocks a step. Tables that
@@ -175,7 +175,7 @@ const withoutBackup =
   "; without one, let migrate up create it EMPTY in another, empty database, and copy its folder from there";
 
 /** What the new position means if it was found because tables are gone; the rows of these do not come back. */
-function lostWith(differences: readonly TableDifference[], state: LedgerState, ran: readonly RowAction[]): string {
+function lostWith(differences: readonly TableDifference[], state: LedgerState, ran: readonly HistoryAction[]): string {
   const gone = differences.flatMap(({ kind, table }) => (kind === "gone" ? [table] : []));
   const kept = new Set(ran.flatMap(({ migration, number, total }) => (number === total ? [migration.version] : [])));
   const undone = appliedIn(state).filter(({ version }) => !kept.has(version)).length;

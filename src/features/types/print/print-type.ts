@@ -1,5 +1,5 @@
 /** Lays out TypeScript types in lines as the common formatters do. Pure. */
-import { block, textText, width, widthOf } from "../../shared/print-source.ts";
+import { block, textText, width, textWidth } from "../../shared/print-source.ts";
 
 export type TypeSource =
   | string
@@ -15,7 +15,7 @@ export type TypeMember = readonly [key: string, type: TypeSource, access?: "read
 /** `used` is how many columns of the first line are taken. One character must fit behind the type. */
 export function layOutType(source: TypeSource, indent: number, used: number): string {
   const inOneLine = flat(source);
-  if (inOneLine !== undefined && used + widthOf(inOneLine) + 1 <= width) return inOneLine;
+  if (inOneLine !== undefined && used + textWidth(inOneLine) + 1 <= width) return inOneLine;
   if (typeof source === "string") return source;
   const inner = indent + 2;
   if ("tuple" in source) {
@@ -29,7 +29,7 @@ export function layOutType(source: TypeSource, indent: number, used: number): st
 
 function layOutMember([key, type, access]: TypeMember, indent: number): string {
   const start = `${access === "readonly" ? "readonly " : ""}${keyText(key)}${access === "optional" ? "?" : ""}: `;
-  const text = layOutType(type, indent, indent + widthOf(start));
+  const text = layOutType(type, indent, indent + textWidth(start));
   return text.startsWith("\n") ? `${start.trimEnd()}${text}` : `${start}${text}`;
 }
 

@@ -23,7 +23,7 @@ import {
 import { expect, test } from "vitest";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import { foldActions } from "../../../../src/plan/group/fold-actions.ts";
-import { callsLeft, groupMigrations, isGroup, migrationsOf } from "../../../../src/plan/group/group-migrations.ts";
+import { callsLeft, groupMigrations, isGroup, migrationsInBatch } from "../../../../src/plan/group/group-migrations.ts";
 import { makePlan, type PlannedAction, type PlannedMigration } from "../../../../src/plan/make-plan.ts";
 import type { Table } from "../../../../src/schema/table.ts";
 import { aLedger, aMigration } from "../../../support/migrations.ts";
@@ -68,7 +68,7 @@ function unitsIn(
 ) {
   const units = groupMigrations(migrations, { capabilities: able, begun: new Set(begun), stepByStep });
   return units.map((unit) => {
-    const versions = migrationsOf(unit).map(({ migration }) => migration.version);
+    const versions = migrationsInBatch(unit).map(({ migration }) => migration.version);
     return isGroup(unit) ? { versions, calls: unit.calls.map(({ action }) => action.text) } : versions[0];
   });
 }

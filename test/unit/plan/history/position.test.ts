@@ -5,7 +5,7 @@ import type { LedgerState } from "../../../../src/ledger/state/ledger-state.ts";
 import type { LedgerRecord } from "../../../../src/ledger/state/record.ts";
 import { chosenPlace, nearestPlace } from "../../../../src/features/repair/repair/chosen-position.ts";
 import { fittingPlaces, placesIn } from "../../../../src/plan/history/position.ts";
-import { historyRow, tablesOf } from "../../../../src/plan/history/timeline.ts";
+import { historyLine, tablesOfHistory } from "../../../../src/plan/history/timeline.ts";
 import { sameTable, type Table, type Tables } from "../../../../src/schema/table.ts";
 import { aMigration } from "../../../support/migrations.ts";
 
@@ -25,11 +25,11 @@ const migrations = [
   aMigration(2, [create("u"), rename("t", "a", "c")]),
   aMigration(3, [retype("u", "int64"), rename("u", "a", "d")]),
 ];
-const row = historyRow(migrations, empty, describing);
+const row = historyLine(migrations, empty, describing);
 
 /** The tables once so many actions of a row are done. */
 function after(done: number, of = row): Tables {
-  const sights = new Map<string, Table | undefined>(tablesOf(of).map((table) => [table, undefined]));
+  const sights = new Map<string, Table | undefined>(tablesOfHistory(of).map((table) => [table, undefined]));
   for (const { after: tables } of of.actions.slice(0, done))
     for (const [name, table] of tables) sights.set(name, table);
   return sights;
@@ -64,7 +64,7 @@ test("where no place fits, the one with the fewest differences is nearest", () =
 
 test("a place where a table is gone is nearer than one where another would have to be dropped", () => {
   const columns = ["a", "b", "c", "d"].map((name) => ({ name, type: { kind: "int32" }, nullable: true }));
-  const two = historyRow(
+  const two = historyLine(
     [aMigration(1, [{ kind: "createTable", table: "w", columns }]), aMigration(2, [create("t")])],
     empty,
     describing,
@@ -77,7 +77,7 @@ test("a place where a table is gone is nearer than one where another would have 
 
 test("a row of actions that goes there and back has every place at which the tables are the same", () => {
   const back = [...migrations, aMigration(4, [retype("u", "int32")]), aMigration(5, [retype("u", "int64")])];
-  const long = historyRow(back, empty, describing);
+  const long = historyLine(back, empty, describing);
   expect(fittingPlaces(long, after(5)).map(({ choice }) => choice)).toEqual(["0003", "0005"]);
 });
 
@@ -97,11 +97,11 @@ function ranInOrder(...versions: readonly number[]): LedgerState {
 
 test("migrations that the ledger knows come in the order in which they ran, and that of the files where that can't be", () => {
   const order = (state: LedgerState) => [
-    ...new Set(historyRow(migrations, state, describing).actions.map(({ migration }) => migration.version)),
+    ...new Set(historyLine(migrations, state, describing).actions.map(({ migration }) => migration.version)),
   ];
   expect(order(empty)).toEqual([1, 2, 3]);
   const others = [...migrations, aMigration(4, [rename("t", "b", "z")])];
-  const ran = historyRow(others, ranInOrder(1, 2, 4), describing);
+  const ran = historyLine(others, ranInOrder(1, 2, 4), describing);
   expect([...new Set(ran.actions.map(({ migration }) => migration.version))]).toEqual([1, 2, 4, 3]);
   expect(order(ranInOrder(3, 1, 2))).toEqual([1, 2, 3]);
 });
@@ -109,7 +109,7 @@ test("migrations that the ledger knows come in the order in which they ran, and 
 test("tables are looked for in the ledger's order where what it lost ran in another than that of the files", () => {
   const others = [...migrations, aMigration(4, [rename("t", "b", "z")])];
   const ran = { ...ranInOrder(1, 2, 4), lastStatement: { ...ranInOrder(1).head!, applied: "of something else" } };
-  const beside = historyRow(others, ran, describing);
+  const beside = historyLine(others, ran, describing);
   for (const done of [1, 3, 4, 6]) expect(placesIn(others, ran, after(done, beside), describing).fits).not.toEqual([]);
   const { fits } = placesIn(others, ran, after(4, beside), describing);
   expect(fits).toMatchObject([{ done: 4, words: "after 0004_m4", choice: "0004" }]);
@@ -118,7 +118,7 @@ test("tables are looked for in the ledger's order where what it lost ran in anot
 test("what the ledger knows wholly has the order in which it ran, whatever the tables would allow", () => {
   const others = [...migrations, aMigration(4, [rename("t", "b", "z")])];
   const orderFor = (state: LedgerState) => {
-    const { row: found, fits } = placesIn(others, state, after(6, historyRow(others, empty, describing)), describing);
+    const { row: found, fits } = placesIn(others, state, after(6, historyLine(others, empty, describing)), describing);
     expect(fits).toMatchObject([{ done: 6 }]);
     return [...new Set(found.actions.map(({ migration }) => migration.version))];
   };
@@ -128,7 +128,7 @@ test("what the ledger knows wholly has the order in which it ran, whatever the t
 });
 
 test("a row ends at a step that can't be, and says why", () => {
-  const short = historyRow([...migrations, aMigration(4, [create("t")])], empty, describing);
+  const short = historyLine([...migrations, aMigration(4, [create("t")])], empty, describing);
   expect([short.actions.length, short.problem?.code]).toEqual([5, "ERR_TABLE_EXISTS"]);
 });
 
@@ -149,7 +149,7 @@ test("a place fits exactly when every table is as it is there, and the nearest t
         }),
       );
       const made = [[create("t"), create("u")], ...steps].map((some, index) => aMigration(index + 1, some));
-      const long = historyRow(made, empty, describing);
+      const long = historyLine(made, empty, describing);
       const done = at % (long.actions.length + 1);
       const sights = after(done, long);
       const expected = Array.from({ length: long.actions.length + 1 }, (_, index) => index).filter((index) =>

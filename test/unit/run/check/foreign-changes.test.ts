@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isAnother, timeOf } from "../../../../src/run/check/foreign-changes.ts";
+import { isAnother, timeOfVersion } from "../../../../src/run/check/foreign-changes.ts";
 import { int32, columnsOf } from "../../../../src/schema/declare/type-builders.ts";
 import type { Target } from "../../../../src/targets/contract/target.ts";
 import { loadTarget } from "../../../../src/targets/index.ts";
@@ -28,5 +28,5 @@ test("a directory that looks like another proves nothing while the version that 
 
 test("a target without versions does not know when one was made", async () => {
   const table = { columns: columnsOf({ id: int32() }) };
-  expect(await timeOf("t", { table, version: 1 }, { versions: undefined } as Target)).toBeUndefined();
+  expect(await timeOfVersion("t", { table, version: 1 }, { versions: undefined } as Target)).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import * as types from "../../../../src/schema/declare/type-builders.ts";
 import type { NullableType } from "../../../../src/schema/typed/shape.ts";
-import { arrowName, sqlOf } from "../../../../src/wire/arrow/arrow-cast.ts";
+import { arrowName, columnSql } from "../../../../src/wire/arrow/arrow-cast.ts";
 
 test.each<[NullableType, string]>([
   [types.bool(), "Boolean"],
@@ -33,11 +33,11 @@ test("a list whose item has a name of its own says it", () => {
 const int32 = { name: "n", type: { kind: "int32" } } as const;
 
 test("an expression is cast; only one for a nullable column may be null", () => {
-  expect(sqlOf({ ...int32, nullable: false, as: "a or b" })).toBe("arrow_cast((a or b), 'Int32')");
-  expect(sqlOf({ ...int32, nullable: true, as: "1" })).toMatch(/^nullif\(arrow_cast\(\(1\), 'Int32'\), /);
+  expect(columnSql({ ...int32, nullable: false, as: "a or b" })).toBe("arrow_cast((a or b), 'Int32')");
+  expect(columnSql({ ...int32, nullable: true, as: "1" })).toMatch(/^nullif\(arrow_cast\(\(1\), 'Int32'\), /);
 });
 
 test("a quote in a name does not end the type", () => {
   const type = types.struct({ "it's": types.int8() }).type;
-  expect(sqlOf({ name: "s", type, nullable: true })).toBe(`arrow_cast(NULL, 'Struct("it''s": Int8)')`);
+  expect(columnSql({ name: "s", type, nullable: true })).toBe(`arrow_cast(NULL, 'Struct("it''s": Int8)')`);
 });

@@ -5,7 +5,7 @@ import type { LedgerEntry, LedgerRecord } from "../../../../../src/ledger/state/
 import { stepHash } from "../../../../../src/migrations/checksum.ts";
 import { checkUnchanged } from "../../../../../src/plan/history/pending.ts";
 import { chosenPlace } from "../../../../../src/features/repair/repair/chosen-position.ts";
-import { historyRow } from "../../../../../src/plan/history/timeline.ts";
+import { historyLine } from "../../../../../src/plan/history/timeline.ts";
 import { entriesFromTables } from "../../../../../src/features/repair/repair/rebuild-entries.ts";
 import { ledgerColumns } from "../../../../../src/ledger/journal/rows-journal.ts";
 import { entriesFromLedger } from "../../../../../src/plan/history/record-facts.ts";
@@ -41,7 +41,7 @@ test.each([
   { choice: "2.1", says: ["1 applied 1/1", "2 partial 1/3"] },
   { choice: "2", says: ["1 applied 1/1", "2 applied 3/3"] },
 ])("a ledger that is rebuilt at $choice says just that, and its migrations are unchanged", ({ choice, says }) => {
-  const row = historyRow(migrations, foldLedger([]), describing);
+  const row = historyLine(migrations, foldLedger([]), describing);
   const place = chosenPlace(row, choice)!;
   const other = { version: 7, name: "m7", step: 1, total: 1, textHash: "x" };
   const before = [
@@ -55,7 +55,7 @@ test.each([
 });
 
 test("what the ledger knew of a migration it goes on to say, and late calls are looked at", () => {
-  const row = historyRow(migrations, foldLedger([]), describing);
+  const row = historyLine(migrations, foldLedger([]), describing);
   const facts = {
     version: 1,
     name: "m1",
@@ -82,7 +82,7 @@ test("that an action has begun it goes on to say, unless somebody says that it h
     { ...who, epoch: 1, number: 0, event: "taken", next: 2 },
     { ...who, epoch: 1, number: 1, event: "advanced", ...facts, next: 2, midway },
   ];
-  const row = historyRow(migrations, foldLedger(before), describing);
+  const row = historyLine(migrations, foldLedger(before), describing);
   const place = chosenPlace(row, "1")!;
   const midwayAfter = (isMidway: boolean, isChosen: boolean) =>
     written(entriesFromTables(row, { ...place, isMidway }, foldLedger(before), isChosen), before).migrations.get(2)
